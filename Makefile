@@ -26,11 +26,12 @@ PACKAGING = Sources/attache/Packaging
 # through the proxy a thousand handshakes to each side and ten thousand intercepted requests.
 SANITIZED = ^TLSTests\.|TLSEnduranceTests
 
-.PHONY: help run build install deb host images test screenshots sanitize lint fuzz bench clean swift
+.PHONY: help run build install deb host images test mutants screenshots sanitize lint fuzz bench clean swift
 
 help:
 	@echo 'make run          build the release and start the proxy with proxy.conf, or else with proxy.conf.example'
 	@echo 'make test         unit, golden and end-to-end tests'
+	@echo 'make mutants      each rule about refused credentials, changed once, breaks a promise'
 	@echo 'make screenshots  pictures of the dashboard into Tests/Screenshots'
 	@echo 'make sanitize     TLS and its endurance under AddressSanitizer: no leak, no wrong access'
 	@echo 'make lint         format and house rules'
@@ -81,6 +82,11 @@ test: swift
 	@$(PACKAGES) test
 	@$(BUILD) --build-tests
 	@sh Tests/run
+	@sh Tests/refusals
+
+mutants: swift
+	@echo 'Changing one rule about refused credentials after the other'
+	@sh Tests/refusals mutants
 
 screenshots: swift
 	@echo 'Taking pictures of the dashboard'

@@ -28,7 +28,8 @@ public enum AlertRules {
         Alert(
             name: "AttacheCredentialParked", expression: "attache_parked_credentials > 0", time: "5m",
             summary:
-                "{{ $value }} credentials were refused and are not sent any more; 'attache credential list' names them"),
+                "{{ $value }} credentials were refused and are on hold; 'attache credential list' says where, until when, and "
+                + "what ends that"),
         Alert(
             name: "AttacheExpiry",
             expression:

@@ -21,12 +21,16 @@ enum ChallengeTable {
         var lines = ["  \(title(entry)): \(times), last \(AdminTime.text(entry.last))"]
         if entry.isAnswered {
             let rule = entry.rule.map { " by rule \($0)" } ?? ""
-            lines.append("    \(answer(entry))\(rule)")
+            let failures = entry.failures == 1 ? "1 refused answer" : "\(entry.failures) refused answers"
+            lines.append("    \(answer(entry))\(rule)\(entry.failures > 0 ? ", after \(failures)" : "")")
+            if entry.failures > 0 { lines += response(entry.response).map { "      \($0)" } }
         } else {
             lines.append("    \(entry.reason ?? "nobody knows why")")
             // Those of a response are in its title.
             if !entry.key.space.authenticationMethod.isOfResponses { lines += entry.lines.map { "      \($0)" } }
+            lines += response(entry.response).map { "      \($0)" }
             lines += entry.rules.map { "      \($0)" }
+            if let remedy = entry.remedy { lines.append("    \(remedy)") }
             if let suggestion = entry.suggestion {
                 lines += ["    to have it answered, put into the rule file:"]
                 lines += suggestion.split(separator: "\n").map { "      \($0)" }
@@ -34,6 +38,24 @@ enum ChallengeTable {
         }
         return lines.map { $0 + "\n" }.joined()
     }
+
+    /// What the server said, in lines of a terminal's width.
+    static func response(_ response: ResponseExcerpt?) -> [String] {
+        guard let response else { return [] }
+        var lines = ["the server answered \(response.status)\(response.text == nil ? "" : ":")"]
+        var line = ""
+        for word in response.text?.split(separator: " ") ?? [] {
+            if !line.isEmpty, line.count + 1 + word.count > width {
+                lines.append("  \(line)")
+                line = ""
+            }
+            line += line.isEmpty ? word : " \(word)"
+        }
+        if !line.isEmpty { lines.append("  \(line)") }
+        return lines + response.fields
+    }
+
+    private static let width = 100
 
     private static func answer(_ entry: JournalEntry) -> String {
         if entry.key.space.authenticationMethod == .serverTrust {
@@ -56,36 +78,6 @@ extension Origin {
         let name = host.contains(":") ? "[\(host)]" : host
         return
             "\(isProxy ? "the proxy " : "")\(`protocol` == .socks ? "socks5" : `protocol`.rawValue)://\(name):\(port)"
-    }
-}
-
-extension ParkedCredentials.Entry {
-    /// For people: the credential, and where it was refused.
-    public var words: String {
-        let realm = space.realm.map { " \"\($0)\"" } ?? ""
-        return "\(version.name), refused for \(space.authenticationMethod)\(realm) of \(space.origin.words)"
-    }
-
-    /// Whether it is that user's, or has that name.
-    public func isOf(user: String) -> Bool {
-        version.name == user || space.user(ofCredentialNamed: version.name) == user
-    }
-}
-
-extension ParkedCredentials.Entry {
-    /// Whether it was refused by that server, as an origin or as a proxy.
-    public func isAt(_ origin: Origin) -> Bool {
-        let own = space.origin
-        return own.host == origin.host && own.port == origin.port && own.protocol == origin.protocol
-    }
-}
-
-extension ParkedCredentials.Term {
-    /// For people: since when, and until when. A refusal of an earlier version of this program has no time.
-    public var words: String {
-        let since = since > 0 ? "since \(AdminTime.text(since)), " : ""
-        guard let nextTry else { return "\(since)until its value is set anew" }
-        return "\(since)next try \(AdminTime.text(nextTry))"
     }
 }
 

@@ -21,23 +21,22 @@ struct ControlSite: AdminResponder {
             guard request.method == .get else { return Self.wrongMethod("GET") }
             return path.equals("/learned") ? learned(query) : challenges(query)
         }
-        if path.equals("/parked") {
+        if path.equals("/credentials") {
             guard request.method == .get else { return Self.wrongMethod("GET") }
-            let parked = sources.state.spaces.parked.terms.filter { query.isAbout($0.0.space.origin) }
-            return answer(parked.map { ($0, $1) }, query, .init())
+            return credentials(query)
         }
-        if path.equals("/parked/retry") {
+        if path.equals("/credentials/retry") {
             guard request.method == .post else { return Self.wrongMethod("POST") }
-            let lifted = sources.state.retry(for: .command(user: user)) { entry in
-                query.isAbout(entry.space.origin) && query["user"].map { entry.isOf(user: $0) } ?? true
-            }
-            return answer(lifted.map { ($0, nil) }, query, .init())
+            let choice = CredentialChoice(origin: query.space?.origin, name: query["name"])
+            let names = sources.state.retry(
+                for: .command(user: user), at: SystemClock.epochMilliseconds, where: choice.fits)
+            return AdminResponse(status: .ok, body: names.map { $0 + "\n" }.joined())
         }
         if path.equals("/space") {
             guard request.method == .get else { return Self.wrongMethod("GET") }
             guard let space = query.space else { return .text(.badRequest, "host, port and protocol are missing") }
-            let facts = sources.state.facts(of: space, at: (query["target"] ?? "/").utf8.span)
             let now = SystemClock.epochMilliseconds
+            let facts = sources.state.facts(of: space, at: (query["target"] ?? "/").utf8.span, now: now)
             return query["format"] == "text"
                 ? AdminResponse(status: .ok, body: facts.lines(at: now)) : .json(facts.json(at: now))
         }
@@ -58,14 +57,16 @@ struct ControlSite: AdminResponder {
             return .metrics(sources.metrics, as: MetricsFormat(accepting: request.accept))
         }
         if path.equals("/reload") {
-            if request.method == .post { return .text(.ok, "\(sources.reloads.request(by: user))") }
+            if request.method == .post {
+                return .text(.ok, "\(sources.reloads.request(by: user, retrying: query["retry"] == "yes"))")
+            }
             guard request.method == .get else { return Self.wrongMethod("GET, POST") }
             return reload(query["number"].flatMap { Int($0) } ?? 0)
         }
         return .text(
             .notFound,
-            "nothing is here; there are /challenges, /learned, /parked, /parked/retry, /questions, /questions/answer, /answers, "
-                + "/answers/forget, /space, /status, /metrics, /reload and /admin/token")
+            "nothing is here; there are /challenges, /learned, /credentials, /credentials/retry, /questions, /questions/answer, "
+                + "/answers, /answers/forget, /space, /status, /metrics, /reload and /admin/token")
     }
 
     /// Questions to operators, and their answers; nil: something else is asked for.
@@ -90,7 +91,7 @@ struct ControlSite: AdminResponder {
     private func status(_ query: AdminQuery) -> AdminResponse {
         let status = sources.status()
         let waiting = RunningStatus.Waiting(
-            unanswered: sources.challenges().count { !$0.isAnswered }, parked: sources.state.spaces.parked.terms.count,
+            unanswered: sources.challenges().count { !$0.isAnswered }, credentials: sources.credentials(false),
             questions: sources.state.questions.open.count)
         return query["format"] == "text"
             ? AdminResponse(status: .ok, body: status.lines(waiting)) : .json(status.json(waiting))
@@ -99,7 +100,7 @@ struct ControlSite: AdminResponder {
     private func reload(_ number: Int) -> AdminResponse {
         switch sources.reloads.outcome(of: number) {
         case nil: .text(.ok, "pending")
-        case .reloaded?: .text(.ok, "reloaded")
+        case .reloaded(let lifted)?: .text(.ok, lifted.map { "reloaded \($0)" } ?? "reloaded")
         case .rejected(let reason)?: .text(.ok, reason)
         }
     }
@@ -145,16 +146,14 @@ struct ControlSite: AdminResponder {
         return .json(json.text)
     }
 
-    private func answer(
-        _ parked: [(ParkedCredentials.Entry, ParkedCredentials.Term?)], _ query: AdminQuery, _ json: JSONText
-    ) -> AdminResponse {
-        if query["format"] == "text" {
-            return AdminResponse(
-                status: .ok, body: parked.map { "\($0.words)\($1.map { ", \($0.words)" } ?? "")\n" }.joined())
+    private func credentials(_ query: AdminQuery) -> AdminResponse {
+        switch query["format"] {
+        case "accounts":
+            AdminResponse(
+                status: .ok, body: sources.state.spaces.accounts.all.map { AccountLine.text($0) + "\n" }.joined())
+        case "text": AdminResponse(status: .ok, body: CredentialTable.text(sources.credentials(true)))
+        default: .json(CredentialTable.json(sources.credentials(true)))
         }
-        var json = json
-        json.array { json in for (entry, term) in parked { json.parked(entry, for: term) } }
-        return .json(json.text)
     }
 }
 
@@ -164,6 +163,8 @@ public struct ControlSources: Sendable {
     public let challenges: @Sendable () -> [JournalEntry]
     public let status: @Sendable () -> RunningStatus
     public let reloads: any ReloadControl
+    /// Told whether stored certificates and tokens are opened, for their last day.
+    public var credentials: @Sendable (Bool) -> CredentialList = { _ in CredentialList() }
     /// A link that logs in to the dashboard, once; nil: there is none.
     public var dashboardLink: @Sendable () -> String? = { nil }
     public var metrics: @Sendable (MetricsFormat) -> String = { _ in "" }
@@ -212,7 +213,7 @@ struct AdminQuery {
     /// Whether it is about that server, or about all.
     func isAbout(_ origin: Origin) -> Bool {
         guard let host = self["host"] else { return true }
-        return origin.host == host.lowercased() && self["port"] == "\(origin.port)"
+        return origin.host == HostSpelling.canonical(host) && self["port"] == "\(origin.port)"
             && self["protocol"] == origin.protocol.rawValue
     }
 }
@@ -235,7 +236,9 @@ extension JSONText {
             json.member("rules", entry.rules)
             json.member("credential", entry.credential)
             json.member("failures", entry.failures)
+            json.response(entry.response)
             json.member("reason", entry.reason)
+            json.member("remedy", entry.remedy)
             json.member("suggestion", entry.suggestion?.split(separator: "\n").map(String.init) ?? [])
             json.member("first", AdminTime.text(entry.first))
             json.member("last", AdminTime.text(entry.last))
@@ -243,13 +246,12 @@ extension JSONText {
         }
     }
 
-    mutating func parked(_ entry: ParkedCredentials.Entry, for term: ParkedCredentials.Term?) {
-        object { json in
-            json.space(entry.space)
-            json.member("credential", entry.version.name)
-            guard let term else { return }
-            json.member("since", term.since > 0 ? AdminTime.text(term.since) : nil)
-            json.member("next_try", term.nextTry.map(AdminTime.text))
+    mutating func response(_ response: ResponseExcerpt?) {
+        guard let response else { return }
+        object("response") { json in
+            json.member("status", response.status)
+            json.member("fields", response.fields)
+            json.member("text", response.text)
         }
     }
 

@@ -51,7 +51,7 @@ final class DashboardFeed {
             Part(name: "questions") { $0.writeQuestions(to: &$1) },
             Part(name: "answers") { $0.writeAnswers(to: &$1) },
             Part(name: "challenges") { $0.writeChallenges(to: &$1) },
-            Part(name: "parked") { $0.writeParked(to: &$1) },
+            Part(name: "credentials") { $0.writeCredentials(to: &$1) },
             Part(name: "parents") { $0.writeParents(to: &$1) },
             Part(name: "certificates") { $0.writeCertificates(to: &$1) },
             Part(name: "expiries") { $0.writeExpiries(to: &$1) },

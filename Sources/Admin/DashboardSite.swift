@@ -192,14 +192,12 @@ final class DashboardSite {
         defer { feed.refresh() }
         switch act {
         case .retry:
-            guard query["host"] != nil, let credential = query["credential"] else {
-                return .text(.badRequest, "the server and the credential are missing")
+            guard let name = query["credential"] else { return .text(.badRequest, "the credential is missing") }
+            let names = sources.state.retry(for: .dashboard, at: SystemClock.epochMilliseconds) { version, _ in
+                version.name == name
             }
-            let lifted = sources.state.retry(for: .dashboard) { entry in
-                query.isAbout(entry.space.origin) && entry.version.name == credential
-            }
-            return lifted.isEmpty
-                ? .text(.notFound, "that credential is not parked there any more")
+            return names.isEmpty
+                ? .text(.notFound, "nothing is held against that credential any more")
                 : .text(.ok, "the next request that needs the credential sends it again")
         case .answer:
             let form: QuestionForm
@@ -246,7 +244,7 @@ private enum DashboardAct {
 
     init?(_ resource: String) {
         switch resource {
-        case "parked/retry": self = .retry
+        case "credentials/retry": self = .retry
         case "questions/answer": self = .answer
         case "answers/forget": self = .forget
         case "trust/look": self = .look
@@ -283,6 +281,7 @@ public struct DashboardSources: Sendable {
     /// Nil: nobody has a password.
     public var users: AdminUsers?
     public var certificates: any CertificateDesk = NoCertificates()
+    public var credentials: @Sendable () -> CredentialList = { CredentialList() }
     public var expiries: @Sendable () -> [Expiry] = { [] }
     public var dated: @Sendable () -> [DatedUse] = { [] }
 

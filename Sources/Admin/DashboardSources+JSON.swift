@@ -7,10 +7,12 @@ import Model
 extension DashboardSources {
     /// Spaces that a page gets: those seen last.
     private static let challengeLimit = 300
+    /// Credentials that a page gets: those in the worst state.
+    private static let credentialLimit = 300
 
     func writeStatus(to json: inout JSONText) {
         let waiting = RunningStatus.Waiting(
-            unanswered: challenges().count { !$0.isAnswered }, parked: state.spaces.parked.terms.count,
+            unanswered: challenges().count { !$0.isAnswered }, credentials: credentials(),
             questions: state.questions.open.count)
         let status = status()
         json.object { status.write(to: &$0, waiting) }
@@ -35,8 +37,10 @@ extension DashboardSources {
         }
     }
 
-    func writeParked(to json: inout JSONText) {
-        json.array { json in for (entry, term) in state.spaces.parked.terms { json.parked(entry, for: term) } }
+    func writeCredentials(to json: inout JSONText) {
+        json.array { json in
+            for entry in credentials().entries.prefix(Self.credentialLimit) { json.credential(entry) }
+        }
     }
 
     func writeCertificates(to json: inout JSONText) {

@@ -79,12 +79,14 @@ public enum GrafanaBoard {
             "Not answered", "reqps",
             [Query(rate("attache_challenges_unanswered_total", by: "scheme, reason"), "{{scheme}}: {{reason}}")]),
         Panel(
-            "Credentials refused and parked", "short",
+            "Credentials refused and on hold", "short",
             [
                 Query(rate("attache_credentials_refused_total", by: "instance"), "refused per second, {{instance}}"),
                 Query(rate("attache_credentials_parked_total", by: "instance"), "held back per second, {{instance}}"),
-                Query(value("attache_parked_credentials"), "parked now, {{instance}}"),
+                Query(value("attache_parked_credentials"), "on hold now, {{instance}}"),
+                Query(rate("attache_credential_probes_total", by: "outcome"), "probes per second: {{outcome}}"),
             ]),
+        Panel("Credentials by state", "short", [Query(value("attache_credentials", by: "state"), "{{state}}")]),
         Panel(
             "Questions to operators", "short",
             [

@@ -81,6 +81,7 @@ enum QuestionTable {
         questions.map { question in
             var lines = ["\(question.id)  \(question.words)"]
             lines += question.details.map { "   \($0)" }
+            lines += ChallengeTable.response(question.response).map { "   \($0)" }
             if let pin = question.pin { lines.append("   key \(pin)") }
             if !question.rule.isEmpty { lines.append("   rule \(question.rule) asks") }
             if question.failures > 0 {
@@ -107,6 +108,7 @@ extension JSONText {
             json.member("challenge", question.words)
             json.space(question.space)
             json.member("details", question.details)
+            json.response(question.response)
             json.member("pin", question.pin.map { "\($0)" })
             json.member("rule", question.rule)
             json.member("user", question.user)

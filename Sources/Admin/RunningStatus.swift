@@ -1,3 +1,5 @@
+import Authentication
+import Challenges
 import Telemetry
 
 /// The state of a running proxy, as its operator asks for it.
@@ -98,8 +100,7 @@ public struct RunningStatus: Sendable {
     struct Waiting {
         /// Spaces whose challenges nobody answered.
         let unanswered: Int
-        /// Versions of credentials that are not sent.
-        let parked: Int
+        let credentials: CredentialList
         /// Challenges that requests are held for.
         let questions: Int
     }
@@ -129,8 +130,10 @@ public struct RunningStatus: Sendable {
                 "challenges: \(Self.count(waiting.unanswered, "space")) unanswered, see 'attache challenges --unanswered'"
             )
         }
-        if waiting.parked > 0 {
-            lines.append("credentials: \(waiting.parked) parked after a refusal, see 'attache credential list'")
+        let states = waiting.credentials.states
+        if !states.isEmpty {
+            let words = states.map { "\($0.count) \($0.state)" }.joined(separator: ", ")
+            lines.append("credentials: \(words), see 'attache credential list'")
         }
         let ends = expiries.prefix(Self.shown)
         if !ends.isEmpty { lines += ["what ends first:"] + ends.map { "  \($0.words)" } }
@@ -179,22 +182,28 @@ public struct RunningStatus: Sendable {
         json.member("clients", clients)
         json.member("questions", waiting.questions)
         json.member("unanswered", waiting.unanswered)
-        json.member("parked", waiting.parked)
+        json.member("parked", waiting.credentials.heldCount)
+        json.object("credential_states") { json in
+            for (state, count) in waiting.credentials.states { json.member(state.rawValue, count) }
+        }
     }
 }
 
 /// The reloads that commands ask for. A reload is done elsewhere, and takes its time.
 public protocol ReloadControl: Sendable {
     /// Asks for a reload, for that user of the machine.
+    ///
+    /// - Parameter retries: whether every refused credential gets another chance behind it.
     /// - Returns: its number.
-    func request(by user: UInt32) -> Int
+    func request(by user: UInt32, retrying retries: Bool) -> Int
 
     /// What came of the reload with that number, or of a later one; nil: it is not done yet.
     func outcome(of number: Int) -> ReloadOutcome?
 }
 
 public enum ReloadOutcome: Sendable, Equatable {
-    case reloaded
+    /// - Parameter lifted: how many refusals were lifted; nil: that was not asked for.
+    case reloaded(lifted: Int?)
     /// The running rules go on.
     case rejected(reason: String)
 }

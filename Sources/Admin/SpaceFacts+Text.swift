@@ -7,9 +7,7 @@ extension SpaceFacts {
     func lines(at now: Int) -> String {
         var lines = sentences.map { "fact\t\($0)" }
         if let stored { lines.append("stored\t\(stored)") }
-        for (entry, term) in parked where !term.isDue(at: now) {
-            lines.append("refused\t\(entry.version.name)\t\(term.end)")
-        }
+        lines += refused.map { "refused\t\($0.name)\t\(Self.words(until: $0.end))" }
         return lines.map { $0 + "\n" }.joined()
     }
 
@@ -18,7 +16,7 @@ extension SpaceFacts {
         json.object { json in
             json.member("stored", stored)
             json.member("facts", sentences)
-            json.member("refused", parked.filter { !$0.1.isDue(at: now) }.map(\.0.version.name))
+            json.member("refused", refused.map(\.name))
         }
         return json.text
     }
@@ -34,15 +32,15 @@ extension SpaceFacts {
         } else if isOpen {
             sentences.append("where the target lies nothing was asked for when it was last seen")
         }
-        for (entry, term) in parked { sentences.append("\(entry.words), \(term.words)") }
+        // What other servers alone have refused is no fact about this one.
+        for (name, standing, reason) in held where standing.state != .unproven || reason != nil {
+            sentences.append("\(name) is \(standing.words)\(reason.map { ": it \($0)" } ?? "")")
+        }
         sentences.append(isServed ? "something is stored for this server" : "nothing is stored for this server")
         return sentences
     }
-}
 
-extension ParkedCredentials.Term {
-    /// Whether one request may send it again by now.
-    fileprivate func isDue(at now: Int) -> Bool { nextTry.map { $0 <= now } ?? false }
-
-    fileprivate var end: String { nextTry.map { "before \(AdminTime.text($0))" } ?? "until its value is set anew" }
+    private static func words(until end: Int) -> String {
+        end == .max ? "until its value is set again" : "before \(AdminTime.text(end))"
+    }
 }

@@ -19,16 +19,21 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         self.low = low
     }
 
-    /// Dotted quad with four decimal parts and no leading zeros, or RFC 4291 text without brackets or zone.
-    public init?(_ text: some StringProtocol) {
-        if let bits = Self.quad(text.utf8) {
+    /// Dotted quad with four decimal parts and no leading zeros, or RFC 4291 text without brackets or zone. Allocates nothing.
+    public init?(_ text: Span<UInt8>) {
+        if let bits = Self.quad(text, from: 0) {
             self.init(v4: bits)
-            return
+        } else if text.firstIndex(of: .colon) != nil, let bits = Self.groups(text) {
+            self.init(v6High: UInt64(truncatingIfNeeded: bits >> 64), low: UInt64(truncatingIfNeeded: bits))
+        } else {
+            return nil
         }
-        guard text.utf8.contains(.colon), let groups = Self.groups(Array(text.utf8)) else { return nil }
-        self.init(
-            v6High: groups[0..<4].reduce(0) { $0 << 16 | UInt64($1) },
-            low: groups[4..<8].reduce(0) { $0 << 16 | UInt64($1) })
+    }
+
+    /// The same of a text.
+    public init?(_ text: some StringProtocol) {
+        let text = String(text)
+        self.init(text.utf8Span.span)
     }
 
     /// The IPv4 address inside `::ffff:0:0/96`; any other address as it is. Two spellings of one destination must
@@ -76,9 +81,10 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Every host that is dialled is tried for an address: most names end at their first byte.
-    private static func quad(_ units: some Sequence<UInt8>) -> UInt32? {
+    private static func quad(_ text: Span<UInt8>, from start: Int) -> UInt32? {
         var (bits, part, digits, dots) = (UInt32(0), UInt32(0), 0, 0)
-        for unit in units {
+        for offset in start..<text.count {
+            let unit = text[offset]
             if unit == UInt8(ascii: ".") {
                 guard digits > 0, dots < 3 else { return nil }
                 bits = bits << 8 | part
@@ -93,45 +99,54 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         return dots == 3 && digits > 0 ? bits << 8 | part : nil
     }
 
-    private static func groups(_ units: [UInt8]) -> [UInt16]? {
-        guard units.count <= 45 else { return nil }
+    /// The 128 bits of an IPv6 address: groups before the gap `::`, and behind it.
+    private static func groups(_ text: Span<UInt8>) -> UInt128? {
+        guard text.count <= 45 else { return nil }
+        var bits: UInt128 = 0
+        var count = 0
         var gap: Int?
         var offset = 0
-        var groups: [UInt16] = []
-        if units.starts(with: [.colon, .colon]) {
+        if text.count >= 2, text[0] == .colon, text[1] == .colon {
             gap = 0
             offset = 2
         }
-        while offset < units.count {
-            guard groups.count < 8 else { return nil }
-            let end = units[offset...].firstIndex(of: .colon) ?? units.count
-            let part = units[offset..<end]
-            if end == units.count, part.contains(UInt8(ascii: ".")) {
-                guard let bits = quad(part), groups.count <= 6 else { return nil }
-                groups += [UInt16(bits >> 16), UInt16(truncatingIfNeeded: bits)]
+        while offset < text.count {
+            guard count < 8 else { return nil }
+            let end = text.firstIndex(of: .colon, from: offset) ?? text.count
+            if end == text.count, text.firstIndex(of: UInt8(ascii: "."), from: offset) != nil {
+                guard let quad = quad(text, from: offset), count <= 6 else { return nil }
+                bits = bits << 32 | UInt128(quad)
+                count += 2
                 break
             }
-            guard (1...4).contains(part.count) else { return nil }
-            var value: UInt16 = 0
-            for unit in part {
-                guard let digit = unit.hexValue else { return nil }
-                value = value << 4 | UInt16(digit)
-            }
-            groups.append(value)
+            guard let group = group(text, in: offset..<end) else { return nil }
+            bits = bits << 16 | UInt128(group)
+            count += 1
             offset = end
-            if offset == units.count { break }
+            if offset == text.count { break }
             offset += 1
-            if offset < units.count, units[offset] == .colon {
+            if offset < text.count, text[offset] == .colon {
                 guard gap == nil else { return nil }
-                gap = groups.count
+                gap = count
                 offset += 1
-            } else if offset == units.count {
+            } else if offset == text.count {
                 return nil
             }
         }
-        guard let gap else { return groups.count == 8 ? groups : nil }
-        guard groups.count < 8 else { return nil }
-        groups.insert(contentsOf: [UInt16](repeating: 0, count: 8 - groups.count), at: gap)
-        return groups
+        guard let gap else { return count == 8 ? bits : nil }
+        guard count < 8 else { return nil }
+        let behind = UInt128((count - gap) * 16)
+        let tail = bits & ((1 << behind) - 1)
+        return (bits >> behind) << UInt128((8 - gap) * 16) | tail
+    }
+
+    private static func group(_ text: Span<UInt8>, in range: Range<Int>) -> UInt16? {
+        guard (1...4).contains(range.count) else { return nil }
+        var value: UInt16 = 0
+        for offset in range {
+            guard let digit = text[offset].hexValue else { return nil }
+            value = value << 4 | UInt16(digit)
+        }
+        return value
     }
 }

@@ -14,7 +14,7 @@ final class AnswerPerformer {
         case session(SessionPerformer)
     }
 
-    private let context: ChallengeContext
+    let context: ChallengeContext
     public private(set) var state: AnswerState
     /// Whether the request goes out without its body, since its answer can only bring the next challenge.
     public private(set) var omitsBody = false

@@ -32,16 +32,36 @@ struct AnswerPreparation {
     var turn = ChallengeTurn()
     /// Whether an answer of this request came back with a challenge.
     var isDoubted = false
-    /// The parked version that this request tries again.
-    private var trial: ParkedCredentials.Entry?
+    /// The answer that is under way, or about to be, until the server's verdict.
+    private(set) var attempt: Attempt?
 
     init(_ performer: AnswerPerformer, in context: ChallengeContext) {
         self.performer = performer
         self.context = context
     }
 
-    /// This request tries a parked version again.
-    mutating func beginTrial(_ entry: ParkedCredentials.Entry) { trial = entry }
+    /// The request sends the answer of that attempt.
+    mutating func begin(_ attempt: Attempt?) { self.attempt = attempt }
+
+    /// The server's verdict on the answer that was sent.
+    mutating func settle(_ verdict: AnswerVerdict) {
+        let sample = verdict == .accepted && context.request.isOwn == false ? context.request.sample() : nil
+        attempt?.settle(verdict, sample: sample, now: context.loop.epochMilliseconds)
+        attempt = nil
+    }
+
+    /// The server has refused the answer.
+    ///
+    /// - Parameter reason: for an operator.
+    mutating func refuse(_ answer: Answer, because reason: String) {
+        if attempt?.version != answer.credential.version {
+            // It went out on a session or a connection that counted as logged in.
+            let (evidence, target) = (context.evidence(of: answer.credential), context.request.target)
+            attempt = Attempt(sentAt: evidence.send(), evidence, for: target.readable)
+        }
+        attempt?.settle(.refused, because: reason, now: context.loop.epochMilliseconds)
+        attempt = nil
+    }
 
     /// The answer is that from now on.
     func take(_ prepared: PreparedAnswer) {
@@ -57,20 +77,37 @@ struct AnswerPreparation {
         case .login(nil)?: return beginSession(for: answer, after: nil)
         case .login(let error?)?: return unmade(error)
         case .sessionVerdict?, .session?: return beginSession(for: answer, after: outcome)
-        case .trial?: break
+        case .admission(let admission)?:
+            if let held = take(admission, of: answer) { return held }
+            if performer.session != nil { return beginSession(for: answer, after: nil) }
+            if sharesNonces(answer), turn.lease == nil, !turn.hasWaitedInVain {
+                performer.drop()
+                if let waiter = turn.seekVerdict(on: answer, in: context.spaces) { return .awaits(.verdict(waiter)) }
+                return .ready
+            }
         case .verdict(let outcome)?:
             guard turn.hearVerdict(outcome) else {
                 return .unanswerable(.undecided(credential: answer.credential.version.name))
             }
+            if sharesNonces(answer), !turn.hasWaitedInVain {
+                if turn.lease == nil, let waiter = turn.seekVerdict(on: answer, in: context.spaces) {
+                    return .awaits(.verdict(waiter))
+                }
+                // The account is asked again: the request before may have been refused.
+                if attempt?.leads == false { settle(.none) }
+                // The nonce may have served another request meanwhile: the server gives this one its own.
+                return .ready
+            }
         default:
             performer.drop()
-            if turn.lease == nil, answer.credential.persistence != .none, !isProven(answer),
+            if turn.lease == nil, answer.credential.persistence != .none, needsTurn(answer),
                 let waiter = turn.seekVerdict(on: answer, in: context.spaces)
             {
                 return .awaits(.verdict(waiter))
             }
         }
-        if let held = hold(answer, outcome) { return held }
+        // A session that is open sends no password.
+        if answer.space.authenticationMethod != .htmlForm, let held = seekAdmission(of: answer) { return held }
         let target = context.request.target
         do throws(AuthenticationError) {
             if let known = context.spaces.authenticator(for: answer) {
@@ -88,39 +125,52 @@ struct AnswerPreparation {
     ///
     /// - Parameter outcome: as above.
     mutating func renew(_ answer: Answer, after outcome: ChallengeWork.Outcome?) -> Readiness {
-        if let held = hold(answer, outcome) { return held }
-        return beginSession(for: answer, after: outcome)
+        beginSession(for: answer, after: outcome)
     }
 
-    /// Keeps an answer back whose credential is parked, unless this request is the one that tries it again.
-    /// - Returns: nil where it may go out.
-    private mutating func hold(_ answer: Answer, _ outcome: ChallengeWork.Outcome?) -> Readiness? {
-        let entry = ParkedCredentials.Entry(space: answer.space, version: answer.credential.version)
-        if trial == entry { return nil }
-        if case .trial(let isOurs)? = outcome {
-            if isOurs { trial = entry }
-            return isOurs ? nil : parked(until: nil)
-        }
-        switch context.standing(of: answer) {
-        case .free: return nil
-        case .parked(let nextTry): return parked(until: nextTry)
-        case .due(let term): return .awaits(.trial(entry, term, retry: context.retry(answer)))
+    /// Whether the answer needs what another request learns: a nonce that several requests share, or a session.
+    private func needsTurn(_ answer: Answer) -> Bool {
+        isDoubted || answer.space.authenticationMethod == .htmlForm && context.spaces.authenticator(for: answer) == nil
+    }
+
+    /// Whether the answer came back on a nonce that may have served another request: such requests go one at a time.
+    private func sharesNonces(_ answer: Answer) -> Bool {
+        isDoubted && answer.space.authenticationMethod == .digest
+    }
+
+    /// Asks the credential's account whether the answer may be sent.
+    /// - Returns: nil where it may.
+    private mutating func seekAdmission(of answer: Answer) -> Readiness? {
+        if let attempt, attempt.version == answer.credential.version { return nil }
+        switch context.admit(answer) {
+        case .wait(let waiter):
+            // The account's leader may wait for this turn.
+            if sharesNonces(answer) { turn.passOn() }
+            return .awaits(.admission(waiter))
+        case let admission: return take(admission, of: answer)
         }
     }
 
-    private func parked(until nextTry: Int?) -> Readiness {
-        context.metrics.add(to: .credentialsParked)
-        return .parked(pause: nextTry.map { max(0, $0 - context.loop.epochMilliseconds) })
+    /// The account's decision is there. Nil: not in time.
+    /// - Returns: as above.
+    private mutating func take(_ admission: AnswerAdmission?, of answer: Answer) -> Readiness? {
+        switch admission {
+        case .send(let attempt)?:
+            self.attempt = attempt
+            return nil
+        case .refused(_, let nextTry)?:
+            performer.drop()
+            context.metrics.add(to: .credentialsParked)
+            return .parked(pause: nextTry.map { max(0, $0 - context.loop.epochMilliseconds) })
+        case .wait?, nil:
+            performer.drop()
+            return .unanswerable(.undecided(credential: answer.credential.version.name))
+        }
     }
 
     private func unmade(_ error: AuthenticationError) -> Readiness {
         performer.drop()
         return .unmade(error)
-    }
-
-    /// Whether no account is at stake: the version was accepted in the space, and this request has not seen it fail.
-    private func isProven(_ answer: Answer) -> Bool {
-        !isDoubted && context.spaces.hasAccepted(answer.credential.version, in: answer.space)
     }
 
     /// Sees to it that there is a session to answer with, where the answer belongs to one.
@@ -138,7 +188,7 @@ struct AnswerPreparation {
             }
         }
         if login.session.isOpen { return .ready }
-        if let held = hold(answer, outcome) { return held }
+        if let held = seekAdmission(of: answer) { return held }
         guard !turn.hasWaitedInVain else { return noSession(for: answer, "another request has just tried") }
         if let lease = turn.lease { context.request.presence.beginLogin(lease) }
         return .awaits(.session(answer))

@@ -19,23 +19,6 @@ public struct UnaskedTerms {
 
 /// Credentials that rules send with every request, whether anybody asks for them or not.
 extension AnswerSource {
-    /// A parked version that one request may send again.
-    public final class Trial {
-        let prepared: PreparedAnswer
-        let rule: Ruling
-        let term: ParkedCredentials.Term
-
-        init(_ prepared: PreparedAnswer, by rule: Ruling, _ term: ParkedCredentials.Term) {
-            self.prepared = prepared
-            self.rule = rule
-            self.term = term
-        }
-
-        var entry: ParkedCredentials.Entry {
-            ParkedCredentials.Entry(space: prepared.answer.space, version: prepared.answer.credential.version)
-        }
-    }
-
     /// The answer that a rule gives in a place of its own.
     func placed(at target: ByteBuffer, with token: Credential?) -> Finding? {
         policy.rules.speaks(of: .places) ? unasked([.default], at: target, with: token) : nil
@@ -44,6 +27,16 @@ extension AnswerSource {
     /// The answer that a rule gives in the field of answers.
     func preempted(at target: ByteBuffer, with token: Credential?) -> Finding? {
         policy.rules.speaks(of: .preemption) ? unasked([.bearer, .basic], at: target, with: token) : nil
+    }
+
+    /// The answer that a rule gives with that credential in each request; nil where it gives none.
+    func unaskedAnswer(with credential: Credential, at target: ByteBuffer) -> PreparedAnswer? {
+        let token = credential.token == nil ? nil : credential
+        switch placed(at: target, with: token) ?? preempted(at: target, with: token) {
+        case .answer(let prepared, _)?, .unproven(let prepared, _)?:
+            return prepared.answer.credential.version == credential.version ? prepared : nil
+        default: return nil
+        }
     }
 
     /// The challenge that a server need not make: what it says no to is judged as an answer to this.
@@ -92,8 +85,11 @@ extension AnswerSource {
         }
         let known = knownOrigin?.space(space)
         let answer =
-            known?.answer(with: credential, kept: rule.persistence, isForAll: true)
-            ?? Answer(space: space, challenge: .unasked, credential: credential.with(rule.persistence))
+            known?.answer(
+                with: credential, kept: rule.persistence, isForAll: true, by: evidence(of: credential))
+            ?? Answer(
+                space: space, challenge: .unasked, credential: credential.with(rule.persistence),
+                evidence: evidence(of: credential))
         var authenticator = known?.authenticator(for: credential.version)
         do throws(AuthenticationError) {
             if authenticator == nil {
@@ -102,29 +98,8 @@ extension AnswerSource {
         } catch { return .unusable("\(error)", credential: name) }
         return authenticator.flatMap { authenticator in
             let prepared = PreparedAnswer(authenticator: authenticator, answer: answer)
-            return finding(prepared, by: rule, at: target, isToken: named.grant != nil)
+            return evidence(of: credential).isGood
+                ? .answer(prepared, by: rule.rule) : .unproven(prepared, by: rule.rule)
         }
-    }
-
-    /// Whether the answer may be given, and whether others wait for what comes of it.
-    private func finding(
-        _ prepared: PreparedAnswer, by rule: Ruling, at target: ByteBuffer, isToken: Bool
-    ) -> Finding? {
-        let (answer, now, spaces) = (prepared.answer, loop.epochMilliseconds, state.spaces)
-        let (version, space) = (answer.credential.version, answer.space)
-        switch spaces.parked.standing(of: version, in: space, at: now) {
-        case .parked: return nil
-        case .due(let term): return .trial(Trial(prepared, by: rule, term))
-        case .free: break
-        }
-        if spaces.parked.contains(version, at: [challenger.origin])
-            || spaces.endOfDoubt(about: version, in: space, at: target.readable, now: now) != nil
-        {
-            return nil
-        }
-        let isProven =
-            rule.persistence == .none || spaces.hasAccepted(version, in: space)
-            || isToken && knownOrigin?.space(space)?.knows(version.name) == true
-        return isProven ? .answer(prepared, by: rule.rule) : .unproven(prepared, by: rule.rule)
     }
 }

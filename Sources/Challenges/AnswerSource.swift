@@ -11,10 +11,8 @@ public final class AnswerSource {
     /// The outcome of looking for an answer to give unasked.
     public enum Finding {
         case answer(PreparedAnswer, by: RuleReference?)
-        /// The answer that a rule sends with every request, which nobody has accepted yet.
+        /// An answer whose credential the server has not accepted yet, or something is held against.
         case unproven(PreparedAnswer, by: RuleReference?)
-        /// It was refused, and is to be tried again by one request.
-        case trial(Trial)
         /// Why the credential cannot be sent that a rule sends with every request.
         case unusable(String, credential: String)
         /// The target was last seen to ask for none.
@@ -75,7 +73,7 @@ public final class AnswerSource {
         let finding = findKnown(for: target, with: token, holdsLogin: holdsLogin)
         switch finding {
         case .open, .answeredWhenAsked, .unknown: return preempted(at: target, with: token) ?? finding
-        case .answer, .unproven, .trial, .unusable, .awaitsToken: return finding
+        case .answer, .unproven, .unusable, .awaitsToken: return finding
         }
     }
 
@@ -96,6 +94,8 @@ public final class AnswerSource {
             return .awaitsToken(WantedToken(for: named, in: space.space))
         }
         if let answer = answer(in: space, of: known, to: target, by: rule, with: credential, holdsLogin) {
+            let isSent = !answer.wantsLogin || !holdsLogin(credential.version)
+            if isSent, !evidence(of: credential).isGood { return .unproven(answer, by: rule.rule) }
             remember(answer, in: space, of: known, by: rule, as: generation)
             return .answer(answer, by: rule.rule)
         }
@@ -125,8 +125,7 @@ public final class AnswerSource {
         in space: KnownSpace, of known: KnownOrigin, to target: ByteBuffer, by rule: Ruling,
         with credential: Credential, _ holdsLogin: (CredentialVersion) -> Bool
     ) -> PreparedAnswer? {
-        // Another process may have found out that it is no good any more.
-        guard !state.spaces.parked.contains(credential.version, for: space.space),
+        guard
             let authenticator = space.authenticator(for: credential.version)
                 ?? successor(in: space, at: target, with: credential)
         else { return nil }
@@ -137,7 +136,8 @@ public final class AnswerSource {
         }
         return PreparedAnswer(
             authenticator: authenticator,
-            answer: space.answer(with: credential, kept: rule.persistence))
+            answer: space.answer(
+                with: credential, kept: rule.persistence, by: evidence(of: credential)))
     }
 
     /// Whether a login would be begun for a target that was last seen to need none. There is no space then whose
@@ -159,7 +159,7 @@ public final class AnswerSource {
         switch method {
         case .bearer where credential.token != nil: guard space.knows(credential.version.name) else { return nil }
         case .basic:
-            guard space.hasAccepted(credential.version), !space.hasWithdrawn(credential.version) else { return nil }
+            guard space.hasAccepted(credential.version) else { return nil }
         default: return nil
         }
         let realm = space.space.realm.map { HeaderChallenge.Parameter(name: "realm", value: Array($0.utf8)) }
@@ -173,6 +173,19 @@ public final class AnswerSource {
     }
 
     // MARK: - Credentials
+
+    /// What the challenger has said of a credential.
+    func evidence(of credential: Credential) -> Evidence {
+        let isBrought = credential.version == urlCredential?.version
+        return state.spaces.accounts.evidence(
+            of: credential, at: challenger.serverName,
+            broughtBy: isBrought ? "\(client.address.unmapped) \(client.user ?? "")" : nil)
+    }
+
+    /// What the rule says of versions that were refused.
+    func retryTerms(for space: ProtectionSpace) -> RetryTerms {
+        RetryTerms(delegate.rule(for: space, failures: 0), isProxy: space.isProxy)
+    }
 
     /// The credential that the rules give this client there.
     private func credential(_ rule: Ruling, for space: ProtectionSpace) -> Credential? {
@@ -251,6 +264,20 @@ public final class AnswerSource {
             if isNew { state.noteLearned(credential, for: space, of: client) }
             state.sessionOrigins.insert([space.origin])
         case .permanent: loop.spawn { await state.keep(credential, for: space, of: client) }
+        }
+    }
+}
+
+extension RetryTerms {
+    /// - Parameter isProxy: whether the server is a parent, which is only asked for what clients asked it for.
+    public init(_ ruling: Ruling, isProxy: Bool) {
+        self.init(retry: ruling.retry)
+        switch ruling.probe {
+        case .sample: break
+        case .no: mayProbe = false
+        case .path(let path):
+            if isProxy { break }
+            sample = Account.Sample(target: Evidence.hash(path.utf8.span), content: Array("GET \(path)\r\n".utf8))
         }
     }
 }

@@ -50,7 +50,7 @@ public final class PreparedAnswer {
     func passes(
         _ status: Status, ticket: AuthorizationTicket?, information: Span<UInt8>?, target: Span<UInt8>
     ) -> Bool {
-        if status.rawValue < 400 { answer.noteOpened(target) }
+        if status.rawValue < 400 { answer.evidence?.noteAccepted(target) }
         if status.mayBeAboutAnswer, answer.isUnproven(at: target) { return false }
         // The response may name a scope that a token lacks.
         if status == .forbidden, answer.space.authenticationMethod == .bearer { return false }

@@ -36,13 +36,28 @@ final class AnsweredNote: Sendable {
 
 /// The note that a challenger's last answer has left.
 struct LatestNote {
-    let space: ProtectionSpace
-    let version: CredentialVersion
-    /// By which the rule was found.
-    let rules: RuleSet
     let note: AnsweredNote
+    private let space: ProtectionSpace
+    private let version: CredentialVersion
+    private let rules: RuleSet
+    private let rule: RuleReference?
+    private let failures: Int
 
-    func covers(_ answer: Answer, by rules: RuleSet) -> Bool {
-        self.rules === rules && version == answer.credential.version && space == answer.space
+    /// - Parameters:
+    ///   - rules: by which the ruling was made.
+    ///   - failures: refused answers of the request before it.
+    init(_ note: AnsweredNote, of answer: Answer, by ruling: Ruling, of rules: RuleSet, after failures: Int) {
+        self.note = note
+        space = answer.space
+        version = answer.credential.version
+        self.rules = rules
+        rule = ruling.rule
+        self.failures = failures
+    }
+
+    /// Whether the journal would have the same to say about another answer.
+    func covers(_ answer: Answer, by ruling: Ruling, of rules: RuleSet, after failures: Int) -> Bool {
+        self.rules === rules && rule === ruling.rule && self.failures == failures
+            && version == answer.credential.version && space == answer.space
     }
 }

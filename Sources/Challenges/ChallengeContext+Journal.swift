@@ -8,25 +8,34 @@ import Telemetry
 
 extension ChallengeContext {
     /// Writes into the journal that a challenge was answered.
-    func noteAnswer(_ answer: Answer) {
-        guard let challenge = answer.challenge else { return }
+    ///
+    /// - Parameters:
+    ///   - ruling: the rules' word by which it was; nil: they were not asked by this request.
+    ///   - failures: refused answers of this request before it.
+    ///   - failure: what the response said that refused the last of them.
+    func noteAnswer(_ answer: Answer, by ruling: Ruling?, after failures: Int, _ failure: ResponseExcerpt?) {
+        guard let challenge = answer.challenge, !answer.isUnasked else { return }
         let now = loop.epochMilliseconds
-        if let latest = challenger.latestNote, latest.covers(answer, by: policy.rules), latest.note.add(at: now) {
+        let ruling = ruling ?? delegate.rule(for: answer.space, failures: failures)
+        if let latest = challenger.latestNote, latest.covers(answer, by: ruling, of: policy.rules, after: failures),
+            latest.note.add(at: now)
+        {
             request.record.challenge = latest.note.challenge
             return
         }
         var entry = JournalEntry(JournalEntry.Key(answer.space, scheme: challenge.scheme), .answered, at: now)
         entry.lines = [JournalText.printable("\(challenge)", longest: 512)]
-        let rule = delegate.rule(for: answer.space, failures: 0)
-        entry.rule = rule.rule.map { JournalText.printable("\($0)") }
-        entry.disposition = rule.action.words
+        entry.rule = ruling.rule.map { JournalText.printable("\($0)") }
+        entry.disposition = ruling.action.words
+        entry.failures = failures
+        entry.note(failure, at: now)
         let name = answer.credential.version.name
         entry.credential = name
         if (try? policy.credentials.credential(named: name)) != nil { entry.credentials = [name] }
         let note = AnsweredNote(ChallengeRecord(schemes: entry.key.scheme, realm: entry.key.space.realm), at: now)
         state.journal.put([entry], counting: note)
         challenger.latestNote = LatestNote(
-            space: answer.space, version: answer.credential.version, rules: policy.rules, note: note)
+            note, of: answer, by: ruling, of: policy.rules, after: failures)
         request.record.challenge = note.challenge
     }
 }

@@ -14,6 +14,8 @@ public struct ChallengedRequest {
     public let record: ExchangeRecord
     public let presence: any RequestPresence
     public let waiting: WaitingTime
+    /// The request as a sample by which the proxy can ask the server itself; nil where it cannot be repeated.
+    public var sample: () -> Account.Sample? = { nil }
 
     public init(
         target: ByteBuffer, hasBody: Bool, isOwn: Bool, record: ExchangeRecord, presence: any RequestPresence,
@@ -40,6 +42,8 @@ public final class ChallengeContext {
     public let pages: (any LoginPages)?
     public let fetcher: any TokenFetching
     public let metrics: Metrics
+    /// The probe of this challenger that the request is; nil for all others.
+    public var probe: Probe?
 
     /// - Parameter connection: the one that the request goes out on, and its response comes on.
     public init(
@@ -87,32 +91,29 @@ public final class ChallengeContext {
         ).offers
     }
 
-    /// What may be done with an answer: nobody sends a version that was refused, whoever found that out, before its time.
-    public func standing(of answer: Answer) -> ParkedCredentials.Standing {
-        let (version, target, now) = (answer.credential.version, request.target, loop.epochMilliseconds)
-        let standing =
-            spaces.parked.contains(version, at: challenger.sharesAccountsWith)
-            ? .parked(nextTry: nil) : spaces.parked.standing(of: version, in: answer.space, at: now)
-        if standing != .free { return standing }
-        let doubtEnd = spaces.endOfDoubt(about: version, in: answer.space, at: target.readable, now: now)
-        return doubtEnd.map { .parked(nextTry: $0 == .max ? nil : $0) } ?? .free
-    }
+    /// What the challenger has said of a credential.
+    func evidence(of credential: Credential) -> Evidence { source.evidence(of: credential) }
 
-    /// How long a version that was accepted before is parked, from one refusal to the next; milliseconds.
-    func retry(_ answer: Answer) -> [Int] { delegate.rule(for: answer.space, failures: 0).retry }
+    /// What the rule says of versions that were refused.
+    func retryTerms(for space: ProtectionSpace) -> RetryTerms { source.retryTerms(for: space) }
+
+    /// Asks the account of the answer's credential whether it may be sent.
+    func admit(_ answer: Answer) -> AnswerAdmission {
+        let target = request.target
+        return evidence(of: answer.credential).admit(
+            target.readable, under: retryTerms(for: answer.space), now: loop.epochMilliseconds)
+    }
 
     /// Keeps an answer that was accepted after a challenge: from now on it is given unasked.
     public func remember(_ authenticator: any Authenticator, for answer: Answer) {
         let target = request.target
         // Where a rule sends it is not learned, and no other process need know.
         let isLasting = !answer.isUnasked && source.isLasting(answer)
-        let wasParked = spaces.remember(authenticator, for: answer, isLasting: isLasting)
-        if wasParked { state.noteLifted(answer.credential.version, for: answer.space, by: delegate.client) }
+        spaces.remember(authenticator, for: answer, isLasting: isLasting)
         if answer.isUnasked { return }
         if authenticator.extent.coverage(of: target.readable) == nil {
             spaces.extend(answer.space, to: target.readable, isLasting: isLasting)
         }
         if request.record.ruleLine > 0 { source.keep(answer) }
-        noteAnswer(answer)
     }
 }

@@ -94,6 +94,11 @@ public final class ChallengeJournal: Sendable {
         }
     }
 
+    /// Keeps what a response said with the entries for its challenges, if they are still there.
+    public func note(_ response: ResponseExcerpt, for keys: [JournalEntry.Key], at now: Int) {
+        state.withLock { state in for key in keys { state.records[key]?.entry.note(response, at: now) } }
+    }
+
     /// - Returns: whether there was room for another one of that server.
     private func makeRoom(for origin: Origin, in state: inout State) -> Bool {
         let isFull = state.records.keys.count { $0.space.origin == origin } >= Self.capacityOfOrigin

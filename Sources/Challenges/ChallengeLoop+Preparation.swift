@@ -11,30 +11,33 @@ extension ChallengeLoop {
     /// - Returns: whether it is known what is given; else work is to be done first.
     public func prepare(with finding: AnswerSource.Finding? = nil) -> Bool {
         if work != nil { return false }
+        if let probe = context.probe {
+            if let prepared = context.source.unaskedAnswer(with: probe.credential, at: context.request.target) {
+                preempt(with: prepared, by: nil)
+                preparation.begin(probe.attempt)
+            }
+            return true
+        }
         var (mayFetch, token) = (!context.request.isOwn, Credential?.none)
         switch outcome.take() {
         case .news(let outcome)?: preparation.turn.hearNews(outcome)
         case .token(let fetched)?: (mayFetch, token) = (false, fetched)
         case .verdict(let outcome)?: if !preparation.turn.hearVerdict(outcome) { return true }
-        case .trial(let isOurs)?:
-            if isOurs { beginTrial() }
+        // The credential has another value by now, which is found as at first.
+        case .admission(.refused(.superseded, _)?)?: break
+        case .admission(let admission)?:
+            takeUnproven(admission)
             return true
         default: break
         }
         switch finding ?? find(with: token) {
         case .answer(let prepared, let rule): preempt(with: prepared, by: rule)
         case .unproven(let prepared, let rule):
-            // Of all that would send it, one does, and the others wait for what comes of it.
-            if preparation.turn.lease == nil,
-                let waiter = preparation.turn.seekVerdict(on: prepared.answer, in: context.spaces)
-            {
-                work = .verdict(waiter)
-            } else {
-                preempt(with: prepared, by: rule)
+            unproven = (prepared, rule)
+            switch context.admit(prepared.answer) {
+            case .wait(let waiter): work = .admission(waiter)
+            case let admission: takeUnproven(admission)
             }
-        case .trial(let trial):
-            self.trial = trial
-            work = .trial(trial.entry, trial.term, retry: trial.rule.retry)
         case .open, .answeredWhenAsked, .unusable: break
         case .awaitsToken(let wanted) where mayFetch: work = .token(wanted)
         case .awaitsToken, .unknown:
@@ -64,10 +67,21 @@ extension ChallengeLoop {
         context.request.record.note(rule, about: context.challenger)
     }
 
-    /// Of all processes this request tries a parked version again.
-    private func beginTrial() {
-        guard let trial else { return }
-        preparation.beginTrial(trial.entry)
-        preempt(with: trial.prepared, by: trial.rule.rule)
+    /// The account of the answer's credential has decided. Where it is held back the request goes out without, and is
+    /// challenged.
+    private func takeUnproven(_ admission: AnswerAdmission?) {
+        guard let (prepared, rule) = unproven, case .send(let attempt)? = admission else { return }
+        preempt(with: prepared, by: rule)
+        preparation.begin(attempt)
+    }
+}
+
+extension Probe {
+    /// Its credential answers whatever it can answer, once.
+    func decision(about challenge: AuthenticationChallenge) -> Decision {
+        let isMeant =
+            credential.canAnswer(challenge.protectionSpace)
+            && !challenge.refused.contains(credential.version)
+        return Decision(isMeant ? .useCredential(credential) : .rejectProtectionSpace, reason: "a probe")
     }
 }

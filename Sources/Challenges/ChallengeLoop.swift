@@ -32,8 +32,16 @@ public final class ChallengeLoop {
     var outcome: ChallengeWork.Outcome?
     /// That an operator gave for this request.
     private var granted: CredentialVersion?
-    /// The parked version that this request may try again unasked.
-    var trial: AnswerSource.Trial?
+    /// The answer that goes out before it is asked for, once the account of its credential admits it.
+    var unproven: (prepared: PreparedAnswer, rule: RuleReference?)?
+    /// The latest decision about a challenge of this request; nil: there was none.
+    private var ruled: RuleDelegate.RuledDecision?
+    /// What the latest response said that refused an answer of this request; nil: none did.
+    private var latestFailure: ResponseExcerpt?
+    /// How often a challenge came back for an answer.
+    private var renewals = 0
+    /// Whether an operator rejected a challenge of this request.
+    public private(set) var isRejectedByOperator = false
 
     /// - Parameter known: the answer that the request went out with; nil where it has not gone out yet.
     public init(_ context: ChallengeContext, after known: KnownAnswer? = nil) {
@@ -41,6 +49,11 @@ public final class ChallengeLoop {
         doubt = ExtentDoubt(in: context)
         task = ChallengeTask(urlCredential: context.source.urlCredential, preempted: known?.answer)
         preparation = AnswerPreparation(AnswerPerformer(known?.state ?? .none, in: context), in: context)
+        if let probe = context.probe { preparation.begin(probe.attempt) }
+        if let known, known.place > 0, let evidence = known.answer?.evidence {
+            let target = context.request.target
+            preparation.begin(Attempt(sentAt: known.place, evidence, for: target.readable))
+        }
     }
 
     private var performer: AnswerPerformer { preparation.performer }
@@ -104,6 +117,7 @@ public final class ChallengeLoop {
         }
         request.record.countAnswer(to: challenger)
         if let lease = preparation.turn.lease { request.presence.beginTrial(lease) }
+        if let attempt = preparation.attempt, attempt.leads { request.presence.beginTrial(attempt) }
         return true
     }
 
@@ -188,6 +202,7 @@ public final class ChallengeLoop {
         doubt.passed(with: performer.answer)
         if !response.hasJudged {
             // A server in trouble asks for nothing, and has judged nothing: the next request that waits finds out.
+            preparation.settle(.none)
             preparation.turn.passOn()
             settle(.open)
             return .pass(note: nil)
@@ -200,13 +215,19 @@ public final class ChallengeLoop {
         }
         if proof == .mismatch {
             request.record.trace?.note(.unproven)
+            preparation.settle(.none)
             return fail(.unproven(accepted, by: challenger))
         }
-        if accepted.challenge != nil { context.remember(prepared.authenticator, for: accepted) }
+        if accepted.challenge != nil {
+            context.remember(prepared.authenticator, for: accepted)
+            context.noteAnswer(accepted, by: ruled?.rule, after: task.failureCount, latestFailure)
+        }
         if let companion = performer.companion { context.remember(companion.authenticator, for: companion.answer) }
         if let granted, granted == accepted.credential.version { context.source.keepForLater(accepted) }
         if !accepted.isUnasked || response.status.rawValue < 400 {
-            spaces.noteOpened(target.readable, to: accepted.credential.version, in: accepted.space)
+            spaces.readmit(target.readable, to: accepted.space)
+            context.evidence(of: accepted.credential).noteAccepted(target.readable)
+            preparation.settle(.accepted)
         }
         settle(.accepted)
         request.record.trace?.note(.accepted)
@@ -236,16 +257,23 @@ public final class ChallengeLoop {
             challenges.append(offer.challenge)
             offers.insert(offer, at: 0)
         }
-        let round = Round(
-            response: AuthenticationChallenge.FailureResponse(
-                status: Int(response.status.rawValue), challenges: challenges),
-            offers: offers, isLoginPage: isLoginPage)
+        var failure = AuthenticationChallenge.FailureResponse(
+            status: Int(response.status.rawValue), challenges: challenges)
         let refusal =
             trouble.count(in: request.record) ?? trouble.refusal(by: challenges, of: performer, in: request.record)
+        failure.excerpt = performer.excerpt(after: refusal)
+        latestFailure = failure.excerpt ?? latestFailure
+        let round = Round(response: failure, offers: offers, isLoginPage: isLoginPage)
         request.record.trace?.meet(after: performer.answer == nil ? nil : refusal.map { AnswerResult($0) })
         context.spaces.markProtected(challenger.origin, target: request.target.readable)
         doubt.met(challenges, with: performer.answer)
-        if performer.answer != nil, refusal != .renewed { preparation.isDoubted = true }
+        // A new nonce without a word that the old one was stale may be a refusal, too. A nonce that is stale at once has
+        // served another request.
+        let isStale = challenges.contains { $0.text("stale")?.lowercased() == "true" }
+        if performer.answer != nil {
+            renewals += 1
+            if refusal != .renewed || !isStale || renewals > 1 { preparation.isDoubted = true }
+        }
         if !isLoginPage { context.source.learning?.sawChallenges(challenges) }
         stage = .meeting(
             round,
@@ -265,20 +293,23 @@ public final class ChallengeLoop {
         case .reread(let answer): next = reread(answer, after: outcome)
         case .park(let answer):
             let refusal = DefiniteRefusal(
-                of: answer.credential, in: answer.space, at: request.target, retry: context.retry(answer),
-                because: trouble.refusal(of: answer, by: challenger), isUnasked: answer.isUnasked)
-            context.state.refuse(
-                refusal, of: context.delegate.client, countedBy: context.metrics, at: context.loop.epochMilliseconds)
+                of: answer.credential, in: answer.space, because: trouble.refusal(of: answer, by: challenger))
+            preparation.refuse(answer, because: refusal.reason)
+            context.state.refuse(refusal, of: context.delegate.client, countedBy: context.metrics)
             next = task.parked()
-        case .answer(let answer): next = goOn(to: preparation.begin(answer, after: outcome), round)
+        case .answer(let answer):
+            if let ruled { request.record.note(ruled.rule.rule, about: challenger) }
+            next = goOn(to: preparation.begin(answer, after: outcome), round)
         case .resend(let answer): next = goOn(to: preparation.renew(answer, after: outcome), round)
         case .sendUnanswered:
             doubt.drop(performer.answer)
+            // The answer on a nonce of its own is another one, and counts. A leader's counts already.
+            if preparation.attempt?.leads == false { preparation.settle(.none) }
             performer.drop()
             return .again
         case .pass(let reason):
             settle(.unanswered)
-            return pass(after: reason, onLoginPage: round.isLoginPage)
+            return trouble.verdict(on: reason, of: challenger, onLoginPage: round.isLoginPage, in: request.record)
         case .cancel(let reason):
             return fail(
                 ChallengeFailure(
@@ -304,19 +335,11 @@ public final class ChallengeLoop {
         }
     }
 
-    private func pass(after reason: PassReason, onLoginPage isLoginPage: Bool) -> ChallengeVerdict {
-        if let sentence = trouble.sentence(instead: reason, of: challenger) {
-            return .cancel(ChallengeFailure(unanswered: sentence))
-        }
-        let note = trouble.note(on: reason)
-        if isLoginPage, let note { request.record.details = note }
-        return .pass(note: note)
-    }
-
     /// - Returns: nil where work is to be done first.
     private func reread(_ answer: Answer, after outcome: ChallengeWork.Outcome?) -> ChallengeTask.Action? {
         var isFresh = false
         if case .credentials? = outcome { isFresh = true }
+        if context.probe != nil { return task.reread(.unchanged) }
         if let value = context.source.reread(answer, isFresh: isFresh) { return task.reread(value) }
         work = .credentials
         return nil
@@ -326,6 +349,7 @@ public final class ChallengeLoop {
     private func ask(
         _ challenge: AuthenticationChallenge, after outcome: ChallengeWork.Outcome?
     ) -> ChallengeTask.Action? {
+        if let probe = context.probe { return task.decided(probe.decision(about: challenge)) }
         let rule = context.delegate.rule(for: challenge)
         var word: OperatorAnswer?
         switch outcome {
@@ -341,7 +365,8 @@ public final class ChallengeLoop {
             return task.decided(Decision(.cancelAuthenticationChallenge, reason: reason))
         case .credentials?: break
         default:
-            if let subject = context.delegate.question(about: challenge, by: rule), !request.isOwn {
+            if var subject = context.delegate.question(about: challenge, by: rule), !request.isOwn {
+                subject.response = challenge.failureResponse?.excerpt ?? performer.excerpt
                 work = .question(subject)
                 return nil
             }
@@ -356,15 +381,10 @@ public final class ChallengeLoop {
         if case .password? = word?.act, case .useCredential(let credential) = ruled.decision.disposition {
             granted = credential.version
         }
-        request.record.note(ruled.rule.rule, about: challenger)
-        request.record.trace?.note(ChallengeDecision(ruled.decision, about: challenge, by: ruled.rule))
-        if let error = ruled.trouble {
-            request.record.details = "\(error)"
-            context.state.report("\(error)")
-        }
-        guard case .useCredential(let credential) = ruled.decision.disposition, credential.grant != nil else {
-            return task.decided(ruled.decision)
-        }
+        self.ruled = ruled
+        if ruled.isRejectedByOperator { isRejectedByOperator = true }
+        context.note(ruled, on: challenge)
+        guard TokenSupply.isWanted(by: ruled.decision, on: challenge) else { return task.decided(ruled.decision) }
         work = .exchange(ruled.decision, challenge)
         return nil
     }

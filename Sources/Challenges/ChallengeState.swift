@@ -2,6 +2,7 @@ import Authentication
 import Bytes
 import Credentials
 import IO
+import Model
 import Rules
 import Synchronization
 import Telemetry
@@ -25,7 +26,9 @@ public final class ChallengeState: Sendable {
     /// Told of each change of what may answer.
     public let audit: AuditTrail
     private let observer = Mutex<@Sendable (ConfiguredCredentials.Refresh) -> Void>({ _ in })
+    private let retryObserver = Mutex<@Sendable ((CredentialVersion) -> Bool) -> Void>({ _ in })
     private let exceptionObserver = Mutex<@Sendable () -> Void>({})
+    private let remedy = Mutex<@Sendable (CredentialVersion) -> CredentialRemedy>({ CredentialRemedy(of: $0.name) })
 
     /// - Parameters:
     ///   - spaces: what others may have learned as well.
@@ -40,6 +43,9 @@ public final class ChallengeState: Sendable {
         self.spaces = spaces
         self.tokens = tokens
         self.report = report
+        spaces.accounts.onChange { [weak self] changes in
+            for change in changes { self?.note(change) }
+        }
     }
 
     /// Another number whenever another answer may be found for some target, by the same rules.
@@ -86,58 +92,80 @@ public final class ChallengeState: Sendable {
         audit.note(event)
     }
 
-    /// Gives the parked versions that fit another chance, for somebody.
-    public func retry(
-        for actor: AuditEvent.Actor, where fits: (ParkedCredentials.Entry) -> Bool
-    ) -> [ParkedCredentials.Entry] {
-        let lifted = spaces.parked.retry(where: fits)
-        for entry in lifted {
-            audit.note(AuditEvent(.credentialLifted, by: actor, entry.space, credential: entry.version.name))
-        }
-        return lifted
-    }
-
-    /// A version that was parked was accepted.
-    public func noteLifted(_ version: CredentialVersion, for space: ProtectionSpace, by client: ClientIdentity) {
-        audit.note(AuditEvent(.credentialLifted, by: .init(client), space, credential: version.name))
-    }
-
-    /// A server has definitely refused a credential: from now on nobody sends this version there, until its value changes.
+    /// Gives versions that something is held against another chance, in all processes that share the store.
     ///
     /// - Parameter now: milliseconds since 1970.
-    public func refuse(
-        _ refusal: DefiniteRefusal, of client: ClientIdentity, countedBy metrics: Metrics, at now: Int
-    ) {
+    /// - Returns: their names.
+    @discardableResult
+    public func retry(
+        for actor: AuditEvent.Actor, at now: Int, where fits: (CredentialVersion, Account) -> Bool
+    ) -> [String] {
+        let versions = spaces.accounts.reset(at: now, where: fits)
+        for version in versions {
+            audit.note(AuditEvent(.credentialLifted, by: actor, credential: version.name))
+            spaces.accounts.credential(of: version)?.principal?.forgetRefusal()
+        }
+        if !versions.isEmpty { retryEndpoints(where: Set(versions).contains) }
+        return versions.map(\.name)
+    }
+
+    /// Gives every version another chance that a server, a KDC or a token endpoint has refused.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    /// - Returns: the names of those credentials.
+    public func retryAll(for actor: AuditEvent.Actor, at now: Int) -> Set<String> {
+        let refused = retryEndpoints { _ in true }
+        return refused.union(retry(for: actor, at: now) { _, _ in true })
+    }
+
+    /// Has KDCs and token endpoints asked again about the configured credentials that fit.
+    ///
+    /// - Returns: the names of those that a token endpoint had refused.
+    @discardableResult
+    private func retryEndpoints(where fits: (CredentialVersion) -> Bool) -> Set<String> {
+        retryObserver.withLock { $0 }(fits)
+        return tokens.retry(where: fits)
+    }
+
+    /// A server has definitely refused a credential.
+    public func refuse(_ refusal: DefiniteRefusal, of client: ClientIdentity, countedBy metrics: Metrics) {
         let (credential, space) = (refusal.credential, refusal.space)
-        let term: ParkedCredentials.Term?
-        if refusal.isUnasked, let target = refusal.target {
-            term = spaces.refuseUnasked(
-                credential.version, for: space, at: target.readable, retry: refusal.retry, now: now)
-        } else if let target = refusal.target {
-            term = spaces.refuse(
-                credential.version, for: space, at: target.readable, retry: refusal.retry, now: now)
-        } else {
-            term = spaces.refuse(credential.version, for: space, retry: refusal.retry, now: now)
-        }
-        if let term, term.retries == 0 {
-            let end = term.nextTry.map { "for \(max(1, ($0 - now) / 1000)) seconds, and then tried by one request" }
-            report(
-                "\(credential) \(refusal.reason ?? "was refused by \(space.host):\(space.port)") and is not sent again "
-                    + (end ?? "until its value changes"))
-        }
-        note(refusal, of: client, parkedFor: term)
         sessionCredentials.remove(credential.version, for: space, of: client)
         metrics.add(to: .credentialsRefused)
     }
 
-    /// Tells of a refusal that changes anything.
-    private func note(_ refusal: DefiniteRefusal, of client: ClientIdentity, parkedFor term: ParkedCredentials.Term?) {
-        let (version, space) = (refusal.credential.version, refusal.space)
-        guard term.map({ $0.retries == 0 }) ?? spaces.isNewDoubt(about: version, in: space) else { return }
-        let name: AuditEvent.Name = term == nil ? .credentialRefused : .credentialParked
-        var event = AuditEvent(name, by: .init(client), space, credential: version.name)
-        event.nextTry = term?.nextTry
+    /// From now on `remedy` says what lets a version be sent again at once.
+    public func onRemedy(_ remedy: @escaping @Sendable (CredentialVersion) -> CredentialRemedy) {
+        self.remedy.withLock { $0 = remedy }
+    }
+
+    /// What is held against a version has changed.
+    private func note(_ change: AccountChange) {
+        // Connections show the certificate that they began with.
+        if change.isIdentity { noteException() }
+        guard change.isOurs else { return }
+        let name: AuditEvent.Name =
+            switch change.kind {
+            case .refused: .credentialRefused
+            case .onHold: .credentialParked
+            case .lifted: .credentialLifted
+            }
+        let origin = change.server.flatMap(Origin.init(serverName:))
+        var event = AuditEvent(
+            name, by: .proxy,
+            origin.map {
+                ProtectionSpace(
+                    origin: $0, realm: nil,
+                    authenticationMethod: change.isIdentity ? .clientCertificate : .default)
+            }, credential: change.version.name)
+        if name != .credentialLifted {
+            let standing = change.standing
+            event.since = standing.since
+            if case .time(let time) = standing.nextTry { event.nextTry = time }
+            event.details = change.sentence(remedy.withLock { $0 }(change.version))
+        }
         audit.note(event)
+        if let details = event.details, change.isReported { report("credential \(change.version.name) \(details)") }
     }
 
     // MARK: - Configured credentials
@@ -150,14 +178,18 @@ public final class ChallengeState: Sendable {
 
     /// Takes note of what a refresh found, and tells the observer.
     public func adopt(_ refresh: ConfiguredCredentials.Refresh) {
-        for credential in refresh.changed { spaces.replace(with: credential.version) }
-        for version in refresh.setAgain {
-            for entry in spaces.parked.retry(where: { $0.version == version }) {
-                audit.note(AuditEvent(.credentialLifted, by: .file, entry.space, credential: version.name))
-            }
+        for credential in refresh.changed { spaces.accounts.replace(with: credential.version) }
+        if !refresh.setAgain.isEmpty {
+            retryEndpoints(where: refresh.setAgain.contains)
+            retry(for: .file, at: SystemClock.epochMilliseconds) { version, _ in refresh.setAgain.contains(version) }
         }
         for name in refresh.replaced { audit.note(AuditEvent(.credentialChanged, by: .file, credential: name)) }
         observer.withLock { $0 }(refresh)
+    }
+
+    /// From now on has `observer` ask KDCs again about those of the configured credentials that fit, in place of the one before.
+    public func onRetry(_ observer: @escaping @Sendable ((CredentialVersion) -> Bool) -> Void) {
+        retryObserver.withLock { $0 = observer }
     }
 
     /// From now on tells `observer` that an operator has made an exception for a certificate, before requests go on by it.
@@ -177,26 +209,42 @@ public final class ChallengeState: Sendable {
 public struct DefiniteRefusal {
     let credential: Credential
     let space: ProtectionSpace
-    /// Of the request, where the server may have refused that.
-    let target: ByteBuffer?
-    /// How long a version that was accepted before is parked, as `ParkedCredentials.park`.
-    let retry: [Int]
-    /// The predicate of the operator's line; nil: that the space's host refused it.
-    let reason: String?
-    /// Whether a rule sends the credential with every request, and nobody has asked for it.
-    let isUnasked: Bool
+    /// What the operator reads of it.
+    let reason: String
 
-    public init(
-        of credential: Credential, in space: ProtectionSpace, at target: ByteBuffer? = nil, retry: [Int],
-        because reason: String? = nil, isUnasked: Bool = false
-    ) {
-        self.isUnasked = isUnasked
+    public init(of credential: Credential, in space: ProtectionSpace, because reason: String) {
         self.credential = credential
         self.space = space
-        self.target = target
-        self.retry = retry
         self.reason = reason
     }
+}
+
+extension AccountChange {
+    /// Whether operators read of it besides the log of events.
+    fileprivate var isReported: Bool {
+        switch kind {
+        case .refused: standing.state == .unproven
+        case .onHold(let isFirst): isFirst
+        case .lifted: false
+        }
+    }
+
+    /// What happened, and what can be done, about `credential NAME`.
+    fileprivate func sentence(_ remedy: CredentialRemedy) -> String {
+        let refused = reason ?? "was refused by \(server ?? "the server")"
+        let end = remedy.sentence(in: standing.state).map { ": \($0)" } ?? ""
+        return switch (standing.state, standing.nextTry) {
+        case (.unproven, .otherTarget): "\(refused). It is sent once more, for another target\(end)"
+        case (.paused, .time(let time)):
+            "\(refused), which accepted it before, and is on hold. The next try is in \(words(until: time))\(end)"
+        case (.paused, _): "\(refused), which accepted it before, and is on hold\(end)"
+        case (.unproven, .time(let time)), (.held, .time(let time)):
+            "\(refused) and is on hold for \(words(until: time))\(end)"
+        default: "\(refused) and is \(standing.state)\(end)"
+        }
+    }
+
+    private func words(until end: Int) -> String { PassReason.words(end &- time) }
 }
 
 extension AuditEvent.Actor {

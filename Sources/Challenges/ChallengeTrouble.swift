@@ -30,6 +30,9 @@ enum ChallengeTrouble {
         if let error {
             self = .counted(error)
             record.details = "\(error)"
+        } else if case .refused? = refusal, case .counted = self {
+            // The server has judged another answer since.
+            self = .none
         }
         return refusal
     }
@@ -58,6 +61,18 @@ enum ChallengeTrouble {
     public func note(on reason: PassReason) -> String? {
         if case .attemptsUsed = reason, let counted { return "\(counted)" }
         return reason.note
+    }
+
+    /// The end of a request whose challenges are not answered.
+    func verdict(
+        on reason: PassReason, of challenger: Challenger, onLoginPage isLoginPage: Bool, in record: ExchangeRecord
+    ) -> ChallengeVerdict {
+        if let sentence = sentence(instead: reason, of: challenger) {
+            return .cancel(ChallengeFailure(unanswered: sentence))
+        }
+        let note = note(on: reason)
+        if isLoginPage, let note { record.details = note }
+        return .pass(note: note)
     }
 
     /// The party that would not have the credential, for the operator.

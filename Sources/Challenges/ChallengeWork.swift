@@ -24,9 +24,9 @@ enum ChallengeWork {
     case exchange(Decision, AuthenticationChallenge)
     /// An operator answers the challenge.
     case question(QuestionSubject)
-    /// This request is found to be the one of all that tries a parked version again.
-    case trial(ParkedCredentials.Entry, ParkedCredentials.Term, retry: [Int])
-    /// The verdict comes on the request that is judged for all who would answer so.
+    /// It is decided whether this request sends its answer: a verdict on another comes first.
+    case admission(AdmissionWaiter)
+    /// Another request answers to a new nonce first.
     case verdict(Waiter)
     /// The login of a connection gets a ticket, or whatever else it needs.
     case login
@@ -45,7 +45,8 @@ enum ChallengeWork {
         case credentials
         case exchange(Result<Decision, MissingToken>, reason: String)
         case question(Result<OperatorAnswer, UnansweredQuestion>)
-        case trial(isOurs: Bool)
+        /// Nil: it was not decided in time.
+        case admission(AnswerAdmission?)
         case verdict(Waiter.Outcome)
         case login(AuthenticationError?)
         case sessionVerdict(Waiter.Outcome)
@@ -68,13 +69,12 @@ enum ChallengeWork {
     /// The name of its span in a trace.
     var span: String {
         switch self {
-        case .news, .verdict, .sessionVerdict: "wait"
+        case .news, .admission, .verdict, .sessionVerdict: "wait"
         case .token, .exchange: "token"
         case .page: "page"
         case .digest: "body-digest"
         case .credentials: "credentials"
         case .question: "question"
-        case .trial: "trial"
         case .login: "ticket"
         case .session: "session"
         }
@@ -103,15 +103,26 @@ enum ChallengeWork {
                 let exchanged = try await context.tokens.exchange(decision, for: challenge, isOwn: isOwn)
                 return .exchange(.success(exchanged), reason: decision.reason)
             } catch { return .exchange(.failure(error), reason: decision.reason) }
-        case .question(let subject):
+        case .question(var subject):
+            if subject.response?.text == nil, await context.response.awaitText() {
+                subject.response = performer.excerpt
+            }
             let (delegate, now) = (context.delegate, context.loop.epochMilliseconds)
             do throws(UnansweredQuestion) { return .question(.success(try await delegate.ask(subject, at: now))) } catch
             {
                 return .question(.failure(error))
             }
-        case .trial(let entry, let term, let retry):
-            let now = context.loop.epochMilliseconds
-            return .trial(isOurs: await context.spaces.parked.claim(entry, seen: term, retry: retry, at: now))
+        case .admission(let waiter):
+            let loop = context.loop
+            let hurry = Alarm(on: loop) { waiter.hurry(now: loop.epochMilliseconds) }
+            let end = Alarm(on: loop) { waiter.expire() }
+            hurry.set(after: patience / 2)
+            end.set(after: patience)
+            defer {
+                hurry.cancel()
+                end.cancel()
+            }
+            return .admission(await waiter.admission())
         case .verdict(let waiter): return .verdict(await waiter.verdict(within: patience, on: context.loop))
         case .login:
             do throws(AuthenticationError) {

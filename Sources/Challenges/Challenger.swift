@@ -26,10 +26,10 @@ public final class Challenger {
     public let origin: Origin
     /// Lower case.
     public let host: [UInt8]
+    /// Its name in the accounts of credentials.
+    public let serverName: String
     /// The name that texts for the client call it by.
     public let title: String
-    /// Others that know the same accounts: a version that one of them refuses, all do.
-    public var sharesAccountsWith: [Origin] = []
     private let mayHaveCredentials: Bool
     /// The rules that the next three were asked of.
     private var judge: RuleSet?
@@ -47,6 +47,7 @@ public final class Challenger {
     public init(_ origin: Origin, title: String, mayHaveCredentials: Bool = true) {
         self.origin = origin
         host = Array(origin.host.utf8)
+        serverName = origin.serverName
         self.title = title
         self.mayHaveCredentials = mayHaveCredentials
     }

@@ -47,12 +47,18 @@ public struct JournalEntry: Sendable {
     public var credential: String?
     /// Refused answers of the request.
     public var failures = 0
+    /// What the response said that challenged, or that refused the last answer; nil: nothing was looked at.
+    public private(set) var response: ResponseExcerpt?
+    /// When it said so; milliseconds since 1970.
+    private(set) var responded = 0
     /// Why it was not answered, as one sentence.
     public var reason: String?
     /// The same in the large; only where nobody answered.
     public var cause = UnansweredCause.failed
     /// The credentials of the rule file that answered, or that a rule nearly gave.
     public var credentials: [String] = []
+    /// What lets the credential be sent again at once that was refused, as a clause for operators.
+    public var remedy: String?
     /// Lines for the rule file that would have it answered.
     public var suggestion: String?
     /// Whether a rule or a stored credential has anything to do with the server.
@@ -70,6 +76,11 @@ public struct JournalEntry: Sendable {
     }
 
     public var isAnswered: Bool { outcome == .answered }
+
+    /// - Parameter now: milliseconds since 1970.
+    public mutating func note(_ response: ResponseExcerpt?, at now: Int) {
+        (self.response, responded) = (response, now)
+    }
 }
 
 /// Texts of servers, made fit for a page and a terminal.

@@ -15,6 +15,8 @@ public struct KnownAnswer {
     private var isSent = false
     /// Of the request that it was sent with; nil where it belongs to the connection.
     private var ticket: AuthorizationTicket?
+    /// Its place in the order in which answers with its credential are sent; 0: it belongs to the connection.
+    private(set) var place = 0
 
     /// Finds it; nil where nothing is known, and where the answer needs a digest of the body or belongs to a
     /// session, whose pages have to be looked at.
@@ -25,7 +27,7 @@ public struct KnownAnswer {
             self.init(giving: prepared)
             record.note(AnswerRecord(prepared, by: rule), to: challenger)
         case .open, .answeredWhenAsked: self.init(giving: nil)
-        case .unproven, .trial, .unusable, .awaitsToken, .unknown: return nil
+        case .unproven, .unusable, .awaitsToken, .unknown: return nil
         }
     }
 
@@ -73,12 +75,28 @@ public struct KnownAnswer {
         do throws(AuthenticationError) {
             ticket = try prepared?.authorize(method: method, target: target, into: value)
             isSent = true
-            return ticket != nil
+            guard ticket != nil else { return false }
+            place = prepared?.answer.evidence?.send() ?? 0
+            return true
         } catch {
             value.clear()
             prepared = nil
             return false
         }
+    }
+
+    /// Notes that the server has accepted the answer, with a response that `passes`.
+    ///
+    /// - Parameters:
+    ///   - sample: the request, if it can be repeated.
+    ///   - now: milliseconds since 1970.
+    public func noteAcceptance(
+        _ status: Status, at target: Span<UInt8>, sample: () -> Account.Sample?, now: () -> Int
+    ) {
+        guard place > 0, let answer = prepared?.answer, let evidence = answer.evidence,
+            status.rawValue < (answer.isUnasked ? 400 : 500), evidence.wantsAcceptance
+        else { return }
+        evidence.judge(place, .accepted, at: target, sample: sample(), now: now())
     }
 
     /// Whether the client gets a response without more; else a loop judges it, for which nothing has happened yet.

@@ -202,6 +202,8 @@ public struct QuestionSubject: Sendable {
     var failures = 0
     /// More of the challenge, for people.
     public var details: [String] = []
+    /// What the response says that challenged; nil for a challenge of TLS.
+    public var response: ResponseExcerpt?
     /// Of a server whose certificate is in question.
     public var pin: KeyPin?
 
@@ -227,6 +229,8 @@ public struct OperatorQuestion: Sendable {
     /// Refused answers of the request that is held longest.
     public let failures: Int
     public let details: [String]
+    /// What the response says that challenged the request which is held longest; nil for a challenge of TLS.
+    public let response: ResponseExcerpt?
     public let pin: KeyPin?
     /// Milliseconds since 1970.
     public let since: Int
@@ -245,6 +249,7 @@ public struct OperatorQuestion: Sendable {
         user = subject.user
         failures = subject.failures
         details = subject.details.prefix(JournalText.lines).map { JournalText.printable($0) }
+        response = subject.response
         pin = subject.pin
         since = now
         clients = [Self.name(client)]

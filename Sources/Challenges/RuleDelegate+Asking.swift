@@ -9,11 +9,11 @@ extension RuleDelegate {
     /// The question that a challenge is to an operator; nil: its rule asks none, or there is an answer.
     public func question(about challenge: AuthenticationChallenge, by rule: Ruling) -> QuestionSubject? {
         guard rule.action == .ask, !rule.isReport, isForPeople(challenge.protectionSpace, rule),
-            challenge.previousFailureCount < rule.attempts
+            challenge.refusals(by: rule.reason) < rule.answers
         else { return nil }
         let subject = QuestionSubject(challenge, by: rule.rule)
-        guard challenge.previousFailureCount == 0 else { return subject }
-        if challenge.proposedCredential?.canAnswer(challenge.protectionSpace) == true { return nil }
+        guard challenge.refusals(by: rule.reason) == 0 else { return subject }
+        if isKept(for: challenge) { return nil }
         return state.questions.standing(for: subject.key) == nil ? subject : nil
     }
 
@@ -30,7 +30,7 @@ extension RuleDelegate {
 
     /// The operator's earlier answer, where it holds for requests to come.
     public func standingAct(for challenge: AuthenticationChallenge, by rule: Ruling) -> OperatorAnswer.Act? {
-        guard challenge.previousFailureCount == 0 else { return nil }
+        guard challenge.refusals(by: rule.reason) == 0 else { return nil }
         return state.questions.standing(for: QuestionSubject(challenge, by: rule.rule).key)
     }
 
@@ -50,12 +50,24 @@ extension RuleDelegate {
     /// The decision of `ask` where no operator is asked.
     func decideUnasked(_ challenge: AuthenticationChallenge, by rule: Ruling) -> RuledDecision {
         let subject = QuestionSubject(challenge, by: rule.rule)
-        let isKept = challenge.proposedCredential?.canAnswer(challenge.protectionSpace) == true
-        if !isKept, challenge.previousFailureCount == 0, let standing = state.questions.standing(for: subject.key) {
+        if !isKept(for: challenge), challenge.refusals(by: rule.reason) == 0,
+            let standing = state.questions.standing(for: subject.key)
+        {
             return decide(
                 by: OperatorAnswer(standing, persistence: .session), in: challenge.protectionSpace, rule)
         }
         return ruled(isMeant(challenge, by: rule) ? .performDefaultHandling : .rejectProtectionSpace, by: rule)
+    }
+
+    /// Whether a credential is proposed or stored that can answer, and that this request was not refused with.
+    private func isKept(for challenge: AuthenticationChallenge) -> Bool {
+        let space = challenge.protectionSpace
+        let isOpen = { (credential: Credential?) in
+            credential.map { $0.canAnswer(space) && !challenge.refused.contains($0.version) } ?? false
+        }
+        if isOpen(challenge.proposedCredential) { return true }
+        return isOpen(
+            state.storage.defaultCredential(for: space) ?? space.general.flatMap(state.storage.defaultCredential))
     }
 
     /// The names of credentials that could answer a challenge of that space: those of the rule file, in its order, and
@@ -81,7 +93,10 @@ extension RuleDelegate {
             let name = "ask:\(JournalText.printable(user, longest: 64))"
             let credential = Credential(name: name, user: user, password: password, persistence: persistence)
             return ruled(.useCredential(credential), by: rule)
-        case .reject, .trust: return ruled(.rejectProtectionSpace, by: rule)
+        case .reject, .trust:
+            var rejected = ruled(.rejectProtectionSpace, by: rule)
+            rejected.isRejectedByOperator = true
+            return rejected
         case .cancel: return cancelled(by: rule)
         }
     }
@@ -93,7 +108,7 @@ extension RuleDelegate {
     private func ruled(_ disposition: Disposition, by rule: Ruling, _ rest: String = "") -> RuledDecision {
         let reason = rule.reason + (rest.isEmpty ? "" : " asks\(rest)")
         return RuledDecision(
-            decision: Decision(disposition, attempts: rule.attempts, reason: reason), rule: rule,
+            decision: Decision(disposition, attempts: rule.answers, reason: reason), rule: rule,
             trouble: nil)
     }
 }

@@ -23,6 +23,13 @@ public struct RuleDelegate: Sendable {
         public let rule: Ruling
         /// Why a credential that the rule names cannot be used; for the operator.
         public let trouble: CredentialError?
+        /// Whether an operator rejected the challenge, for this request or for all to come.
+        public var isRejectedByOperator = false
+
+        /// Whether no other challenge of the response is asked about.
+        var isEnd: Bool {
+            if case .cancelAuthenticationChallenge = decision.disposition { true } else { decision.report != nil }
+        }
     }
 
     /// The rules' word on a space, before any credential is looked at. Allocates nothing.
@@ -35,11 +42,11 @@ public struct RuleDelegate: Sendable {
     public func wantsFreshCredentials(for challenge: AuthenticationChallenge, by rule: Ruling) -> Bool {
         guard case .use(let names) = rule.action, let first = names.first else { return false }
         guard let known = try? policy.credentials.credential(named: first) else { return true }
-        return state.spaces.parked.contains(known.version, for: challenge.protectionSpace)
+        return isHeld(known.version, in: challenge.protectionSpace)
     }
 
-    /// Of the credentials that a rule names, the first that is not parked for the space, or is to be tried again there; where
-    /// all are, the last.
+    /// Of the credentials that a rule names and that have not had their answers, the first that is not parked for the space, or
+    /// is to be tried again there; where all are, the last.
     ///
     /// - Parameters:
     ///   - refused: versions that are not chosen.
@@ -48,13 +55,31 @@ public struct RuleDelegate: Sendable {
         among names: [String], for space: ProtectionSpace, besides refused: [CredentialVersion] = [],
         at now: @autoclosure () -> Int
     ) -> String {
-        let chosen = names.dropLast().first { name in
+        guard names.count > 1 else { return names.first ?? "" }
+        let chosen = names.first { name in
             guard let known = try? policy.credentials.credential(named: name) else { return true }
-            if refused.contains(known.version) { return false }
-            if case .parked = state.spaces.parked.standing(of: known.version, in: space, at: now()) { return false }
-            return true
+            if isSpent(known, after: refused) { return false }
+            return !isHeld(known.version, in: space, at: now())
         }
-        return chosen ?? names.last ?? ""
+        if let chosen { return chosen }
+        let open = names.last { name in
+            (try? policy.credentials.credential(named: name)).map { !isSpent($0, after: refused) } ?? true
+        }
+        return open ?? names.last ?? ""
+    }
+
+    /// Whether a request has nothing to send any more with the credential, which is not read again here: its value was
+    /// refused. For a grant another token is fetched once.
+    private func isSpent(_ credential: Credential, after refused: [CredentialVersion]) -> Bool {
+        guard credential.grant != nil else { return refused.contains(credential.version) }
+        return refused.count { $0.name == credential.version.name } > 1
+    }
+
+    /// Whether a version was refused, so that another credential is the better choice for the space.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    public func isHeld(_ version: CredentialVersion, in space: ProtectionSpace, at now: Int = 0) -> Bool {
+        state.spaces.accounts.isRefused(version, at: space.origin.serverName, now: now)
     }
 
     /// The rules' word on a challenge.
@@ -78,7 +103,7 @@ public struct RuleDelegate: Sendable {
         let reason = rule.reason
         let decision = { (disposition: Disposition, reason: String) in
             Decision(
-                disposition, attempts: rule.attempts, persistence: .init(rule.persistence), reason: reason)
+                disposition, attempts: rule.answers, persistence: .init(rule.persistence), reason: reason)
         }
         switch rule.action {
         case .performDefault where !isMeant(challenge, by: rule):
@@ -137,7 +162,7 @@ public struct RuleDelegate: Sendable {
             }
             let kept = named.with(persistence)
             return RuledDecision(
-                decision: Decision(.useCredential(kept), attempts: rule.attempts, reason: reason),
+                decision: Decision(.useCredential(kept), attempts: rule.answers, reason: reason),
                 rule: rule, trouble: nil)
         } catch {
             return RuledDecision(

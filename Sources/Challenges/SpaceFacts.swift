@@ -7,8 +7,11 @@ import Model
 public struct SpaceFacts: Sendable {
     /// The stored credential that `default` answers with; nil: none is stored for the space.
     public let stored: String?
-    /// Those that are parked for the space, or anywhere at the origin.
-    public let parked: [(ParkedCredentials.Entry, ParkedCredentials.Term)]
+    /// The credentials that something is held against at the origin.
+    public let held: [(name: String, standing: Account.Standing, reason: String?)]
+    /// The credentials that a request for the target would not be answered with now, and until when: milliseconds since 1970;
+    /// `Int.max`: until the value is set again.
+    public let refused: [(name: String, end: Int)]
     /// The space that the target lies in, where requests to it are answered unasked; nil: there is none.
     public let covering: ProtectionSpace?
     /// The credentials that space has accepted.
@@ -23,7 +26,8 @@ extension ChallengeState {
     /// - Parameters:
     ///   - space: of the method `default` where the origin is asked about.
     ///   - target: the request's, as the origin gets it.
-    public func facts(of space: ProtectionSpace, at target: Span<UInt8>) -> SpaceFacts {
+    ///   - now: milliseconds since 1970.
+    public func facts(of space: ProtectionSpace, at target: Span<UInt8>, now: Int) -> SpaceFacts {
         let isOfOrigin = space.authenticationMethod == .default
         let origin = space.origin
         let known = spaces.known(
@@ -36,7 +40,8 @@ extension ChallengeState {
                 ?? space.general.flatMap(storage.defaultCredential)
         return SpaceFacts(
             stored: stored?.version.name,
-            parked: spaces.parked.terms.filter { isOfOrigin ? $0.0.space.origin == origin : $0.0.space == space },
+            held: spaces.accounts.standings(at: origin.serverName, now: now),
+            refused: spaces.accounts.refused(at: origin.serverName, for: Evidence.hash(target), now: now),
             covering: covering?.space, accepted: covering?.acceptedNames ?? [],
             isOpen: known?.isOpen(target) ?? false, isServed: storage.serves(origin))
     }

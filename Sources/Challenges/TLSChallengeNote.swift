@@ -52,10 +52,13 @@ public struct TLSChallengeNote {
 
     private func report(_ entry: JournalEntry) -> String {
         let authority = space.origin.authority
+        let isRefused = entry.outcome == .passed && credential != nil
         let subject =
             isOurVerdict
             ? "the certificate of \(authority) is not trusted"
-            : "a request of \(authority) for a client certificate is not answered"
+            : isRefused
+                ? "the client certificate for \(authority) is refused"
+                : "a request of \(authority) for a client certificate is not answered"
         return "\(subject): \(entry.reason ?? "")"
     }
 }

@@ -28,8 +28,7 @@ struct TokenRenewal {
                 token = nil
             }
         }
-        // Nobody has the token before any more that was refused.
-        if let token { state.spaces.parked.keepOnly(token.version) }
+        if let token { state.spaces.accounts.renew(with: token.version) }
     }
 
     private func fail(_ error: TokenError) {

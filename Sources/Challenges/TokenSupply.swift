@@ -30,8 +30,17 @@ public struct TokenSupply {
 
     private var store: TokenStore { state.tokens }
 
-    /// The decision with the token in the credential's place. A token that a server refuses is renewed once: it counts
-    /// against nobody's account.
+    /// How often a token answers that the server refuses, since another may be good: once renewed, it counts against nobody's
+    /// account.
+    static func attempts(_ decision: Decision) -> Int { decision.attempts > 0 ? max(2, decision.attempts) : 0 }
+
+    /// Whether the decision's credential is exchanged for a token: it is a grant, whose tokens were not refused too often.
+    static func isWanted(by decision: Decision, on challenge: AuthenticationChallenge) -> Bool {
+        guard case .useCredential(let credential) = decision.disposition, credential.grant != nil else { return false }
+        return challenge.refused.count { $0.name == credential.version.name } < attempts(decision)
+    }
+
+    /// The decision with the token in the credential's place.
     ///
     /// - Parameter isOwn: whether the request is the proxy's own, which waits for no token.
     func exchange(
@@ -40,7 +49,7 @@ public struct TokenSupply {
         guard case .useCredential(let credential) = decision.disposition, credential.grant != nil else {
             return decision
         }
-        let refused = challenge.previousFailureCount > 0 ? challenge.proposedCredential?.version : nil
+        let refused = challenge.refused.last { $0.name == credential.version.name }
         if isOwn {
             guard let token = state.current(credential, at: loop.epochMilliseconds), token.version != refused else {
                 throw .ownRequest
@@ -50,7 +59,7 @@ public struct TokenSupply {
         do throws(TokenError) {
             let token = try await token(for: credential, in: challenge.protectionSpace, besides: refused)
             return Decision(
-                .useCredential(token), attempts: max(2, decision.attempts), reason: decision.reason)
+                .useCredential(token), attempts: Self.attempts(decision), reason: decision.reason)
         } catch { throw .failed("credential \(credential.version.name) has no token: \(error)") }
     }
 
@@ -61,13 +70,13 @@ public struct TokenSupply {
         for credential: Credential, in space: ProtectionSpace, besides refused: CredentialVersion?
     ) async throws(TokenError) -> Credential {
         var refused = refused
-        // Each round ends a wait, or a parked token.
+        // Each round ends a wait, or a token that is on hold.
         for _ in 0..<4 {
             switch store.supply(for: credential.version, besides: refused, at: loop.epochMilliseconds) {
             case .token(let token, let fetches):
                 if fetches { fetch(credential) }
-                let isParked = state.spaces.parked.contains(token.version, for: space)
-                guard isParked, refused != token.version else { return token.with(credential.persistence) }
+                let isHeld = state.spaces.accounts.hold(on: token.version, at: space.origin.serverName, now: 0) != nil
+                guard isHeld, refused != token.version else { return token.with(credential.persistence) }
                 refused = token.version
             case .wait(let waiter, let fetches):
                 if fetches { fetch(credential) }

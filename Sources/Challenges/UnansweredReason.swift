@@ -55,6 +55,11 @@ struct UnansweredReason {
             if case .use(let credentials)? = reported?.ruling.action { reason.credentials = credentials }
             return reason
         }
+        if response.isRejectedByOperator, let rule = asked.first(where: { $0.ruling.action == .ask })?.ruling.rule {
+            var reason = UnansweredReason("rule \(rule.title) asks the operator, who rejected the challenge", .rejected)
+            reason.isOfRules = false
+            return reason
+        }
         if response.keepsAuthorization {
             for asked in asked {
                 guard case .use(let credentials) = asked.ruling.action, let rule = asked.ruling.rule else {
@@ -77,8 +82,7 @@ struct UnansweredReason {
         }
         if let parked {
             var reason = UnansweredReason(
-                "credential \(parked.name) was refused by \(title) before, and is parked until its value changes",
-                .parked)
+                "credential \(parked.name) was refused before, and is on hold at \(title)", .parked)
             reason.isOfRules = false
             return reason
         }

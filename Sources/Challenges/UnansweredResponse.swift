@@ -18,8 +18,17 @@ public struct UnansweredResponse {
     public var failures = 0
     /// The name of the credential that answered last.
     public var credential: String?
+    /// The spaces that refused an answer of the request, and what they refused, the latest last.
+    public var refusals: [(space: ProtectionSpace, version: CredentialVersion)] = []
     /// Whether the request went out with the client's own `Authorization`.
     public var keepsAuthorization = false
+    /// Whether an operator rejected a challenge of the request.
+    public var isRejectedByOperator = false
+    /// Reads what the response says for people.
+    public var excerpt: (() -> ResponseExcerpt)?
+
+    /// Milliseconds after which a response like one before is read again.
+    private static let rereading = 1000
 
     public init(
         from challenger: Challenger, to delegate: RuleDelegate, lines: [String], challenges: [HeaderChallenge],
@@ -42,13 +51,14 @@ public struct UnansweredResponse {
         let failures: Int
         let credential: String?
         let keepsAuthorization: Bool
+        let isRejectedByOperator: Bool
         let outcome: JournalEntry.Outcome
 
         static func == (left: Self, right: Self) -> Bool {
             left.rules === right.rules && left.rules != nil && left.client == right.client
                 && left.generation == right.generation && left.note == right.note && left.failures == right.failures
                 && left.credential == right.credential && left.keepsAuthorization == right.keepsAuthorization
-                && left.outcome == right.outcome
+                && left.isRejectedByOperator == right.isRejectedByOperator && left.outcome == right.outcome
         }
     }
 
@@ -56,6 +66,10 @@ public struct UnansweredResponse {
     public struct Finding {
         /// What was written of the response's first challenge.
         public let entry: JournalEntry
+        /// All entries for it.
+        public let keys: [JournalEntry.Key]
+        /// What the response says; nil where one like it was read a moment ago.
+        public let response: ResponseExcerpt?
         /// Whether operators have not heard of it.
         public let isNews: Bool
         /// The schemes of all challenges, as the server names them; nil: an unknown one.
@@ -81,19 +95,25 @@ public struct UnansweredResponse {
         let keys = offers.map { JournalEntry.Key($0.space, scheme: $0.challenge.scheme) }
         let circumstances = Circumstances(
             rules: rules, client: delegate.client,
-            generation: state.spaces.parked.generation &+ state.storage.originGeneration, note: note,
-            failures: failures, credential: credential, keepsAuthorization: keepsAuthorization, outcome: outcome)
+            generation: state.spaces.accounts.generation &+ state.storage.originGeneration, note: note,
+            failures: failures, credential: credential, keepsAuthorization: keepsAuthorization,
+            isRejectedByOperator: isRejectedByOperator, outcome: outcome)
         var schemes: [(name: String, known: AnsweredScheme?)] = []
         for (key, offer) in zip(keys, offers)
         where !key.scheme.isEmpty && !schemes.contains(where: { $0.name == key.scheme }) {
             schemes.append((key.scheme, AnsweredScheme(offer.space.authenticationMethod)))
         }
         if let known = state.journal.repeated(keys, under: circumstances, at: now) {
-            return Finding(entry: known, isNews: false, schemes: schemes)
+            let response = now - known.responded < Self.rereading ? nil : excerpt?()
+            if let response { state.journal.note(response, for: keys, at: now) }
+            return Finding(entry: known, keys: keys, response: response, isNews: false, schemes: schemes)
         }
-        let entries = entries(for: offers, at: now)
+        let (response, entries) = (excerpt?(), entries(for: offers, at: now))
         let isNews = state.journal.put(entries, under: circumstances)
-        return entries.first.map { Finding(entry: $0, isNews: isNews, schemes: schemes) }
+        if let response { state.journal.note(response, for: keys, at: now) }
+        return entries.first.map {
+            Finding(entry: $0, keys: keys, response: response, isNews: isNews, schemes: schemes)
+        }
     }
 
     /// The challenges in the order in which they are tried, and behind them those that no scheme here answers.
@@ -125,15 +145,23 @@ public struct UnansweredResponse {
             entry.rules = rules.explain(query, limit: JournalText.rules).map { JournalText.printable("\($0)") }
             entry.rule = ruling.rule.map { JournalText.printable("\($0)") }
             entry.disposition = ruling.action.words
-            entry.credential = credential ?? proposed(for: offer.space)?.version.name
+            entry.credential = name(in: offer.space)
             entry.failures = failures
             entry.reason = JournalText.printable(reason.sentence, longest: 512)
             entry.cause = reason.cause
             entry.credentials = reason.credentials
+            entry.remedy = remedy(in: offer.space, by: ruling.action, at: now)
             entry.suggestion = reason.suggestion(for: offer.space)?.joined(separator: "\n")
             entry.isConcerned = reason.isConcerned
             return entry
         }
+    }
+
+    /// The name of the credential that was refused in that space, or answered last, or would have been proposed.
+    private func name(in space: ProtectionSpace) -> String? {
+        if let refusal = refusals.last(where: { $0.space == space }) { return refusal.version.name }
+        // Where others were refused, the one that answered last is one of theirs.
+        return (refusals.isEmpty ? credential : nil) ?? proposed(for: space)?.version.name
     }
 
     /// The version that would have answered there by the rules, or been proposed to them, if it is parked.
@@ -142,7 +170,7 @@ public struct UnansweredResponse {
         if case .use(let names) = answer {
             credentials += names.map { try? delegate.policy.credentials.credential(named: $0) }
         }
-        return credentials.lazy.compactMap { $0?.version }.first { state.spaces.parked.contains($0, for: space) }
+        return credentials.lazy.compactMap { $0?.version }.first { delegate.isHeld($0, in: space) }
     }
 
     /// The credential that the storage has for it.

@@ -10,17 +10,24 @@ import Upstream
 /// An upstream connection as challenges see it: the responses that come on it, and the login that belongs to it.
 public final class ChallengedConnection: ChallengeResponse, LoginConnection {
     private let upstream: UpstreamConnection
+    private unowned let exchange: Exchange
     /// The server that a login on the connection would be at: the origin or a parent.
     private let origin: UpstreamServer
     public let requester: Requester
     private let policy: Policy
 
-    public init(_ upstream: UpstreamConnection, at origin: UpstreamServer, for requester: Requester, by policy: Policy)
-    {
+    /// Milliseconds in which a text has to come that is waited for.
+    private static let textPatience = 100
+
+    /// - Parameter exchange: the one whose request goes out on the connection, and which outlives this.
+    public init(
+        _ upstream: UpstreamConnection, at origin: UpstreamServer, for requester: Requester, in exchange: Exchange
+    ) {
         self.upstream = upstream
+        self.exchange = exchange
         self.origin = origin
         self.requester = requester
-        self.policy = policy
+        policy = exchange.policy
     }
 
     // MARK: - The response
@@ -39,6 +46,18 @@ public final class ChallengedConnection: ChallengeResponse, LoginConnection {
 
     public func withInformation<Result>(in name: KnownField, _ body: (Span<UInt8>?) -> Result) -> Result {
         upstream.withValue(of: name, body)
+    }
+
+    public func excerpt(hiding mask: EchoMask) -> ResponseExcerpt {
+        upstream.excerpt(hiding: exchange.mask(mask), by: policy.limits.response)
+    }
+
+    public func awaitText() async -> Bool {
+        guard upstream.awaitsContent, let stream = upstream.stream else { return false }
+        if upstream.inbound.writableCount == 0 { upstream.inbound.reserve(1) }
+        let count = try? await upstream.readBody(into: upstream.inbound, within: Self.textPatience)
+        stream.setDeadline(after: nil)
+        return count ?? 0 > 0
     }
 
     public func digestBody(_ algorithm: DigestAlgorithm) async -> BodyDigest {

@@ -149,3 +149,22 @@ public final class ConcurrentUpload: WakeupCompanion {
         }
     }
 }
+
+extension ConcurrentUpload {
+    /// Why the response broke off: where the origin waited for the client, or the proxy closed, it is not the origin's fault.
+    func cause(of failure: ExchangeFailure) -> ExchangeFailure {
+        switch self.failure {
+        case nil:
+            guard awaitsClient, case .cutShort(.httpResponseTimeout, _) = failure else { return failure }
+            return .cutShort(
+                .httpRequestError, "the client stopped in the middle of its request, for whose rest the origin waited")
+        case .upstream?, .tooLarge?, .crowdedOut?: return failure
+        case .client(.endOfStream)?:
+            return .cutShort(.httpRequestError, "the client ended in the middle of its request")
+        case .client?: return .clientLost
+        case .invalid(let error)?: return .cutShort(error.proxyError, "\(error)")
+        case .copyLost?:
+            return .cutShort(.proxyInternalError, "the part of the request that was kept cannot be read back")
+        }
+    }
+}

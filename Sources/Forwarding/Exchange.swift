@@ -38,6 +38,8 @@ public final class Exchange {
     public var credentials = ExchangeCredentials()
     /// Nil for a client's.
     public var own: OwnRequest?
+    /// The probe that the request is; nil for all others.
+    var probe: Probe?
     /// Where the request goes; nil until that is known.
     public var destination: Destination?
     /// The machine that takes it there, and the response back.
@@ -133,6 +135,7 @@ public final class Exchange {
         times.forget()
         credentials.forget()
         own.forget()
+        probe.forget()
         headBytes.clear()
         texts.clear()
         outbound.clear()
@@ -244,6 +247,13 @@ public final class Exchange {
         guard let challenges = credentials.challenges else { return true }
         return (way.relay == nil || challenges.parent.passes(upstream, .proxy, at: texts.parentTarget))
             && challenges.origin.passes(upstream, .origin, at: target)
+    }
+
+    /// Notes that the servers have accepted the answers that were known.
+    func noteAcceptances(on loop: EventLoop) {
+        guard let challenges = credentials.challenges else { return }
+        if way.relay != nil { challenges.parent.noteAcceptance(self, at: texts.parentTarget, on: loop) }
+        challenges.origin.noteAcceptance(self, at: target, on: loop)
     }
 
     /// The decision about a response of the parent that makes the request.

@@ -2,6 +2,7 @@ import Authentication
 import Bytes
 import Challenges
 import HTTP
+import IO
 import Telemetry
 import Upstream
 
@@ -72,6 +73,16 @@ public final class ExchangeChallenges {
             }
         }
 
+        /// Notes that the server has accepted the known answer, with a response that `passes`.
+        ///
+        /// - Parameter target: as above.
+        func noteAcceptance(_ exchange: Exchange, at target: ByteBuffer, on loop: EventLoop) {
+            guard case .known(let known) = self else { return }
+            known.noteAcceptance(
+                exchange.upstream.head.status, at: target.readable,
+                sample: { RequestSample.request.content(of: exchange, to: target) }, now: { loop.epochMilliseconds })
+        }
+
         /// The decision about a response's head, which is as the known answer had led to expect.
         /// - Returns: nil where work is to be done first.
         public func judge() -> ChallengeVerdict? {
@@ -129,19 +140,22 @@ extension ChallengeContext {
     ///   - exchange: the one that the request is sent for.
     ///   - target: as the challenger sees it.
     ///   - pages: the origin's, if a rule has a form for it.
+    ///   - sample: how the request may be repeated.
     convenience init(
         by source: AnswerSource, on connection: ChallengedConnection, for exchange: Exchange, target: ByteBuffer,
-        hasBody: Bool, pages: LoginForms? = nil
+        pages: LoginForms? = nil, as sample: RequestSample = .request
     ) {
         let requester = connection.requester
+        var request = ChallengedRequest(
+            target: target, hasBody: sample == .request && !exchange.body.isEmpty,
+            isOwn: exchange.own != nil || exchange.probe != nil, record: exchange.record,
+            presence: requester.presence, waiting: exchange.times.waiting)
+        request.sample = { sample.content(of: exchange, to: target) }
         self.init(
-            source: source,
-            request: ChallengedRequest(
-                target: target, hasBody: hasBody, isOwn: exchange.own != nil, record: exchange.record,
-                presence: requester.presence, waiting: exchange.times.waiting),
-            connection: connection, pages: pages,
+            source: source, request: request, connection: connection, pages: pages,
             fetcher: TokenClient(upstreams: requester.upstreams, policy: exchange.policy),
             metrics: requester.metrics)
+        probe = exchange.probe.flatMap { $0.attempt.evidence.server == source.challenger.serverName ? $0 : nil }
     }
 }
 

@@ -286,7 +286,10 @@ public struct Forwarding: ~Copyable {
     private mutating func judge(_ context: ForwardingContext) -> Progress? {
         context.exchange.credentials.learnableAnswer?.judge(context.exchange.upstream)
         if isRelayed, context.exchange.mayReadAhead { upload = .beginRest(context) }
-        if context.exchange.passesAsKnown { return pass(context, note: nil) }
+        if context.exchange.passesAsKnown {
+            context.exchange.noteAcceptances(on: context.requester.loop)
+            return pass(context, note: nil)
+        }
         context.meetChallenges()
         stage = .met
         return nil

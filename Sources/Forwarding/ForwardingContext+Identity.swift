@@ -1,3 +1,4 @@
+import Authentication
 import HTTP
 import Telemetry
 import Upstream
@@ -63,7 +64,20 @@ extension ForwardingContext {
     }
 
     private func noteIdentity(on security: ConnectionSecurity) {
-        let isGood = exchange.upstream.head.status.rawValue < 400
-        requester.noteIdentity(on: security, isGood: isGood, at: exchange.target)
+        let upstream = exchange.upstream
+        let sentence = requester.noteIdentity(
+            on: security, isGood: upstream.head.status.rawValue < 400,
+            onPage: upstream.certificateRefusal(by: policy.limits.response), at: exchange.target)
+        exchange.record.details = exchange.record.details ?? sentence
+    }
+}
+
+extension UpstreamConnection {
+    /// The status and words of a page by which nginx refuses a request over the client's certificate, with its handshake long
+    /// done; nil: the response is no such page.
+    fileprivate func certificateRefusal(by limits: Limits) -> String? {
+        guard head.status == .badRequest, let text = excerpt(hiding: EchoMask(), by: limits).text else { return nil }
+        let words = ["No required SSL certificate was sent", "The SSL certificate error"].first { text.contains($0) }
+        return words.map { "400, \"\($0)\"" }
     }
 }

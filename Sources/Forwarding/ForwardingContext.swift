@@ -98,7 +98,8 @@ public struct ForwardingContext {
     /// Whether there is a connection on which this client, or every client, is logged in so. A login is not begun on one that rested, and
     /// may be dead: the request that begins it cannot always be repeated.
     private func takeLogin(_ version: CredentialVersion?, atParent parentVersion: CredentialVersion?) -> Bool {
-        guard requester.mayHoldLogins else { return false }
+        // A probe logs in anew.
+        guard requester.mayHoldLogins, exchange.probe == nil else { return false }
         let wanted = HeldConnections.Wanted(
             peer: exchange.way.peer(of: origin), origin: origin, version: version, parentVersion: parentVersion,
             terms: terms)
@@ -189,13 +190,18 @@ public struct ForwardingContext {
     /// - Parameter keepsAuthorization: whether the client's own goes on, and nothing is answered beside it.
     /// - Returns: whether it is known what answer is given, if any; else the loop waits for its work.
     func beginAnswering(keepsAuthorization: Bool = false) throws(Refusal) -> Bool {
-        if !rules.speaks(of: .forms), !rules.speaks(of: .places),
+        if exchange.probe == nil, !rules.speaks(of: .forms), !rules.speaks(of: .places),
             let known = requester.latestAnswer(of: destination.challenger, in: exchange, at: exchange.target)
         {
             exchange.credentials.begin(.known(known))
             return true
         }
         let source = originSource(keepsAuthorization: keepsAuthorization)
+        if exchange.probe != nil {
+            let loop = ChallengeLoop(challengeContext(by: source))
+            exchange.credentials.begin(.met(loop))
+            return loop.prepare()
+        }
         let finding = find(by: source, at: origin, exchange.target)
         if case .unusable(let reason, let credential) = finding { throw unusable(credential, reason) }
         if case .open = finding, keepsAuthorization { return true }
@@ -249,7 +255,6 @@ public struct ForwardingContext {
         let readsPages = !source.terms.keepsAuthorization
         return ChallengeContext(
             by: source, on: connection(at: origin), for: exchange, target: exchange.target,
-            hasBody: !exchange.body.isEmpty,
             pages: readsPages ? LoginForms.of(requester: requester, exchange: exchange, destination: destination) : nil)
     }
 
@@ -270,11 +275,18 @@ public struct ForwardingContext {
     /// - Parameter behindOrigin: whether the origin's loop waits for its work. Nobody waits for another request while one of
     ///   his is the first at the parent.
     func beginAnswering(at parent: Parent, behindOrigin waits: Bool) -> Bool {
-        if let known = requester.latestAnswer(of: parent.challenger, in: exchange, at: exchange.texts.parentTarget) {
+        if exchange.probe == nil,
+            let known = requester.latestAnswer(of: parent.challenger, in: exchange, at: exchange.texts.parentTarget)
+        {
             exchange.credentials.beginAtParent(.known(known))
             return true
         }
         let source = AnswerSource(of: parent.challenger, for: exchange, of: requester)
+        if exchange.probe != nil {
+            let loop = ChallengeLoop(challengeContext(by: source, at: parent))
+            exchange.credentials.beginAtParent(.met(loop))
+            return !waits && loop.prepare()
+        }
         let finding = find(by: source, at: parent.origin, exchange.texts.parentTarget)
         if let known = KnownAnswer(finding, to: source.challenger, noting: exchange.record) {
             exchange.credentials.beginAtParent(.known(known))
@@ -287,14 +299,13 @@ public struct ForwardingContext {
 
     private func challengeContext(by source: AnswerSource, at parent: Parent) -> ChallengeContext {
         ChallengeContext(
-            by: source, on: connection(at: parent.origin), for: exchange, target: exchange.texts.parentTarget,
-            hasBody: !exchange.body.isEmpty)
+            by: source, on: connection(at: parent.origin), for: exchange, target: exchange.texts.parentTarget)
     }
 
     // MARK: - Both
 
     private func connection(at server: UpstreamServer) -> ChallengedConnection {
-        ChallengedConnection(exchange.upstream, at: server, for: requester, by: policy)
+        ChallengedConnection(exchange.upstream, at: server, for: requester, in: exchange)
     }
 
     private func find(by source: AnswerSource, at server: UpstreamServer, _ target: ByteBuffer) -> AnswerSource.Finding
@@ -332,17 +343,16 @@ public struct ForwardingContext {
     }
 
     /// Takes note of the origin's challenge that the client is about to get.
-    /// - Returns: the word on it in `Proxy-Status`.
-    func noted(_ note: String?) -> String? {
+    func noted(_ note: String?) -> PassedNote? {
         switch exchange.upstream.head.status {
         case .unauthorized:
             return unanswered.take(
-                of: destination.challenger, exchange.credentials.challenges?.origin.loop, note, .passed) ?? note
+                of: destination.challenger, exchange.credentials.challenges?.origin.loop, note, .passed)
         case .proxyAuthenticationRequired:
             let note = note ?? Self.foreignChallenge
             exchange.record.details = exchange.record.details ?? note
-            return note
-        default: return note
+            return PassedNote(note)
+        default: return PassedNote(note)
         }
     }
 

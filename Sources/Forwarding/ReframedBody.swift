@@ -20,6 +20,8 @@ final class ReframedBody {
     }
 
     private let exchange: Exchange
+    /// Reads the content for the journal; nil: nobody does.
+    var reader: ExcerptReader?
     /// Whether the client gets chunks; else the end of the connection is the end of the body.
     private let isChunked: Bool
     private var content: BodyContent
@@ -49,6 +51,7 @@ final class ReframedBody {
                 try takePiece(of: inbound)
             } else if isEnded {
                 try decoding.finish()
+                reader?.end()
                 if isChunked { ChunkedEncoder.appendEnd(to: exchange.outbound) }
                 return .ended
             } else if try !findPiece(in: inbound) {
@@ -108,6 +111,7 @@ final class ReframedBody {
 
     private func append(_ data: Span<UInt8>) {
         exchange.record.bytesOut += data.count
+        reader?.add(data)
         if isChunked {
             ChunkedEncoder.append(data, to: exchange.outbound)
         } else {

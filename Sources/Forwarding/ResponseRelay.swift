@@ -25,8 +25,10 @@ public struct ResponseRelay: ~Copyable {
     }
 
     private enum Stage {
-        /// Becomes `.passing`, `.reframing` or `.flushing`.
+        /// Becomes `.passing`, `.reading`, `.reframing` or `.flushing`.
         case head
+        /// The body passes, and its text is read for the journal. Becomes as `.passing`, or that.
+        case reading
         /// Becomes `.splicing`, `.finishingUpload` or `.flushing`.
         case passing
         /// Becomes `.finishingUpload` or `.flushing`.
@@ -43,8 +45,7 @@ public struct ResponseRelay: ~Copyable {
         case upgrading
     }
 
-    /// A word about an unanswered challenge or an unchecked proof, for `Proxy-Status`.
-    private var note: String?
+    private var note: PassedNote?
     /// The rest of the request's body, where the response came before its end.
     private var upload: ConcurrentUpload?
     private var stage = Stage.head
@@ -60,7 +61,7 @@ public struct ResponseRelay: ~Copyable {
     public static let keptFor = 30_000
 
     /// From now on it is about the response whose head is there.
-    mutating func begin(note: String?, upload: ConcurrentUpload?) {
+    mutating func begin(note: PassedNote?, upload: ConcurrentUpload?) {
         if let note { self.note = note }
         if let upload { self.upload = upload }
         stage = .head
@@ -84,7 +85,7 @@ public struct ResponseRelay: ~Copyable {
             }
         } catch {
             let failure = isHeadSent ? error : error.beforeHead
-            throw upload.map { Self.cause(of: failure, beside: $0) } ?? failure
+            throw upload?.cause(of: failure) ?? failure
         }
     }
 
@@ -93,6 +94,7 @@ public struct ResponseRelay: ~Copyable {
         switch stage {
         case .head: return try writeHead(context)
         case .passing: return try pass(context)
+        case .reading: return try read(context)
         case .reframing: return try reframe(context)
         case .splicing: return try splice(context)
         case .finishingUpload:
@@ -153,23 +155,6 @@ public struct ResponseRelay: ~Copyable {
         return !upstream.head.keepAlive || !upstream.isLoggedIn
     }
 
-    /// Why the response broke off: where the origin waited for the client, or the proxy closed, it is not the origin's fault.
-    private static func cause(of failure: ExchangeFailure, beside upload: ConcurrentUpload) -> ExchangeFailure {
-        switch upload.failure {
-        case nil:
-            guard upload.awaitsClient, case .cutShort(.httpResponseTimeout, _) = failure else { return failure }
-            return .cutShort(
-                .httpRequestError, "the client stopped in the middle of its request, for whose rest the origin waited")
-        case .upstream?, .tooLarge?, .crowdedOut?: return failure
-        case .client(.endOfStream)?:
-            return .cutShort(.httpRequestError, "the client ended in the middle of its request")
-        case .client?: return .clientLost
-        case .invalid(let error)?: return .cutShort(error.proxyError, "\(error)")
-        case .copyLost?:
-            return .cutShort(.proxyInternalError, "the part of the request that was kept cannot be read back")
-        }
-    }
-
     private mutating func writeHead(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
         let upstream = context.exchange.upstream
         context.exchange.record.status = Int(upstream.head.status.rawValue)
@@ -188,7 +173,7 @@ public struct ResponseRelay: ~Copyable {
         }
         let coding = decodedCoding(context)
         var rewrite = ResponseRewrite()
-        if let note, upstream.head.status == .unauthorized { context.exchange.record.details = note }
+        if let note, upstream.head.status == .unauthorized { context.exchange.record.details = note.text }
         let clientFraming = framing(context, decodes: coding != nil)
         rewrite.body = clientFraming
         // Reframed bodies lose their trailers, and decoded ones are not the bytes that the entity tag names.
@@ -204,10 +189,11 @@ public struct ResponseRelay: ~Copyable {
         if coding != nil || clientFraming != .asReceived && upstream.head.framing != .none {
             upstream.stream?.setDeadline(after: nil)
             reframed = try ReframedBody(context.exchange, coding: coding, isChunked: clientFraming == .chunked)
+            reframed?.reader = note?.reader
             stage = .reframing
         } else {
             progress = BodyProgress(upstream.head.framing, of: .upstream, limits: context.policy.limits.response)
-            stage = .passing
+            stage = note?.reader == nil ? .passing : .reading
         }
         return nil
     }
@@ -239,7 +225,7 @@ public struct ResponseRelay: ~Copyable {
                 to: writer)
             if let answer = context.exchange.credentials.loginAnswer { writer.field(answer.name, answer.value) }
             if let note {
-                writer.field("Proxy-Status", ProxyStatus(proxy: Via.name, details: note).value)
+                writer.field("Proxy-Status", ProxyStatus(proxy: Via.name, details: note.text).value)
             }
             writer.end()
         }
@@ -297,6 +283,19 @@ public struct ResponseRelay: ~Copyable {
             return nil
         }
         return try readMore(context)
+    }
+
+    /// Passes the body's bytes on, and has them read. All that has come is new to the reader: what came before has passed.
+    private mutating func read(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
+        if isHeadSent, try !flush(context) { return .awaitsEvent }
+        let inbound = context.exchange.upstream.inbound
+        note?.reader?.look(at: inbound.readable)
+        if note?.reader?.isDone != false {
+            stage = .passing
+            return nil
+        }
+        defer { if stage != .reading { note?.reader?.end() } }
+        return try pass(context)
     }
 
     /// Takes what belongs to this response.

@@ -16,16 +16,14 @@ struct SOCKSLogin: ~Copyable {
     private let parent: Parent
     private let delegate: RuleDelegate
     private let space: ProtectionSpace
-    /// How long a version that was accepted before is parked, as `ParkedCredentials.park`.
-    private var retry: [Int] = []
     /// Nil: none is offered.
     public private(set) var credential: Credential?
     /// Why none is offered, where there is one.
     private var reason: String?
     /// Whether the server asked for the password, and so has judged it.
     private var isSent = false
-    /// The right to be the one that is judged for all.
-    private var lease: Lease?
+    /// The answer that is under way, until the server's verdict.
+    private var attempt: Attempt?
 
     private var state: ChallengeState { requester.shared.challenges }
 
@@ -47,7 +45,6 @@ struct SOCKSLogin: ~Copyable {
         if delegate.wantsFreshCredentials(for: challenge, by: rule) {
             await state.refresh(exchange.policy.challenges.credentials)
         }
-        retry = rule.retry
         let ruled: RuleDelegate.RuledDecision
         do throws(UnansweredQuestion) { ruled = try await decide(challenge, by: rule) } catch {
             reason = error.reason
@@ -74,17 +71,7 @@ struct SOCKSLogin: ~Copyable {
             self.credential = nil
             return
         }
-        if parent.accepted != credential.version, await !awaitTurn(for: credential) {
-            reason = PassReason.undecided(credential: credential.version.name).description
-            self.credential = nil
-            return
-        }
-        // Another loop may have found out what has become of it since.
-        if await isParked(credential.version) {
-            requester.metrics.add(to: .credentialsParked)
-            reason = PassReason.parked(credential: credential.version.name).description
-            self.credential = nil
-        }
+        await seekAdmission(of: credential, under: RetryTerms(retry: rule.retry))
     }
 
     /// The decision of the rules, or of the operator whom they ask.
@@ -98,33 +85,30 @@ struct SOCKSLogin: ~Copyable {
         return delegate.decide(by: try await delegate.ask(question, at: now), in: challenge.protectionSpace, rule)
     }
 
-    /// Whether it is not sent: it was refused, and this request is not the one that tries it again.
-    private func isParked(_ version: CredentialVersion) async -> Bool {
-        let (parked, now) = (state.spaces.parked, requester.loop.epochMilliseconds)
-        if parked.contains(version, at: parent.challenger.sharesAccountsWith) { return true }
-        switch parked.standing(of: version, in: space, at: now) {
-        case .free: return false
-        case .parked: return true
-        case .due(let term):
-            let entry = ParkedCredentials.Entry(space: space, version: version)
-            return await !parked.claim(entry, seen: term, retry: retry, at: now)
+    /// Asks the account of the credential whether it may be sent.
+    private mutating func seekAdmission(of credential: Credential, under terms: RetryTerms) async {
+        let evidence = state.spaces.accounts.evidence(of: credential, at: parent.challenger.serverName)
+        var terms = terms
+        terms.mayProbe = false
+        var admission = AnswerAdmission?.some(
+            evidence.admit([UInt8]().span, under: terms, now: requester.loop.epochMilliseconds))
+        if case .wait(let waiter)? = admission {
+            let alarm = Alarm(on: requester.loop) { waiter.expire() }
+            alarm.set(after: exchange.policy.timeouts.connect)
+            defer { alarm.cancel() }
+            admission = await waiter.admission()
         }
-    }
-
-    /// Becomes the one request that is judged for all, or waits for it.
-    /// - Returns: false when there was no verdict in time.
-    private mutating func awaitTurn(for credential: Credential) async -> Bool {
-        switch state.spaces.admit(to: space, version: credential.version) {
-        case .proceed, .overtake: break
-        case .lead(let lease): self.lease = lease
-        case .wait(let waiter):
-            switch await waiter.verdict(within: exchange.policy.timeouts.connect, on: requester.loop) {
-            case .lead(let lease): self.lease = lease
-            case .settled: break
-            case .expired: return false
-            }
+        switch admission {
+        case .send(let attempt)?:
+            self.attempt = attempt
+            return
+        case .refused(_, let nextTry)?:
+            requester.metrics.add(to: .credentialsParked)
+            let pause = nextTry.map { max(0, $0 - requester.loop.epochMilliseconds) }
+            reason = PassReason.parked(credential: credential.version.name, pause: pause).description
+        case .wait?, nil: reason = PassReason.undecided(credential: credential.version.name).description
         }
-        return true
+        self.credential = nil
     }
 
     public mutating func append(to buffer: ByteBuffer) throws(SOCKSError) {
@@ -133,7 +117,7 @@ struct SOCKSLogin: ~Copyable {
         }
         try SOCKS5Handshake.append(user: user, password: password, to: buffer)
         isSent = true
-        if let lease { requester.presence.beginTrial(lease) }
+        if let attempt, attempt.leads { requester.presence.beginTrial(attempt) }
         let rule = exchange.record.parentAnswer
         exchange.record.parentAnswer = AnswerRecord(
             scheme: .basic, credential: credential.version.name, dated: .passwordInClear, rule: rule?.rule,
@@ -142,23 +126,23 @@ struct SOCKSLogin: ~Copyable {
 
     /// The server has nothing against the login, or wanted none.
     public mutating func accepted() {
-        lease?.settle(isSent ? .accepted : .open)
-        lease = nil
+        defer { attempt = nil }
+        if isSent { attempt?.settle(.accepted, now: requester.loop.epochMilliseconds) }
         guard isSent, let version = credential?.version, parent.accepted != version else { return }
         parent.accepted = version
-        let wasParked = state.spaces.noteAccepted(version, for: space)
-        if wasParked { state.noteLifted(version, for: space, by: delegate.client) }
+        state.spaces.noteAccepted(version, for: space)
     }
 
     /// The server has judged, and nobody sends this version again.
     public mutating func refused() -> Refusal {
         guard let credential else { return unanswered }
         parent.accepted = nil
+        let why = "was refused by \(space.host):\(space.port)"
+        attempt?.settle(.refused, because: why, now: requester.loop.epochMilliseconds)
+        attempt = nil
         state.refuse(
-            DefiniteRefusal(of: credential, in: space, retry: retry), of: delegate.client,
-            countedBy: requester.metrics, at: requester.loop.epochMilliseconds)
-        lease?.settle(.unanswered)
-        lease = nil
+            DefiniteRefusal(of: credential, in: space, because: why), of: delegate.client,
+            countedBy: requester.metrics)
         return .unanswered(
             by: parent, challenges: [HeaderChallenge(scheme: "password")],
             note: PassReason.alreadyRefused(credential: credential.version.name).description)

@@ -35,12 +35,12 @@ struct TunnelRequest {
         target.append(decimal: Int(origin.port))
         var challenges: ChallengeLoop?
         if parent.mayBeAnswered(by: policy, in: requester.shared) {
-            let connection = ChallengedConnection(upstream, at: parent.origin, for: requester, by: policy)
+            let connection = ChallengedConnection(upstream, at: parent.origin, for: requester, in: exchange)
             challenges = ChallengeLoop(
                 ChallengeContext(
                     by: AnswerSource(of: parent.challenger, for: exchange, of: requester), on: connection,
                     for: exchange,
-                    target: target, hasBody: false))
+                    target: target, as: .tunnel))
             await challenges?.prepared()
         }
         var redials = Self.redials

@@ -15,26 +15,46 @@ struct UnansweredNote {
     /// - Parameters:
     ///   - loop: nil where the challenges were not ours to answer.
     ///   - note: why they were not answered, where that is known.
-    /// - Returns: why.
+    /// - Returns: why, with who reads the response's text as it passes.
     @discardableResult
     func take(
         of challenger: Challenger, _ loop: ChallengeLoop?, _ note: String?, _ outcome: JournalEntry.Outcome
-    ) -> String? {
+    ) -> PassedNote? {
         let fields = challenger.fields
         var response = UnansweredResponse(
             from: challenger, to: requester.delegate(in: exchange), lines: upstream.values(of: fields.challenge),
             challenges: upstream.challenges(in: fields.challenge), note: note, outcome: outcome)
         response.failures = loop?.failureCount ?? 0
+        response.refusals = loop?.refusals ?? []
+        response.isRejectedByOperator = loop?.isRejectedByOperator ?? false
         response.credential = challenger.isProxy ? exchange.record.parentCredential : exchange.record.credential
         response.keepsAuthorization =
             !challenger.isProxy && loop == nil && exchange.request.fields.present.contains(.authorization)
-        guard let finding = response.note(at: requester.loop.epochMilliseconds) else { return note }
+        response.excerpt = { upstream.excerpt(hiding: mask(of: loop), by: limits) }
+        guard let finding = response.note(at: requester.loop.epochMilliseconds) else { return PassedNote(note) }
         record(finding)
         // A client that logs in by itself where no rule means the server needs nobody's help.
         if finding.isNews, finding.entry.isConcerned || !response.keepsAuthorization {
             requester.shared.report(finding.report(on: challenger))
         }
-        return note ?? finding.entry.reason
+        return PassedNote(note ?? finding.entry.reason, reading: reader(for: finding, loop))
+    }
+
+    private var limits: Limits { exchange.policy.limits.response }
+
+    private func mask(of loop: ChallengeLoop?) -> EchoMask {
+        var mask = EchoMask()
+        loop?.hideAnswer(in: &mask)
+        return exchange.mask(mask)
+    }
+
+    /// Nil where the text has come with the head, or there is none.
+    private func reader(for finding: UnansweredResponse.Finding, _ loop: ChallengeLoop?) -> ExcerptReader? {
+        guard let response = finding.response, response.text == nil, upstream.awaitsContent else { return nil }
+        let (challenges, requester, keys) = (requester.shared.challenges, requester, finding.keys)
+        return ExcerptReader(response, of: upstream, hiding: mask(of: loop), by: limits) { response in
+            challenges.journal.note(response, for: keys, at: requester.loop.epochMilliseconds)
+        }
     }
 
     private func record(_ finding: UnansweredResponse.Finding) {

@@ -85,7 +85,7 @@ extension Authority {
     private static func bracketed(_ bytes: Span<UInt8>, in range: Range<Int>) throws(Defect) -> Range<Int> {
         guard let close = bytes.firstIndex(of: UInt8(ascii: "]"), in: range) else { throw .malformedHost }
         let inside = range.lowerBound &+ 1..<close
-        guard inside.count <= 45, let address = IPAddress(bytes.extracting(inside).text), address.family == .v6
+        guard inside.count <= 45, let address = IPAddress(bytes.extracting(inside)), address.family == .v6
         else { throw .malformedHost }
         return inside
     }

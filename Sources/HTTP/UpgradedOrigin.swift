@@ -8,7 +8,7 @@ import Bytes
 ///
 /// A class, made once for an origin: each request holds it.
 public final class UpgradedOrigin: Sendable {
-    /// Lower case, an IPv6 address without its brackets.
+    /// In its canonical spelling.
     private let host: [UInt8]
     private let isBracketed: Bool
     /// The port of the client's `http` URLs.
@@ -19,7 +19,7 @@ public final class UpgradedOrigin: Sendable {
     static let usualClientPort: UInt16 = 80
     static let usualOriginPort: UInt16 = 443
 
-    /// - Parameter host: lower case, without brackets.
+    /// - Parameter host: in its canonical spelling (`HostSpelling`).
     public init(host: [UInt8], clientPort: UInt16, originPort: UInt16) {
         self.host = host
         isBracketed = host.contains(.colon)
@@ -146,15 +146,16 @@ public final class UpgradedOrigin: Sendable {
     }
 
     private func endOfHost(_ value: Span<UInt8>, at offset: Int) -> Int? {
-        let brackets = isBracketed ? 1 : 0
-        let end = offset &+ brackets &+ host.count &+ brackets
-        guard end <= value.count else { return nil }
-        if isBracketed {
-            guard value[offset] == UInt8(ascii: "["), value[end &- 1] == UInt8(ascii: "]") else { return nil }
+        guard offset < value.count else { return nil }
+        let end: Int
+        if value[offset] == UInt8(ascii: "[") {
+            guard let close = value.firstIndex(of: UInt8(ascii: "]"), from: offset) else { return nil }
+            end = close &+ 1
+        } else {
+            end = value.endOfHostName(in: offset..<value.count)
         }
-        let named = value.extracting(offset &+ brackets..<end &- brackets)
         let host = host
-        return named.equalsIgnoringCase(host.span) ? end : nil
+        return value.extracting(offset..<end).isSpelling(of: host.span) ? end : nil
     }
 
     /// The characters that may follow host and port. Any other, `@` above all, makes it another host's URL.

@@ -9,12 +9,18 @@ public enum CredentialSource: Sendable, Hashable {
     /// A password or a token that is sent with each request, unasked, in places of its own.
     indirect case placed(CredentialSource, [CredentialPlacement])
 
-    /// The file of the password or the token, which whoever sets it writes; nil where it stands elsewhere.
-    public var secretFile: String? {
+    /// The files that the value is read from. A write to one of them sets the credential anew. A Kerberos cache is not among
+    /// them, since tickets come and go there.
+    public var files: [String] {
         switch self {
-        case .password(_, .file(let path)), .token(.file(let path)): path
-        case .placed(let source, _): source.secretFile
-        default: nil
+        case .password(let user, let password): [user, password].compactMap(\.path)
+        case .identity(let identity): identity.files
+        case .kerberos(let kerberos): kerberos.proof.files
+        case .token(let value): [value].compactMap(\.path)
+        case .oauth(let source): source.proof.files + source.grant.files
+        case .signature(let source):
+            [source.accessKey, source.secretKey, source.sessionToken].compactMap { $0?.path }
+        case .placed(let source, _): source.files
         }
     }
 }
@@ -27,6 +33,14 @@ public enum IdentitySource: Sendable, Hashable {
     case pkcs12(String, passphrase: ValueSource?)
     /// A PKCS#11 URI (RFC 7512) without a PIN; the PIN is the passphrase.
     case pkcs11(String, passphrase: ValueSource?)
+
+    fileprivate var files: [String] {
+        switch self {
+        case .pem(let certificate, let key, let passphrase): [certificate, key] + [passphrase?.path].compactMap(\.self)
+        case .pkcs12(let path, let passphrase): [path] + [passphrase?.path].compactMap(\.self)
+        case .pkcs11(_, let passphrase): [passphrase?.path].compactMap(\.self)
+        }
+    }
 }
 
 /// A Kerberos principal, and what proves it to the key distribution centre.
@@ -37,6 +51,14 @@ public struct KerberosSource: Sendable, Hashable {
         /// A credential cache that somebody else keeps current.
         case cache(String)
         case password(ValueSource)
+
+        fileprivate var files: [String] {
+            switch self {
+            case .keytab(let path): [path]
+            case .cache: []
+            case .password(let value): [value].compactMap(\.path)
+            }
+        }
     }
 
     /// `NAME@REALM`, `NAME/INSTANCE@REALM`, or without a realm for the default one.
@@ -61,6 +83,16 @@ public struct OAuthSource: Sendable, Hashable {
         case key(path: String, passphrase: ValueSource?, id: String?)
         /// A certificate to which the tokens are bound (RFC 8705).
         case certificate(path: String, key: String, passphrase: ValueSource?)
+
+        fileprivate var files: [String] {
+            switch self {
+            case .none: []
+            case .secret(let value, _): [value].compactMap(\.path)
+            case .key(let path, let passphrase, _): [path] + [passphrase?.path].compactMap(\.self)
+            case .certificate(let path, let key, let passphrase):
+                IdentitySource.pem(certificate: path, key: key, passphrase: passphrase).files
+            }
+        }
     }
 
     public enum Grant: Sendable, Hashable {
@@ -70,6 +102,13 @@ public struct OAuthSource: Sendable, Hashable {
         case refreshToken(ValueSource)
         /// A token of another issuer in exchange for one (RFC 7523 section 2.1).
         case assertion(ValueSource)
+
+        fileprivate var files: [String] {
+            switch self {
+            case .clientCredentials: []
+            case .refreshToken(let value), .assertion(let value): [value].compactMap(\.path)
+            }
+        }
     }
 
     /// By `https`; by `http` for this machine alone.

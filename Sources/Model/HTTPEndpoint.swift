@@ -3,7 +3,7 @@ import Bytes
 /// Where the proxy itself asks, such as the token endpoint of RFC 6749 section 3.2: an `http` or `https` URL, taken apart.
 public struct HTTPEndpoint: Sendable, Hashable, CustomStringConvertible {
     public let isSecure: Bool
-    /// Lower case, without brackets.
+    /// In its canonical spelling (`HostSpelling`).
     public let host: String
     public let port: UInt16
     /// Path and query.
@@ -25,7 +25,7 @@ public struct HTTPEndpoint: Sendable, Hashable, CustomStringConvertible {
         guard
             let end = isBracketed ? authority.firstIndex(of: "]") : authority.firstIndex(of: ":") ?? authority.endIndex
         else { return nil }
-        host = authority[..<end].drop { $0 == "[" }.lowercased()
+        host = HostSpelling.canonical(String(authority[..<end].drop { $0 == "[" }))
         let port = authority[end...].drop { $0 == "]" }
         guard !host.isEmpty, port.isEmpty || port.hasPrefix(":") && UInt16(port.dropFirst()) != nil else { return nil }
         self.port = UInt16(port.dropFirst()) ?? (isSecure ? 443 : 80)

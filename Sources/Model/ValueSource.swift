@@ -6,6 +6,11 @@ public enum ValueSource: Sendable, Hashable, CustomStringConvertible {
     /// A path, resolved against the directory of the file that names it. One trailing newline is no part of the value.
     case file(String)
 
+    /// The file that it is read from; nil where it stands elsewhere.
+    var path: String? {
+        if case .file(let path) = self { path } else { nil }
+    }
+
     /// As the rule file would say it, with a literal hidden.
     public var description: String {
         switch self {

@@ -8,7 +8,7 @@ public enum PACWay: Equatable, Sendable {
     }
 
     case direct
-    /// The host in lower case, without brackets.
+    /// The host in its canonical spelling (`HostSpelling`).
     case proxy(Scheme, host: String, port: UInt16)
 
     /// How many ways are tried for one request.
@@ -54,6 +54,6 @@ public enum PACWay: Equatable, Sendable {
         }
         let isName = host.utf8.allSatisfy { ($0 | 0x20) &- 0x61 < 26 || $0.isDigit || "-._".utf8.contains($0) }
         guard !host.isEmpty, isName || IPAddress(String(host)) != nil else { return nil }
-        return (host.lowercased(), port)
+        return (HostSpelling.canonical(String(host)), port)
     }
 }

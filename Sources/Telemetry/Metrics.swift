@@ -7,7 +7,7 @@ import Synchronization
 /// With one writer a relaxed load and store is enough, and costs no locked instruction. A reader sees each number
 /// whole, though not all of one moment.
 public final class Metrics: Sendable {
-    private let counters = InlineArray<39, Atomic<Int>> { _ in Atomic(0) }
+    private let counters = InlineArray<42, Atomic<Int>> { _ in Atomic(0) }
     private let errors = InlineArray<32, Atomic<Int>> { _ in Atomic(0) }
     private let unanswered = InlineArray<77, Atomic<Int>> { _ in Atomic(0) }
     private let idle = Atomic(0)
@@ -216,6 +216,10 @@ public enum Counter: Int, CaseIterable, Sendable {
     case credentialsRefused
     /// A challenge was not answered because its credential is parked.
     case credentialsParked
+    /// The proxy's own requests to learn whether a credential is good, by the server's verdict.
+    case probesAccepted
+    case probesRefused
+    case probesUndecided
     case upstreamOpened
     case upstreamReused
     /// TLS handshakes with origins that came to a good end, by whether a session was taken up again.

@@ -74,8 +74,15 @@ public struct MetricsPage {
         append("attache_credentials_refused_total", "Credentials sent and refused.", .credentialsRefused)
         append("attache_credentials_parked_total", "Challenges met by a parked credential.", .credentialsParked)
         page.append(
-            "attache_parked_credentials", .gauge, "Credentials that are not sent, by protection space.",
+            "attache_parked_credentials", .gauge, "Credentials that are not sent to some server after refusals.",
             figures.parkedCredentials)
+        page.append(
+            "attache_credentials", .gauge, "Credentials of the rule file, the store and clients, by their worst state.",
+            label: "state", figures.credentialStates.map { ($0.state, $0.count) })
+        append(
+            "attache_credential_probes_total", "Requests by which the proxy asked whether a credential is still good.",
+            label: "outcome",
+            [("accepted", .probesAccepted), ("refused", .probesRefused), ("undecided", .probesUndecided)])
     }
 
     private static func labels(_ rule: String, _ credential: String, _ scheme: String) -> MetricsText.Labels {

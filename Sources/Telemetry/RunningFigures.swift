@@ -10,6 +10,8 @@ public struct RunningFigures: Sendable {
     public var replayDisk = ReplayDiskUse(bytes: 0, refused: 0)
     /// Versions of credentials that are not sent, by protection space.
     public var parkedCredentials = 0
+    /// How many credentials are in each state; all states, in the order of the page.
+    public var credentialStates: [(state: String, count: Int)] = []
     /// Nil where there is no store.
     public var store: Store?
     public var reloads: Reloads?

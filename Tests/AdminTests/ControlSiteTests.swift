@@ -23,12 +23,19 @@ struct ControlSiteTests {
         return entry
     }
 
+    private static func response(_ text: String) -> ResponseExcerpt {
+        var response = ResponseExcerpt(status: 401, fields: [("Server", "nginx"), ("Date", "now")], hiding: EchoMask())
+        response.take(Array(text.utf8), mediaType: nil, hiding: EchoMask())
+        return response
+    }
+
     private static let challenges = [
         entry("ci.example", realm: "jenkins", .passed) { entry in
             entry.count = 3
             entry.lines = ["Basic realm=\"jenkins\""]
             entry.reason = "rule \"build server\" wants realm \"Jenkins\"; the origin says \"jenkins\""
             entry.rules = ["\"build server\" (proxy.conf:3): realm is \"jenkins\", not \"Jenkins\""]
+            entry.note(response("account locked for 5 minutes"), at: 1_767_225_600_000)
             entry.suggestion = "challenge \"ci.example\" { host ci.example; port 80; realm \"jenkins\"; use ci }"
         },
         entry("dav.example", realm: nil, .answered) { entry in
@@ -37,11 +44,16 @@ struct ControlSiteTests {
         },
     ]
 
-    private static func parked(_ name: String, at host: String) -> ParkedCredentials.Entry {
-        ParkedCredentials.Entry(
-            space: ProtectionSpace(
-                origin: Origin(host: host, port: 80, protocol: .http), realm: "x", authenticationMethod: .basic),
-            version: CredentialVersion(name: name, fingerprint: 1))
+    /// The rule file's `ci` is paused at one server, and good at another.
+    private static func accounts() -> Accounts {
+        let accounts = Accounts()
+        let verdicts = PlayedVerdicts(accounts: accounts)
+        verdicts.judge("ci", at: "http://a.example:80", .accepted)
+        verdicts.judge("ci", at: "http://b.example:80", .accepted)
+        verdicts.judge("ci", at: "http://a.example:80", .refused, second: 60)
+        verdicts.judge("ci", at: "http://a.example:80", .refused, second: 61)
+        verdicts.judge("ci", at: "http://b.example:80", .accepted, second: 62)
+        return accounts
     }
 
     private static let status = RunningStatus(
@@ -52,13 +64,14 @@ struct ControlSiteTests {
         rejection: .init(time: 1_767_225_720_000, reason: "proxy.conf has errors"),
         store: .init(place: "sqlite kept.db", problem: "it is locked"), clients: 12)
 
-    /// Number 7 is asked for next; 5 was rejected, and 4 loaded.
+    /// Number 7 is asked for next, or 8 to try refused credentials again; 5 was rejected, 4 loaded, and 6 with retries.
     private struct PlayedReloads: ReloadControl {
-        func request(by user: UInt32) -> Int { 7 }
+        func request(by user: UInt32, retrying retries: Bool) -> Int { retries ? 8 : 7 }
 
         func outcome(of number: Int) -> ReloadOutcome? {
             switch number {
-            case 4: .reloaded
+            case 4: .reloaded(lifted: nil)
+            case 6: .reloaded(lifted: 3)
             case 5: .rejected(reason: "proxy.conf has errors")
             default: nil
             }
@@ -66,10 +79,9 @@ struct ControlSiteTests {
     }
 
     @Test func `the status has what the proxy works with, and what waits for somebody`() async {
-        let parked = ParkedCredentials()
-        parked.park(CredentialVersion(name: "ci", fingerprint: 1), for: Self.parked("ci", at: "h").space)
+        let accounts = Self.accounts()
         #expect(
-            await Self.response("/status", query: "format=text", parked: parked).body == """
+            await Self.response("/status", query: "format=text", accounts: accounts).body == """
                 attache 1.2.3, process 4711, running since 2026-01-01T00:00:00Z
                 listening on 127.0.0.1:3128
                 the admin listener is on 127.0.0.1:3127
@@ -78,11 +90,12 @@ struct ControlSiteTests {
                 store: sqlite kept.db; it is locked
                 clients: 12 connected
                 challenges: 1 space unanswered, see 'attache challenges --unanswered'
-                credentials: 1 parked after a refusal, see 'attache credential list'
+                credentials: 1 paused, 1 unknown, see 'attache credential list'
 
                 """)
-        let json = await Self.response("/status").body
+        let json = await Self.response("/status", accounts: accounts).body
         #expect(json.contains(#""rejected_because":"proxy.conf has errors""#) && json.contains(#""unanswered":1"#))
+        #expect(json.contains(#""parked":1,"credential_states":{"paused":1,"unknown":1}"#), "\(json)")
     }
 
     @Test func `each parent has a line in the status, and what another has written stays in it`() async {
@@ -116,24 +129,31 @@ struct ControlSiteTests {
 
     @Test func `a reload has a number, by which its outcome is asked for`() async {
         #expect(await Self.response("/reload", .post).body == "7\n")
+        #expect(await Self.response("/reload", .post, query: "retry=yes").body == "8\n")
         var outcomes: [String] = []
-        for number in [4, 5, 7] { outcomes.append(await Self.response("/reload", query: "number=\(number)").body) }
-        #expect(outcomes == ["reloaded\n", "proxy.conf has errors\n", "pending\n"])
+        for number in [4, 6, 5, 7] { outcomes.append(await Self.response("/reload", query: "number=\(number)").body) }
+        #expect(outcomes == ["reloaded\n", "reloaded 3\n", "proxy.conf has errors\n", "pending\n"])
         #expect(await Self.response("/reload", .head).status == .methodNotAllowed)
     }
 
     private static func response(
         _ path: String, _ method: HTTP.Method = .get, query: String = "",
-        parked: ParkedCredentials = ParkedCredentials(), parents: [ParentState] = []
+        accounts: Accounts = Accounts(), parents: [ParentState] = []
     ) async -> AdminResponse {
         var status = status
         status.parents = parents
         let reported = status
         let state = ChallengeState(
-            storage: MemoryCredentialStorage(), spaces: ProtectionSpaces(parked: parked), tokens: TokenStore(),
+            storage: MemoryCredentialStorage(), spaces: ProtectionSpaces(accounts: accounts), tokens: TokenStore(),
             report: { _ in })
-        let sources = ControlSources(
+        var sources = ControlSources(
             state: state, challenges: { challenges }, status: { reported }, reloads: PlayedReloads())
+        sources.credentials = { _ in
+            CredentialList(
+                configured: ["ci", "new"].map { name in
+                    ConfiguredCredential(name: name, user: .environment("X"), password: .file("/run/secrets/\(name)"))
+                }, stored: [], accounts: accounts.all, at: PlayedVerdicts.start + 63_000)
+        }
         let request = AdminRequest(
             method: method, target: [], path: Array(path.utf8), query: Array(query.utf8), authority: nil, host: nil,
             authorization: [])
@@ -147,6 +167,9 @@ struct ControlSiteTests {
 
                   basic "jenkins" of http://ci.example:80: 3 times, last 2026-01-01T00:00:00Z
                     rule "build server" wants realm "Jenkins"; the origin says "jenkins"
+                      the server answered 401:
+                        account locked for 5 minutes
+                      Server: nginx
                       "build server" (proxy.conf:3): realm is "jenkins", not "Jenkins"
                     to have it answered, put into the rule file:
                       challenge "ci.example" { host ci.example; port 80; realm "jenkins"; use ci }
@@ -172,42 +195,63 @@ struct ControlSiteTests {
         let body = await Self.response("/challenges", query: "unanswered=yes").body
         #expect(body.hasPrefix(#"[{"host":"ci.example","port":80,"protocol":"http","proxy":false,"realm":"jenkins""#))
         #expect(body.contains(#""challenges":["Basic realm=\"jenkins\""]"#))
+        #expect(
+            body.contains(
+                #""response":{"status":401,"fields":["Server: nginx"],"text":"account locked for 5 minutes"}"#),
+            "\(body)")
         #expect(body.contains(#""first":"2026-01-01T00:00:00Z","last":"2026-01-01T00:00:00Z","count":3}]"#))
         var json = JSONText()
         json.array { $0.string("a\u{1B}\u{9B}\n\"\\é") }
         #expect(json.text == #"["a\u001b\u009b\u000a\"\\é"]"#)
     }
 
-    @Test func `a refusal is lifted for a user, for a server, and for all`() async {
-        let parked = ParkedCredentials()
-        for entry in [
-            Self.parked("ann@a.example:80", at: "a.example"), Self.parked("bob@a.example:80", at: "a.example"),
-            Self.parked("ci", at: "b.example"),
-        ] { parked.park(entry.version, for: entry.space, retry: entry.version.name == "ci" ? [] : [30_000], at: 1_000) }
-        let retry = { (query: String) in
-            await Self.response("/parked/retry", .post, query: "format=text&\(query)", parked: parked).body
+    @Test func `credentials are sent again by a name, by a server, or all of them`() async {
+        let accounts = Self.accounts()
+        let verdicts = PlayedVerdicts(accounts: accounts)
+        for name in ["ann@a.example:80", "ann@x@a.example:80", "dav"] {
+            for target in ["/", "/a"] { verdicts.judge(name, at: "http://c.example:80", .refused, target: target) }
         }
-        #expect(await retry("host=a.example&port=80&protocol=http&user=carol") == "")
+        let retry = { await Self.response("/credentials/retry", .post, query: $0, accounts: accounts).body }
+        #expect(await retry("name=carol") == "")
+        #expect(await retry("host=d.example&port=80&protocol=http") == "")
+        #expect(await retry("host=c.example&port=80&protocol=http&name=ci") == "")
+        #expect(await retry("name=ann") == "ann@a.example:80\n")
+        #expect(await retry("host=b.example&port=80&protocol=http") == "ci\n")
+        #expect(await retry("") == "ann@x@a.example:80\ndav\n")
+        #expect(await retry("") == "")
+        #expect(await Self.response("/credentials/retry", .get).status == .methodNotAllowed)
+    }
+
+    @Test func `each credential is listed with its state at each server, and what ends that`() async {
+        let accounts = Self.accounts()
+        let list = await Self.response("/credentials", query: "format=text", accounts: accounts).body
         #expect(
-            await retry("host=a.example&port=80&protocol=http&user=ann")
-                == "ann@a.example:80, refused for basic \"x\" of http://a.example:80\n")
-        #expect(parked.entries.map(\.version.name) == ["bob@a.example:80", "ci"])
-        let lifted = await retry("user=ci")
-        #expect(lifted.hasPrefix("ci, "))
-        let listed = await Self.response("/parked", parked: parked).body
+            list == """
+                paused     ci   rule file  file /run/secrets/ci
+                    first met 2026-01-01T00:00:00Z, last sent 2026-01-01T00:01:02Z
+                    http://a.example:80: paused since 2026-01-01T00:01:01Z, next try 2026-01-01T00:01:31Z, \
+                accepted 2026-01-01T00:00:00Z, refused 2026-01-01T00:01:01Z
+                    http://b.example:80: accepted, last 2026-01-01T00:01:02Z
+                    put the right value into /run/secrets/ci, or run 'attache credential retry ci'
+                unknown    new  rule file  file /run/secrets/new
+
+                """, "\(list)")
+        let json = await Self.response("/credentials", accounts: accounts).body
         #expect(
-            listed.contains(
-                #""credential":"bob@a.example:80","since":"1970-01-01T00:00:01Z","next_try":"1970-01-01T00:00:31Z"}]"#),
-            "\(listed)")
-        let text = await Self.response("/parked", query: "format=text", parked: parked).body
-        #expect(text.hasSuffix(", since 1970-01-01T00:00:01Z, next try 1970-01-01T00:00:31Z\n"), "\(text)")
-        let rest = await retry("")
-        #expect(rest.hasPrefix("bob@"))
-        #expect(parked.entries.isEmpty)
+            json.hasPrefix(
+                #"[{"credential":"ci","source":"rule file","place":"file /run/secrets/ci","state":"paused","#
+                    + #""since":"2026-01-01T00:01:01Z","next_try":"2026-01-01T00:01:31Z","#
+                    + #""reason":"was refused by http://a.example:80","first_met":"2026-01-01T00:00:00Z","#), "\(json)")
+        #expect(json.contains(#"{"server":"http://b.example:80","state":"good","accepted":true,"#), "\(json)")
+        let lines = await Self.response("/credentials", query: "format=accounts", accounts: accounts).body
+        let told = lines.split(separator: "\n").compactMap { AccountLine.account($0) }
+        #expect(told.map(\.version) == accounts.all.map(\.version))
+        #expect(told.map(\.account) == accounts.all.map(\.account.withoutSamples))
+        #expect(AccountLine.account("x y z") == nil && AccountLine.account("") == nil)
     }
 
     @Test(arguments: [
-        (HTTP.Method.post, "/challenges", Status.methodNotAllowed), (.get, "/parked/retry", .methodNotAllowed),
+        (HTTP.Method.post, "/challenges", Status.methodNotAllowed), (.get, "/credentials/retry", .methodNotAllowed),
         (.get, "/", .notFound),
     ])
     func `nothing else is there`(method: HTTP.Method, path: String, status: Status) async {
@@ -215,21 +259,22 @@ struct ControlSiteTests {
     }
 
     @Test func `a space is told with what is refused and known there`() async {
-        let parked = ParkedCredentials()
-        let entry = Self.parked("ci", at: "ci.example")
-        parked.park(entry.version, for: entry.space)
+        let accounts = Accounts()
+        for target in ["/", "/a"] {
+            PlayedVerdicts(accounts: accounts).judge("ci", at: "http://ci.example:80", .refused, target: target)
+        }
+        // The played times are long past: the next try is due.
         let query = "host=ci.example&port=80&protocol=http&target=/a"
-        let origin = await Self.response("/space", query: "format=text&\(query)", parked: parked)
+        let origin = await Self.response("/space", query: "format=text&\(query)", accounts: accounts)
         #expect(
             origin.body == """
-                fact\tci, refused for basic "x" of http://ci.example:80, until its value is set anew
+                fact\tci is unproven since 2026-01-01T00:00:00Z, next try 2026-01-01T00:30:00Z: \
+                it was refused by http://ci.example:80
                 fact\tnothing is stored for this server
-                refused\tci\tuntil its value is set anew
 
                 """)
-        let space = await Self.response("/space", query: "format=text&\(query)&method=basic&realm=x", parked: parked)
-        #expect(space.body.contains("refused\tci\tuntil its value is set anew\n"), "\(space.body)")
-        let other = await Self.response("/space", query: "\(query)&method=basic&realm=y", parked: parked)
+        _ = accounts.reset(at: 0) { _, _ in true }
+        let other = await Self.response("/space", query: "\(query)&method=basic&realm=y", accounts: accounts)
         #expect(other.body == "{\"facts\":[\"nothing is stored for this server\"],\"refused\":[]}\n", "\(other.body)")
         #expect(await Self.response("/space", query: "host=ci.example").status == .badRequest)
     }

@@ -15,12 +15,12 @@ struct DashboardSiteTests {
     /// The dashboard's site, and what it is asked for.
     private struct Dashboard {
         let access = DashboardAccess()
-        let parked = ParkedCredentials()
+        let accounts = Accounts()
         let site: AdminSite
         static let adminSources = sources()
 
         init(on loop: EventLoop, challenges: [JournalEntry] = [], desk: (any CertificateDesk)? = nil) {
-            var sources = dashboardSources(access, challenges: challenges, parked: parked)
+            var sources = dashboardSources(access, challenges: challenges, accounts: accounts)
             if let desk { sources.certificates = desk }
             let feed = DashboardFeed(sources, limit: 2, on: loop)
             site = AdminSite(
@@ -95,7 +95,7 @@ struct DashboardSiteTests {
     @Test func `looking and acting need a session`() async throws {
         try await withDashboard { dashboard in
             let session = try #require(dashboard.access.makeSession())
-            for (path, method) in [("events", HTTP.Method.get), ("parked/retry", .post), ("nothing", .get)] {
+            for (path, method) in [("events", HTTP.Method.get), ("credentials/retry", .post), ("nothing", .get)] {
                 #expect(await dashboard.ask("/dashboard/\(path)", method).status == .unauthorized)
                 let others = [
                     DashboardAccess.Session(cookie: session.cookie, key: ""), .init(cookie: "", key: session.key),
@@ -110,27 +110,25 @@ struct DashboardSiteTests {
             }
             #expect(await dashboard.ask("/dashboard/events", session: session).contentType == "text/event-stream")
             #expect(await dashboard.ask("/dashboard/events", .post, session: session).status == .methodNotAllowed)
-            #expect(await dashboard.ask("/dashboard/parked/retry", session: session).status == .methodNotAllowed)
+            #expect(await dashboard.ask("/dashboard/credentials/retry", session: session).status == .methodNotAllowed)
             #expect(await dashboard.ask("/dashboard/nothing", session: session).status == .notFound)
         }
     }
 
-    @Test func `a parked credential is given another chance at its server`() async throws {
+    @Test func `a credential on hold is sent again`() async throws {
         try await withDashboard { dashboard in
             let session = try #require(dashboard.access.makeSession())
-            for host in ["a.example", "b.example"] {
-                dashboard.parked.park(
-                    CredentialVersion(name: "ci", fingerprint: 1),
-                    for: ProtectionSpace(
-                        origin: Origin(host: host, port: 80, protocol: .http), realm: "x",
-                        authenticationMethod: .basic))
+            let verdicts = PlayedVerdicts(accounts: dashboard.accounts)
+            for name in ["ci", "dav"] {
+                for target in ["/", "/a"] { verdicts.judge(name, at: "http://a.example:80", .refused, target: target) }
             }
-            let retry = { await dashboard.ask("/dashboard/parked/retry", .post, query: $0, session: session) }
-            #expect(await retry("host=a.example&port=80&protocol=http").status == .badRequest)
-            #expect(await retry("credential=ci").status == .badRequest)
-            #expect(await retry("host=a.example&port=80&protocol=http&credential=cd").status == .notFound)
-            #expect(await retry("host=a.example&port=80&protocol=http&credential=ci").status == .ok)
-            #expect(dashboard.parked.entries.map(\.space.host) == ["b.example"])
+            let held = { dashboard.accounts.all.filter(\.account.isTroubled).map(\.version.name) }
+            #expect(held() == ["ci", "dav"])
+            let retry = { await dashboard.ask("/dashboard/credentials/retry", .post, query: $0, session: session) }
+            #expect(await retry("").status == .badRequest)
+            #expect(await retry("credential=cd").status == .notFound)
+            #expect(await retry("credential=ci").status == .ok)
+            #expect(held() == ["dav"])
         }
     }
 
@@ -196,8 +194,8 @@ struct DashboardSiteTests {
                 origin: Origin(host: "a.example", port: 80, protocol: .http), realm: "<script>\u{1B}",
                 authenticationMethod: .basic)
             let entry = JournalEntry(JournalEntry.Key(space, scheme: "basic"), .answered, at: 1)
-            let parked = ParkedCredentials()
-            var sources = dashboardSources(DashboardAccess(), challenges: [entry], parked: parked)
+            let accounts = Accounts()
+            var sources = dashboardSources(DashboardAccess(), challenges: [entry], accounts: accounts)
             let server = DatedUse.Server("http", host: "a.example", port: 80, as: .origin)
             sources.dated = { [DatedUse("password in clear", of: server, by: "::1", "<i>\u{1B}", with: "ci", at: 1)] }
             let feed = DashboardFeed(sources, limit: 2, on: loop)
@@ -213,10 +211,12 @@ struct DashboardSiteTests {
             buffer.clear()
             feed.write(to: reader, into: buffer)
             #expect(buffer.isEmpty)
-            parked.park(CredentialVersion(name: "ci", fingerprint: 1), for: space)
+            PlayedVerdicts(accounts: accounts).judge("ci", at: "http://a.example:80", .refused)
             feed.refresh()
             feed.write(to: reader, into: buffer)
-            #expect(buffer.readable.text.contains("event: parked\ndata: [{\"host\":\"a.example\""))
+            #expect(
+                buffer.readable.text.contains("event: credentials\ndata: [{\"credential\":\"ci\",\"source\":\"client\"")
+            )
             #expect(!buffer.readable.text.contains("event: challenges"))
             _ = feed.open(Wakeup())
             #expect(!feed.hasRoom)

@@ -10,6 +10,7 @@ struct MonitoringTests {
     /// A page with every family.
     private static var page: ExpositionText {
         var figures = RunningFigures()
+        figures.credentialStates = [("good", 1)]
         figures.process = .current
         figures.process.virtualLimit = 1
         figures.store = .init(isUp: true, followed: 0)

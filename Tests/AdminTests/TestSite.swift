@@ -2,6 +2,7 @@ import Authentication
 import Bytes
 import Challenges
 import Credentials
+import Crypto
 import HTTP
 import IO
 import Telemetry
@@ -36,7 +37,7 @@ extension AdminResponse {
 
 /// What the dashboard is told in a test.
 func dashboardSources(
-    _ access: DashboardAccess, challenges: [JournalEntry] = [], parked: ParkedCredentials = ParkedCredentials()
+    _ access: DashboardAccess, challenges: [JournalEntry] = [], accounts: Accounts = Accounts()
 ) -> DashboardSources {
     let status = RunningStatus(
         program: .init(version: "1.2.3", process: 4711, started: 1_767_225_600_000),
@@ -45,8 +46,30 @@ func dashboardSources(
             path: "proxy.conf", loaded: 1_767_225_660_000, routes: 0, challenges: 2, credentials: 1, parents: 3),
         rejection: nil, store: nil, clients: 12)
     let state = ChallengeState(
-        storage: MemoryCredentialStorage(), spaces: ProtectionSpaces(parked: parked), tokens: TokenStore(),
+        storage: MemoryCredentialStorage(), spaces: ProtectionSpaces(accounts: accounts), tokens: TokenStore(),
         report: { _ in })
-    return DashboardSources(
+    var sources = DashboardSources(
         access: access, state: state, status: { status }, load: { LoadFigures() }, challenges: { challenges })
+    sources.credentials = { CredentialList(configured: [], stored: [], accounts: accounts.all, at: 0) }
+    return sources
+}
+
+/// Servers' verdicts on credentials, as requests bring them.
+struct PlayedVerdicts {
+    let accounts: Accounts
+    /// Milliseconds since 1970.
+    static let start = 1_767_225_600_000
+
+    /// A request for that target has the server judge the credential.
+    func judge(
+        _ name: String, at server: String, _ verdict: AnswerVerdict, target: String = "/", second: Int = 0,
+        broughtBy owner: String? = nil
+    ) {
+        let credential = Credential(name: name, user: name, password: Secret("secret of \(name)"))
+        let evidence = accounts.evidence(of: credential, at: server, broughtBy: owner)
+        let now = Self.start + second * 1000
+        guard case .send(let attempt) = evidence.admit(target.utf8.span, under: RetryTerms(retry: [30_000]), now: now)
+        else { return }
+        attempt.settle(verdict, because: "was refused by \(server)", now: now)
+    }
 }

@@ -90,16 +90,4 @@ import Testing
         }
         #expect(waiters.capacity < 1000)
     }
-
-    @Test func `a version is proven until it is refused`() throws {
-        let space = ProtectionSpace(origin: origin, realm: "r", authenticationMethod: .basic)
-        #expect(!spaces.hasAccepted(version, in: space))
-        let answer = Answer(
-            space: space, challenge: challenges("Basic realm=\"r\"").first,
-            credential: Credential(name: "alice", user: "alice", password: Secret("a")))
-        spaces.remember(try ChallengeOrder().authenticator(for: answer, at: "/".utf8Span.span), for: answer)
-        #expect(spaces.hasAccepted(version, in: space))
-        spaces.refuse(version, for: space)
-        #expect(!spaces.hasAccepted(version, in: space))
-    }
 }

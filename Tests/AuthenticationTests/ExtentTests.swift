@@ -45,6 +45,7 @@ import Testing
         arguments: [
             (nil, "/anything", true), ("", "/anything", true), ("/a /b", "/b/c", true), ("/a /b", "/c", false),
             ("http://HOST/a", "/a/b", true), ("http://host:80/a", "/a", true), ("http://host", "/z", true),
+            ("http://host./a", "/a", true), ("http://host?a", "/a", false), ("http://u@host/a", "/a", false),
             ("http://host:81/a", "/a", false), ("https://host/a", "/a", false),
             ("http://other/ //other/", "/x/y", false),
             ("http://hostile/a", "/a", false), ("http://other/ /a", "/a", true),

@@ -80,76 +80,6 @@ import Testing
         #expect(known("host.example") == nil)
     }
 
-    @Test func `a refusal parks the version for that space, until the value changes`() {
-        let space = answer(alice).space
-        #expect(spaces.refuse(alice.version, for: space, retry: [30_000])?.nextTry == .some(nil))
-        #expect(spaces.parked.contains(alice.version, for: space))
-        #expect(!spaces.parked.contains(bob.version, for: space))
-        #expect(!spaces.parked.contains(alice.version, for: answer(alice, realm: "other").space))
-        let changed = Credential(name: "alice", user: "alice", password: Secret("new"))
-        #expect(!spaces.parked.contains(changed.version, for: space))
-        spaces.replace(with: changed.version)
-        #expect(spaces.parked.entries.isEmpty)
-    }
-
-    @Test func `a credential that worked is parked where it had opened the target, and tried again by one request`()
-        async throws
-    {
-        try remember(alice)
-        let space = answer(alice).space
-        spaces.noteOpened("/a/x?1".utf8Span.span, to: alice.version, in: space)
-        let retry = [30_000, 300_000]
-        let refuse = { (now: Int) in
-            spaces.refuse(alice.version, for: space, at: "/a/x?2".utf8Span.span, retry: retry, now: now)?.nextTry
-        }
-        #expect(refuse(1000) == 31_000)
-        #expect(spaces.authenticator(for: answer(alice)) == nil)
-        let standing = { (now: Int) in spaces.parked.standing(of: alice.version, in: space, at: now) }
-        #expect(standing(30_999) == .parked(nextTry: 31_000))
-        guard case .due(let term) = standing(31_000) else {
-            Issue.record("it is not due")
-            return
-        }
-        let entry = ParkedCredentials.Entry(space: space, version: alice.version)
-        let first = await spaces.parked.claim(entry, seen: term, retry: retry, at: 31_000)
-        let second = await spaces.parked.claim(entry, seen: term, retry: retry, at: 31_000)
-        #expect((first, second) == (true, false))
-        #expect(refuse(31_500) == 331_500)
-        #expect(refuse(400_000) == 700_000)
-        try remember(alice)
-        #expect(standing(400_001) == .free)
-    }
-
-    @Test func `a credential that worked is not parked for a target that it may not see`() throws {
-        try remember(alice)
-        let space = answer(alice).space
-        spaces.noteOpened("/a/x".utf8Span.span, to: alice.version, in: space)
-        let isDoubtful = { (target: String, now: Int) in
-            spaces.endOfDoubt(about: alice.version, in: space, at: target.utf8Span.span, now: now) != nil
-        }
-        for time in 1...3 {
-            #expect(!isDoubtful("/a/secret", time))
-            let term = spaces.refuse(
-                alice.version, for: space, at: "/a/secret".utf8Span.span, retry: [30_000], now: time)
-            #expect(term == nil)
-            #expect((spaces.authenticator(for: answer(alice)) == nil) == (time == 3))
-        }
-        // By now it may be the credential: it goes to targets that it has opened, and after a while to one other.
-        #expect(isDoubtful("/a/secret", 30_002) && !isDoubtful("/a/x", 30_002) && !isDoubtful("/a/secret", 30_003))
-        try remember(alice)
-        #expect(!isDoubtful("/a/secret", 4))
-    }
-
-    @Test func `where nothing is tried again, doubt ends only when the credential is accepted`() throws {
-        try remember(alice)
-        let space = answer(alice).space
-        for time in 1...3 { spaces.refuse(alice.version, for: space, at: "/b".utf8Span.span, now: time) }
-        let end = { spaces.endOfDoubt(about: alice.version, in: space, at: "/b".utf8Span.span, now: 1_000_000) }
-        #expect(end() == .max)
-        try remember(alice)
-        #expect(end() == nil)
-    }
-
     @Test func `an answer is made anew when its realm asks in another way`() throws {
         let space = ProtectionSpace(origin: origin, realm: "r", authenticationMethod: .digest)
         let digest = { (algorithm: String) in
@@ -166,11 +96,6 @@ import Testing
     }
 
     @Test func `the oldest is forgotten at the limits`() throws {
-        let parked = ParkedCredentials(capacity: 2)
-        for realm in ["1", "2", "3"] { parked.park(alice.version, for: answer(alice, realm: realm).space) }
-        #expect(parked.entries.map(\.space.realm) == ["2", "3"])
-        #expect(!parked.contains(alice.version, for: answer(alice, realm: "1").space))
-
         let few = ProtectionSpaces(capacity: 2)
         for port in [UInt16(1), 2, 3] {
             few.markOpen(Origin(host: "h", port: port, protocol: .http), target: "/".utf8Span.span)

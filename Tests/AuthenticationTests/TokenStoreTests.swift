@@ -50,6 +50,21 @@ import Testing
         #expect(supply(at: 1) == "token a")
     }
 
+    @Test
+    func `an endpoint that refused a grant is asked again when that is given another chance, one that is away is not`()
+    {
+        _ = supply(at: 0)
+        store.fail(grant, .refused(endpoint: "https://id/", code: "invalid_client", words: nil), at: 0)
+        #expect(supply(at: 60 * minute).hasPrefix("none: "))
+        #expect(store.retry { $0.name == "other" } == [])
+        #expect(supply(at: 60 * minute).hasPrefix("none: "))
+        #expect(store.retry { $0 == grant } == ["crm"])
+        #expect(supply(at: 60 * minute) == "fetch, wait")
+        store.fail(grant, .unreachable(endpoint: "https://id/", "away"), at: 60 * minute)
+        #expect(store.retry { _ in true } == [])
+        #expect(supply(at: 60 * minute).hasPrefix("none: "))
+    }
+
     @Test func `a token is renewed before it ends, by one request, and never used after`() {
         _ = supply(at: 0)
         _ = land("a", lifetime: 3600, at: 0)

@@ -100,26 +100,4 @@ import Testing
         #expect(placed.refused(by: [HeaderChallenge(scheme: "bearer")], ticket: ticket) == .unrelated)
         #expect(placed.refused(by: [.unasked], ticket: ticket) == .refused)
     }
-
-    @Test func `of refusals at one target nothing follows for others, and of three at several that nobody sends it`() {
-        let spaces = ProtectionSpaces()
-        let (version, space) = (placed("t", .field("X-Key")).version, space(.default))
-        func refuse(_ target: String, at now: Int) -> ParkedCredentials.Term? {
-            spaces.refuseUnasked(
-                version, for: space, at: target.utf8Span.span, retry: [30_000, 300_000, 1_800_000], now: now)
-        }
-        func pause(_ target: String, at now: Int) -> Int? {
-            spaces.endOfDoubt(about: version, in: space, at: target.utf8Span.span, now: now)
-        }
-        #expect(refuse("/a?x", at: 0) == nil)
-        #expect(pause("/a", at: 29_999) == 30_000)
-        #expect(pause("/a", at: 30_000) == nil)
-        #expect(pause("/b", at: 0) == nil)
-        #expect(refuse("/a", at: 30_000) == nil)
-        #expect(pause("/a", at: 30_000) == 330_000)
-        #expect(refuse("/a", at: 330_000) == nil)
-        #expect(refuse("/b", at: 330_000)?.nextTry == 2_130_000)
-        #expect(spaces.parked.contains(version, for: space))
-        #expect(refuse("/c", at: 2_130_000)?.nextTry == 3_930_000)
-    }
 }

@@ -28,31 +28,53 @@ struct AuditTests {
         return (state, told)
     }
 
-    private func refuse(_ state: ChallengeState, at target: String? = nil, retry: [Int] = []) {
-        let buffer = target.map { text in
-            let buffer = ByteBuffer(capacity: 16)
-            buffer.append(text)
-            return buffer
-        }
-        state.refuse(
-            DefiniteRefusal(of: Self.alice, in: Self.space, at: buffer, retry: retry), of: Self.client,
-            countedBy: Metrics(), at: 1000)
+    /// A request sends the credential, and the server judges it.
+    private func judge(_ state: ChallengeState, _ verdict: AnswerVerdict, at target: String, second: Int = 0) {
+        let evidence = state.spaces.accounts.evidence(of: Self.alice, at: Self.space.origin.serverName)
+        let now = Self.start + second * 1000
+        guard case .send(let attempt) = evidence.admit(target.utf8.span, under: RetryTerms(retry: [30_000]), now: now)
+        else { return }
+        attempt.settle(verdict, because: "was refused by host:80", now: now)
     }
 
-    @Test func `a refusal that is repeated is told once`() {
+    private static let start = 1_767_225_600_000
+
+    @Test func `a value that is refused is told of when it is put on hold, with what ends that`() {
         let (state, told) = state()
-        for _ in 1...50 { refuse(state) }
-        #expect(told.names == [.credentialParked])
-        let event = told.events.withLock { $0.first }
-        #expect(event?.actor == .client(address: "10.0.0.7", user: "ann"))
-        #expect(event?.credential == "alice@host:80" && event?.space == Self.space && event?.nextTry == nil)
+        state.onRemedy { CredentialRemedy(of: $0.name, user: "alice", for: Self.space) }
+        for number in 1...50 { judge(state, .refused, at: "/\(number)") }
+        #expect(told.names == [.credentialRefused, .credentialParked])
+        let event = told.events.withLock { $0.last }
+        #expect(event?.actor == .proxy && event?.credential == "alice@host:80")
+        #expect(event?.space?.origin == Self.space.origin)
+        #expect(event?.since == Self.start && event?.nextTry == Self.start + 30 * 60_000)
+        #expect(
+            event?.details
+                == "was refused by host:80 and is on hold for 30 minutes: run 'attache credential set http://host:80 alice "
+                + "--realm r', or run 'attache credential retry alice@host:80'")
+        judge(state, .accepted, at: "/", second: 30 * 60)
+        #expect(told.names.suffix(1) == [.credentialLifted])
     }
 
-    @Test func `a refusal at a new target is told when it is the first, and when it raises doubt`() {
+    @Test func `a value that is sent again by an operator is told of once`() {
         let (state, told) = state()
-        state.spaces.noteAccepted(Self.alice.version, for: Self.space)
-        for number in 1...50 { refuse(state, at: "/\(number)", retry: [30_000]) }
-        #expect(told.names == [.credentialRefused, .credentialRefused])
+        for target in ["/", "/a"] { judge(state, .refused, at: target) }
+        #expect(state.retry(for: .dashboard, at: Self.start) { _, _ in true } == ["alice@host:80"])
+        #expect(told.names == [.credentialRefused, .credentialParked, .credentialLifted])
+        #expect(told.events.withLock { $0.last?.actor } == .dashboard)
+        #expect(state.retry(for: .dashboard, at: Self.start) { _, _ in true } == [])
+    }
+
+    @Test func `a doubt is told of once, and not its end`() {
+        let (state, told) = state()
+        judge(state, .accepted, at: "/")
+        judge(state, .refused, at: "/1")
+        judge(state, .accepted, at: "/")
+        #expect(told.names == [.credentialRefused])
+        #expect(
+            told.events.withLock { $0.first?.details }
+                == "was refused by host:80 and is doubted: nothing to do: the next "
+                + "request finds out; 'attache credential retry alice@host:80' forgets the refusal")
     }
 
     @Test func `what a client has shown is told when it is learned, and not when it is learned again`() async {

@@ -24,6 +24,19 @@ struct ChallengeJournalTests {
         #expect(journal.entries.map(\.isAnswered) == [true])
     }
 
+    @Test func `what a response said is kept with the entries that are still there`() {
+        let journal = ChallengeJournal()
+        let entries = ["x", "y"].map { Self.entry($0) }
+        journal.put([entries[0]])
+        var response = ResponseExcerpt(status: 401, fields: [], hiding: EchoMask())
+        response.take(Array("locked".utf8), mediaType: nil, hiding: EchoMask())
+        journal.note(response, for: entries.map(\.key), at: 7)
+        #expect(journal.entries.map(\.response?.text) == ["locked"])
+        #expect(journal.entries.map(\.count) == [1])
+        journal.put([Self.entry("x", .answered, at: 8)])
+        #expect(journal.entries.map(\.response) == [nil], "it is about another response")
+    }
+
     @Test func `the longest unseen goes`() {
         let journal = ChallengeJournal(capacity: 2)
         for host in ["a", "b"] { journal.put([Self.entry("x", host: host)]) }

@@ -28,17 +28,17 @@ struct ChallengeLoopTests {
             let second = await request.send()
             let trials = request.server.trials
             let end = await request.receive(.ok)
-            let space = ProtectionSpace(origin: PlayedRequest.origin, realm: "r", authenticationMethod: .basic)
+            let server = PlayedRequest.origin.serverName
             let version = try request.context.policy.credentials.credential(named: "a").version
             return [
                 first ?? "none", verdict, second ?? "none", "\(trials)", end,
-                "\(request.state.spaces.hasAccepted(version, in: space))", "\(request.record.attempts)",
+                "\(request.state.spaces.accounts.hasAccepted(version, at: server))", "\(request.record.attempts)",
             ]
         }
         #expect(lines == ["none", "again", "Basic dTpw", "1", "pass", "true", "1"])
     }
 
-    @Test func `a refused version is parked, and not sent by the next request`() async throws {
+    @Test func `a refused version is not sent again by the next request for the target`() async throws {
         let lines = try await onLoop { loop in
             let first = try PlayedRequest(Self.rules, on: loop)
             _ = await first.receive(.unauthorized, challenges: [Self.basic])
@@ -51,7 +51,7 @@ struct ChallengeLoopTests {
         #expect(
             lines == [
                 "pass: the credential was refused (rule \"r\" (proxy.conf:4))",
-                "pass: credential a is parked until its value changes", "none",
+                "pass: credential a was refused before and is on hold: the next try is in 30 minutes", "none",
             ])
     }
 
@@ -60,9 +60,9 @@ struct ChallengeLoopTests {
             _ = await request.receive(.unauthorized, challenges: [Self.basic])
             _ = await request.send()
             let end = await request.receive(.badGateway)
-            let space = ProtectionSpace(origin: PlayedRequest.origin, realm: "r", authenticationMethod: .basic)
+            let server = PlayedRequest.origin.serverName
             let version = try request.context.policy.credentials.credential(named: "a").version
-            return [end, "\(request.state.spaces.hasAccepted(version, in: space))"]
+            return [end, "\(request.state.spaces.accounts.hasAccepted(version, at: server))"]
         }
         #expect(lines == ["pass", "false"])
     }

@@ -112,7 +112,7 @@ struct KnownAnswerTests {
         #expect(isAnswered == false)
     }
 
-    @Test func `a known answer is looked for anew when it is parked, has another value, or other rules hold`()
+    @Test func `a known answer is looked for anew when it was refused, has another value, or other rules hold`()
         async throws
     {
         try await onLoop { loop in
@@ -124,11 +124,12 @@ struct KnownAnswerTests {
             let others = request.context.policy.credentials.generation
             request.context.policy.credentials.refresh()
             #expect(request.context.policy.credentials.generation == others)
-            state.spaces.parked.park(answer.credential.version, for: answer.space)
+            let evidence = try #require(answer.evidence)
+            evidence.judge(evidence.send(), .refused, at: "/x".utf8Span.span, now: 0)
             #expect(Self.known(request)?.answer == nil)
-            state.spaces.parked.retry { _ in true }
+            state.spaces.accounts.reset(at: 0) { _, _ in true }
             #expect(Self.known(request) != nil)
-            state.spaces.refuse(answer.credential.version, for: answer.space)
+            evidence.judge(evidence.send(), .refused, at: "/x".utf8Span.span, now: 0)
             #expect(Self.known(request)?.answer == nil)
             let refused = try PlayedRequest("challenge \"r\" { host h; reject }", state: state, on: loop)
             refused.context.challenger.latestAnswer = request.context.challenger.latestAnswer

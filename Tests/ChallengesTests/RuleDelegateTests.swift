@@ -103,7 +103,7 @@ struct RuleDelegateTests {
         #expect(ruled.decision.reason.contains("\"a\""))
     }
 
-    @Test func `of several credentials the first answers that is not parked for the space, else the last`() throws {
+    @Test func `of several credentials the first answers that was not refused, else the last`() throws {
         let state = sharedState().challenges
         let delegate = try Self.delegate(.literal(RedactedText("p")), state)
         let challenge = Self.challenge("several.example")
@@ -113,9 +113,9 @@ struct RuleDelegateTests {
             let ruled = delegate.decide(challenge, by: rule, at: 0)
             if case .useCredential(let credential) = ruled.decision.disposition {
                 found.append(credential.version.name)
-                #expect(ruled.decision.attempts == 3)
+                #expect(ruled.decision.attempts == 1)
                 #expect(delegate.wantsFreshCredentials(for: challenge, by: rule) == (name != "used"))
-                state.spaces.parked.park(credential.version, for: challenge.protectionSpace)
+                state.spaces.accounts.putOnHold(credential, at: challenge.protectionSpace.origin)
             } else {
                 found.append(ruled.decision.reason)
             }
@@ -132,15 +132,15 @@ struct RuleDelegateTests {
         #expect(ruled.decision.reason.hasSuffix("cannot be read; the operator's log says why"))
     }
 
-    @Test func `a parked credential is read again`() async throws {
-        let path = NSTemporaryDirectory() + "attache-parked-\(UUID().uuidString)"
+    @Test func `a refused credential is read again`() async throws {
+        let path = NSTemporaryDirectory() + "attache-refused-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }
         try "old\n".write(toFile: path, atomically: true, encoding: .utf8)
         let state = sharedState().challenges
         let delegate = try Self.delegate(.file(path), state)
         let challenge = Self.challenge("use.example")
         let old = try delegate.policy.credentials.credential(named: "used")
-        state.spaces.parked.park(old.version, for: challenge.protectionSpace)
+        state.spaces.accounts.putOnHold(old, at: challenge.protectionSpace.origin)
         try "new\n".write(toFile: path, atomically: true, encoding: .utf8)
         #expect(delegate.wantsFreshCredentials(for: challenge, by: delegate.rule(for: challenge)))
         await state.refresh(delegate.policy.credentials)
@@ -151,7 +151,7 @@ struct RuleDelegateTests {
         }
         #expect(credential.version != old.version)
         #expect(credential.password?.withBytes { $0.text } == "new")
-        #expect(!state.spaces.parked.contains(old.version, for: challenge.protectionSpace))
+        #expect(!state.spaces.accounts.all.contains { $0.version == old.version })
     }
 }
 

@@ -51,7 +51,7 @@ struct LongWorkTests {
         #expect(copied.status == 0)
         #expect(
             copied.text.hasSuffix(
-                "\(Self.erasure)copied and read back: 20000 credentials, 0 refusals, "
+                "\(Self.erasure)copied and read back: 20000 credentials, 0 accounts, "
                     + "0 learned spaces, 0 tokens\r\n"), "\(copied.text.debugDescription)")
     }
 

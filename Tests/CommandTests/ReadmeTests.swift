@@ -33,7 +33,7 @@ struct ReadmeTests {
     }
 
     @Test func `it is short, and leads to a response before any table`() throws {
-        #expect(Self.text.count { $0 == "\n" } <= 220)
+        #expect(Self.text.count { $0 == "\n" } <= 230)
         let table = try #require(Self.text.firstRange(of: "\n|"))
         for walk in ["$ attache init http://", "$ attache init --intercept https://"] {
             #expect(try #require(Self.text.firstRange(of: walk)).lowerBound < table.lowerBound)

@@ -22,7 +22,7 @@ struct TrustAcceptanceTests {
                 status 0
                 1
                   attache credential remove https://SERVER PIN --method server-trust
-                  PIN  trust  https://SERVER, until 2100-01-01
+                -    PIN  trust  https://SERVER, until 2100-01-01
                 trusted by a stored exception until 2100-01-01, which forgives self-signed
                 status 0
                 1

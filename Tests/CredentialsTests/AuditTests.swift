@@ -5,6 +5,7 @@ import Foundation
 import Model
 import Synchronization
 import Telemetry
+import TestSupport
 import Testing
 
 @testable import Credentials
@@ -130,16 +131,18 @@ import Testing
         #expect(events.allSatisfy { $0.actor == .command(user: 0) })
     }
 
-    @Test func `a command that lifts a refusal is named`() throws {
+    @Test func `a command that lifts a refusal is named`() async throws {
         let path = try StoreFile.temporary()
         let proxy = try Process(path, at: "pod-1")
-        let version = credential("alice", "p").version
-        proxy.store.parked.park(version, for: Self.space)
-        #expect(proxy.store.settles())
+        let sending = SendingProcess(store: proxy.store)
+        let asked = sending.ask(now: 1000)
+        #expect(await Wait.asTask { asked.attempt != nil })
+        try #require(asked.attempt).settle(.refused, now: 1000)
+        #expect(try await Wait.asTask { try sending.row()?.unprovenRefusals == 1 })
         let command = try Process(path, at: "desk", by: .command(user: 7))
-        #expect(try command.store.retry { _ in true }.count == 1)
+        #expect(try command.store.reset { _, _ in true }.count == 1)
         let event = try #require(try proxy.follows(until: 1).first)
-        #expect(event.name == .credentialLifted && event.credential == version.name)
+        #expect(event.name == .credentialLifted && event.credential == "ci")
         #expect(event.actor == .command(user: 7))
     }
 

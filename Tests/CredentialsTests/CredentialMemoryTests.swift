@@ -1,6 +1,7 @@
 import Authentication
 import Crypto
 import Model
+import TestSupport
 import Testing
 
 @testable import Credentials
@@ -35,20 +36,29 @@ import Testing
         #expect(await changes.next() == CredentialChange(.set, space: space, user: "bob"))
     }
 
-    @Test func `what is refused from then on is kept, and what others had refused is known`() throws {
+    @Test func `what servers have said before is written with the next event, unless the store knows it`() async throws
+    {
         let path = try StoreFile.temporary()
-        let earlier = try StoreFile.open(path)
-        let (refused, later) = (
-            CredentialVersion(name: "a", fingerprint: 1), CredentialVersion(name: "b", fingerprint: 2)
-        )
-        earlier.spaces.parked.park(refused, for: space)
-        #expect(earlier.settles())
+        let earlier = SendingProcess(store: try StoreFile.open(path))
+        let (known, fresh) = (SendingProcess.credential(name: "known"), SendingProcess.credential(name: "fresh"))
+        try await earlier.isAccepted(known, now: 1000)
         let memory = CredentialMemory()
-        let spaces = memory.spaces
+        // Without a store all is decided at once.
+        for credential in [known, fresh] {
+            let evidence = memory.spaces.accounts.evidence(of: credential, at: SendingProcess.server)
+            let admission = evidence.admit("/".utf8Span.span, under: SendingProcess.terms, now: 1000)
+            let asked = AskedRequest(admission)
+            #expect(asked.isDecided)
+            try #require(asked.attempt).settle(.refused, now: 1000)
+        }
         let store = try open(path, for: memory)
-        #expect(spaces === store.spaces && spaces.parked.contains(refused, for: space))
-        spaces.parked.park(later, for: space)
-        #expect(store.settles())
-        #expect(try StoreFile.open(path).spaces.parked.contains(later, for: space))
+        #expect(memory.spaces === store.spaces)
+        let process = SendingProcess(store: store)
+        #expect(process.account(of: known.version)?.isProven == true)
+        #expect(process.account(of: fresh.version)?.unprovenRefusals == 1)
+        let asked = process.ask(fresh, for: "/2", now: 2000)
+        #expect(await Wait.asTask { asked.attempt != nil })
+        try #require(asked.attempt).settle(.refused, now: 2000)
+        #expect(try await Wait.asTask { try earlier.row(of: fresh.version)?.unprovenRefusals == 2 })
     }
 }

@@ -18,6 +18,12 @@ struct HeldTicketsTests {
         held.lack(.refused("wrong"), at: 102)
         #expect(held.reasonToWait(at: .max - 1) == .refused("wrong"))
         #expect(!held.isRenewalDue(at: .max - 1))
+        // The password was set again, or the account unlocked.
+        held.forgetRefusal()
+        #expect(held.reasonToWait(at: 103) == nil && held.trouble == nil)
+        held.lack(.unavailable("away"), at: 103)
+        held.forgetRefusal()
+        #expect(held.reasonToWait(at: 103) == .unavailable("away"))
     }
 
     @Test func `a service that is not known stands in nobody's way`() {

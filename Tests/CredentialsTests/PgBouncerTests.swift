@@ -1,6 +1,7 @@
 import Authentication
 import Crypto
 import Foundation
+import IO
 import Model
 import TestSupport
 import Testing
@@ -29,7 +30,7 @@ import Testing
         Wait.until { (try? replica.put(credential(user), for: space, asDefault: false)) != nil }
     }
 
-    @Test func `a change at one replica is noticed by another, also by one without it`() throws {
+    @Test func `a change at one replica is noticed by another, also by one without it`() async throws {
         let server = PostgreSQLServer.shared
         let bouncer = try PgBouncer(server: server.port)
         let direct = try server.newDatabase()
@@ -49,13 +50,9 @@ import Testing
         #expect(try !first.follow(within: 100))
         try outside.put(credential("bob"), for: space, asDefault: false)
         #expect(try first.follow(within: 5000))
-        let version = try #require(first.credential(of: "ann", for: space)).version
-        first.spaces.parked.park(version, for: space)
-        #expect(
-            try Wait.until {
-                try second.follow(within: 100)
-                return second.spaces.parked.contains(version, for: space)
-            })
+        let (sending, following) = (SendingProcess(store: first), SendingProcess(store: second))
+        try await sending.isAccepted(now: 1000)
+        #expect(try await following.follows { $0.isGood(at: SendingProcess.server) })
         for replica in [first, second, outside] {
             #expect(learns(replica, of: "bob"))
         }
@@ -102,5 +99,36 @@ import Testing
         #expect(learns(outside, of: "eve"))
         try bouncer.stop()
         try server.stop()
+    }
+
+    @Test func `a replica that was cut off goes on with what others have counted meanwhile`() async throws {
+        let server = PostgreSQLServer.shared
+        let bouncer = try PgBouncer(server: server.port)
+        let direct = try server.newDatabase()
+        var opened: CredentialStore?
+        #expect(
+            await Wait.asTask {
+                opened = try? server.open(bouncer.info(direct))
+                return opened != nil
+            }, "\(bouncer.log)")
+        let behind = SendingProcess(store: try #require(opened))
+        let outside = SendingProcess(store: try server.open(direct))
+        let now = SystemClock.epochMilliseconds
+        try behind.store.follow(within: 0)
+        try await behind.isAccepted(now: now)
+        #expect(try await outside.follows { $0.isProven })
+        try bouncer.stop()
+        behind.isRefusedUnderWay(now: now)
+        #expect(await Wait.asTask { behind.account()?.isTroubled == true })
+        for _ in 0..<2 { outside.isRefusedUnderWay(now: now) }
+        #expect(try await Wait.asTask { try outside.row()?.slots.isEmpty == false && outside.row()?.number == 2 })
+        let counted = try #require(try outside.row())
+        try bouncer.start()
+        let isKnown = await Wait.asTask {
+            _ = try? behind.store.follow(within: 20)
+            return behind.account() == counted
+        }
+        #expect(isKnown, "\(bouncer.log)")
+        try bouncer.stop()
     }
 }

@@ -106,20 +106,4 @@ import Testing
             "\(error)".contains("later version")
         }
     }
-
-    @Test func `refusals outlive the process, and other processes see them`() throws {
-        let path = try StoreFile.temporary()
-        let (ours, theirs) = (try StoreFile.open(path), try StoreFile.open(path))
-        let (old, new) = (credential("alice", "old").version, credential("alice", "new").version)
-        // Refusals are written a little after they are made.
-        ours.spaces.parked.park(old, for: space)
-        #expect(try Wait.until { try StoreFile.open(path).spaces.parked.contains(old, for: space) })
-        try theirs.follow(within: 0)
-        #expect(theirs.spaces.parked.contains(old, for: space))
-        #expect(!theirs.spaces.parked.contains(new, for: space))
-        theirs.spaces.parked.keepOnly(new)
-        #expect(try Wait.until { try StoreFile.open(path).spaces.parked.entries.isEmpty })
-        try ours.follow(within: 0)
-        #expect(ours.spaces.parked.entries.isEmpty)
-    }
 }

@@ -1,11 +1,12 @@
-import Authentication
 import Crypto
 import Database
 import Foundation
+import IO
 import Model
 import TestSupport
 import Testing
 
+@testable import Authentication
 @testable import Credentials
 
 /// What replicas that share a store in PostgreSQL see of each other.
@@ -29,44 +30,6 @@ import Testing
         for replica in replicas {
             #expect(replica.storage.defaultCredential(for: space)?.password == Secret("p"))
         }
-    }
-
-    @Test func `one replica's refusal stops all of them`() throws {
-        let info = try server.newDatabase()
-        let (first, second) = (try server.open(info), try server.open(info))
-        for replica in [first, second] { try replica.follow(within: 0) }
-        let version = credential("alice", "wrong").version
-        first.spaces.parked.park(version, for: space)
-        #expect(try second.follow(within: 5000))
-        #expect(second.spaces.parked.contains(version, for: space))
-    }
-
-    @Test func `one replica tries a refused version again, and its acceptance is everybody's`() async throws {
-        let info = try server.newDatabase()
-        let (first, second) = (try server.open(info), try server.open(info))
-        for replica in [first, second] { try replica.follow(within: 0) }
-        let version = credential("alice", "right").version
-        let entry = ParkedCredentials.Entry(space: space, version: version)
-        let term = first.spaces.parked.park(version, for: space, retry: [30_000], at: 1_000)
-        #expect(term.nextTry == 31_000)
-        let seen = ParkedCredentials.Standing.due(term)
-        let isFollowed = try Wait.until {
-            try second.follow(within: 100)
-            return second.spaces.parked.standing(of: version, in: space, at: 31_000) == seen
-        }
-        #expect(isFollowed)
-        var claims = 0
-        for replica in [first, second] {
-            let isOurs = await replica.spaces.parked.claim(entry, seen: term, retry: [30_000], at: 31_000)
-            if isOurs { claims += 1 }
-        }
-        #expect(claims == 1)
-        first.spaces.parked.lift(version, for: space)
-        let isLifted = try Wait.until {
-            try second.follow(within: 100)
-            return second.spaces.parked.standing(of: version, in: space, at: 31_001) == .free
-        }
-        #expect(isLifted)
     }
 
     @Test func `of two replicas that begin a store at once one's key is everybody's`() async throws {
@@ -199,5 +162,58 @@ import Testing
         #expect(await Wait.until { (try? await ours.storage.set(change, for: space)) != nil })
         #expect(Wait.until { (try? theirs.follow(within: 100)) == true })
         #expect(theirs.storage.credentials(for: space).keys.sorted() == ["alice", "carol"])
+    }
+
+    @Test func `while the server is away each replica counts alone, and then all go on from what was counted`()
+        async throws
+    {
+        let own = try PostgreSQLServer()
+        let info = try own.newDatabase()
+        let (ours, theirs) = (
+            SendingProcess(store: try own.open(info)), SendingProcess(store: try own.open(info))
+        )
+        for replica in [ours, theirs] { try replica.store.follow(within: 0) }
+        try own.stop()
+        let first = ours.ask(for: "/1", now: 1000)
+        #expect(await Wait.asTask { first.attempt != nil })
+        try #require(first.attempt).settle(.refused, now: 1000)
+        #expect(await Wait.asTask { ours.account()?.unprovenRefusals == 1 })
+        try own.start()
+        #expect(await Wait.asTask { (try? ours.store.follow(within: 100)) == true })
+        let second = ours.ask(for: "/2", now: 2000)
+        #expect(await Wait.asTask { second.attempt != nil })
+        try #require(second.attempt).settle(.refused, now: 2000)
+        let areAllTold = await Wait.asTask {
+            _ = try? theirs.store.follow(within: 100)
+            return theirs.account()?.unprovenRefusals == 2
+        }
+        #expect(areAllTold)
+        let third = theirs.ask(for: "/3", now: 3000)
+        #expect(await Wait.asTask { third.hold == .unproven })
+        try own.stop()
+    }
+
+    @Test func `a server that hangs holds up no request, and counts again when it goes on`() async throws {
+        let info = try server.newDatabase()
+        let process = SendingProcess(store: try server.open(info))
+        let backends = try PostgreSQLConnection(info).rows(
+            "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()"
+        ).compactMap { $0.integer(0).flatMap { pid_t(exactly: $0) } }
+        #expect(backends.count == 1)
+        for backend in backends { kill(backend, SIGSTOP) }
+        defer { for backend in backends { kill(backend, SIGCONT) } }
+        let now = SystemClock.epochMilliseconds
+        for target in ["/1", "/2"] {
+            let asked = process.ask(for: target, now: now)
+            #expect(await Wait.asTask { asked.isDecided })
+            try #require(asked.attempt).settle(.refused, now: now)
+            #expect(await Wait.asTask { process.account()?.reservations.isEmpty == true })
+        }
+        for backend in backends { kill(backend, SIGCONT) }
+        let isCounted = try await Wait.asTask {
+            _ = process.ask(for: "/3", now: now)
+            return try process.row()?.unprovenRefusals == 2
+        }
+        #expect(isCounted)
     }
 }

@@ -37,17 +37,21 @@ struct StoreMigrationTests {
         Credential(name: "any", user: user, password: Secret(password), persistence: .permanent)
     }
 
-    /// Two credentials, one of them refused, and a row in each of the other tables.
+    /// Two credentials, what servers have said of one of them, and a row in each of the other tables.
     private func filled(_ kind: Kind, _ key: SealingKey) throws -> any CredentialDatabase {
         let database = try kind.make()
         let store = try open(database, key)
         try store.put(credential("ann", "one"), for: Self.space, asDefault: true)
         try store.put(credential("bób", "two \u{1}"), for: Self.space, asDefault: false)
-        let refused = try #require(store.credential(of: "ann", for: Self.space)).version
+        let version = try #require(store.credential(of: "ann", for: Self.space)).version
+        let account = Account(earlier: [], acceptedBy: ["http://host:80"], at: 0)
+        let row = try #require(
+            StoredAccount(account, of: version, broughtBy: nil, sealedWith: store.kept.dataKey))
         try database.write { connection, revision throws(DatabaseError) in
-            try CredentialTables.add(
-                .init(space: Self.space, version: refused),
-                for: ParkedCredentials.Term(since: 1, nextTry: 2, retries: 3), at: revision, connection)
+            try AccountTables.put(row, on: LearnedTables.today, at: revision, connection)
+            try connection.rows(
+                "INSERT INTO attache_refusals (\(StoreTable.refusals.columns)) VALUES "
+                    + "('h', 1, 'http', 0, '', 'basic', 'n', $1, 1, 2, 3)", [.bytes([0, 255])])
             try connection.rows(
                 "INSERT INTO attache_spaces (\(StoreTable.spaces.columns), revision) VALUES "
                     + "('h', 1, 'http', 0, '', 'basic', $1, $1, 7, $2)", [.bytes([0, 1, 255]), .integer(revision)])
@@ -74,13 +78,13 @@ struct StoreMigrationTests {
         let source = try filled(from, ours)
         let destination = try to.make()
         let copied = try StoreMigration.run(from: source, ours, to: destination, theirs, replacing: false)
-        #expect(copied == StoreMigration(credentials: 2, refusals: 1, spaces: 1, tokens: 1))
+        #expect(copied == StoreMigration(credentials: 2, accounts: 1, spaces: 1, tokens: 1))
         let (before, after) = (try open(source, ours), try open(destination, theirs))
         #expect(answers(after) == answers(before))
         #expect(after.storage.defaultCredential(for: Self.space)?.user == "ann")
-        // The refusal is that of the value that was refused.
-        let refused = try #require(after.credential(of: "ann", for: Self.space)).version
-        #expect(after.spaces.parked.contains(refused, for: Self.space))
+        // The account is that of the value that was accepted.
+        let version = try #require(after.credential(of: "ann", for: Self.space)).version
+        #expect(after.accounts.hasAccepted(version, at: "http://host:80"))
         #expect(throws: CredentialStoreError.wrongKey(needed: theirs.id, given: ours.id)) {
             try open(destination, ours)
         }
@@ -178,11 +182,9 @@ struct StoreMigrationTests {
         let database = try reopened()
         try open(database, key).put(credential("ann", "one"), for: Self.space, asDefault: true)
         try database.write { connection, revision throws(DatabaseError) in
-            try CredentialTables.add(
-                .init(space: Self.space, version: refused),
-                for: ParkedCredentials.Term(since: 1, nextTry: 2, retries: 3), at: revision, connection)
+            try EarlierVersion.refuse(refused, in: Self.space, nextTry: 2, connection)
             // What the second version added.
-            for table in ["revision", "removals", "spaces", "tokens", "refresh_tokens", "events"] {
+            for table in ["revision", "removals", "spaces", "tokens", "refresh_tokens", "events", "accounts"] {
                 try connection.rows("DROP TABLE attache_\(table)")
             }
             for index in ["credentials_revision", "refusals_name"] {
@@ -214,10 +216,11 @@ struct StoreMigrationTests {
         }
         #expect(try version() == 1)
         let store = try open(try reopened(), key)
-        #expect(try version() == 6)
+        #expect(try version() == 7)
         #expect(store.defaultUser(for: Self.space) == "ann")
         #expect(store.credential(of: "ann", for: Self.space)?.password == Secret("one"))
-        #expect(store.spaces.parked.entries.map(\.version) == [refused])
+        #expect(store.accounts.all.map(\.version) == [refused])
+        #expect(store.accounts.hold(on: refused, at: "http://host:80", now: SystemClock.epochMilliseconds) != nil)
         try store.put(credential("bob", "two"), for: Self.space, asDefault: true)
         #expect(try open(try reopened(), key).entries.count == 2)
         let copied = try StoreMigration.run(

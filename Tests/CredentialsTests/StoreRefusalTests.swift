@@ -30,15 +30,16 @@ struct StoreRefusalTests {
         gate.withLock { _ in
             store.writer.submit { _, _ throws(DatabaseError) in gate.withLock { _ in } }
             for name in ["one", "two", "three"] {
-                store.spaces.parked.park(CredentialVersion(name: name, fingerprint: 1), for: Self.space("r"))
+                StoreJournal(store.writer, store.kept).learned(
+                    LearnedSpace(space: Self.space(name), extents: [.origin], accepted: []))
                 store.writer.submit { connection, _ throws(DatabaseError) in
                     try connection.rows("INSERT INTO attache_nothing VALUES (1)")
                 }
             }
         }
         #expect(store.settles())
-        let kept = try store.rows("SELECT name FROM attache_refusals ORDER BY number")
-        #expect(kept == [[.text("one")], [.text("two")], [.text("three")]])
+        let kept = try store.rows("SELECT realm FROM attache_spaces ORDER BY realm")
+        #expect(kept == [[.text("=one")], [.text("=three")], [.text("=two")]])
         #expect(said.all.count == 3, "\(said.all)")
         #expect(said.all.allSatisfy { $0.hasPrefix("newly learned facts could not be kept") }, "\(said.all)")
     }

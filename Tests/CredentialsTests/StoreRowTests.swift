@@ -220,6 +220,76 @@ struct StoreRowTests {
         #expect(throws: CredentialStoreError.self) { try PostgreSQLServer.shared.open(info) }
     }
 
+    /// A row of an earlier version, which kept the host as the user had spelled it.
+    private static func put(
+        _ password: String, of user: String, for space: ProtectionSpace, spelled host: String,
+        in database: any CredentialDatabase, of store: CredentialStore
+    ) throws {
+        let credential = Credential(name: "any", user: user, password: Secret(password), persistence: .permanent)
+        let content = try #require(StoredContent.secret(of: credential))
+        let context = StoredCredential.context(space, spelled: host, user: user)
+        let box = try store.kept.dataKey.seal(content, for: context.span)
+        try database.write { connection, revision throws(DatabaseError) in
+            _ = try connection.rows(
+                insertion("$3, 80, 'http', 0, '=r', 'basic', $4, 1, $1"),
+                [.bytes(box), .integer(revision), .text(host), .text(user)])
+        }
+    }
+
+    private static let ipv6 = ProtectionSpace(
+        origin: Origin(host: "::1", port: 80, protocol: .http), realm: "r", authenticationMethod: .basic)
+
+    @Test(arguments: StoreMigrationTests.Kind.allCases)
+    func `a row with another spelling of its host is found by the canonical one, and rewritten with it`(
+        kind: StoreMigrationTests.Kind
+    ) throws {
+        let connect = try shared(kind)
+        let database = try connect()
+        let said = Said()
+        let (running, writer) = (try open(connect(), said), try open(connect(), said))
+        try Self.put("p", of: "alice", for: Self.ipv6, spelled: "0:0:0:0:0:0:0:1", in: database, of: writer)
+        try Self.put("q", of: "bob", for: Self.space, spelled: "host.", in: database, of: writer)
+        // For one that runs, and for one that starts.
+        try follow(running) { $0.storage.defaultCredential(for: Self.ipv6) != nil }
+        for store in [running, try open(connect(), said)] {
+            #expect(store.storage.defaultCredential(for: Self.ipv6)?.password == Secret("p"))
+            #expect(store.storage.defaultCredential(for: Self.space)?.password == Secret("q"))
+            #expect(store.entries.count == 2)
+        }
+        let hosts = try database.read { connection throws(DatabaseError) in
+            try connection.rows("SELECT host FROM attache_credentials ORDER BY host").map { $0.first?.text }
+        }
+        #expect(hosts == ["::1", "host"])
+        // All know one version, and a removal is for good.
+        try running.remove(user: "alice", for: Self.ipv6)
+        #expect(try open(connect(), said).entries.map(\.user) == ["bob"])
+        #expect(said.all == [])
+    }
+
+    @Test func `a row with another spelling gives way to the one with the canonical spelling`() throws {
+        let connect = try shared(.sqlite)
+        let database = try connect()
+        let said = Said()
+        let store = try open(connect(), said)
+        try set("alice", "new", in: store)
+        try Self.put("old", of: "alice", for: Self.space, spelled: "host.", in: database, of: store)
+        try Self.put("other", of: "bob", for: Self.space, spelled: "host.", in: database, of: store)
+        for store in [try open(connect(), said), store] {
+            try store.follow(within: 0)
+            #expect(store.storage.defaultCredential(for: Self.space)?.password == Secret("new"))
+            #expect(store.credential(of: "bob", for: Self.space)?.password == Secret("other"))
+        }
+        // The removal of such a row by an earlier version is none of the one beside it.
+        try database.write { connection, revision throws(DatabaseError) in
+            _ = try connection.rows(
+                "INSERT INTO attache_removals VALUES ($1, 'host.', 80, 'http', 0, '=r', 'basic', 'alice')",
+                [.integer(revision)])
+        }
+        try store.follow(within: 0)
+        #expect(store.storage.defaultCredential(for: Self.space)?.password == Secret("new"))
+        #expect(said.all == [])
+    }
+
     @Test func `a realm that begins with a combining mark is kept as it is`() throws {
         let realm = "\u{301}accent"
         let space = ProtectionSpace(

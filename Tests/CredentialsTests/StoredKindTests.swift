@@ -139,7 +139,8 @@ import Testing
         let password = Credential(name: "any", user: "ann", password: Secret("one"))
         try open().put(password, for: Self.space(.basic, realm: "r"), asDefault: true)
         try reopened().write { connection, _ throws(DatabaseError) in
-            for table in ["refresh_tokens", "events"] { try connection.rows("DROP TABLE attache_\(table)") }
+            for table in ["refresh_tokens", "events", "accounts"] { try connection.rows("DROP TABLE attache_\(table)") }
+            try connection.rows("ALTER TABLE attache_revision DROP COLUMN accounts")
             try connection.rows("ALTER TABLE attache_tokens DROP COLUMN generation")
             try connection.rows("ALTER TABLE attache_credentials DROP COLUMN kind")
             for column in ["since", "next_try", "retries"] {

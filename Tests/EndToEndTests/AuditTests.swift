@@ -49,16 +49,18 @@ struct AuditTests {
             #expect(loaded["details"] == proxy.folder + "/proxy.conf")
             #expect(try next("store.opened", of: proxy, &told)["details"] == "sqlite \(proxy.folder)/kept.db")
 
-            for _ in 1...10 { #expect(try proxy.get(named.url()).status == 401) }
+            for number in 1...10 { #expect(try proxy.get(named.url("/\(number)")).status == 401) }
+            let refused = try next("credential.refused", of: proxy, &told)
+            #expect(refused["by"] == "proxy" && refused["credential"] == "ci" && refused["port"] == "\(named.port)")
             let parked = try next("credential.parked", of: proxy, &told)
-            #expect(parked["by"] == "client" && parked["client"] == "127.0.0.1" && parked["credential"] == "ci")
-            #expect(parked["port"] == "\(named.port)" && parked["method"] == "basic" && parked["level"] == "warning")
+            #expect(parked["credential"] == "ci" && parked["next_try"] != nil && parked["level"] == "warning")
+            #expect(parked["details"]?.hasSuffix("/password, or run 'attache credential retry ci'") == true)
 
             try attache(["credential", "retry"], of: proxy)
             let lifted = try next("credential.lifted", of: proxy, &told)
             #expect(lifted["by"] == "command" && lifted["uid"] == user && lifted["replica"] == nil)
             #expect(try proxy.get(named.url()).status == 401)
-            _ = try next("credential.parked", of: proxy, &told)
+            _ = try next("credential.refused", of: proxy, &told)
 
             try proxy.replace("password", with: Account.password + "\n")
             let changed = try next("credential.changed", of: proxy, &told)

@@ -46,6 +46,8 @@ struct ClientCertificateTests {
             let refused = try proxy.visit(Specimen["client-required"], by: entrance)
             #expect(refused.status == 400, "\(refused)")
             #expect(refused.text.contains("No required SSL certificate was sent"), "\(refused)")
+            let reason = #"no rule shows one: it answered 400, "No required SSL certificate was sent""#
+            #expect(Wait.until { proxy.errorOutput.contains(reason) }, "\(proxy.errorOutput)")
             #expect(try proxy.visit(Specimen["client-optional"], "/client", by: entrance).text == "NONE \n")
         }
     }
@@ -84,6 +86,8 @@ struct ClientCertificateTests {
             let answered = try proxy.visit(Specimen["client-required"], by: .upgraded)
             #expect(answered.status == 400, "\(answered)")
             #expect(answered.text.contains("The SSL certificate error"), "\(answered)")
+            let reason = #"of credential device: it answered 400, "The SSL certificate error""#
+            #expect(Wait.until { proxy.errorOutput.contains(reason) }, "\(proxy.errorOutput)")
         }
     }
 

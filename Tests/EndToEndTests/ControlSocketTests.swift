@@ -91,13 +91,20 @@ struct ControlSocketTests {
             #expect(try proxy.get(origin.url()).status == 401)
             let sent = { origin.messages.count { $0["Authorization"] != nil } }
             #expect(sent() == 1)
-            let words = "ci, refused for basic \"x\" of http://127.0.0.1:\(origin.port)"
             let list = try attache("credential", "list", of: proxy)
-            #expect(list.succeeded && list.output.contains(words), "\(list)")
+            #expect(list.succeeded && list.output.hasPrefix("unproven    ci  rule file  file "), "\(list)")
+            #expect(list.output.contains("    http://127.0.0.1:\(origin.port): refused 20"), "\(list)")
+            #expect(list.output.hasSuffix("/password, or run 'attache credential retry ci'\n"), "\(list)")
+            let json = try attache("credential", "list", "--json", of: proxy)
+            #expect(json.output.hasPrefix("[{\"credential\":\"ci\",\"source\":\"rule file\""), "\(json)")
+            let status = try attache("status", of: proxy)
+            #expect(status.output.contains("credentials: 1 unproven, see 'attache credential list'\n"), "\(status)")
+            let challenges = try attache("challenges", origin.url(), of: proxy)
+            #expect(challenges.output.contains("or run 'attache credential retry ci'\n"), "\(challenges)")
             let other = try attache("credential", "retry", origin.url(), "somebody", of: proxy)
             #expect(other.succeeded && other.output.isEmpty, "\(other)")
             let retry = try attache("credential", "retry", origin.url(), "ci", of: proxy)
-            #expect(retry.succeeded && retry.output.contains(words), "\(retry)")
+            #expect(retry.succeeded && retry.output == "ci is sent again from now on\n", "\(retry)")
             #expect(try proxy.get(origin.url()).status == 401)
             #expect(sent() == 2)
         }
@@ -124,10 +131,10 @@ struct ControlSocketTests {
         }
         let run = try Finished.run(
             AttacheBinary.path, ["credential", "retry", "--config", "proxy.conf"], directory: folder, seconds: 20)
-        #expect(run.succeeded && run.output.contains("ci, refused for basic"), "\(run)")
+        #expect(run.succeeded && run.output == "ci is sent again from now on\n", "\(run)")
         let list = try Finished.run(
             AttacheBinary.path, ["credential", "list", "--config", "proxy.conf"], directory: folder, seconds: 20)
-        #expect(list.succeeded && list.output.isEmpty, "\(list)")
+        #expect(list.succeeded && list.output.hasPrefix("unknown    ci  rule file"), "\(list)")
     }
 
     @Test func `the socket is its user's alone, gone after a stop, and a stale one is replaced`() throws {
@@ -247,6 +254,41 @@ struct ControlSocketTests {
             let run = try Finished.run(
                 AttacheBinary.path, [command, "--config", "proxy.conf"], directory: none, seconds: 20)
             #expect(run.status == 1 && run.errorOutput.contains("no proxy runs that could be asked"), "\(run)")
+        }
+    }
+
+    @Test func `a reload tries refused credentials again if it is told to, and one by a signal does not`() throws {
+        let origin = try origin(realm: "x")
+        let setting = AttacheProcess.Setting(files: ["password": "wrong\n"])
+        let rules = Self.credential + "challenge { host 127.0.0.1; use ci }\n"
+        try AttacheProcess.running(rules, setting: setting) { proxy throws in
+            let sent = { origin.messages.count { $0["Authorization"] != nil } }
+            #expect(try proxy.get(origin.url()).status == 401)
+            try proxy.reload(rules)
+            #expect(proxy.awaitErrorOutput("the rule file was reloaded"))
+            #expect(try proxy.get(origin.url()).status == 401)
+            let reloaded = try attache("reload", of: proxy)
+            #expect(reloaded.succeeded && reloaded.output == "the rule file was reloaded\n", "\(reloaded)")
+            #expect(try proxy.get(origin.url()).status == 401)
+            #expect(sent() == 1)
+            let retried = try attache("reload", "--retry", of: proxy)
+            let sentence = "the rule file was reloaded\n1 refused credential is tried again\n"
+            #expect(retried.succeeded && retried.output == sentence, "\(retried)")
+            #expect(try !attache("credential", "list", of: proxy).output.contains("unproven"))
+            #expect(try proxy.get(origin.url()).status == 401)
+            #expect(sent() == 2)
+            #expect(try proxy.events().contains { $0["event"] == "credential.lifted" && $0["by"] == "command" })
+            // A file that is not put to use lifts nothing.
+            let path = proxy.folder + "/proxy.conf"
+            let old = try String(contentsOfFile: path, encoding: .utf8)
+            try Scratch.write(old + "credential c { certificate missing.pem; key missing.key }\n", to: path)
+            #expect(try attache("reload", "--retry", of: proxy).status == 1)
+            #expect(try proxy.get(origin.url()).status == 401)
+            #expect(sent() == 2)
+        }
+        try AttacheProcess.running(Self.credential) { proxy throws in
+            let none = try attache("reload", "--retry", of: proxy)
+            #expect(none.output == "the rule file was reloaded\nno credential was on hold\n", "\(none)")
         }
     }
 

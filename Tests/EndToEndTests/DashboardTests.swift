@@ -88,12 +88,12 @@ struct DashboardTests {
             let browser = try Browser()
             try browser.visit(try proxy.dashboardLink())
             #expect(try proxy.get(origin.url()).status == 401)
-            try browser.awaitText("ci", in: "#parked tbody")
+            try browser.awaitText("ci", in: "#credentials tbody")
             isUnlocked.withLock { $0 = true }
             #expect(try proxy.get(origin.url()).status == 401)
-            try browser.press("Enter", on: "#parked tbody button")
+            try browser.press("Enter", on: "#credentials tbody button")
             try browser.awaitText("sends it again", in: "#notice")
-            try browser.awaitText("No server has refused a credential", in: "#parked")
+            try browser.awaitText("unknown", in: "#credentials tbody")
             #expect(try proxy.get(origin.url()).status == 200)
             #expect(
                 Wait.until { proxy.accessLog.contains("\"event\":\"credential.lifted\",\"by\":\"dashboard\"") },

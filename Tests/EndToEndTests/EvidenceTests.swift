@@ -5,45 +5,6 @@ import Testing
 
 /// A right credential stays in use, and a wrong one locks no account, with many clients and whatever the server says.
 @Suite(.serialized) struct EvidenceTests {
-    /// Asks with so many clients, until it is stopped.
-    private final class Clients: Sendable {
-        private let isOver = Atomic(false)
-        private let counts = Mutex<[Int: Int]>([:])
-        private let running: DispatchGroup
-
-        init(_ count: Int, _ urls: [String], through proxies: [AttacheProcess]) {
-            let running = DispatchGroup()
-            self.running = running
-            for index in 0..<count {
-                let (proxy, url) = (proxies[index % proxies.count], urls[index % urls.count])
-                running.enter()
-                Thread.detachNewThread { [self] in
-                    defer { running.leave() }
-                    guard let wire = try? proxy.connect(), let host = URL(string: url) else { return }
-                    let fields = "Host: \(host.host ?? ""):\(host.port ?? 80)\r\n\r\n"
-                    while !isOver.load(ordering: .relaxed) {
-                        guard (try? wire.send("GET \(url) HTTP/1.1\r\n\(fields)")) != nil,
-                            let status = try? wire.readResponse(to: "GET").status
-                        else { return counts.withLock { $0[0, default: 0] += 1 } }
-                        counts.withLock { $0[status, default: 0] += 1 }
-                        // A client has a pace of its own.
-                        _ = Wait.until(seconds: 0.02) { isOver.load(ordering: .relaxed) }
-                    }
-                    wire.close()
-                }
-            }
-        }
-
-        /// Responses by status; 0 are those that did not come.
-        var statuses: [Int: Int] { counts.withLock { $0 } }
-
-        func stop() -> [Int: Int] {
-            isOver.store(true, ordering: .relaxed)
-            running.wait()
-            return statuses
-        }
-    }
-
     private func rules(_ origin: RecordingOrigin, store: String = "") -> String {
         """
         \(store)

@@ -108,6 +108,9 @@ struct InterceptedTLSTests {
             let options = ["-x", proxy.address, "--cacert", authority]
             let answered = try Curl.fetch(url(servers.good, host: "127.0.0.1"), options)
             #expect(answered.text == "this is good\n", "\(answered)")
+            // The same server, and a client that looks for the address as it wrote it.
+            let mapped = try Curl.fetch(url(servers.good, host: "[::ffff:127.0.0.1]"), options)
+            #expect(mapped.text == "this is good\n", "\(mapped)")
             let shown = try session(authority, to: servers.good, through: proxy, "-noservername")
             #expect(shown.output.contains("subject=CN = \(Servers.host)"), "\(shown)")
         }

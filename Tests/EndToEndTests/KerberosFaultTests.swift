@@ -126,6 +126,33 @@ struct KerberosFaultTests {
         }
     }
 
+    @Test func `a password that the KDC refuses is shown to it again when it is set again, or on demand`() throws {
+        let realm = try KerberosRealm()
+        let server = try KerberosServer(in: realm)
+        let rules = """
+            credential bob { kerberos \(realm.principal("bob")); password file @/password }
+            challenge { host localhost; use bob }
+            """
+        let setting = AttacheProcess.Setting(environment: realm.environment, files: ["password": "not yet\n"])
+        try AttacheProcess.running(rules, setting: setting) { proxy throws in
+            let refused = { realm.requests("PREAUTH_FAILED", of: "bob").count }
+            for _ in 1...2 { #expect(try proxy.get(server.url("/bob/")).status == 401) }
+            #expect(refused() == 1)
+            let run = try Finished.run(
+                AttacheBinary.path, ["credential", "retry", "--config", "proxy.conf"], directory: proxy.folder,
+                seconds: 20)
+            #expect(run.succeeded, "\(run)")
+            for _ in 1...2 { #expect(try proxy.get(server.url("/bob/")).status == 401) }
+            #expect(refused() == 2)
+            // The password is as the file has it now, and the file is written once more.
+            try realm.administer("cpw -pw \"not yet\" bob")
+            #expect(try proxy.get(server.url("/bob/")).status == 401)
+            try proxy.replace("password", with: "not yet\n")
+            #expect(try Wait.until { try proxy.get(server.url("/bob/")).status == 200 }, "\(proxy.errorOutput)")
+            #expect(refused() == 2)
+        }
+    }
+
     @Test func `a keytab that is rotated is picked up, also by a connection that is logged in`() throws {
         let realm = try KerberosRealm()
         try logging(in: realm) { proxy, server throws in

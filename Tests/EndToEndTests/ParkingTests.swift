@@ -25,6 +25,32 @@ struct ParkingTests {
 
     @Test func `a wrong Digest password is sent once, until the file changes`() throws { try expectParked("steady") }
 
+    @Test func `a password file that is touched has the password tried again, though no request asks meanwhile`() throws
+    {
+        let apache = try ApacheServer.shared()
+        let mark = ApacheServer.mark()
+        let setting = AttacheProcess.Setting(files: ["password": Account.wrongPassword + "\n"])
+        try AttacheProcess.answering(apache.port, setting: setting) { proxy throws in
+            let url = apache.url("/basic/?\(mark)")
+            for _ in 1...2 { #expect(try proxy.get(url).status == 401) }
+            // A rule file that is read again sets nothing anew.
+            proxy.signal(SIGHUP)
+            #expect(proxy.awaitErrorOutput("the rule file was reloaded"))
+            #expect(try proxy.get(url).status == 401)
+            let tried = { (count: Int) in
+                apache.entries(marked: mark, atLeast: count).count { $0.authorization != nil }
+            }
+            #expect(tried(4) == 1)
+            utimes(proxy.folder + "/password", nil)
+            let isLifted = try Wait.until {
+                try proxy.events().contains { $0["event"] == "credential.lifted" && $0["by"] == "file" }
+            }
+            #expect(isLifted, "\(proxy.accessLog)")
+            #expect(try proxy.get(url).status == 401)
+            #expect(tried(6) == 2)
+        }
+    }
+
     @Test func `a wrong password among a hundred requests at once is sent once`() throws {
         let apache = try ApacheServer.shared()
         let mark = ApacheServer.mark()

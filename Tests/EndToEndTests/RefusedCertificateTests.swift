@@ -74,12 +74,12 @@ struct RefusedCertificateTests {
             #expect(challenges.output.contains("client-certificate"), "\(challenges)")
             #expect(challenges.output.contains("accepts CN=Zoo Root"), "\(challenges)")
             let lifted = try attache("credential", "retry", of: proxy)
-            #expect(lifted.output.contains("old, refused for client-certificate"), "\(lifted)")
+            #expect(lifted.output == "old is sent again from now on\n", "\(lifted)")
             #expect(try visit(server, by: proxy).status == 502)
             #expect(server.refusals == 2, "\(server.output)")
-            let told = { try proxy.events().filter { $0["method"] == "client-certificate" }.map { $0["event"] ?? "" } }
+            let told = { try proxy.events().filter { $0["credential"] == "old" }.map { $0["event"] ?? "" } }
             #expect(try Wait.until { try told().count >= 3 })
-            #expect(try told() == ["credential.parked", "credential.lifted", "credential.parked"])
+            #expect(try told() == ["credential.refused", "credential.lifted", "credential.refused"])
         }
     }
 

@@ -90,7 +90,8 @@ import Testing
             #expect(other.refused == 1)
             try cluster.start()
             for proxy in proxies { #expect(proxy.awaitErrorOutput("the credential store is back")) }
-            #expect(try allPark(1, proxies))
+            let unproven = #"attache_credentials{state="unproven"}"#
+            #expect(try Wait.until { try proxies.allSatisfy { try $0.metric(unproven) == 1 } })
             #expect(try proxies[1].get(second.url()).status == 401)
             #expect(other.refused == 1)
             try proxies[1].set(Account.password, for: second)

@@ -82,7 +82,7 @@ struct ScreenshotTests {
                 try browser.prefer(dark: isDark)
                 try browser.resize(width: 1280, height: 1160)
                 try browser.picture("\(folder)/dashboard-\(name).png")
-                try browser.evaluate("document.getElementById('parked').scrollIntoView()")
+                try browser.evaluate("document.getElementById('credentials').scrollIntoView()")
                 try browser.picture("\(folder)/dashboard-\(name)-below.png")
                 try browser.evaluate("document.getElementById('parents').scrollIntoView()")
                 try browser.picture("\(folder)/dashboard-\(name)-end.png")

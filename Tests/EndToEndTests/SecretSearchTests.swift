@@ -223,7 +223,7 @@ struct SecretSearchTests {
             _ = Wait.until { proxy.accessLog.contains("169.254.169.254") }
             see("access log", proxy.accessLog)
             let events = log == "json" ? proxy.accessLog : proxy.errorOutput
-            for name in ["credential.set", "credential.learned", "credential.parked"] {
+            for name in ["credential.set", "credential.learned", "credential.refused"] {
                 #expect(events.contains("\"event\":\"\(name)\""), "\(events)")
             }
             see("standard error", proxy.errorOutput)

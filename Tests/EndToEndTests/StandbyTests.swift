@@ -53,7 +53,7 @@ import Testing
                 #expect(Wait.until { !proxy.readiness.contains("cannot be reached") })
                 #expect(try proxy.get(origin.url()).status == 200)
             }
-            #expect(try standby.holds("attache_refusals", rows: 1))
+            #expect(try standby.holds("attache_accounts", rows: 2))
             #expect(try proxies[1].get(second.url()).status == 401)
             #expect(other.refused == 1, "the other replica knows of the refusal")
             try proxies[1].set(Account.password, for: second)

@@ -21,8 +21,8 @@ struct StoreDurabilityTests {
         let list = try attache("list", in: folder)
         #expect(list.succeeded, "\(list)")
         return Set(
-            list.output.split(separator: "\n").compactMap { line in
-                line.dropFirst(2).split(separator: " ").first.map(String.init)
+            list.output.split(separator: "\n").filter { !$0.hasPrefix(" ") }.compactMap { line in
+                line.split(separator: " ").dropFirst().first { $0 != "*" }.map(String.init)
             })
     }
 

@@ -89,7 +89,7 @@ struct StoreMemoryTests {
                     _ = try? proxy.get(origin.url())
                     return sentry.refused == 1
                 })
-            awaitRow("attache_refusals", in: store)
+            awaitRow("attache_accounts", in: store)
         }
         try AttacheProcess.running(store) { proxy throws in
             for _ in 1...3 { #expect(try proxy.get(origin.url()).status == 401) }

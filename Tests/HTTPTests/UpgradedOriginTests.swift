@@ -110,6 +110,11 @@ import Testing
             ("::1", 80, 443, "https://[::1]/a", "http://[::1]/a"),
             ("::1", 8080, 8443, "https://[::1]:8443", "http://[::1]:8080"),
             ("::1", 80, 443, "https://::1/a", "https://::1/a"),
+            ("::1", 80, 443, "https://[0:0::1]/a", "http://[::1]/a"), ("h", 80, 443, "https://H./a", "http://h/a"),
+            ("10.0.0.7", 80, 443, "https://[::ffff:10.0.0.7]:443/a", "http://10.0.0.7/a"),
+            ("::1", 80, 443, "https://[::2]/a", "https://[::2]/a"), ("h", 80, 443, "https://[h]/a", "https://[h]/a"),
+            ("::1", 80, 443, "https://[::1", "https://[::1"), ("h", 80, 443, "https://h../a", "https://h../a"),
+            ("h", 80, 443, "https://", "https://"), ("h", 80, 443, "https://h.@i/", "https://h.@i/"),
         ] as [(String, UInt16, UInt16, String, String)])
     func `ports and brackets are those of either side`(
         host: String, client: UInt16, origin: UInt16, sent: String, received: String

@@ -71,6 +71,20 @@ struct InterceptedTunnelTests {
         #expect(answers.allSatisfy { $0.contains("error=destination_ip_prohibited;") }, "\(answers)")
     }
 
+    @Test(arguments: [
+        ("[::1]:80", "[0:0::1]", "403"), ("[::ffff:127.0.0.1]:80", "127.0.0.1", "403"), ("[::1]:80", "[::2]", "421"),
+        ("127.0.0.1:80", "[::FFFF:7f00:1]:80", "403"), ("127.0.0.1:80", "[::127.0.0.1]", "421"),
+        ("[0::1]:80", "[::1]:81", "421"), ("[::1]:80", "127.0.0.1", "421"),
+    ])
+    func `an address of the server may be spelled in other ways, and no other address`(
+        place: String, host: String, status: String
+    ) async throws {
+        let proxy = try RunningProxy(try servicePolicy(Self.rules, egress: "deny loopback; connect-ports any"))
+        let answers = try await answers(
+            in: proxy, to: place, "GET / HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n")
+        #expect(answers.map { $0.prefix(3) } == [status[...]], "\(answers)")
+    }
+
     @Test func `the client that opened the tunnel is asked for nothing in it`() async throws {
         let path = FileManager.default.temporaryDirectory.path + "/users.\(UUID().uuidString)"
         defer { unlink(path) }

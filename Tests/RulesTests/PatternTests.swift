@@ -22,6 +22,9 @@ import Testing
         ("10.0.0.0/8", "10.example.com", false), ("10.0.0.0/8", "010.0.0.1", false),
         ("10.0.0.0/8", "10.0.0.256", false),
         ("10.0.0.0/8", "10.0.0", false), ("10.0.0.0/8", "10.0.0.1.1", false),
+        ("ci.example.com.", "ci.example.com", true), ("*.example.com.", "a.example.com", true), ("a.", "a", true),
+        ("[0:0::1]", "::1", true), ("0:0::1", "[0:0:0:0:0:0:0:1]", true), ("::ffff:10.0.0.7", "10.0.0.7", true),
+        ("10.0.0.7.", "10.0.0.7", true), ("[0:0::1]", "::2", false),
         ("::1", "[::1]", true), ("[::1]", "0:0:0:0:0:0:0:1", true), ("fd00::/8", "[fdff::1]", true),
         ("fd00::/8", "[fe80::1]", false), ("ci.example.com", "", false), ("*.example.com", "", false),
     ])
@@ -53,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "a..b", ".a", "a.", "a b", "a_é", "http://a", "a/b", "10.0.0.1/8", "10.0.0.0/33", "a:80", "[a]:80",
+        "", "a..b", ".a", "a..", ".", "a b", "a_é", "http://a", "a/b", "10.0.0.1/8", "10.0.0.0/33", "a:80", "[a]:80",
     ])
     func `a text that is no host pattern is refused`(text: String) {
         #expect(throws: HostPattern.Fault.self) { try HostPattern(text) }

@@ -38,6 +38,7 @@ struct MetricsPageTests {
         figures.loopLag = [lag.durations, lag.durations]
         figures.replayDisk = ReplayDiskUse(bytes: 4096, refused: 1)
         figures.parkedCredentials = 3
+        figures.credentialStates = [("good", 4), ("paused", 3)]
         (figures.questions.open, figures.questions.asked) = (2, 9)
         (figures.questions.answered, figures.questions.unanswered) = (
             [.use: 3, .user: 1], [.timeout: 1, .displaced: 2]

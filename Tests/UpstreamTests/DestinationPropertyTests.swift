@@ -26,7 +26,7 @@ struct DestinationPropertyTests {
     private static let kinds = [
         ("upgraded-", ".example"), ("www-", ".upgraded-8443.example"), ("upgraded-via-", ".example.net"),
         ("relayed-", ".example"), ("tunnelled-", ".example"), ("denied-", ".example"), ("intercepted-", ".example"),
-        ("plain-", ".example"), ("10.0.0.", ""), ("fd00::", ""),
+        ("plain-", ".example"), ("10.0.0.", ""), ("fd00::1:", ""),
     ]
 
     /// xorshift64*, so that a failure can be seen again.
@@ -38,6 +38,16 @@ struct DestinationPropertyTests {
             state ^= state << 25
             state ^= state >> 27
             return state &* 0x2545_F491_4F6C_DD1D
+        }
+    }
+
+    private static func spelling(of host: String, using generator: inout Generator) -> String {
+        switch Int.random(in: 0..<4, using: &generator) {
+        case 0: return host
+        case 1: return host.uppercased()
+        case _ where host.hasPrefix("10."): return "::ffff:\(host)"
+        case _ where host.hasPrefix("fd00:"): return host.replacing("::", with: ":0::0:")
+        default: return host + "."
         }
     }
 
@@ -61,7 +71,7 @@ struct DestinationPropertyTests {
                 let port = [80, 443, 8080].randomElement(using: &generator).map({ UInt16($0) }),
                 let rules = rules.randomElement(using: &generator)
             else { continue }
-            let asked = Bool.random(using: &generator) ? host : host.uppercased()
+            let asked = Self.spelling(of: host, using: &generator)
             let destination = table.destination(scheme, host: asked.utf8Span.span, port: port, by: rules)
             let expected = Self.expected(scheme, host, port)
             let origin = destination.origin

@@ -62,8 +62,7 @@ struct IdentityChoiceTests {
             policy: policy.challenges, state: shared.challenges,
             client: Rules.ClientIdentity(address: IPAddress(v4: 0x7F00_0001), user: user))
         for name in parked {
-            let version = try policy.credentials.credential(named: name).version
-            shared.spaces.parked.park(version, for: ProtectionSpace(clientCertificateOf: Self.origin))
+            shared.spaces.accounts.putOnHold(try policy.credentials.credential(named: name), at: Self.origin)
         }
         return IdentityChoice(delegate, for: Self.origin, mayShow: true, after: progress, metrics: metrics) { 0 }
     }
@@ -157,11 +156,15 @@ struct IdentityChoiceTests {
         // One that the server says it takes is not followed by one that it does not.
         ("challenge { host a.example; use badge device }", .ours, ["device"]),
         ("challenge { host a.example; use badge device }", .others, ["badge", "device"]),
-        ("challenge { host a.example; use badge device; attempts 1 }", .any, ["badge"]),
+        ("challenge { host a.example; use badge device; attempts 1 }", .any, ["badge", "device"]),
         ("challenge { method client-certificate; use badge device }", .ours, ["device"]),
         (
-            "challenge { host a.example; method client-certificate; failures 1; use device; attempts 2 }\n"
+            "challenge { host a.example; method client-certificate; failures 1; use device }\n"
                 + "challenge { host a.example; method client-certificate; use badge }", .any, ["badge", "device"]
+        ),
+        (
+            "challenge { host a.example; method client-certificate; failures 1; use device; attempts 1 }\n"
+                + "challenge { host a.example; method client-certificate; use badge }", .any, ["badge"]
         ),
         (
             "challenge { host a.example; method client-certificate; failures 1..; cancel }\n"
@@ -215,7 +218,7 @@ struct IdentityChoiceTests {
         let parked = try choice(rule, user: "alice", parked: ["device"])
         _ = parked.identity(acceptedBy: [])
         let text = IdentityReport(parked).text
-        #expect(text.contains("device: it was refused before, and waits for another value"), "\(text)")
+        #expect(text.contains("device: it was refused before and is on hold: the next try is in 30 minutes"), "\(text)")
         #expect(text.contains("badge: rule \"near\" decides, which says 'use device'"), "\(text)")
         let none = try choice("challenge \"far\" { host a.example; client bob; issuer *; use badge }", user: "alice")
         _ = none.identity(acceptedBy: try issuers(.ours))

@@ -1,6 +1,7 @@
 import Bytes
 import HTTP
 import Model
+import TestPolicies
 import TestSupport
 import Testing
 import Transport
@@ -20,6 +21,28 @@ struct OriginTableTests {
         #expect(origin.hostText == "example.com")
         for spelling in ["example.com", "EXAMPLE.com", "example.com."] {
             #expect(Self.origin(&table, spelling) === origin)
+        }
+    }
+
+    @Test(arguments: [
+        ("::1", ["[::1]", "0:0::1", "0:0:0:0:0:0:0:1", "::0.0.0.1"]),
+        ("2001:db8::a", ["2001:DB8::A", "2001:db8:0::a"]),
+        ("127.0.0.1", ["::ffff:127.0.0.1", "::FFFF:7f00:1", "0:0:0:0:0:ffff:127.0.0.1"]),
+    ])
+    func `one address is one origin, in any spelling`(address: String, spellings: [String]) throws {
+        for first in [address] + spellings {
+            var table = OriginTable(idleLimit: 8)
+            let origin = Self.origin(&table, first)
+            #expect(origin.hostText == address)
+            let rules = try policy("").rules
+            for spelling in [address] + spellings {
+                #expect(Self.origin(&table, spelling) === origin, "\(spelling) after \(first)")
+                let destination = table.destination(.http, host: spelling.utf8Span.span, port: 80, by: rules)
+                #expect(destination.origin === origin, "\(spelling) after \(first)")
+                let isFor = [spelling, "::2"].map { destination.isFor(.http, host: $0.utf8Span.span, port: 80) }
+                #expect(isFor == [true, false])
+            }
+            #expect(table.count == 1)
         }
     }
 

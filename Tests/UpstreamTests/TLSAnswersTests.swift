@@ -70,25 +70,21 @@ import Testing
         #expect(shared.tlsAnswers.number > before)
     }
 
-    @Test func `a certificate that is parked or lifted ends the connections of before, and a password does not`() {
+    @Test func `a certificate that is refused or lifted ends the connections of before, and a password does not`()
+        throws
+    {
         let shared = SharedState(storage: MemoryCredentialStorage()) { _ in }
-        let parked = shared.spaces.parked
-        let version = CredentialVersion(name: "device", fingerprint: 1)
-        let password = ProtectionSpace(origin: Self.origin, realm: "x", authenticationMethod: .basic)
+        let accounts = shared.spaces.accounts
+        let password = Credential(name: "p", user: "p", password: Secret("p"))
+        let device = try Self.certificate()
         let isEnd = { (change: () -> Void) in
             let before = shared.tlsAnswers.number
             change()
             return shared.tlsAnswers.number != before
         }
-        #expect(!isEnd { parked.park(version, for: password) })
-        #expect(isEnd { parked.park(version, for: Self.certificateSpace) })
-        #expect(!isEnd { parked.park(version, for: Self.certificateSpace) }, "it was parked before")
-        #expect(!isEnd { parked.adopt(parked.terms) })
-        #expect(!isEnd { parked.retry { $0.space == password } })
-        #expect(isEnd { parked.retry { $0.space == Self.certificateSpace } })
-        #expect(isEnd { parked.park(version, for: Self.certificateSpace) })
-        #expect(isEnd { parked.adopt([]) }, "another replica lifted it")
-        #expect(isEnd { parked.park(version, for: Self.certificateSpace) })
-        #expect(isEnd { parked.keepOnly(CredentialVersion(name: "device", fingerprint: 2)) }, "it has another value")
+        #expect(!isEnd { accounts.putOnHold(password, at: Self.origin) })
+        #expect(isEnd { accounts.putOnHold(device, at: Self.origin) })
+        #expect(!isEnd { accounts.reset(at: 0) { version, _ in version == password.version } })
+        #expect(isEnd { accounts.reset(at: 0) { version, _ in version == device.version } })
     }
 }

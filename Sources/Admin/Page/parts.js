@@ -22,6 +22,12 @@ export function place(space) {
   );
 }
 
+/** What a response said that challenged; null where nothing is known of it. */
+export function saying(response) {
+  if (!response) return null;
+  return element("p", { class: "meta" }, `The server answered ${response.status}`, response.text ? ": " : ".", response.text ? foreign(response.text) : null);
+}
+
 export const number = (value) => value.toLocaleString("en");
 
 export const bytes = (value) => {

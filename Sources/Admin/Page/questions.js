@@ -1,7 +1,7 @@
 // The questions of rules that say `ask`, and their answers.
 
 import { element, foreign, keep, moment, plural, printable } from "./elements.js";
-import { Section, address, place, table } from "./parts.js";
+import { Section, address, place, saying, table } from "./parts.js";
 import { act } from "./session.js";
 
 const persistences = [
@@ -32,6 +32,7 @@ export function questionCard(question, perform) {
     ),
     question.rule ? element("p", { class: "meta" }, "rule ", foreign(question.rule), " asks") : null,
     question.failures ? element("p", { class: "problem" }, `${plural(question.failures, "answer")} refused`) : null,
+    saying(question.response),
     question.details.length
       ? element("ul", { class: "plain" }, ...question.details.map((line) => element("li", {}, foreign(line, "mono"))))
       : null,

@@ -5,7 +5,7 @@ import { certificateCard } from "./certificates.js";
 import { Answers, questionCard } from "./questions.js";
 import { element, foreign, keep, lines, moment, plural } from "./elements.js";
 import { Parents } from "./parents.js";
-import { Section, address, bytes, keyOf, milliseconds, number, place, table } from "./parts.js";
+import { Section, address, bytes, keyOf, milliseconds, number, place, saying, table } from "./parts.js";
 import { act } from "./session.js";
 
 const outcomes = {
@@ -14,6 +14,12 @@ const outcomes = {
   cancelled: "refused, 502",
   declined: "no certificate shown",
   unseen: "not seen, tunnel",
+};
+
+const waits = {
+  request: "with the next request",
+  "other-target": "with a request for another target",
+  "new-value": "when its value is set again",
 };
 
 export class Sections {
@@ -25,11 +31,11 @@ export class Sections {
     this.questions = new Section("questions", "Questions", "No rule asks anybody at the moment.");
     this.answers = new Answers(perform);
     this.unanswered = new Section("unanswered", "Unanswered", "Every challenge that the proxy has met was answered.");
-    this.parked = new Section("parked", ["Parked credentials", "Parked"], "No server has refused a credential.");
-    this.parkedTable = table("Credentials that servers refused", [
-      ["Credential"], ["Refused for", "server"], ["Since", "short"], ["Next try", "short"], ["", "act"],
+    this.credentials = new Section("credentials", "Credentials", "There is no credential, in the rule file or in a store.");
+    this.credentialTable = table("Credentials, and what servers have said of them", [
+      ["Credential"], ["From"], ["State", "server"], ["Since", "short"], ["Next try", "short"], ["Last sent", "short"], ["", "act"],
     ]);
-    this.parked.body.append(this.parkedTable.node);
+    this.credentials.body.append(this.credentialTable.node);
     this.challenges = new Section("challenges", "Challenges", "No server has asked for anything yet.");
     this.makeChallenges();
     this.certificates = new Section("certificates", "Certificates", "Every server's certificate was trusted without an exception.");
@@ -48,7 +54,7 @@ export class Sections {
       element("p", {}, "Others on the network can read or break these, as far as they were seen since the proxy started."),
       this.migrationTable.node,
     );
-    this.all = [this.overview, this.questions, this.answers, this.unanswered, this.parked, this.challenges, this.certificates, this.parents, this.expiries, this.migration];
+    this.all = [this.overview, this.questions, this.answers, this.unanswered, this.credentials, this.challenges, this.certificates, this.parents, this.expiries, this.migration];
     links.replaceChildren(...this.all.map(({ link }) => link));
     parent.replaceChildren(...this.all.map(({ node }) => node));
   }
@@ -61,7 +67,7 @@ export class Sections {
       questions: this.showQuestions,
       answers: (answers) => this.answers.show(answers),
       challenges: this.showChallenges,
-      parked: this.showParked,
+      credentials: this.showCredentials,
       certificates: this.showLooks,
       parents: (parents) => this.parents.show(parents),
       expiries: this.showExpiries,
@@ -200,7 +206,11 @@ export class Sections {
 
   makeCard(entry) {
     const suggestion = entry.suggestion.join("\n");
-    const details = [...entry.challenges.map((line) => ["the server says", line]), ...entry.rules.map((line) => ["rule", line])];
+    const details = [
+      ...entry.challenges.map((line) => ["the server says", line]),
+      ...(entry.response?.fields ?? []).map((line) => ["the server says", line]),
+      ...entry.rules.map((line) => ["rule", line]),
+    ];
     return element(
       "article",
       { class: "card" },
@@ -212,7 +222,9 @@ export class Sections {
         element("span", { class: "meta" }, `${plural(entry.count, "time")}, last `, moment(entry.last)),
       ),
       element("p", { class: "reason" }, foreign(entry.reason ?? "Nobody knows why.")),
+      entry.remedy ? element("p", {}, "To have it sent again: ", foreign(entry.remedy)) : null,
       entry.failures ? element("p", { class: "meta" }, `${plural(entry.failures, "answer")} refused`) : null,
+      saying(entry.response),
       suggestion
         ? element(
             "div",
@@ -250,26 +262,50 @@ export class Sections {
     );
   }
 
-  // Parked credentials
+  // Credentials
 
-  showParked(entries) {
-    this.parked.tell(entries.length, entries.length);
-    keep(this.parkedTable.body, entries, (entry) => keyOf(entry, entry.credential), (entry) => {
-      const button = element("button", { type: "button", class: "small", "data-name": "retry" }, "Try again");
-      button.addEventListener("click", () =>
-        this.perform(() =>
-          act("parked/retry", { host: entry.host, port: entry.port, protocol: entry.protocol, credential: entry.credential }),
-        ),
-      );
-      button.setAttribute("aria-label", `Try ${entry.credential} again at ${address(entry)}`);
-      return this.parkedTable.row(
-        foreign(entry.credential),
-        element("div", {}, `${entry.method} of `, place(entry)),
+  showCredentials(entries) {
+    const isTroubled = ({ remedy }) => remedy !== undefined;
+    this.credentials.tell(entries.length, entries.filter(isTroubled).length);
+    const key = ({ credential, source, realm, method, first_met }) => JSON.stringify([credential, source, realm, method, first_met]);
+    keep(this.credentialTable.body, entries, key, (entry) =>
+      this.credentialTable.row(
+        foreign(entry.user ?? entry.credential),
+        element("div", {}, entry.source, entry.place ? element("div", { class: "meta" }, foreign(entry.place, "mono")) : null),
+        this.credentialState(entry),
         entry.since ? moment(entry.since) : "–",
-        entry.next_try ? moment(entry.next_try) : "when its value is set anew",
-        button,
-      );
-    });
+        entry.next_try ? moment(entry.next_try) : (waits[entry.waits_for] ?? "–"),
+        entry.last_sent ? moment(entry.last_sent) : "–",
+        isTroubled(entry) ? this.retryButton(entry) : "",
+      ),
+    );
+  }
+
+  credentialState(entry) {
+    const isGood = entry.remedy === undefined;
+    return element(
+      "div",
+      {},
+      entry.state ? element("span", { class: `outcome ${isGood ? "good" : "bad"}` }, entry.state) : null,
+      ...entry.servers.map((server) =>
+        element(
+          "div",
+          { class: "meta" },
+          foreign(server.server),
+          `: ${server.state === "good" ? "accepted" : server.state}`,
+          server.next_try ? [", next try ", moment(server.next_try)] : "",
+          server.reason ? [", ", foreign(server.reason)] : "",
+        ),
+      ),
+      entry.remedy ? element("div", { class: "meta" }, foreign(entry.remedy)) : null,
+    );
+  }
+
+  retryButton({ credential }) {
+    const button = element("button", { type: "button", class: "small", "data-name": "retry" }, "Try again");
+    button.addEventListener("click", () => this.perform(() => act("credentials/retry", { credential })));
+    button.setAttribute("aria-label", `Try ${credential} again`);
+    return button;
   }
 
   // Certificates

@@ -20,7 +20,7 @@ public enum LoginReference: Sendable, Equatable {
         }
         if let authority = parts.authority {
             let scheme = parts.scheme ?? origin.protocol.rawValue
-            guard Self.isAuthority(authority, of: origin), scheme == origin.protocol.rawValue else {
+            guard origin.isNamed(by: authority.span), scheme == origin.protocol.rawValue else {
                 self = .elsewhere("\(scheme)://\(Self.shown(authority))")
                 return
             }
@@ -124,13 +124,6 @@ public enum LoginReference: Sendable, Equatable {
                 $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "+") || $0 == .hyphen || $0 == UInt8(ascii: ".")
             }
         }
-    }
-
-    private static func isAuthority(_ authority: [UInt8], of origin: Origin) -> Bool {
-        let host = origin.host.contains(":") ? "[\(origin.host)]" : origin.host
-        let usual: UInt16 = origin.protocol == .https ? 443 : 80
-        let spelled = ["\(host):\(origin.port)"] + (origin.port == usual ? [host, "\(host):"] : [])
-        return spelled.contains { authority.elementsEqual($0.utf8) }
     }
 
     private static func shown(_ authority: [UInt8]) -> String {

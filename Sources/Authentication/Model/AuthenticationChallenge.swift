@@ -12,6 +12,8 @@ public struct AuthenticationChallenge: Sendable {
     public let error: AuthenticationError?
     /// The versions that this request was refused with, or that are known to be refused there.
     public let refused: [CredentialVersion]
+    /// The reasons of the decisions that gave the refused versions, in their order; empty for one that was sent unasked.
+    var refusedRules: [String] = []
     /// Of a request for a client certificate the issuers that the server accepts, as RFC 4514 text; empty: any.
     public var distinguishedNames: [String] = []
     /// Of a server's certificate all that was found.
@@ -29,6 +31,9 @@ public struct AuthenticationChallenge: Sendable {
         self.error = error
     }
 
+    /// The number of answers that were refused, or counted as refused, after a decision for that reason.
+    public func refusals(by reason: String) -> Int { refusedRules.count { $0 == reason } }
+
     /// A server's certificate was evaluated.
     ///
     /// - Parameter findings: all of them, not only the first.
@@ -44,6 +49,8 @@ public struct AuthenticationChallenge: Sendable {
         public let status: Int
         /// Every challenge of it that could be read, also those that no scheme here can answer.
         public let challenges: [HeaderChallenge]
+        /// What the response says for people; nil unless it refused an answer.
+        public var excerpt: ResponseExcerpt?
 
         public init(status: Int, challenges: [HeaderChallenge]) {
             self.status = status
@@ -55,7 +62,7 @@ public struct AuthenticationChallenge: Sendable {
 /// The delegate's answer to a challenge.
 public struct Decision: Sendable {
     public let disposition: Disposition
-    /// How many refusals of the delegate's credentials one request may cost; at least 1.
+    /// How many refusals of the delegate's credential one request may cost; 0: it is not sent at all.
     public let attempts: Int
     /// How long what default handling answers with is kept; nil: as long as it says itself.
     public let persistence: Persistence?
@@ -71,7 +78,7 @@ public struct Decision: Sendable {
         self.report = report
         self.persistence = persistence
         self.disposition = disposition
-        self.attempts = max(1, attempts)
+        self.attempts = max(0, attempts)
         self.reason = reason
     }
 }

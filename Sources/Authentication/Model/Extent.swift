@@ -66,17 +66,12 @@ public enum Extent: Sendable, Hashable {
     /// The path of an absolute path or of a URI on this origin, else nil.
     private static func path(ofURI uri: ArraySlice<UInt8>, on origin: Origin) -> [UInt8]? {
         if uri.first == .slash { return uri.dropFirst().first == .slash ? nil : Array(uri) }
-        let ordinary = origin.port == (origin.protocol == .https ? 443 : 80)
-        let host = origin.host.contains(":") ? "[\(origin.host)]" : origin.host
-        let ports = ordinary ? ["", ":\(origin.port)"] : [":\(origin.port)"]
-        for port in ports {
-            let root = Array("\(origin.protocol.rawValue)://\(host)\(port)".utf8)
-            guard uri.count >= root.count, uri.prefix(root.count).map(\.asciiLowercased) == root else { continue }
-            let path = uri.dropFirst(root.count)
-            if path.isEmpty { return [.slash] }
-            if path.first == .slash { return Array(path) }
-        }
-        return nil
+        let scheme = Array("\(origin.protocol.rawValue)://".utf8)
+        guard uri.prefix(scheme.count).map(\.asciiLowercased) == scheme else { return nil }
+        let rest = Array(uri.dropFirst(scheme.count))
+        let end = rest.firstIndex(of: .slash) ?? rest.count
+        guard origin.isNamed(by: rest.span.extracting(first: end)) else { return nil }
+        return end == rest.count ? [.slash] : Array(rest[end...])
     }
 
     /// Whether servers could disagree on where the path leads: it has a dot segment, a backslash, an encoded slash,

@@ -10,6 +10,9 @@ public protocol KerberosPrincipal: AnyObject, Sendable {
     /// - Parameter channel: the mark of the connection's TLS; nil without TLS.
     func login(at service: KerberosService, over channel: ChannelBinding?) -> any KerberosLogin
 
+    /// Allows the KDC to be asked again after it refused the password or the key: it was set again, or the account unlocked.
+    func forgetRefusal()
+
     /// When its first ticket ends, in seconds since 1970; nil: there is none yet.
     var ticketEnd: Int? { get }
 }

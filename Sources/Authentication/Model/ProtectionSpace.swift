@@ -1,3 +1,4 @@
+import Bytes
 import Model
 
 /// A server, or a part of one, that one credential opens (RFC 9110 section 11.5).
@@ -50,16 +51,31 @@ extension ProtectionSpace {
 
 /// The server that challenges: one host at one port, as an origin or as a proxy on the way.
 public struct Origin: Sendable, Hashable {
-    /// Lower case, without brackets.
+    /// In its canonical spelling (`HostSpelling`), whatever spelling it came in.
     public let host: String
     public let port: UInt16
     public let `protocol`: NetworkProtocol
     public let isProxy: Bool
 
     public init(host: String, port: UInt16, protocol: NetworkProtocol, isProxy: Bool = false) {
-        self.host = host.lowercased()
+        self.host = HostSpelling.canonical(host)
         self.port = port
         self.protocol = `protocol`
         self.isProxy = isProxy
+    }
+
+    /// Whether `HOST` or `HOST:PORT` of a URL, in any spelling, names this server.
+    func isNamed(by authority: Span<UInt8>) -> Bool {
+        let isBracketed = authority.count > 0 && authority[0] == UInt8(ascii: "[")
+        let close = isBracketed ? authority.firstIndex(of: UInt8(ascii: "]")) ?? authority.count : 0
+        let colon = authority.firstIndex(of: .colon, from: close) ?? authority.count
+        guard authority.extracting(first: colon).isSpelling(of: host.utf8Span.span) else { return false }
+        guard colon + 1 < authority.count else { return port == (`protocol` == .https ? 443 : 80) }
+        var named = 0
+        for offset in colon + 1..<authority.count {
+            guard authority[offset].isDigit, named < 10_000 else { return false }
+            named = named * 10 + Int(authority[offset] & 0xF)
+        }
+        return named == port
     }
 }

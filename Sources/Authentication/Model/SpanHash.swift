@@ -1,13 +1,23 @@
 import Bytes
 
-/// A hash of bytes, regardless of ASCII case, that needs neither an array nor a string of them. Seeded per process;
-/// good enough where a collision costs a comparison or a challenge.
+/// A hash of bytes that needs neither an array nor a string of them; good enough where a collision costs a comparison
+/// or a challenge.
 public enum SpanHash {
+    /// Regardless of ASCII case, and seeded per process.
     public static func of(_ bytes: Span<UInt8>, seed: UInt64) -> UInt64 {
-        var hash = processSeed ^ seed
+        hash(bytes, from: processSeed ^ seed, setting: caseBits)
+    }
+
+    /// The same in each process, for what replicas share and a store keeps.
+    public static func stable(_ bytes: Span<UInt8>) -> UInt64 {
+        hash(bytes, from: 0xA076_1D64_78BD_642F, setting: 0)
+    }
+
+    private static func hash(_ bytes: Span<UInt8>, from seed: UInt64, setting bits: UInt64) -> UInt64 {
+        var hash = seed
         var offset = 0
         while offset &+ 8 <= bytes.count {
-            hash = mixed(hash, bytes.word(at: offset) | caseBits)
+            hash = mixed(hash, bytes.word(at: offset) | bits)
             offset &+= 8
         }
         if offset < bytes.count {
@@ -17,7 +27,7 @@ public enum SpanHash {
             } else {
                 for place in 0..<bytes.count { word = word << 8 | UInt64(bytes[place]) }
             }
-            hash = mixed(hash, word | caseBits)
+            hash = mixed(hash, word | bits)
         }
         return mixed(hash, UInt64(truncatingIfNeeded: bytes.count))
     }

@@ -1,6 +1,6 @@
 extension Account {
     /// A refused answer, or several that were under way at the same time.
-    public struct Slot: Sendable, Hashable, Codable {
+    public struct Slot: Sendable, Hashable {
         /// When the latest of its refusals became known.
         public internal(set) var time: Int
         /// The number of its first refusal.
@@ -8,7 +8,9 @@ extension Account {
         /// The latest refusal of each replica.
         var refusals: [Refusal]
 
-        struct Refusal: Sendable, Hashable, Codable {
+        private static let refusalLimit = 8
+
+        struct Refusal: Sendable, Hashable {
             let replica: UInt64
             /// Its place in the order in which the replica sent answers.
             let sent: Int
@@ -19,6 +21,8 @@ extension Account {
             let sent = refusals.filter { $0.replica == refusal.replica }.map(\.sent).max() ?? 0
             refusals.removeAll { $0.replica == refusal.replica }
             refusals.append(Refusal(replica: refusal.replica, sent: max(sent, refusal.sent), id: refusal.id))
+            // An acceptance that clears the later ones was sent when the earlier ones were known.
+            refusals = refusals.suffix(Self.refusalLimit)
             time = now
         }
 
@@ -31,20 +35,29 @@ extension Account {
     }
 
     /// A server's own part of the account.
-    public struct Record: Sendable, Hashable, Codable {
+    public struct Record: Sendable, Hashable {
         /// The server's scheme, host and port, or the parent's; see `Origin.serverName`.
         public let server: String
         /// Whether the server has accepted the version.
         public internal(set) var isKnown = false
+        /// Whether the server has accepted a value that the credential had before.
+        var wasKnown = false
         /// Accepted requests that can be repeated, the next to repeat first.
         public internal(set) var samples: [Sample] = []
         public internal(set) var pause: Pause?
+        /// What its latest refusal was about, as text for an operator; nil: it has refused nothing since it accepted.
+        public internal(set) var reason: String?
+        /// When it last accepted and refused the version; 0: not known. They decide nothing.
+        public internal(set) var lastAccepted = 0
+        public internal(set) var lastRefused = 0
         /// The leader's answer, which is under way.
         var leader: Reservation.ID?
         /// Leaders in a row that got no verdict.
         var indecisions = 0
         /// Where an unknown server refused the version.
         var refusedTargets: [UInt64] = []
+        /// When such a target may be asked again.
+        var unknownTry = 0
         /// Leaders that were accepted.
         var clearances = 0
         /// Whether one client's request may go out besides the probes, whose samples may be gone.
@@ -63,10 +76,11 @@ extension Account {
         /// Whether nothing but another server's refusal is against the version here, and a probe can show it.
         var isDoubtedAtMost: Bool { isKnown && pause == nil && canProbe }
 
-        mutating func add(_ sample: Sample) {
+        mutating func add(_ sample: Sample, limit: Int) {
+            guard sample.content.count <= Sample.sizeLimit else { return }
             samples.removeAll { $0.target == sample.target }
             samples.insert(sample, at: 0)
-            samples = Array(samples.prefix(Self.sampleLimit))
+            samples = Array(samples.prefix(min(limit, Self.sampleLimit)))
         }
 
         /// The sample for a probe. The next one takes another.
@@ -82,10 +96,10 @@ extension Account {
     }
 
     /// A version is not sent to a server until its next try.
-    public struct Pause: Sendable, Hashable, Codable {
+    public struct Pause: Sendable, Hashable {
         public let since: Int
         /// `Int.max`: not before the value is set anew.
-        public let nextTry: Int
+        public internal(set) var nextTry: Int
         /// How many tries were refused.
         public let step: Int
         let number: Int
@@ -98,21 +112,33 @@ extension Account {
         }
     }
 
-    /// A leader's answer that is under way.
-    struct Reservation: Sendable, Hashable, Codable {
+    /// A leader's answer without a verdict.
+    struct Reservation: Sendable, Hashable {
         let id: ID
-        /// When it counts no longer, should its replica have died.
-        let end: Int
+        let number: Int
+        /// When others may lead: the answer takes long, or its replica has died.
+        var end: Int
+        /// Whether an answer that was sent later was accepted.
+        var isCleared = false
 
-        struct ID: Sendable, Hashable, Codable {
+        /// When it no longer counts that the server may have refused it.
+        var roomEnd: Int { isCleared ? end : end &+ Account.slotTime }
+
+        /// Whether the answer was sent later than this one.
+        func isBefore(_ answer: SentAnswer) -> Bool {
+            number <= answer.knew || id.replica == answer.replica && id.sent < answer.sent
+        }
+
+        struct ID: Sendable, Hashable {
             let replica: UInt64
-            let number: Int
+            /// Its place in the order in which the replica sent answers.
+            let sent: Int
 
-            static let none = ID(replica: 0, number: 0)
+            static let none = ID(replica: 0, sent: 0)
         }
     }
 
-    struct Place: Sendable, Hashable, Codable {
+    struct Place: Sendable, Hashable {
         let server: String
         let target: UInt64
     }
@@ -197,7 +223,10 @@ extension Account {
     }
 
     /// An accepted request that the proxy can repeat as it was: with a safe method, and without a body and cookies.
-    public struct Sample: Sendable, Hashable, Codable {
+    public struct Sample: Sendable, Hashable {
+        /// The most bytes of `content`. A longer one is not kept.
+        public static let sizeLimit = 1024
+
         /// A hash of its target.
         public let target: UInt64
         /// Its request line's method and target, and its fields; in the sender's own form.
@@ -231,6 +260,8 @@ extension Account {
         case unproven
         /// The account has no room for another refused answer.
         case held
+        /// The credential has another value by now.
+        case superseded
     }
 }
 
@@ -274,4 +305,6 @@ public enum AnswerVerdict: Sendable, Hashable {
     case refused
     /// The server was in trouble, or never answered.
     case none
+    /// The request was broken off by its own side.
+    case abandoned
 }

@@ -12,12 +12,13 @@
 ///
 /// A value without I/O and clock: its caller passes events with the time, and carries the decisions out. All replicas of a
 /// store share it; a replica's own part is its `Seat`. Times are milliseconds since 1970.
-public struct Account: Sendable, Hashable, Codable {
+public struct Account: Sendable, Hashable {
     /// The refused answers that count, the oldest first.
     public internal(set) var slots: [Slot] = []
     /// What the servers said, in the order in which they were first asked.
     public internal(set) var records: [Record] = []
-    /// Leaders' answers that are under way, each of which may take a slot.
+    /// Leaders' answers that are under way, each of which may take a slot. One whose time is over does not keep others from
+    /// leading, but its room is taken: the server may have refused it, or still do so.
     var reservations: [Reservation] = []
     /// Counts refusals and pauses: a replica that has seen number N knows of all up to N.
     public internal(set) var number = 0
@@ -33,14 +34,21 @@ public struct Account: Sendable, Hashable, Codable {
     var firstPause: Int?
     /// Whether the credential's value before was accepted somewhere. A server may learn of a new value later than the proxy.
     public internal(set) var isRotated = false
+    /// When this value was first met, and when it was last sent; 0: not known. They decide nothing.
+    public internal(set) var since = 0
+    public internal(set) var lastSent = 0
+    /// When the first slot was taken since the slots were last clear.
+    var doubtedSince = 0
 
     public init() {}
 
-    /// The account of a credential's new value. The samples of the value before are kept for it.
+    /// The account of a credential's new value. The samples of the value before are kept for it. A server that accepted the
+    /// value before may learn of the new one later than the proxy: it is tried again a minute after a first refusal.
     public init(after former: Account) {
-        isRotated = former.isProven
-        records = former.records.filter { !$0.samples.isEmpty }.map { record in
+        isRotated = former.isProven || former.isRotated
+        records = former.records.filter { $0.isKnown || $0.wasKnown }.map { record in
             var next = Record(record.server)
+            next.wasKnown = true
             next.samples = record.samples
             return next
         }
@@ -53,34 +61,48 @@ public struct Account: Sendable, Hashable, Codable {
     /// - Returns: decisions about this request, and about others that they set going. A request that is told to wait hears
     ///   of its decision from a later event.
     public mutating func request(_ request: Request, by seat: inout Seat, at now: Int) -> [Decision] {
-        expire(now)
         let index = recordIndex(of: request.server)
         records[index].retry = request.retry
         records[index].mayProbe = request.mayProbe
         records[index].fixedSample = request.fixedSample
+        expire(now)
         return decide(request, index, by: &seat, at: now)
     }
 
     /// A server's verdict on an answer.
     ///
-    /// - Parameter sample: the accepted request, if the proxy can repeat it; nil: it cannot.
+    /// - Parameters:
+    ///   - sample: the accepted request, if the proxy can repeat it; nil: it cannot.
+    ///   - reason: of a refusal, for an operator.
     /// - Returns: decisions about requests that have waited for it.
     public mutating func judge(
-        _ answer: SentAnswer, _ verdict: AnswerVerdict, sample: Sample? = nil, by seat: inout Seat, at now: Int
+        _ answer: SentAnswer, _ verdict: AnswerVerdict, sample: Sample? = nil, because reason: String? = nil,
+        by seat: inout Seat, at now: Int
     ) -> [Decision] {
         expire(now)
         let index = recordIndex(of: answer.server)
         reservations.removeAll { $0.id == answer.reservation }
-        if records[index].leader == answer.reservation { records[index].leader = nil }
+        let isLeader = records[index].leader == answer.reservation
+        if isLeader { records[index].leader = nil }
         var decisions: [Decision] = []
         switch verdict {
         case .accepted:
+            if !records[index].isKnown { records[index].lastAccepted = now }
             accept(answer, sample, index)
-            if answer.role.isRetrial { decisions = release(waitingAt: answer.server, index, by: &seat) }
-        case .refused: refuse(answer, index, by: seat, at: now)
+            if isLeader, answer.role.isRetrial {
+                records[index].clearances &+= 1
+                decisions = release(waitingAt: answer.server, index, by: &seat)
+            }
+        case .refused:
+            records[index].reason = reason
+            records[index].lastRefused = now
+            refuse(answer, index, by: seat, at: now)
         case .none: leaveOpen(answer, index, by: seat, at: now)
+        case .abandoned: break
         }
-        if answer.role != .free || verdict != .none { decisions += decideAgain(by: &seat, at: now) }
+        if answer.role != .free || verdict == .accepted || verdict == .refused {
+            decisions += decideAgain(by: &seat, at: now)
+        }
         return decisions
     }
 
@@ -99,7 +121,7 @@ public struct Account: Sendable, Hashable, Codable {
             else { continue }
             if allows(.retry, index, at: now) {
                 decisions += probe(index, as: .retry, by: &seat, at: now)
-            } else if usedSlots(at: now) == 3, reservations.isEmpty, isLastSlotFree(at: now),
+            } else if usedSlots(at: now) == 3, isLastSlotFree(at: now),
                 // The last slot is for a server that may be good.
                 let good = records.indices.first(where: { records[$0].isDoubtedAtMost && records[$0].leader == nil })
             {
@@ -111,19 +133,40 @@ public struct Account: Sendable, Hashable, Codable {
 
     /// When `wake` has something to do; nil: an event comes first.
     public func nextWake(after now: Int) -> Int? {
+        // A verdict is an event. Should a leader's replica have died, others lead when its reservation ends.
+        let end = reservations.lazy.map(\.end).filter { $0 > now }.min()
         let due = records.compactMap { record -> Int? in
             guard let pause = record.pause, record.isKnown, record.leader == nil, record.canProbe, pause.nextTry != .max
             else { return nil }
             return pause.nextTry
         }.min()
-        guard let due else { return nil }
-        if due > now { return due }
-        if !reservations.isEmpty { return now &+ 100 }
-        let taken = takenSlots(at: now)
-        var next = now &+ 50
-        if taken.count > 3, let oldest = taken.first { next = max(next, oldest.time &+ Self.slotTime) }
-        if taken.count == 3, let firstPause { next = max(next, firstPause &+ firstStep) }
-        return next
+        let times = [due.map { $0 > now ? $0 : nextRoom(after: now) }, end].compactMap(\.self)
+        return times.min().map { max($0, now) }
+    }
+
+    /// When there is room for a try that is due, unless an event comes first.
+    private func nextRoom(after now: Int) -> Int {
+        let ends = takenSlots(at: now).map { $0.time &+ Self.slotTime } + reservations.map(\.roomEnd)
+        let room = ends.count < 3 ? now : ends.min() ?? now
+        let last = ends.count == 3 && !isAnyUnderWay(at: now) ? firstPause.map { $0 &+ firstStep } : nil
+        return max(now &+ 50, min(room, last ?? .max))
+    }
+
+    /// A request has waited long for a leader that has never been accepted there, or whose client has left: one that waits
+    /// leads beside it, if there is room. The server may be slow with that one request.
+    public mutating func hurry(at server: String, by seat: inout Seat, at now: Int) -> [Decision] {
+        expire(now)
+        let index = recordIndex(of: server)
+        guard !records[index].isKnown, let next = seat.waiting.first(where: { $0.request.server == server }) else {
+            return []
+        }
+        let place = Place(server: server, target: next.request.target)
+        let hasRoom =
+            isProven
+            ? allows(.unknown, index, at: now) && !records[index].refusedTargets.contains(place.target)
+            : !isRotated && unprovenRefusals + reservations.count < 2 && !unprovenPlaces.contains(place)
+        guard hasRoom, Self.giveUp(next.request.id, by: &seat) else { return [] }
+        return send(next.request, index, as: isProven ? .unknown : .unproven, by: &seat, at: now)
     }
 
     /// The account has changed at another replica.
@@ -154,10 +197,9 @@ public struct Account: Sendable, Hashable, Codable {
                 return send(request, index, as: .retry, by: &seat, at: now)
             }
             if record.mayAskOpenly, record.leader == nil, usedSlots(at: now) < 2 {
-                records[index].mayAskOpenly = false
-                return send(request, index, as: .open, by: &seat, at: now)
+                return introduce(request, index, as: .open, by: &seat, at: now)
             }
-            return [.refuse(request.id, .paused)]
+            return record.leader == nil ? [.refuse(request.id, .paused)] : wait(request, index, by: &seat)
         }
         if record.isKnown {
             if slots.isEmpty { return [.send(seat.send(request, as: .free, knowing: number), nil)] }
@@ -165,7 +207,9 @@ public struct Account: Sendable, Hashable, Codable {
         }
         if !isProven { return decideUnproven(request, index, by: &seat, at: now) }
         if record.leader != nil { return wait(request, index, by: &seat) }
-        if record.refusedTargets.contains(request.target) { return [.refuse(request.id, .unknown)] }
+        if record.refusedTargets.contains(request.target), now < record.unknownTry {
+            return [.refuse(request.id, .unknown)]
+        }
         return introduce(request, index, as: .unknown, by: &seat, at: now)
     }
 
@@ -176,18 +220,21 @@ public struct Account: Sendable, Hashable, Codable {
     ) -> [Decision] {
         let place = Place(server: request.server, target: request.target)
         let mayBeSent =
-            if isRotated || unprovenRefusals >= 2 {
+            if unprovenRefusals >= 2 {
                 now >= unprovenTry && reservations.isEmpty
+            } else if unprovenRefusals + reservations.count >= 2 {
+                false
+            } else if isRotated {
+                now >= unprovenTry && !isAnyUnderWay(at: now)
             } else {
-                !unprovenPlaces.contains(place) && unprovenRefusals + reservations.count < 2
-                    && records[index].leader == nil
+                (!unprovenPlaces.contains(place) || now >= unprovenTry) && records[index].leader == nil
             }
         if mayBeSent { return send(request, index, as: .unproven, by: &seat, at: now) }
-        return reservations.isEmpty ? [.refuse(request.id, .unproven)] : wait(request, index, by: &seat)
+        return isAnyUnderWay(at: now) ? wait(request, index, by: &seat) : [.refuse(request.id, .unproven)]
     }
 
-    /// A request would send the version to a server that has never accepted it. While a slot is taken, a server that has
-    /// accepted it is asked first: its acceptance clears the account.
+    /// A request would send the version to a server that has never accepted it, or whose samples may be gone. While a slot is
+    /// taken, a server that has accepted it is asked first: its acceptance clears the account.
     private mutating func introduce(
         _ request: Request, _ index: Int, as role: SentAnswer.Role, by seat: inout Seat, at now: Int
     ) -> [Decision] {
@@ -196,10 +243,10 @@ public struct Account: Sendable, Hashable, Codable {
             if allows(.doubt, good, at: now), records[good].leader == nil {
                 return waits + probe(good, as: .doubt, by: &seat, at: now)
             }
-            return waits + (reservations.isEmpty ? refuseAll(waitingAt: request.server, by: &seat) : [])
+            return waits + (isAnyUnderWay(at: now) ? [] : refuseAll(waitingAt: request.server, by: &seat))
         }
         if allows(.unknown, index, at: now) { return send(request, index, as: role, by: &seat, at: now) }
-        return reservations.isEmpty ? [.refuse(request.id, .held)] : wait(request, index, by: &seat)
+        return isAnyUnderWay(at: now) ? wait(request, index, by: &seat) : [.refuse(request.id, .held)]
     }
 
     /// Asks a doubted server, by a probe or else by one of the requests that wait there.
@@ -208,7 +255,7 @@ public struct Account: Sendable, Hashable, Codable {
         if record.leader != nil { return [] }
         guard allows(.doubt, index, at: now) else {
             // An answer that is under way will tell.
-            return reservations.isEmpty ? refuseAll(waitingAt: record.server, by: &seat) : []
+            return isAnyUnderWay(at: now) ? [] : refuseAll(waitingAt: record.server, by: &seat)
         }
         if record.canProbe { return probe(index, as: .doubt, by: &seat, at: now) }
         guard let leader = seat.takeLeader(waitingAt: record.server) else { return [] }
@@ -224,10 +271,13 @@ public struct Account: Sendable, Hashable, Codable {
         _ request: Request, _ index: Int, as role: SentAnswer.Role, by seat: inout Seat, at now: Int,
         sample: Sample? = nil
     ) -> [Decision] {
+        number &+= 1
         var answer = seat.send(request, as: role, knowing: number)
-        answer.reservation = Reservation.ID(replica: seat.replica, number: answer.sent)
-        reservations.append(Reservation(id: answer.reservation, end: now &+ Self.reservationTime))
+        answer.reservation = Reservation.ID(replica: seat.replica, sent: answer.sent)
+        let end = now &+ Self.reservationTime
+        reservations.append(Reservation(id: answer.reservation, number: number, end: end))
         records[index].leader = answer.reservation
+        if role == .open { records[index].mayAskOpenly = false }
         answer.isProbe = sample != nil
         return [.send(answer, sample)]
     }
@@ -272,34 +322,36 @@ public struct Account: Sendable, Hashable, Codable {
         unprovenRefusals = 0
         unprovenPlaces = []
         records[index].isKnown = true
+        records[index].reason = nil
         records[index].refusedTargets = []
         records[index].indecisions = 0
-        if let pause = records[index].pause, answer.role != .free || pause.isBefore(answer) {
-            records[index].pause = nil
-        }
-        if let sample, !answer.isProbe { records[index].add(sample) }
+        if let pause = records[index].pause, pause.isBefore(answer) { records[index].pause = nil }
+        // Of many servers each keeps one, since all are written to the store together.
+        if let sample, !answer.isProbe { records[index].add(sample, limit: max(1, Self.sampleLimit / records.count)) }
         slots.removeAll { $0.isCleared(by: answer) }
         if slots.isEmpty { firstPause = nil }
-        if answer.role.isRetrial { records[index].clearances &+= 1 }
+        for place in reservations.indices where reservations[place].isBefore(answer) {
+            reservations[place].isCleared = true
+        }
     }
 
     private mutating func refuse(_ answer: SentAnswer, _ index: Int, by seat: Seat, at now: Int) {
         takeSlot(answer, at: now)
         let record = records[index]
+        if let pause = record.pause, !pause.isBefore(answer) { return }
         switch answer.role {
         case .free, .open: break
         case .unproven:
             unprovenRefusals &+= 1
             unprovenPlaces.append(Place(server: answer.server, target: answer.target))
             if unprovenPlaces.count > Self.placeLimit { unprovenPlaces.removeFirst() }
-            if unprovenRefusals >= 2 {
-                unprovenTry = now &+ Self.step(unprovenRefusals - 2, of: Self.longSteps)
-            } else if isRotated {
-                unprovenTry = now &+ Self.rotationTime
-            }
+            unprovenTry =
+                unprovenRefusals < 2 && isRotated
+                ? now &+ Self.rotationTime : now &+ Self.step(unprovenRefusals - 2, of: Self.longSteps)
         case .unknown:
             records[index].refusedTargets.append(answer.target)
-            if records[index].refusedTargets.count >= 2 { pause(index, step: 0, by: seat, at: now) }
+            records[index].unknownTry = now &+ Self.longSteps[0]
+            if record.wasKnown || records[index].refusedTargets.count >= 2 { pause(index, step: 0, by: seat, at: now) }
         case .doubt: pause(index, step: 0, by: seat, at: now)
         case .retry:
             // A sample may be gone: then only a client's request can find the version good.
@@ -310,6 +362,7 @@ public struct Account: Sendable, Hashable, Codable {
 
     /// The server gave no verdict.
     private mutating func leaveOpen(_ answer: SentAnswer, _ index: Int, by seat: Seat, at now: Int) {
+        if let pause = records[index].pause, !pause.isBefore(answer) { return }
         switch answer.role {
         case .doubt:
             records[index].indecisions &+= 1
@@ -331,6 +384,7 @@ public struct Account: Sendable, Hashable, Codable {
             }
         number &+= 1
         let refusal = Slot.Refusal(replica: answer.replica, sent: answer.sent, id: number)
+        if slots.isEmpty { doubtedSince = now }
         if knew || slots.isEmpty {
             slots.append(Slot(time: now, id: number, refusals: [refusal]))
         } else {
@@ -342,17 +396,22 @@ public struct Account: Sendable, Hashable, Codable {
     private mutating func pause(_ index: Int, step: Int, by seat: Seat, at now: Int) {
         let record = records[index]
         if record.isKnown, firstPause == nil { firstPause = now }
-        let steps = record.isKnown ? record.retry : Self.longSteps
         number &+= 1
         records[index].pause = Pause(
-            since: record.pause?.since ?? now, nextTry: steps.isEmpty ? .max : now &+ Self.step(step, of: steps),
+            since: record.pause?.since ?? now, nextTry: nextTry(of: record, step: step, after: now),
             step: step, number: number, replica: seat.replica, sent: seat.sent)
         records[index].indecisions = 0
     }
 
+    private func nextTry(of record: Record, step: Int, after now: Int) -> Int {
+        let steps =
+            record.isKnown ? record.retry : record.wasKnown ? [Self.rotationTime] + Self.longSteps : Self.longSteps
+        return steps.isEmpty ? .max : now &+ Self.step(step, of: steps)
+    }
+
     // MARK: - Room
 
-    /// Slots that are used at that time, and answers under way.
+    /// Slots that are used at that time, and leaders' answers without a verdict.
     func usedSlots(at now: Int) -> Int { takenSlots(at: now).count + reservations.count }
 
     func takenSlots(at now: Int) -> [Slot] { slots.filter { now &- $0.time < Self.slotTime } }
@@ -362,14 +421,19 @@ public struct Account: Sendable, Hashable, Codable {
         let used = usedSlots(at: now)
         if role == .unknown { return used < 2 }
         if used < 3 { return true }
-        guard used == 3, reservations.isEmpty, isLastSlotFree(at: now) else { return false }
+        guard used == 3, isLastSlotFree(at: now) else { return false }
         return role != .retry || goodRecord(besides: index) == nil
     }
 
     /// The last slot is for the first try after a pause.
-    private func isLastSlotFree(at now: Int) -> Bool { firstPause.map { now >= $0 &+ firstStep } ?? false }
+    private func isLastSlotFree(at now: Int) -> Bool {
+        firstPause.map { now >= $0 &+ firstStep && !isAnyUnderWay(at: now) } ?? false
+    }
 
-    private var firstStep: Int { records.lazy.compactMap(\.retry.first).min() ?? Self.shortSteps[0] }
+    /// Whether a leader's verdict is awaited.
+    private func isAnyUnderWay(at now: Int) -> Bool { reservations.contains { now < $0.end } }
+
+    var firstStep: Int { records.lazy.compactMap(\.retry.first).min() ?? Self.shortSteps[0] }
 
     /// A server that has accepted the version, has not refused a leader since, and can be asked by a probe.
     private func goodRecord(besides index: Int) -> Int? {
@@ -377,23 +441,63 @@ public struct Account: Sendable, Hashable, Codable {
     }
 
     private mutating func expire(_ now: Int) {
+        followClock(now)
         let ended = reservations.filter { $0.end <= now }
         if ended.isEmpty { return }
-        reservations.removeAll { $0.end <= now }
         for index in records.indices where ended.contains(where: { $0.id == records[index].leader }) {
             records[index].leader = nil
+        }
+        // The last slot is for what a dead replica's answers would have told.
+        if let first = ended.first, firstPause == nil { firstPause = first.end &- Self.reservationTime }
+        reservations.removeAll { $0.roomEnd <= now }
+    }
+
+    /// A clock may be set back, and a rule's `retry` may change. Nothing is held for longer than if it had come to be now.
+    private mutating func followClock(_ now: Int) {
+        for index in slots.indices { slots[index].time = min(slots[index].time, now) }
+        for index in reservations.indices {
+            reservations[index].end = min(reservations[index].end, now &+ Self.reservationTime)
+        }
+        if let time = firstPause { firstPause = min(time, now) }
+        if unprovenRefusals > 0 {
+            unprovenTry = min(unprovenTry, now &+ Self.step(unprovenRefusals - 2, of: Self.longSteps))
+        }
+        for index in records.indices {
+            guard let pause = records[index].pause else { continue }
+            let latest = nextTry(of: records[index], step: pause.step, after: now)
+            if latest < pause.nextTry { records[index].pause?.nextTry = latest }
         }
     }
 
     /// The record of a server, which is made if there is none.
     private mutating func recordIndex(of server: String) -> Int {
         if let index = records.firstIndex(where: { $0.server == server }) { return index }
-        if records.count >= Self.recordLimit {
-            let dispensable = records.firstIndex { !$0.isKnown && $0.pause == nil && $0.leader == nil }
-            records.remove(at: dispensable ?? records.firstIndex { $0.leader == nil } ?? 0)
-        }
+        if records.count >= Self.recordLimit { removeRecord() }
         records.append(Record(server))
         return records.count - 1
+    }
+
+    /// A server has accepted the version in an earlier process.
+    ///
+    /// - Returns: whether that was new.
+    mutating func learn(of server: String) -> Bool {
+        let index = recordIndex(of: server)
+        if records[index].isKnown { return false }
+        records[index].isKnown = true
+        isProven = true
+        unprovenRefusals = 0
+        unprovenPlaces = []
+        return true
+    }
+
+    /// Servers that have accepted the version stay as long as there are others: a client can make up names of servers.
+    private mutating func removeRecord() {
+        let worth = { (record: Record) in
+            if record.leader != nil { return 3 }
+            return record.isKnown || record.wasKnown ? 2 : record.pause == nil ? 0 : 1
+        }
+        guard let index = records.indices.min(by: { worth(records[$0]) < worth(records[$1]) }) else { return }
+        records.remove(at: index)
     }
 
     /// The record of a server; nil: it has not judged the version.
@@ -414,12 +518,14 @@ public struct Account: Sendable, Hashable, Codable {
     public static let shortSteps = [30_000, 5 * 60_000, 30 * 60_000]
     /// The steps after which a version is tried again that the server has never accepted: half an hour up to a day.
     static let longSteps = [30, 60, 120, 240, 480, 960, 1440].map { $0 * 60_000 }
-    /// A leader's answer counts for so long, should its replica die.
+    /// So long others wait for a leader, whose replica may have died.
     static let reservationTime = 30_000
     /// A server may learn of a new value so much later than the proxy.
     static let rotationTime = 60_000
     private static let recordLimit = 256
     private static let placeLimit = 8
+    /// Samples of all servers together, but for one of each.
+    private static let sampleLimit = 64
 
     private static func step(_ index: Int, of steps: [Int]) -> Int {
         steps[min(max(0, index), steps.count - 1)]

@@ -2,7 +2,7 @@ import Bytes
 import Model
 import Synchronization
 
-/// The common knowledge of all requests: which spaces accepted which credential, which credentials are parked, and who
+/// The common knowledge of all requests: which spaces accepted which credential, what is held against credentials, and who
 /// is being challenged right now.
 ///
 /// A request goes through it like this. With `known` and `KnownOrigin.space(covering:)` it finds the space of its
@@ -11,7 +11,7 @@ import Synchronization
 /// of many requests one is challenged, the others wait for its verdict. Nothing here chooses a credential, so nobody
 /// can be answered with another client's.
 public final class ProtectionSpaces: Sendable {
-    public let parked: ParkedCredentials
+    public let accounts: Accounts
     private let journal: (any SpaceJournal)?
     private let underWay = ChallengesUnderWay()
     private let origins: Mutex<Origins>
@@ -39,16 +39,16 @@ public final class ProtectionSpaces: Sendable {
     ///   - capacity: origins remembered; beyond it the oldest is forgotten, which costs a challenge.
     ///   - journal: told of everything that is learned here and worth keeping.
     public init(
-        capacity: Int = 4096, parked: ParkedCredentials = ParkedCredentials(), journal: (any SpaceJournal)? = nil
+        capacity: Int = 4096, accounts: Accounts = Accounts(), journal: (any SpaceJournal)? = nil
     ) {
         self.capacity = max(1, capacity)
-        self.parked = parked
+        self.accounts = accounts
         self.journal = journal
         origins = Mutex(Origins())
     }
 
     /// Another number whenever there may be another answer to give unasked, or none, for whatever target.
-    public var generation: Int { changes.load(ordering: .acquiring) &+ parked.generation }
+    public var generation: Int { changes.load(ordering: .acquiring) &+ accounts.generation }
 
     /// The known facts of an origin. Allocates nothing.
     ///
@@ -83,32 +83,22 @@ public final class ProtectionSpaces: Sendable {
     /// An answer was accepted: from now on it is given before it is asked for.
     ///
     /// - Parameter isLasting: whether processes to come have the credential as well.
-    /// - Returns: whether the credential was parked before.
-    @discardableResult
-    public func remember(_ authenticator: any Authenticator, for answer: Answer, isLasting: Bool = false) -> Bool {
-        guard answer.credential.persistence != .none else { return false }
+    public func remember(_ authenticator: any Authenticator, for answer: Answer, isLasting: Bool = false) {
+        guard answer.credential.persistence != .none else { return }
         let (space, isMoved) = remembered(answer.space.origin).remembered(answer.space)
         // A token follows another all the time, which is no news of the space.
         let isSuccessor = answer.credential.token != nil && space.hasAnswered(answer.credential.version.name)
         let addition = space.add(authenticator, for: answer.credential.version)
         let isNew = addition == .version && !isSuccessor
-        let wasParked = parked.lift(answer.credential.version, for: answer.space)
         let isLarger = space.extend(to: authenticator.extent)
-        if isMoved || isLarger || wasParked || addition != .none { noteChange() }
+        if isMoved || isLarger || addition != .none { noteChange() }
         if isLasting, isNew || isLarger { tell(space) }
-        return wasParked
     }
 
     /// A version was accepted in a space that has no authenticators: a password of a SOCKS parent, or an FTP server.
-    ///
-    /// - Returns: whether the credential was parked before.
-    @discardableResult
-    public func noteAccepted(_ version: CredentialVersion, for space: ProtectionSpace) -> Bool {
+    public func noteAccepted(_ version: CredentialVersion, for space: ProtectionSpace) {
         let known = remembered(space.origin).remembered(space).known
-        let isNew = known.accept(version)
-        let wasParked = parked.lift(version, for: space)
-        if isNew { tell(known) }
-        return wasParked
+        if known.accept(version) { tell(known) }
     }
 
     /// An answer to this target was accepted that the space's authenticator gave already: the space reaches there too.
@@ -128,6 +118,7 @@ public final class ProtectionSpaces: Sendable {
     public func adopt(_ learned: [LearnedSpace]) {
         for learned in learned {
             remembered(learned.space.origin).remembered(learned.space).known.adopt(learned)
+            for version in learned.accepted { accounts.noteAccepted(version, at: learned.space.origin.serverName) }
         }
         noteChange()
     }
@@ -135,85 +126,12 @@ public final class ProtectionSpaces: Sendable {
     /// To be called behind the change: what was found before it is not taken for what is found now.
     private func noteChange() { changes.add(1, ordering: .releasing) }
 
-    /// An answer to that target was accepted, whoever asked for it.
-    public func noteOpened(_ target: Span<UInt8>, to version: CredentialVersion, in space: ProtectionSpace) {
-        guard let known = known(space.origin)?.space(space) else { return }
-        known.opened.note(target, to: version.fingerprint)
-        if known.readmit(target) { noteChange() }
+    /// An answer to that target was accepted: the target belongs to the space after all, should it have been excluded.
+    public func readmit(_ target: Span<UInt8>, to space: ProtectionSpace) {
+        if known(space.origin)?.space(space)?.readmit(target) == true { noteChange() }
     }
 
     private func tell(_ space: KnownSpace) { journal?.learned(space.learned) }
-
-    /// An answer was refused. A version that was never accepted here is parked until its value is set anew. One that was
-    /// accepted is parked where it had opened the target before, and tried again later: the server may be in trouble.
-    /// Elsewhere the refusal may be about the target: some servers say `401` where they mean `403`.
-    ///
-    /// - Parameters:
-    ///   - target: nil: the refusal was about no target of its own.
-    ///   - retry: as `ParkedCredentials.park`.
-    ///   - now: milliseconds since 1970.
-    /// - Returns: how long the version is parked; nil: it is not.
-    @discardableResult
-    public func refuse(
-        _ version: CredentialVersion, for space: ProtectionSpace, at target: Span<UInt8>? = nil, retry: [Int] = [],
-        now: Int = 0
-    ) -> ParkedCredentials.Term? {
-        let known = known(space.origin)?.space(space)
-        guard let known, known.hasAccepted(version) else { return parked.park(version, for: space, at: now) }
-        var isOpened = true
-        if let target { isOpened = known.opened.contains(target, for: version.fingerprint) }
-        if isOpened || parked.contains(version, for: space) {
-            known.withdraw(version)
-            noteChange()
-            return parked.park(version, for: space, retry: retry, at: now)
-        }
-        if known.doubt(version, retry: retry, at: now) {
-            known.withdraw(version)
-            noteChange()
-        }
-        return nil
-    }
-
-    /// Whether the last refusal of a version, which did not park it, was the first since it was accepted, or the one that
-    /// raised doubt about it.
-    public func isNewDoubt(about version: CredentialVersion, in space: ProtectionSpace) -> Bool {
-        known(space.origin)?.space(space)?.isNewDoubt(about: version) ?? false
-    }
-
-    /// An answer was refused that a rule sends with every request, and that the server does not ask for: a `401` is all that
-    /// it can say, of the version as of the target. One that was accepted before is judged as above. Any other is not sent
-    /// to that target for a while, and once three answers were refused, at more than one target, to none.
-    ///
-    /// - Returns: as above.
-    public func refuseUnasked(
-        _ version: CredentialVersion, for space: ProtectionSpace, at target: Span<UInt8>, retry: [Int], now: Int
-    ) -> ParkedCredentials.Term? {
-        let known = remembered(space.origin).remembered(space).known
-        if known.hasAccepted(version) { return refuse(version, for: space, at: target, retry: retry, now: now) }
-        guard known.suspect(version, at: target, retry: retry, at: now) || parked.contains(version, for: space) else {
-            return nil
-        }
-        // The first tries are over.
-        return parked.park(version, for: space, retry: Array(retry.suffix(1)), at: now)
-    }
-
-    /// Until when a version is not sent to a target that it has not opened, where it was refused at several of those in a
-    /// row; `Int.max`: until it is accepted elsewhere. Nil: it may be sent.
-    ///
-    /// - Parameter now: milliseconds since 1970, as the result.
-    public func endOfDoubt(
-        about version: CredentialVersion, in space: ProtectionSpace, at target: Span<UInt8>, now: Int
-    ) -> Int? {
-        guard let known = known(space.origin)?.space(space) else { return nil }
-        return known.endOfDoubt(about: version, at: target, now: now)
-            ?? known.endOfPause(of: version, at: target, now: now)
-    }
-
-    /// A credential has a new value: the parked versions before it are forgotten. Authenticators with them are found no
-    /// more, and goes when the new one is accepted.
-    public func replace(with version: CredentialVersion) {
-        parked.keepOnly(version)
-    }
 
     /// How a request to an origin goes ahead that no known space and no authenticator serves.
     ///
@@ -226,12 +144,6 @@ public final class ProtectionSpaces: Sendable {
     /// Ends the waits for news of this origin: a request beside the one that leads got a response.
     public func settle(_ origin: Origin, _ verdict: Verdict) {
         underWay.end(.origin(origin, nil), verdict)
-    }
-
-    /// Whether this version was accepted in the space before, here or elsewhere, and not refused since.
-    public func hasAccepted(_ version: CredentialVersion, in space: ProtectionSpace) -> Bool {
-        guard let known = known(space.origin)?.space(space) else { return false }
-        return known.hasAccepted(version) && !known.hasWithdrawn(version)
     }
 
     /// How a request goes ahead that was challenged for a space and would answer with this version. Look for an

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// One request that waits for another's verdict.
 public final class Waiter: Sendable {
     public enum Outcome: Sendable {
@@ -10,16 +8,7 @@ public final class Waiter: Sendable {
         case expired
     }
 
-    private enum State {
-        /// Nobody awaits the outcome yet.
-        case idle
-        case waiting(CheckedContinuation<Outcome, Never>)
-        /// The outcome is there to be taken.
-        case resolved(Outcome)
-        case taken
-    }
-
-    private let state = Mutex(State.idle)
+    private let promise = Promise<Outcome>()
     /// For whose verdict on what it waits; nil: on something else.
     private let shared: (key: SharedChallenge, leader: Int, underWay: ChallengesUnderWay)?
 
@@ -30,35 +19,14 @@ public final class Waiter: Sendable {
     }
 
     /// The outcome; to be awaited once. Without limit of time: a timer of the caller's calls `expire`.
-    public func outcome() async -> Outcome {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let ready = state.withLock { state -> Outcome? in
-                    switch state {
-                    case .idle:
-                        state = .waiting(continuation)
-                        return nil
-                    case .resolved(let outcome):
-                        state = .taken
-                        return outcome
-                    case .waiting, .taken: return .expired
-                    }
-                }
-                if let ready { continuation.resume(returning: ready) }
-            }
-        } onCancel: {
-            expire()
-        }
-    }
+    public func outcome() async -> Outcome { await promise.value() ?? .expired }
 
     /// Ends the wait, from any thread; without effect when the outcome is there.
-    public func expire() {
-        _ = resolve(.expired)
-    }
+    public func expire() { promise.expire() }
 
     /// Ends the wait as `expire`, and nobody waits for this leader from now on.
     public func overtake() {
-        guard resolve(.expired), let shared else { return }
+        guard promise.keep(.expired), let shared else { return }
         shared.underWay.overtake(shared.key, leader: shared.leader)
     }
 
@@ -69,30 +37,9 @@ public final class Waiter: Sendable {
         _ = resolve(.lead(lease))
     }
 
-    /// Whether nobody awaits the outcome any more.
-    var isOver: Bool {
-        state.withLock { state in
-            switch state {
-            case .idle, .waiting: false
-            case .resolved, .taken: true
-            }
-        }
-    }
+    /// Whether the outcome was delivered, or the wait ended.
+    var isOver: Bool { promise.isOver }
 
     /// Whether the waiter still wanted the outcome.
-    func resolve(_ outcome: Outcome) -> Bool {
-        let (isFirst, continuation) = state.withLock { state -> (Bool, CheckedContinuation<Outcome, Never>?) in
-            switch state {
-            case .idle:
-                state = .resolved(outcome)
-                return (true, nil)
-            case .waiting(let continuation):
-                state = .taken
-                return (true, continuation)
-            case .resolved, .taken: return (false, nil)
-            }
-        }
-        continuation?.resume(returning: outcome)
-        return isFirst
-    }
+    func resolve(_ outcome: Outcome) -> Bool { promise.keep(outcome) }
 }

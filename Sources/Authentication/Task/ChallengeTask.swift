@@ -14,6 +14,9 @@ import Model
 /// One request may meet several `401`s: an unknown space, a stale nonce, a refusal. The count of failures goes over all
 /// of them and over all schemes, because the account behind several schemes is one. For the same reason a version of a
 /// credential that was refused is not sent again in another scheme.
+///
+/// After a refusal the delegate is asked about each of the response's challenges again, in their order. Where it names a
+/// credential that was refused, or has none left, the next challenge has its turn.
 public struct ChallengeTask: Sendable {
     private enum State {
         /// The request is out, with an answer or without. Becomes `rereading` when the answer is refused, `lookingUp` or
@@ -24,8 +27,9 @@ public struct ChallengeTask: Sendable {
         case rereading(Round, Answer)
         /// A refusal is being made known to the other requests. Becomes `lookingUp` or `asking`.
         case parking(Round)
-        /// The storage is asked for a credential to propose. Becomes `asking`.
-        case lookingUp(Round)
+        /// The storage is asked for a credential to propose. Becomes `asking`. With the delegate's decision for default
+        /// handling it is asked for a credential to answer with: becomes `awaitingResponse`, or goes on to the next challenge.
+        case lookingUp(Round, for: Decision? = nil)
         /// The delegate was asked about a challenge. Becomes `awaitingResponse` with an answer, `lookingUp` or `asking` for
         /// the next challenge, or `finished`.
         case asking(Round, proposed: Credential?)
@@ -72,44 +76,6 @@ public struct ChallengeTask: Sendable {
         public init() {}
     }
 
-    /// The past of this request.
-    private struct History {
-        let urlCredential: Credential?
-        let limits: Limits
-        var failures = 0
-        var refused: [Credential] = []
-        var retries = 0
-        var answers = 0
-        var questions = 0
-        var lastReason = "no rule"
-        /// Methods that this request has done with, and how.
-        var ended: [(method: AuthenticationMethod, reason: PassReason)] = []
-        var isIgnored = false
-        /// Whether the request went out once without the answer that it had gone out with unasked.
-        var wentBare = false
-        /// Why a credential was not sent that is parked.
-        var parkedReason: PassReason?
-        /// Why nothing came of default handling.
-        var lastDefault: PassReason?
-        /// The challenges of this request's responses so far, of which those may still help whose method is not done with.
-        var offers: [Offer] = []
-
-        func hasRefused(_ credential: Credential) -> Bool {
-            refused.contains { $0.version == credential.version }
-        }
-
-        /// The response's challenges without those of methods that are done with. Where some are, a server may not list
-        /// again what it has listed: the others of the responses before follow.
-        mutating func helpful(among latest: [Offer]) -> [Offer] {
-            guard !ended.isEmpty else {
-                offers = latest
-                return latest
-            }
-            offers = latest + offers.filter { offer in !latest.contains { $0.space == offer.space } }
-            return offers.filter { offer in !ended.contains { $0.method == offer.space.authenticationMethod } }
-        }
-    }
-
     /// One response's challenges, and the one it is about.
     private struct Round {
         /// Nil for a challenge of TLS.
@@ -117,10 +83,17 @@ public struct ChallengeTask: Sendable {
         let offers: [Offer]
         var index = 0
 
-        /// Whether the response can be a verdict on the answer: what was sent unasked is judged only where the server says
-        /// no, and asks for nothing that could be answered.
+        /// Whether the response can be a verdict on the answer. Of one that was sent before it was asked for it is where the
+        /// server asks for the same answer again, which a nonce would change, or says no and asks for nothing.
         func judges(_ answer: Answer) -> Bool {
-            answer.isUnasked ? offers.contains { $0.challenge == .unasked } : answer.challenge != nil
+            if let challenge = answer.challenge, challenge != .unasked { return true }
+            let method = answer.space.authenticationMethod
+            return offers.contains { offer in
+                if offer.challenge == .unasked { return answer.isUnasked }
+                guard method == .basic || method == .bearer else { return false }
+                return answer.isUnasked
+                    ? offer.space.authenticationMethod == method : offer.space == answer.space
+            }
         }
     }
 
@@ -193,8 +166,7 @@ public struct ChallengeTask: Sendable {
             state = .awaitingResponse(nil)
             return .sendUnanswered
         }
-        history.failures += 1
-        history.refused.append(answer.credential)
+        history.noteRefusal(of: answer)
         state = .parking(round)
         return .park(answer)
     }
@@ -209,9 +181,7 @@ public struct ChallengeTask: Sendable {
         _ response: AuthenticationChallenge.FailureResponse?, offers: [Offer], for pause: Int? = nil
     ) -> Action {
         guard case .awaitingResponse(let answer?) = state else { return outOfTurn() }
-        history.failures += 1
-        history.refused.append(answer.credential)
-        history.parkedReason = .parked(credential: answer.credential.version.name, pause: pause)
+        history.noteRefusal(of: answer, known: .parked(credential: answer.credential.version.name, pause: pause))
         return consider(Round(response: response, offers: offers))
     }
 
@@ -223,8 +193,13 @@ public struct ChallengeTask: Sendable {
 
     /// The storage answered.
     public mutating func foundDefault(_ credential: Credential?) -> Action {
-        guard case .lookingUp(let round) = state else { return outOfTurn() }
-        return ask(round, proposing: credential)
+        guard case .lookingUp(let round, let decision) = state else { return outOfTurn() }
+        let isOpen = credential.map { !history.hasRefused($0) } ?? false
+        guard let decision else {
+            return ask(round, proposing: isOpen ? credential : history.latest?.credential ?? credential)
+        }
+        guard isOpen, let credential else { return goOn(from: round, after: .defaultHandling(reason: decision.reason)) }
+        return answer(round, with: credential, by: decision)
     }
 
     /// The delegate answered.
@@ -239,20 +214,14 @@ public struct ChallengeTask: Sendable {
             round.index += 1
             return consider(round)
         case .performDefaultHandling:
-            guard let proposed, !history.hasRefused(proposed) else {
-                history.lastDefault = .defaultHandling(reason: decision.reason)
-                round.index += 1
-                return consider(round)
-            }
-            return answer(round, with: decision.persistence.map(proposed.with) ?? proposed)
+            guard let proposed else { return goOn(from: round, after: .defaultHandling(reason: decision.reason)) }
+            if !history.hasRefused(proposed) { return answer(round, with: proposed, by: decision) }
+            return lookUp(round, for: decision)
         case .useCredential(let credential):
-            guard history.failures < decision.attempts else {
-                return finish(.pass(history.parkedReason ?? .attemptsUsed(reason: decision.reason)))
+            if let reason = history.reasonAgainst(credential, by: decision) {
+                return goOn(from: round, after: reason, about: credential)
             }
-            guard !history.hasRefused(credential) else {
-                return finish(.pass(history.parkedReason ?? .alreadyRefused(credential: credential.version.name)))
-            }
-            return answer(round, with: credential)
+            return answer(round, with: credential, by: decision)
         }
     }
 
@@ -296,21 +265,47 @@ public struct ChallengeTask: Sendable {
     /// Definite refusals so far.
     public var failureCount: Int { history.failures }
 
-    /// Turns to the round's next challenge, and finds what to propose for it: the credential just refused, the URL's,
-    /// else the storage's.
+    /// The spaces that refused an answer, and what they refused, the latest last.
+    public var refusals: [(space: ProtectionSpace, version: CredentialVersion)] {
+        history.refusals.map { ($0.space, $0.credential.version) }
+    }
+
+    /// Turns to the round's next challenge, and finds what to propose for it: a credential that was just refused in an answer
+    /// to such a challenge, the URL's, else the storage's.
     private mutating func consider(_ round: Round) -> Action {
         guard round.index < round.offers.count else {
             // A challenge without a rule explains nothing where another method was tried.
-            if let end = history.ended.last?.reason ?? history.parkedReason ?? history.lastDefault {
-                return finish(.pass(end))
-            }
+            if let end = history.end { return finish(.pass(end)) }
             return finish(.pass(round.offers.isEmpty ? .nothingToAnswer : .rejected(reason: history.lastReason)))
         }
-        if let proposed = history.refused.last ?? history.urlCredential {
-            return ask(round, proposing: proposed)
+        let method = round.offers[round.index].space.authenticationMethod
+        if let latest = history.latest, latest.space.authenticationMethod == method {
+            return ask(round, proposing: latest.credential)
         }
-        state = .lookingUp(round)
+        return lookUp(round)
+    }
+
+    /// Finds a credential for the round's challenge that was not refused: the URL's, else the storage's.
+    ///
+    /// - Parameter decision: the delegate's, where it was asked, and the credential answers; nil: it is proposed.
+    private mutating func lookUp(_ round: Round, for decision: Decision? = nil) -> Action {
+        if let credential = history.urlCredential, !history.hasRefused(credential) {
+            guard let decision else { return ask(round, proposing: credential) }
+            return answer(round, with: credential, by: decision)
+        }
+        state = .lookingUp(round, for: decision)
         return .lookUpDefault(round.offers[round.index].space)
+    }
+
+    /// Goes on to the response's next challenge, since this one is not answered for that reason.
+    ///
+    /// - Parameter refused: the credential that was refused, if that is why.
+    private mutating func goOn(from round: Round, after reason: PassReason, about refused: Credential? = nil) -> Action
+    {
+        history.note(reason, about: refused)
+        var round = round
+        round.index += 1
+        return consider(round)
     }
 
     private mutating func ask(_ round: Round, proposing credential: Credential?) -> Action {
@@ -320,9 +315,15 @@ public struct ChallengeTask: Sendable {
         var challenge = AuthenticationChallenge(
             protectionSpace: round.offers[round.index].space, proposedCredential: credential,
             previousFailureCount: history.failures, failureResponse: round.response,
-            refused: history.refused.map(\.version))
+            refused: history.refusals.map(\.credential.version))
+        challenge.refusedRules = history.refusals.map(\.reason)
         challenge.distinguishedNames = round.offers[round.index].distinguishedNames
         return .ask(challenge)
+    }
+
+    private mutating func answer(_ round: Round, with credential: Credential, by decision: Decision) -> Action {
+        history.answering = decision.reason
+        return answer(round, with: decision.persistence.map(credential.with) ?? credential)
     }
 
     private mutating func answer(_ round: Round, with credential: Credential) -> Action {
@@ -353,13 +354,13 @@ public final class Answer: Sendable {
     /// Nil when the answer was sent before it was asked for.
     public let challenge: HeaderChallenge?
     public let credential: Credential
-    /// Where the targets are noted that are opened to it; nil: nowhere.
-    private let opened: OpenedTargets?
+    /// What the server has said of the credential, for an answer that is sent before it is asked for; nil for others.
+    public let evidence: Evidence?
 
     public init(
-        space: ProtectionSpace, challenge: HeaderChallenge?, credential: Credential, opened: OpenedTargets? = nil
+        space: ProtectionSpace, challenge: HeaderChallenge?, credential: Credential, evidence: Evidence? = nil
     ) {
-        self.opened = opened
+        self.evidence = evidence
         self.space = space
         self.challenge = challenge
         self.credential = credential
@@ -368,29 +369,8 @@ public final class Answer: Sendable {
     /// Whether a rule sends it with every request, asked or not.
     public var isUnasked: Bool { challenge == .unasked }
 
-    /// The server has opened the target to it.
-    public func noteOpened(_ target: Span<UInt8>) { opened?.note(target, to: credential.version.fingerprint) }
-
-    /// Whether nobody has asked for it, and the server has not opened the target to it before.
+    /// Whether it is sent before it is asked for, and the server has not accepted it for the target before.
     public func isUnproven(at target: Span<UInt8>) -> Bool {
-        challenge == nil && opened?.contains(target, for: credential.version.fingerprint) == false
-    }
-}
-
-/// A challenge of a response, and the space it is for.
-public struct Offer: Sendable {
-    public let space: ProtectionSpace
-    public let challenge: HeaderChallenge
-    public let strength: Int
-    /// As in `AuthenticationChallenge`.
-    public let distinguishedNames: [String]
-
-    public init(
-        space: ProtectionSpace, challenge: HeaderChallenge, strength: Int, distinguishedNames: [String] = []
-    ) {
-        self.distinguishedNames = distinguishedNames
-        self.space = space
-        self.challenge = challenge
-        self.strength = strength
+        challenge == nil && evidence?.hasAccepted(target) == false
     }
 }

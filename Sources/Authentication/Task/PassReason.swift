@@ -11,9 +11,9 @@ public enum PassReason: Sendable, Equatable, CustomStringConvertible {
     case attemptsUsed(reason: String)
     /// The delegate's credential is one that this request already failed with.
     case alreadyRefused(credential: String)
-    /// This version of the credential was refused for this space before, and nothing has changed since.
+    /// The credential was refused before, and this version of it is not sent for a while.
     ///
-    /// - Parameter pause: milliseconds until one request tries it again; nil: none does.
+    /// - Parameter pause: milliseconds until the next try; nil: the version is not sent before its value is set again.
     case parked(credential: String, pause: Int? = nil)
     /// Another request has sent this version, which is not proven, and its verdict is still to come.
     case undecided(credential: String)
@@ -34,9 +34,10 @@ public enum PassReason: Sendable, Equatable, CustomStringConvertible {
         case .defaultHandling(let reason): "no credential to use (\(reason))"
         case .attemptsUsed(let reason): "the credential was refused (\(reason))"
         case .alreadyRefused(let credential): "credential \(credential) was refused"
-        case .parked(let credential, nil): "credential \(credential) is parked until its value changes"
+        case .parked(let credential, nil):
+            "credential \(credential) was refused before and is on hold until its value is set again"
         case .parked(let credential, let pause?):
-            "credential \(credential) was refused before, and is tried again in \(pause / 1000 + 1) seconds"
+            "credential \(credential) was refused before and is on hold: the next try is in \(Self.words(pause))"
         case .undecided(let credential):
             "credential \(credential) was sent with another request, which the server has not answered yet"
         case .unanswerable(let error): error.description
@@ -46,5 +47,11 @@ public enum PassReason: Sendable, Equatable, CustomStringConvertible {
         case .reported(let answer, let reason): "\(reason) only reports: it would have answered '\(answer)'"
         case .endless: "the server challenges without end"
         }
+    }
+
+    /// A time for a person.
+    public static func words(_ milliseconds: Int) -> String {
+        let seconds = max(1, (milliseconds + 999) / 1000)
+        return seconds < 120 ? "\(seconds) seconds" : "\((seconds + 59) / 60) minutes"
     }
 }

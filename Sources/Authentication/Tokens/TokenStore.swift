@@ -107,6 +107,21 @@ public final class TokenStore: Sendable {
         }
     }
 
+    /// Allows token endpoints to be asked again after they refused these grants: a secret was set again, or a client unlocked.
+    ///
+    /// - Returns: the names of those that were refused.
+    @discardableResult
+    public func retry(where fits: (CredentialVersion) -> Bool) -> Set<String> {
+        entries.withLock { entries in
+            let refused = entries.filter { $0.value.pausedUntil == .max && fits($0.key) }.keys
+            for grant in refused {
+                entries[grant]?.failure = nil
+                entries[grant]?.pausedUntil = .min
+            }
+            return Set(refused.map(\.name))
+        }
+    }
+
     /// The token that can be used right now without any ado. Allocates nothing.
     public func current(for grant: CredentialVersion, at now: Int) -> Credential? {
         entries.withLock { entries in

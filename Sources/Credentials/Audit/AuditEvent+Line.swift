@@ -20,11 +20,13 @@ extension AuditEvent {
             line.add("protocol", space.protocol.rawValue)
             line.add("proxy", space.isProxy)
             line.add("realm", space.realm)
-            line.add("method", space.authenticationMethod.rawValue)
+            let method = space.authenticationMethod
+            line.add("method", method == .default ? nil : method.rawValue)
         }
         line.add("credential", credential)
         line.add("persistence", persistence?.rawValue)
         line.add("default", isDefault)
+        line.add("since", time: since)
         line.add("next_try", time: nextTry)
         line.add("count", count)
         line.end(details)

@@ -15,11 +15,13 @@ public struct AuditEvent: Sendable, Hashable {
         case credentialLearned = "credential.learned"
         /// The rule file's credential has another value.
         case credentialChanged = "credential.changed"
-        /// By a server, at a target that it had not opened: it is not parked.
+        /// By a server. Requests go on to send it, or to have the server asked.
         case credentialRefused = "credential.refused"
-        /// Nobody sends it there any more, or nobody for a while.
+        /// It is not sent there until `nextTry`.
         case credentialParked = "credential.parked"
         case credentialLifted = "credential.lifted"
+        /// The proxy has asked a server by a request of its own whether it is still good.
+        case credentialProbed = "credential.probed"
         case trustSet = "trust.set"
         case trustRemoved = "trust.removed"
         /// An operator has answered a challenge.
@@ -84,6 +86,8 @@ public struct AuditEvent: Sendable, Hashable {
     public var persistence: Persistence?
     /// Whether it is the default of its space by this.
     public var isDefault = false
+    /// When the state began that it is about, in milliseconds since 1970; nil: now.
+    public var since: Int?
     /// Milliseconds since 1970; nil: not before its value is set anew.
     public var nextTry: Int?
     public var details: String?
@@ -121,7 +125,7 @@ public struct AuditEvent: Sendable, Hashable {
     /// Whether it is one that requests can bring about, as many as they like.
     var isOfTraffic: Bool {
         switch name {
-        case .credentialLearned, .credentialRefused, .credentialParked, .credentialLifted: true
+        case .credentialLearned, .credentialRefused, .credentialParked, .credentialLifted, .credentialProbed: true
         default: false
         }
     }

@@ -15,13 +15,15 @@ public final class ConfiguredCredentials: Sendable {
     /// How long before a certificate expires it is spoken of, in seconds: 14 days.
     private static let notice = 14 * 86400
     private let state = Mutex(State())
+    /// Held while the files are read: two readings at once would report one write twice.
+    private let reading = Mutex(())
     private let changes = Atomic(0)
 
     private struct State {
         var credentials: [String: Credential] = [:]
         var errors: [String: CredentialError] = [:]
-        /// The files of secrets, as they were when they were read last, by credential.
-        var stamps: [String: FileStamp] = [:]
+        /// The files of each credential, as they were when they were read last.
+        var stamps: [String: [FileStamp?]] = [:]
     }
 
     /// The result of a refresh.
@@ -30,7 +32,7 @@ public final class ConfiguredCredentials: Sendable {
         public let changed: [Credential]
         /// Of these, the names of those that had another before.
         public let replaced: [String]
-        /// The versions whose secret's file was written anew, with the same content: somebody has set them again.
+        /// The versions whose files were written, replaced or touched, and have the same content as before.
         public let setAgain: [CredentialVersion]
         /// The sources that could not be read; an earlier value still holds.
         public let errors: [CredentialError]
@@ -63,11 +65,31 @@ public final class ConfiguredCredentials: Sendable {
         changes.add(1, ordering: .releasing)
     }
 
+    /// Whether a file that a value comes from was written, replaced or touched since it was read. Looks at the files and does
+    /// not read them. Blocks: never on a loop.
+    public var hasNewFiles: Bool {
+        let stamps = state.withLock { $0.stamps }
+        return configured.contains { entry in
+            guard let known = stamps[entry.name], !known.isEmpty else { return false }
+            return known != entry.content.files.map { FileStamp(path: $0) }
+        }
+    }
+
+    /// Has the KDC asked again about the principals that fit, if it refused them.
+    public func retryPrincipals(where fits: (CredentialVersion) -> Bool) {
+        let credentials = state.withLock { $0.credentials.values.filter { fits($0.version) } }
+        for credential in credentials { credential.principal?.forgetRefusal() }
+    }
+
     /// Reads all sources, and takes over what changed. Blocks on files: never on a loop.
     ///
     /// - Parameter now: seconds since 1970, for certificates that expire.
     @discardableResult
     public func refresh(at now: Int = SystemClock.epochMilliseconds / 1000) -> Refresh {
+        reading.withLock { _ in read(at: now) }
+    }
+
+    private func read(at now: Int) -> Refresh {
         var changed: [Credential] = []
         var replaced: [String] = []
         var setAgain: [CredentialVersion] = []
@@ -75,10 +97,10 @@ public final class ConfiguredCredentials: Sendable {
         var warnings: [CredentialWarning] = []
         for entry in configured {
             do throws(CredentialError) {
-                // Taken before the file is read: who writes meanwhile is seen the next time.
-                let stamp = entry.content.secretFile.flatMap { FileStamp(path: $0) }
+                // Taken before the files are read: a write meanwhile is seen the next time.
+                let stamps = entry.content.files.map { FileStamp(path: $0) }
                 let credential = try read(entry)
-                switch take(credential, from: stamp) {
+                switch take(credential, from: stamps) {
                 case .first: changed.append(credential)
                 case .other:
                     changed.append(credential)
@@ -178,18 +200,19 @@ public final class ConfiguredCredentials: Sendable {
     /// A value that was read, beside the one before.
     private enum Reading { case first, other, again, same }
 
-    private func take(_ credential: Credential, from stamp: FileStamp?) -> Reading {
+    private func take(_ credential: Credential, from stamps: [FileStamp?]) -> Reading {
         let reading = state.withLock { state -> Reading in
             let name = credential.version.name
             state.errors[name] = nil
-            let formerStamp = state.stamps[name]
-            state.stamps[name] = stamp
+            let formerStamps = state.stamps.updateValue(stamps, forKey: name)
             let former = state.credentials.updateValue(credential, forKey: name)
             guard let former else { return .first }
             guard former.version == credential.version else { return .other }
             // The object that others hold already.
             state.credentials[name] = former
-            return stamp == formerStamp || formerStamp == nil || stamp == nil ? .same : .again
+            guard let formerStamps, stamps != formerStamps, !stamps.contains(nil) else { return .same }
+            former.principal?.forgetRefusal()
+            return .again
         }
         if reading == .first || reading == .other { changes.add(1, ordering: .releasing) }
         return reading

@@ -107,8 +107,8 @@ public enum SealedCredentials {
         else { return nil }
         let origin = Origin(host: host, port: port, protocol: kind, isProxy: text("proxy") == "yes")
         return StoredCredential(
-            space: ProtectionSpace(origin: origin, realm: text("realm"), authenticationMethod: method), user: user,
-            isDefault: text("default") == "yes", sealed: sealed)
+            space: ProtectionSpace(origin: origin, realm: text("realm"), authenticationMethod: method), spelled: host,
+            user: user, isDefault: text("default") == "yes", sealed: sealed)
     }
 
     /// A text as JSON has it.

@@ -86,6 +86,11 @@ struct HeldTickets {
         }
     }
 
+    /// Allows the KDC to be asked again after it refused the password or the key.
+    mutating func forgetRefusal() {
+        if case .refused? = failure?.error { failure = nil }
+    }
+
     mutating func put(_ ticket: ServiceTicket, for service: ServiceName, of cache: TicketCache, at now: Int) {
         guard cache === self.cache else { return }
         if services.count >= Self.capacity { services = [:] }

@@ -72,6 +72,8 @@ final class KerberosTickets: KerberosPrincipal {
         return true
     }
 
+    func forgetRefusal() { held.withLock { $0.forgetRefusal() } }
+
     // MARK: - The first ticket
 
     /// Has the first ticket renewed in time, if there is one, and looks whether a cache's file is another. Blocks.

@@ -5,7 +5,7 @@ import Synchronization
 /// has as well. A store may be opened while the process serves, and stays.
 public final class CredentialMemory: Sendable {
     public var storage: any CredentialStorage { late }
-    /// Kept in the store as it changes, as are the refusals in it.
+    /// Kept in the store as it changes, as are the accounts in it.
     public let spaces: ProtectionSpaces
     /// Kept in the store as they are fetched.
     public let tokens: TokenStore
@@ -16,7 +16,7 @@ public final class CredentialMemory: Sendable {
 
     public init(audit: AuditTrail = AuditTrail()) {
         self.audit = audit
-        spaces = ProtectionSpaces(parked: ParkedCredentials(journal: journal), journal: journal)
+        spaces = ProtectionSpaces(accounts: Accounts(journal: journal), journal: journal)
         tokens = TokenStore(journal: journal)
     }
 
@@ -87,25 +87,22 @@ private final class LateCredentialStorage: CredentialStorage {
 }
 
 /// The journal of a store, once there is one.
-private final class LateJournal: RefusalJournal, SpaceJournal, TokenJournal {
+private final class LateJournal: AccountJournal, SpaceJournal, TokenJournal {
     private let journal = AtomicLazyReference<StoreJournal>()
 
     func attach(_ journal: StoreJournal) { _ = self.journal.storeIfNil(journal) }
 
-    func parked(_ entry: ParkedCredentials.Entry, for term: ParkedCredentials.Term) {
-        journal.load()?.parked(entry, for: term)
+    var isAttached: Bool { journal.load() != nil }
+
+    func change(
+        _ own: SharedAccount, _ change: @escaping @Sendable (inout Account) -> (Account.Seat, [Account.Decision])
+    ) async -> SharedAccount.Change? {
+        await journal.load()?.change(own, change)
     }
 
-    /// Without a store there is no other process.
-    func claim(
-        _ entry: ParkedCredentials.Entry, seen: ParkedCredentials.Term, until next: ParkedCredentials.Term
-    ) async -> Bool {
-        await journal.load()?.claim(entry, seen: seen, until: next) ?? true
+    func replaced(by version: CredentialVersion, isRenewal: Bool) {
+        journal.load()?.replaced(by: version, isRenewal: isRenewal)
     }
-
-    func replaced(by version: CredentialVersion) { journal.load()?.replaced(by: version) }
-
-    func unparked(_ entries: [ParkedCredentials.Entry]) { journal.load()?.unparked(entries) }
 
     func learned(_ space: LearnedSpace) { journal.load()?.learned(space) }
 

@@ -91,4 +91,21 @@ enum CredentialSchema {
         """,
         "CREATE INDEX attache_events_revision ON attache_events (revision)",
     ]
+
+    /// Version 7: what servers have said of credentials is kept in accounts. `attache_refusals` is left to processes of earlier
+    /// versions. An empty owner stands for none; `attache_revision.accounts` is 0 until accounts are made of the refusals.
+    ///
+    /// - Parameter bytes: the name of the type.
+    static func accounts(bytes: String) -> [String] {
+        [
+            "ALTER TABLE attache_revision ADD COLUMN accounts bigint NOT NULL DEFAULT 0",
+            """
+            CREATE TABLE attache_accounts (
+                name text NOT NULL, fingerprint \(bytes) NOT NULL, owner text NOT NULL, day integer NOT NULL,
+                revision bigint NOT NULL, sealed \(bytes) NOT NULL, PRIMARY KEY (name, fingerprint)
+            )
+            """,
+            "CREATE INDEX attache_accounts_revision ON attache_accounts (revision)",
+        ]
+    }
 }

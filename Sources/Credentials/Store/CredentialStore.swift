@@ -5,14 +5,14 @@ import Database
 import IO
 import Synchronization
 
-/// All that outlives the process: credentials of permanent persistence, refusals, learned spaces, and
-/// the tokens that were fetched.
+/// All that outlives the process: credentials of permanent persistence, what servers have said of credentials, learned spaces,
+/// and the tokens that were fetched.
 public final class CredentialStore: Sendable {
     public let storage: any CredentialStorage
     /// Kept in the store as they change.
     private let memory: CredentialMemory
     public var spaces: ProtectionSpaces { memory.spaces }
-    public var parked: ParkedCredentials { spaces.parked }
+    public var accounts: Accounts { spaces.accounts }
     public var tokens: TokenStore { memory.tokens }
     let writer: WriteBehind
     let database: any CredentialDatabase
@@ -70,7 +70,7 @@ public final class CredentialStore: Sendable {
         storage = kept
         writer = WriteBehind(database, pool: pool, report: report)
         self.memory = memory
-        _ = try adopt(try revision())
+        try adopt(try revision())
         memory.attach(kept, StoreJournal(writer, kept))
     }
 
@@ -78,17 +78,14 @@ public final class CredentialStore: Sendable {
     private struct Progress {
         /// The changes that are still to be taken over.
         var behind = ForeignChanges.none
-        /// Spaces and tokens up to this change are known.
+        /// Accounts, spaces and tokens up to this change are known.
         var learned = CredentialTables.beginning
-        /// The change that refusals were read after; nil while they are to be read.
-        var refusals: Int64?
         /// Events up to this change were told; nil: those that are there concern nobody.
         var events: Int64?
 
         /// The rows to read are another store's, or may be.
         mutating func forget() {
             learned = CredentialTables.beginning
-            refusals = nil
             events = nil
         }
     }
@@ -104,6 +101,7 @@ public final class CredentialStore: Sendable {
         }
         // The store can be reached: what waits is written, and what is not taken over now is taken over next time.
         writer.flush()
+        accounts.catchUp(at: SystemClock.epochMilliseconds)
         let behind = progress.withLock { progress in
             progress.behind = max(progress.behind, changes)
             return progress.behind
@@ -123,8 +121,8 @@ public final class CredentialStore: Sendable {
         } else {
             try kept.refresh(to: revision)
         }
-        let isWhole = try adopt(revision)
-        progress.withLock { $0.behind = isWhole ? .none : .some }
+        try adopt(revision)
+        progress.withLock { $0.behind = .none }
         return true
     }
 
@@ -143,21 +141,17 @@ public final class CredentialStore: Sendable {
         }
     }
 
-    /// Takes over what was refused, learned and fetched since the last time.
-    ///
-    /// - Returns: false when refusals of ours were not in the store yet, so that they cannot be told from what others have
-    ///   taken out.
-    private func adopt(_ revision: StoreRevision) throws(CredentialStoreError) -> Bool {
-        let written = writer.settled
+    /// Takes over what was judged, learned and fetched since the last time.
+    private func adopt(_ revision: StoreRevision) throws(CredentialStoreError) {
         let known = progress.withLock { $0 }
         let now = SystemClock.epochMilliseconds
+        let day = Int64(now / LearnedTables.dayLength)
         let audit = memory.audit
-        let (refusals, learned, fetched, events) = try CredentialStoreError.asking { () throws(DatabaseError) in
+        let (judged, learned, fetched, events) = try CredentialStoreError.asking { () throws(DatabaseError) in
             try database.read { connection throws(DatabaseError) in
                 (
-                    known.refusals == revision.refusals ? nil : try CredentialTables.refusals(connection),
-                    try LearnedTables.spaces(
-                        since: known.learned, on: Int64(now / LearnedTables.dayLength), connection),
+                    try AccountTables.rows(since: known.learned, on: day, connection),
+                    try LearnedTables.spaces(since: known.learned, on: day, connection),
                     try TokenTables.tokens(since: known.learned, now: now, connection),
                     try known.events.map { since throws(DatabaseError) in
                         try EventTable.events(since: since, besidesThoseOf: audit, connection)
@@ -165,19 +159,17 @@ public final class CredentialStore: Sendable {
                 )
             }
         }
-        let isSettled = written != nil && written == writer.settled
-        if let refusals { spaces.parked.adopt(isSettled ? refusals : refusals + spaces.parked.terms) }
-        spaces.adopt(learned)
         let dataKey = kept.dataKey
+        accounts.adopt(
+            judged.compactMap { $0.shared(openedWith: dataKey) },
+            ofAnotherStore: known.learned == CredentialTables.beginning, at: now)
+        spaces.adopt(learned)
         for row in fetched { if let token = row.token(openedWith: dataKey) { tokens.adopt(token) } }
-        let isWhole = isSettled || refusals == nil
         progress.withLock { progress in
             progress.learned = revision.latest
-            progress.refusals = isWhole ? revision.refusals : nil
             progress.events = revision.latest
         }
         for event in events ?? [] { audit.take(event) }
-        return isWhole
     }
 
     /// Wraps the store's own key by another. The rows stay as they are, and whoever has the store open goes on. Blocks.
@@ -252,24 +244,41 @@ extension CredentialStore {
         }
     }
 
-    /// Gives parked versions another chance, in all processes that have the store open; it is on the disk when the call
+    /// Forgets what is held against versions, in all processes that have the store open; it is on the disk when the call
     /// returns.
-    public func retry(
-        where fits: (ParkedCredentials.Entry) -> Bool
-    ) throws(CredentialStoreError) -> [ParkedCredentials.Entry] {
-        let lifted = parked.entries.filter(fits)
-        if lifted.isEmpty { return [] }
-        let audit = memory.audit
-        let events = audit.actor.map { actor in
-            lifted.map { AuditEvent(.credentialLifted, by: actor, $0.space, credential: $0.version.name) }
-        }
-        try CredentialStoreError.asking { () throws(DatabaseError) in
-            try database.write { connection, revision throws(DatabaseError) in
-                try CredentialTables.remove(lifted, at: revision, connection)
-                try EventTable.put(events ?? [], of: audit, at: revision, connection)
+    ///
+    /// - Returns: those that something was held against.
+    public func reset(
+        where fits: @escaping @Sendable (CredentialVersion, Account) -> Bool
+    ) throws(CredentialStoreError) -> [CredentialVersion] {
+        let (dataKey, audit) = (kept.dataKey, memory.audit)
+        let day = LearnedTables.today
+        let troubled = { @Sendable (connection: any SQLConnection) throws(DatabaseError) -> [SharedAccount] in
+            try AccountTables.rows(since: CredentialTables.beginning, on: day, connection).compactMap { row in
+                row.shared(openedWith: dataKey).flatMap {
+                    $0.account.isTroubled && fits($0.version, $0.account) ? $0 : nil
+                }
             }
         }
-        return lifted
+        return try CredentialStoreError.asking { () throws(DatabaseError) in
+            let isAny = try database.read { connection throws(DatabaseError) in try !troubled(connection).isEmpty }
+            if !isAny { return [] }
+            return try database.write { connection, revision throws(DatabaseError) in
+                let versions = try troubled(connection).map { shared throws(DatabaseError) in
+                    var account = shared.account
+                    account.reset()
+                    let row = StoredAccount(
+                        account, of: shared.version, broughtBy: shared.owner, sealedWith: dataKey)
+                    if let row { try AccountTables.put(row, on: day, at: revision, connection) }
+                    return shared.version
+                }
+                let events = audit.actor.map { actor in
+                    versions.map { AuditEvent(.credentialLifted, by: actor, credential: $0.name) }
+                }
+                try EventTable.put(events ?? [], of: audit, at: revision, connection)
+                return versions
+            }
+        }
     }
 
     /// Removes the user's credential; that there is none is no error.

@@ -34,11 +34,11 @@ enum CredentialTables {
     // MARK: - The numbers of changes
 
     static func revision(_ connection: some SQLConnection) throws(DatabaseError) -> StoreRevision {
-        let row = try connection.rows("SELECT latest, refusals, forgotten FROM attache_revision").first ?? []
-        guard row.count == 3, let latest = row[0].integer, let refusals = row[1].integer,
-            let forgotten = row[2].integer
-        else { throw .unusable("its changes have no number") }
-        return StoreRevision(latest: latest, refusals: refusals, forgotten: forgotten)
+        let row = try connection.rows("SELECT latest, forgotten FROM attache_revision").first ?? []
+        guard let latest = row.integer(0), let forgotten = row.integer(1) else {
+            throw .unusable("its changes have no number")
+        }
+        return StoreRevision(latest: latest, forgotten: forgotten)
     }
 
     /// The number of the change that is being made.
@@ -63,7 +63,7 @@ enum CredentialTables {
 
     // MARK: - Credentials
 
-    /// Every credential that was changed since a revision.
+    /// Every credential that was changed since a revision, also one whose host is not spelled canonically.
     ///
     /// - Returns: the rows that cannot be read. They keep nobody from reading the others.
     static func forEachCredential(
@@ -89,9 +89,7 @@ enum CredentialTables {
         try connection.forEachRow(
             "SELECT \(space), \"user\" FROM attache_removals WHERE revision > $1", [.integer(revision)]
         ) { row throws(DatabaseError) in
-            if let space = ProtectionSpace(row: row), let user = row.text(6) {
-                removals.append(CredentialPlace(space: space, user: user))
-            }
+            if let place = CredentialPlace(row: row) { removals.append(place) }
         }
         return removals
     }
@@ -113,7 +111,6 @@ enum CredentialTables {
                     .text(row.user), .integer(row.isDefault ? 1 : 0), .bytes(row.sealed), .integer(revision),
                     .text(row.kind.rawValue),
                 ])
-        try removeRefusals(of: row.space.credentialName(of: row.user), at: revision, connection)
     }
 
     /// - Returns: whether there is one.
@@ -147,107 +144,48 @@ enum CredentialTables {
             "DELETE FROM attache_credentials WHERE \(isSpace) AND \"user\" = $7 RETURNING is_default",
             space.columns + [.text(user)])
         if removed.isEmpty { return false }
+        try remember(removed: space.columns + [.text(user)], at: revision, connection)
+        try AccountTables.remove(space.credentialName(of: user), connection)
+        return true
+    }
+
+    /// Puts a row with the canonical spelling of its host in the place of another.
+    ///
+    /// - Returns: the row as it is written; nil if the other is not there any more, or there is one for the same server.
+    static func respell(
+        _ old: StoredCredential, as new: StoredCredential, at revision: Int64, _ connection: some SQLConnection
+    ) throws(DatabaseError) -> StoredCredential? {
+        let columns = [.text(old.spelledHost)] + old.space.columns.dropFirst() + [.text(old.user)]
+        let removed = try connection.rows(
+            "DELETE FROM attache_credentials WHERE \(isSpace) AND \"user\" = $7 AND sealed = $8 RETURNING is_default",
+            columns + [.bytes(old.sealed)])
+        if removed.isEmpty { return nil }
+        try remember(removed: columns, at: revision, connection)
+        try AccountTables.remove("\(old.user)@\(old.spelledHost):\(old.space.port)", connection)
+        let others = try connection.rows(
+            "SELECT \"user\", is_default FROM attache_credentials WHERE \(isSpace)", new.space.columns)
+        if others.contains(where: { $0.first?.text?.utf8.elementsEqual(new.user.utf8) == true }) { return nil }
+        var row = new
+        if others.contains(where: { $0.last?.integer == 1 }) { row.isDefault = false }
+        try put(row, at: revision, connection)
+        return row
+    }
+
+    /// Tells those who follow that a row is gone.
+    private static func remember(
+        removed columns: [DatabaseValue], at revision: Int64, _ connection: some SQLConnection
+    ) throws(DatabaseError) {
         try connection.rows(
-            "INSERT INTO attache_removals (\(self.space), \"user\", revision) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-            space.columns + [.text(user), .integer(revision)])
-        try removeRefusals(of: space.credentialName(of: user), at: revision, connection)
+            "INSERT INTO attache_removals (\(space), \"user\", revision) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+            columns + [.integer(revision)])
         // A process that is so far behind reads everything.
         let forgotten = try connection.rows(
             "DELETE FROM attache_removals WHERE revision < $1 RETURNING revision", [.integer(revision - memory)])
         if !forgotten.isEmpty {
             try connection.rows("UPDATE attache_revision SET forgotten = $1", [.integer(revision - memory)])
         }
-        return true
     }
 
     /// Changes that a removal is remembered for.
     private static let memory: Int64 = 10_000
-
-    // MARK: - Refusals
-
-    static func refusals(
-        _ connection: some SQLConnection
-    ) throws(DatabaseError) -> [(ParkedCredentials.Entry, ParkedCredentials.Term)] {
-        let columns = "\(space), name, fingerprint, since, next_try, retries"
-        return try connection.rows("SELECT \(columns) FROM attache_refusals ORDER BY number").compactMap { row in
-            guard let entry = ParkedCredentials.Entry(columns: row), let term = ParkedCredentials.Term(columns: row)
-            else { return nil }
-            return (entry, term)
-        }
-    }
-
-    /// Keeps a refusal, unless the store has another value for the refused credential by now.
-    static func add(
-        _ refusal: ParkedCredentials.Entry, for term: ParkedCredentials.Term, at revision: Int64,
-        _ connection: some SQLConnection
-    ) throws(DatabaseError) {
-        if let user = refusal.space.user(ofCredentialNamed: refusal.version.name) {
-            for space in [refusal.space, refusal.space.general].compactMap({ $0 }) {
-                let kept = try connection.rows(
-                    "SELECT sealed FROM attache_credentials WHERE \(isSpace) AND \"user\" = $7",
-                    space.columns + [.text(user)])
-                guard let box = kept.first?.first?.bytes else { continue }
-                if StoredCredential.fingerprint(of: box) != refusal.version.fingerprint { return }
-                break
-            }
-        }
-        try connection.rows(
-            """
-            INSERT INTO attache_refusals (\(space), name, fingerprint, since, next_try, retries)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-            ON CONFLICT (\(space), name, fingerprint) DO UPDATE SET next_try = excluded.next_try,
-                retries = excluded.retries
-            """, refusal.columns + term.columns)
-        try connection.rows(
-            """
-            DELETE FROM attache_refusals WHERE number <=
-                (SELECT number FROM attache_refusals ORDER BY number DESC LIMIT 1 OFFSET 4096)
-            """)
-        try markRefusals(at: revision, connection)
-    }
-
-    /// Sets the time of the next try, unless another process was first.
-    static func claim(
-        _ refusal: ParkedCredentials.Entry, seen: ParkedCredentials.Term, until next: ParkedCredentials.Term,
-        at revision: Int64, _ connection: some SQLConnection
-    ) throws(DatabaseError) -> Bool {
-        let claimed = try connection.rows(
-            "UPDATE attache_refusals SET next_try = $9 WHERE \(isRefusal) AND next_try = $10 RETURNING number",
-            refusal.columns + [next.nextTryColumn, seen.nextTryColumn])
-        if !claimed.isEmpty { try markRefusals(at: revision, connection) }
-        return !claimed.isEmpty
-    }
-
-    private static let isRefusal = "\(isSpace) AND name = $7 AND fingerprint = $8"
-
-    static func removeRefusals(
-        before version: CredentialVersion, at revision: Int64, _ connection: some SQLConnection
-    ) throws(DatabaseError) {
-        let removed = try connection.rows(
-            "DELETE FROM attache_refusals WHERE name = $1 AND fingerprint <> $2 RETURNING number",
-            [.text(version.name), .bytes(version.fingerprintBytes)])
-        if !removed.isEmpty { try markRefusals(at: revision, connection) }
-    }
-
-    private static func removeRefusals(
-        of name: String, at revision: Int64, _ connection: some SQLConnection
-    ) throws(DatabaseError) {
-        let removed = try connection.rows(
-            "DELETE FROM attache_refusals WHERE name = $1 RETURNING number", [.text(name)])
-        if !removed.isEmpty { try markRefusals(at: revision, connection) }
-    }
-
-    static func remove(
-        _ refusals: [ParkedCredentials.Entry], at revision: Int64, _ connection: some SQLConnection
-    ) throws(DatabaseError) {
-        for refusal in refusals {
-            try connection.rows(
-                "DELETE FROM attache_refusals WHERE \(isRefusal)", refusal.columns)
-        }
-        try markRefusals(at: revision, connection)
-    }
-
-    private static func markRefusals(at revision: Int64, _ connection: some SQLConnection) throws(DatabaseError) {
-        try connection.rows("UPDATE attache_revision SET refusals = $1", [.integer(revision)])
-    }
 }

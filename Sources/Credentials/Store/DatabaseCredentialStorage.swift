@@ -197,7 +197,7 @@ final class DatabaseCredentialStorage: CredentialStorage {
                 revision = try database.write { connection, revision throws(DatabaseError) in
                     for (done, step) in written.enumerated() {
                         guard observer.continues(after: done, of: written.count) else { throw .stopped }
-                        let isChange = try Self.write(step.work, at: revision, connection)
+                        let isChange = try Self.write(step.work, dataKey, at: revision, connection)
                         // Of a large change the last events alone are kept.
                         if isChange, let event = step.event, written.count - done <= EventTable.capacity {
                             try EventTable.add(event, of: audit, at: revision, connection)
@@ -238,11 +238,13 @@ final class DatabaseCredentialStorage: CredentialStorage {
 
     /// - Returns: whether anything changed.
     private static func write(
-        _ work: Step.Work, at revision: Int64, _ connection: some SQLConnection
+        _ work: Step.Work, _ key: SealingKey, at revision: Int64, _ connection: some SQLConnection
     ) throws(DatabaseError) -> Bool {
         switch work {
         case .put(let row):
             try CredentialTables.put(row, at: revision, connection)
+            try AccountTables.replace(
+                with: row.version, isRenewal: false, key, on: LearnedTables.today, at: revision, connection)
             return true
         case .remove(let user, let space):
             return try CredentialTables.remove(user: user, for: space, at: revision, connection)
@@ -284,7 +286,7 @@ final class DatabaseCredentialStorage: CredentialStorage {
             }
             // Facts about a row that cannot be read any more hold no longer.
             let lost = unreadable.compactMap(\.place)
-            take(removed + lost, changed)
+            take(removed + lost, changed.filter(\.isSpelledCanonically))
             state.withLock { state in
                 state.unreadable.subtract(removed)
                 for row in changed { state.unreadable.remove(CredentialPlace(space: row.space, user: row.user)) }
@@ -292,6 +294,7 @@ final class DatabaseCredentialStorage: CredentialStorage {
                 state.revision = max(state.revision, revision.latest)
             }
             report(unreadable)
+            respell(changed.filter { !$0.isSpelledCanonically })
         }
     }
 
@@ -330,16 +333,18 @@ final class DatabaseCredentialStorage: CredentialStorage {
     }
 
     private func reload(_ dataKey: SealingKey) throws(CredentialStoreError) {
-        let (fresh, revision, unreadable) = try CredentialStoreError.asking { () throws(DatabaseError) in
+        let (fresh, revision, unreadable, others) = try CredentialStoreError.asking { () throws(DatabaseError) in
             try database.read { connection throws(DatabaseError) in
                 let revision = try CredentialTables.revision(connection).latest
                 var view = CredentialView(dataKey: dataKey)
+                var others: [StoredCredential] = []
                 let unreadable = try CredentialTables.forEachCredential(
                     since: CredentialTables.beginning, connection
                 ) { row in
+                    guard row.isSpelledCanonically else { return others.append(row) }
                     _ = view.put(row.sealed, of: row.user, for: row.space, isDefault: row.isDefault)
                 }
-                return (view, revision, unreadable)
+                return (view, revision, unreadable, others)
             }
         }
         // No request waits while many rows are compared or let go of.
@@ -354,5 +359,37 @@ final class DatabaseCredentialStorage: CredentialStorage {
             for change in fresh.changes(since: former.view) { listeners.tell(change) }
         }
         report(unreadable)
+        respell(others)
+    }
+
+    /// Rewrites rows of earlier versions whose host is not spelled canonically. Where that cannot be written they are used
+    /// all the same, and rewritten another time.
+    private func respell(_ rows: [StoredCredential]) {
+        let dataKey = dataKey
+        let pairs = rows.compactMap { old in (try? old.respelled(sealedWith: dataKey)).map { (old: old, new: $0) } }
+        if pairs.isEmpty { return }
+        var used = pairs.map(\.new)
+        var written: Int64?
+        do throws(DatabaseError) {
+            (used, written) = try database.write { connection, revision throws(DatabaseError) in
+                var rows: [StoredCredential] = []
+                for pair in pairs {
+                    let row = try CredentialTables.respell(pair.old, as: pair.new, at: revision, connection)
+                    if let row { rows.append(row) }
+                }
+                return (rows, revision)
+            }
+        } catch {
+            report("the hosts of credentials in the store could not be spelled canonically: \(error)")
+            used = state.withLock { state in
+                used.filter { state.view.version(of: $0.user, for: $0.space) == nil }.map { row in
+                    var row = row
+                    row.isDefault = row.isDefault && state.view.defaultUser(for: row.space) == nil
+                    return row
+                }
+            }
+        }
+        take([], used)
+        state.withLock { state in if let written, state.revision == written &- 1 { state.revision = written } }
     }
 }

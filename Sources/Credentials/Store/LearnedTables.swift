@@ -1,10 +1,13 @@
 import Authentication
 import Database
+import IO
 
 /// A store's table of learned spaces.
 enum LearnedTables {
     /// Milliseconds.
     static let dayLength = 86_400_000
+    /// The number of the day since 1970.
+    static var today: Int64 { Int64(SystemClock.epochMilliseconds / dayLength) }
     /// Days that a space is remembered without being met anew.
     private static let memory: Int64 = 30
     /// Spaces remembered; beyond it those that were met longest ago go.
@@ -49,7 +52,7 @@ enum LearnedTables {
                 + "WHERE revision > $1 AND day >= $2 ORDER BY revision", [.integer(revision), .integer(day - memory)]
         ) { row throws(DatabaseError) in
             // An unreadable row is learned again.
-            guard let space = ProtectionSpace(row: row),
+            guard let space = ProtectionSpace(canonicalRow: row),
                 let extents = row.bytes(6).flatMap(LearnedSpaceCoding.extents(in:)),
                 let accepted = row.bytes(7).flatMap(LearnedSpaceCoding.versions(in:))
             else { return }

@@ -191,6 +191,7 @@ private enum PostgreSQLSchema {
         CredentialSchema.terms,
         CredentialSchema.refreshTokens(bytes: "bytea"),
         CredentialSchema.events,
+        CredentialSchema.accounts(bytes: "bytea"),
     ]
 
     static func migrate(_ connection: PostgreSQLConnection) throws(DatabaseError) {

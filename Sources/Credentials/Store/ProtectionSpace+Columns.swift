@@ -11,7 +11,7 @@ extension ProtectionSpace {
         ]
     }
 
-    /// Of a row that begins with them.
+    /// The space of a row that begins with these columns, whose host may be spelled in any way.
     init?(row: some DatabaseRow) {
         guard let host = row.text(0), let port = row.integer(1).flatMap({ UInt16(exactly: $0) }),
             let kind = row.text(2).flatMap(NetworkProtocol.init(rawValue:)), let isProxy = row.integer(3),
@@ -22,6 +22,13 @@ extension ProtectionSpace {
             origin: Origin(host: host, port: port, protocol: kind, isProxy: isProxy != 0),
             // The first byte, not the first character: a mark at a realm's beginning joins the `=`.
             realm: realm.isEmpty ? nil : String(Substring(realm.utf8.dropFirst())), authenticationMethod: method)
+    }
+
+    /// The space of a row with the host in its canonical spelling. What an earlier version wrote with another one, a
+    /// refusal or what was learned, is learned again.
+    init?(canonicalRow row: some DatabaseRow) {
+        self.init(row: row)
+        guard row.text(0)?.utf8.elementsEqual(host.utf8) == true else { return nil }
     }
 
     /// A sentence about the first column of a row that keeps it from being a space.
@@ -50,46 +57,23 @@ extension StoredCredential {
         guard let user = row.text(6) else { throw UnreadableCredential(row, "its user is no text in UTF-8") }
         guard let isDefault = row.integer(7), let sealed = row.bytes(8) else {
             throw UnreadableCredential(
-                row, "its content was not written by this program", place: CredentialPlace(space: space, user: user))
+                row, "its content was not written by this program", place: CredentialPlace(row: row))
         }
         guard row.text(9) == space.authenticationMethod.storedKind.rawValue else {
             throw UnreadableCredential(
                 row, "its kind is '\(row.words(9).prefix(40))', which only a later version of this program may know",
-                place: CredentialPlace(space: space, user: user))
+                place: CredentialPlace(row: row))
         }
-        self.init(space: space, user: user, isDefault: isDefault != 0, sealed: sealed)
+        self.init(space: space, spelled: row.text(0), user: user, isDefault: isDefault != 0, sealed: sealed)
     }
 }
 
-extension ParkedCredentials.Entry {
-    /// The space's columns, name, fingerprint.
-    var columns: [DatabaseValue] {
-        space.columns + [.text(version.name), .bytes(version.fingerprintBytes)]
-    }
-
-    init?(columns: [DatabaseValue]) {
-        guard columns.count >= 8, let space = ProtectionSpace(row: columns), let name = columns[6].text,
-            let version = CredentialVersion(name: name, fingerprint: columns[7].bytes ?? [])
-        else { return nil }
-        self.init(space: space, version: version)
-    }
-}
-
-extension ParkedCredentials.Term {
-    /// Since, next try, retries.
-    var columns: [DatabaseValue] { [.integer(Int64(since)), nextTryColumn, .integer(Int64(retries))] }
-
-    /// 0 stands for none.
-    var nextTryColumn: DatabaseValue { .integer(Int64(nextTry ?? 0)) }
-
-    /// Of a row that has them behind a refusal's.
-    init?(columns: [DatabaseValue]) {
-        guard columns.count == 11, let since = columns[8].integer, let nextTry = columns[9].integer,
-            let retries = columns[10].integer
-        else { return nil }
-        self.init(
-            since: Int(clamping: since), nextTry: nextTry == 0 ? nil : Int(clamping: nextTry),
-            retries: Int(clamping: max(0, retries)))
+extension CredentialPlace {
+    /// The place of a row: the space's columns, user. Nil for a row that spells its host in another way than rows are found
+    /// by, so that it has no place beside the one that does.
+    init?(row: some DatabaseRow) {
+        guard let space = ProtectionSpace(canonicalRow: row), let user = row.text(6) else { return nil }
+        self.init(space: space, user: user)
     }
 }
 

@@ -60,6 +60,7 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
         CredentialSchema.terms,
         CredentialSchema.refreshTokens(bytes: "BLOB"),
         CredentialSchema.events,
+        CredentialSchema.accounts(bytes: "BLOB"),
     ]
 
     /// Opens the store, or makes an empty one.

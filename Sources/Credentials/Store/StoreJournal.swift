@@ -3,16 +3,21 @@ import Bytes
 import Crypto
 import Database
 import IO
+import Synchronization
 
-/// The journals of refusals, learned spaces and tokens in a store. Nobody waits for what is written.
+/// The journals of accounts, learned spaces and tokens in a store.
 final class StoreJournal: Sendable {
     private let writer: WriteBehind
-    /// Has the key that tokens are sealed under.
+    /// Has the key that accounts and tokens are sealed under.
     private let storage: DatabaseCredentialStorage
+    private let calls: StoreCalls
+    /// Why an account could not be kept when that was last tried.
+    private let trouble = Mutex<DatabaseError?>(nil)
 
-    init(_ writer: WriteBehind, _ storage: DatabaseCredentialStorage) {
+    init(_ writer: WriteBehind, _ storage: DatabaseCredentialStorage, calls: StoreCalls = StoreCalls()) {
         self.writer = writer
         self.storage = storage
+        self.calls = calls
     }
 }
 
@@ -27,35 +32,63 @@ extension StoreJournal {
     }
 }
 
-extension StoreJournal: RefusalJournal {
-    func parked(_ entry: ParkedCredentials.Entry, for term: ParkedCredentials.Term) {
-        writer.submit { connection, revision throws(DatabaseError) in
-            try CredentialTables.add(entry, for: term, at: revision, connection)
-        }
-    }
+extension StoreJournal: AccountJournal {
+    var isAttached: Bool { true }
 
-    /// While the store is away nobody claims anything: the other processes may not be.
-    func claim(
-        _ entry: ParkedCredentials.Entry, seen: ParkedCredentials.Term, until next: ParkedCredentials.Term
-    ) async -> Bool {
-        let writer = writer
-        return await BlockingPool.shared.run {
-            let isOurs = try? writer.write { connection, revision throws(DatabaseError) in
-                try CredentialTables.claim(entry, seen: seen, until: next, at: revision, connection)
+    func change(
+        _ own: SharedAccount, _ change: @escaping @Sendable (inout Account) -> (Account.Seat, [Account.Decision])
+    ) async -> SharedAccount.Change? {
+        guard AccountTables.mayKeep(own.version) else { return nil }
+        let transaction = AccountTransaction(own: own, key: storage.dataKey, change: change)
+        return await calls.run { isWanted in
+            do throws(DatabaseError) {
+                let result = try self.carryOut(transaction, while: isWanted)
+                self.trouble.withLock { $0 = nil }
+                return result
+            } catch {
+                self.note(error)
+                return nil
             }
-            return isOurs ?? false
         }
     }
 
-    func replaced(by version: CredentialVersion) {
-        writer.submit { connection, revision throws(DatabaseError) in
-            try CredentialTables.removeRefusals(before: version, at: revision, connection)
+    private func carryOut(
+        _ transaction: AccountTransaction, while isWanted: @Sendable () -> Bool
+    ) throws(DatabaseError) -> SharedAccount.Change {
+        // Most events of a version that is not sent change nothing, and write nothing.
+        let look = try writer.read { connection throws(DatabaseError) in try transaction.outcome(connection) }
+        if look.row == nil { return look.change() }
+        return try writer.write { connection, revision throws(DatabaseError) in
+            let outcome = try transaction.outcome(connection)
+            // The process has decided alone by now.
+            guard isWanted() else { throw .stopped }
+            guard let row = outcome.row else { return outcome.change() }
+            try AccountTables.put(row, on: LearnedTables.today, at: revision, connection)
+            return outcome.change(at: revision)
         }
     }
 
-    func unparked(_ entries: [ParkedCredentials.Entry]) {
+    /// Reports what no wait ends. A store that is away is the follower's to report.
+    private func note(_ error: DatabaseError) {
+        switch error {
+        case .unavailable, .stopped: return
+        case .failed, .full, .unusable: break
+        }
+        let isNews = trouble.withLock { trouble in
+            defer { trouble = error }
+            return trouble != error
+        }
+        if isNews {
+            writer.report(
+                "refused logins cannot be counted in the credential store, and this process counts alone: \(error)")
+        }
+    }
+
+    func replaced(by version: CredentialVersion, isRenewal: Bool) {
+        let key = storage.dataKey
         writer.submit { connection, revision throws(DatabaseError) in
-            try CredentialTables.remove(entries, at: revision, connection)
+            try AccountTables.replace(
+                with: version, isRenewal: isRenewal, key, on: LearnedTables.today, at: revision, connection)
         }
     }
 }
@@ -63,7 +96,7 @@ extension StoreJournal: RefusalJournal {
 extension StoreJournal: SpaceJournal {
     func learned(_ space: LearnedSpace) {
         guard LearnedTables.mayKeep(space.space) else { return }
-        let day = Int64(SystemClock.epochMilliseconds / LearnedTables.dayLength)
+        let day = LearnedTables.today
         writer.submit { connection, revision throws(DatabaseError) in
             try LearnedTables.put(space, on: day, at: revision, connection)
         }

@@ -43,9 +43,11 @@ struct StoreKey: Sendable, Hashable {
         let present = try CredentialStoreError.asking { () throws(DatabaseError) in
             try database.read { connection throws(DatabaseError) in try CredentialTables.key(connection) }
         }
-        let known = try present?.dataKey(unwrappedWith: key)
+        if let known = try present?.dataKey(unwrappedWith: key) {
+            try update(database, known)
+            return known
+        }
         try CredentialStoreError.asking { () throws(DatabaseError) in try database.update() }
-        if let known { return known }
         let fresh: SealingKey
         do throws(CryptoError) { fresh = try .random() } catch { throw .cannotSeal("\(error)") }
         let made = try StoreKey(fresh, wrappedBy: key)
@@ -57,7 +59,19 @@ struct StoreKey: Sendable, Hashable {
             }
         }
         guard let adopted else { throw .database(.unusable("it keeps no key")) }
-        return try adopted.dataKey(unwrappedWith: key)
+        let dataKey = try adopted.dataKey(unwrappedWith: key)
+        try update(database, dataKey)
+        return dataKey
+    }
+
+    /// Brings a store's tables up to date, and what is in them.
+    private static func update(
+        _ database: any CredentialDatabase, _ dataKey: SealingKey
+    ) throws(CredentialStoreError) {
+        try CredentialStoreError.asking { () throws(DatabaseError) in
+            try database.update()
+            try EarlierRefusals.convert(in: database, dataKey, now: SystemClock.epochMilliseconds)
+        }
     }
 
     /// Has the tables of a store that is under that key brought up to date; another store is left as it is.
@@ -66,8 +80,7 @@ struct StoreKey: Sendable, Hashable {
             try database.read { connection throws(DatabaseError) in try CredentialTables.key(connection) }
         }
         guard let present else { return }
-        _ = try present.dataKey(unwrappedWith: key)
-        try CredentialStoreError.asking { () throws(DatabaseError) in try database.update() }
+        try update(database, try present.dataKey(unwrappedWith: key))
     }
 
     /// Wraps a store's key by another. The rows stay as they are, and whoever has the store open goes on.

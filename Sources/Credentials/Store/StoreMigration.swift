@@ -5,13 +5,13 @@ import Database
 /// The counts of a copy from one store into another.
 public struct StoreMigration: Sendable, Equatable {
     public let credentials: Int
-    public let refusals: Int
+    public let accounts: Int
     public let spaces: Int
     public let tokens: Int
 
     /// Copies all of a store into another, in one transaction there, which ends only if all of it was read back the same
     /// and opens under the other's key. What is sealed is taken over with the key that it is sealed with, which is wrapped
-    /// anew: so refusals stay those of the very values that were refused. Blocks.
+    /// anew: so accounts stay those of the very values that were judged. Blocks.
     ///
     /// - Parameters:
     ///   - replacing: whether what the other holds may go.
@@ -49,7 +49,7 @@ public struct StoreMigration: Sendable, Equatable {
         }
         if let present { throw .notEmpty(credentials: present.count(of: .credentials)) }
         return StoreMigration(
-            credentials: contents.count(of: .credentials), refusals: contents.count(of: .refusals),
+            credentials: contents.count(of: .credentials), accounts: contents.count(of: .accounts),
             spaces: contents.count(of: .spaces), tokens: contents.count(of: .tokens))
     }
 }
@@ -111,6 +111,7 @@ struct StoreContents: Sendable, Equatable {
         }
         try connection.rows("DELETE FROM attache_removals")
         try connection.rows("UPDATE attache_revision SET refusals = $1, forgotten = $1", [.integer(revision)])
+        try EarlierRefusals.markConverted(at: revision, connection)
     }
 }
 
@@ -121,6 +122,7 @@ enum StoreTable: String, Sendable, CaseIterable {
     case spaces = "attache_spaces"
     case tokens = "attache_tokens"
     case refreshTokens = "attache_refresh_tokens"
+    case accounts = "attache_accounts"
 
     /// All columns but the number of the change, the numbers that a table gives its rows, and claims.
     var columns: String {
@@ -130,6 +132,7 @@ enum StoreTable: String, Sendable, CaseIterable {
         case .spaces: "\(CredentialTables.space), extents, accepted, day"
         case .tokens: "name, fingerprint, sealed, ends_at, renews_at, generation"
         case .refreshTokens: "name, fingerprint, sealed, generation, used_at"
+        case .accounts: "name, fingerprint, owner, day, sealed"
         }
     }
 

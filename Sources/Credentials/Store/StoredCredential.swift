@@ -11,9 +11,13 @@ struct StoredCredential: Sendable, Hashable {
     var isDefault: Bool
     /// The secret under the store's data key, for this space and user only.
     let sealed: [UInt8]
+    /// The host as it stands in the row, to which the secret is bound. Earlier versions wrote it as the user had spelled it.
+    let spelledHost: String
 
-    init(space: ProtectionSpace, user: String, isDefault: Bool, sealed: [UInt8]) {
+    /// - Parameter host: as it stands in the row; nil: spelled canonically.
+    init(space: ProtectionSpace, spelled host: String? = nil, user: String, isDefault: Bool, sealed: [UInt8]) {
         self.space = space
+        spelledHost = host ?? space.host
         self.user = user
         self.isDefault = isDefault
         self.sealed = sealed
@@ -26,18 +30,30 @@ struct StoredCredential: Sendable, Hashable {
         guard let name = credential.storedName(for: space), let content = StoredContent.secret(of: credential) else {
             return nil
         }
-        sealed = try key.seal(content, for: Self.context(space, user: name).span)
+        sealed = try key.seal(content, for: Self.context(space, spelled: space.host, user: name).span)
         self.space = space
+        spelledHost = space.host
         user = name
         self.isDefault = isDefault
     }
 
     /// - Throws: `notOurs` when the row is another's, or was changed outside.
     func credential(openedWith key: SealingKey) throws(CryptoError) -> Credential {
-        let context = Self.context(space, user: user)
-        let secret = try key.open(sealed.span, for: context.span)
+        let secret = try key.open(sealed.span, for: Self.context(space, spelled: spelledHost, user: user).span)
         guard let content = StoredContent.content(in: secret, of: user, for: space) else { throw .notOurs }
         return Credential(content: content, keptAs: user, for: space, fingerprint: Self.fingerprint(of: sealed))
+    }
+
+    /// Whether the row has the host in its canonical spelling, by which rows are found.
+    var isSpelledCanonically: Bool { spelledHost.utf8.elementsEqual(space.host.utf8) }
+
+    /// The same credential in a row with the canonical spelling.
+    ///
+    /// - Throws: as `credential`.
+    func respelled(sealedWith key: SealingKey) throws(CryptoError) -> StoredCredential {
+        let secret = try key.open(sealed.span, for: Self.context(space, spelled: spelledHost, user: user).span)
+        let box = try key.seal(secret, for: Self.context(space, spelled: space.host, user: user).span)
+        return StoredCredential(space: space, user: user, isDefault: isDefault, sealed: box)
     }
 
     /// The kind of its secret.
@@ -51,9 +67,9 @@ struct StoredCredential: Sendable, Hashable {
     static func fingerprint(of sealed: [UInt8]) -> UInt128 { SealingKey.tag(of: sealed.span) ?? 0 }
 
     /// Space and user as one text that no other space and user have.
-    private static func context(_ space: ProtectionSpace, user: String) -> [UInt8] {
+    static func context(_ space: ProtectionSpace, spelled host: String, user: String) -> [UInt8] {
         let parts = [
-            space.protocol.rawValue, space.isProxy ? "proxy" : "origin", space.host, String(space.port),
+            space.protocol.rawValue, space.isProxy ? "proxy" : "origin", host, String(space.port),
             space.realm ?? "", space.realm == nil ? "no realm" : "realm", space.authenticationMethod.rawValue, user,
         ]
         return Array(parts.map { "\($0.utf8.count):\($0)" }.joined().utf8)

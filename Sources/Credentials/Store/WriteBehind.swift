@@ -15,7 +15,7 @@ final class WriteBehind: Sendable {
 
     private let database: any CredentialDatabase
     private let pool: BlockingPool
-    private let report: @Sendable (String) -> Void
+    let report: @Sendable (String) -> Void
     private let state = Mutex(State())
 
     /// Beyond it the oldest is forgotten: what is written like this is worth a challenge each.

@@ -56,16 +56,16 @@ struct Interception {
 
     /// Shakes hands with the client as the server that it means.
     private func secure(as identity: InterceptionIdentity) async throws(ExchangeFailure) -> InterceptedTunnel {
-        let expected = ServerName(origin.hostText)
+        let expected = expectedNames
         var failure: Refusal?
         var trouble: AuthorityError?
         do throws(HandshakeError) {
             try await session.accept(
                 as: identity.context, after: exchange.inbound, within: exchange.policy.timeouts.head
             ) { wanted in
-                let name = wanted.map { ServerName($0) } ?? expected
+                let name = wanted.map { ServerName($0) } ?? expected[0]
                 do throws(AuthorityError) {
-                    if name != expected || identity.hasLeaf(for: name) {
+                    if !expected.contains(name) || identity.hasLeaf(for: name) {
                         return try await identity.leaf(for: name, like: nil)
                     }
                     let certificate: Certificate?
@@ -86,10 +86,19 @@ struct Interception {
             throw ExchangeFailure(error, advice: "it needs the authority that `attache authority export` prints")
         }
         // Also a client that came back by a ticket has said whom it wants.
-        let wanted = session.stream.tls?.serverName.map { ServerName($0) } ?? expected
+        let wanted = session.stream.tls?.serverName.map { ServerName($0) } ?? expected[0]
         return InterceptedTunnel(
             scheme: .https, host: origin.host, port: origin.port,
-            misdirection: wanted == expected ? nil : .misdirected(to: origin, wanted: wanted), failure: failure)
+            misdirection: expected.contains(wanted) ? nil : .misdirected(to: origin, wanted: wanted), failure: failure)
+    }
+
+    /// The names by which the client may check our certificate. The first is the client's own: if it wrote an IPv4 address as
+    /// `::ffff:10.0.0.7`, it looks for those 16 bytes.
+    private var expectedNames: [ServerName] {
+        let name = ServerName(origin.hostText)
+        guard let host = exchange.request.target.authority?.host else { return [name] }
+        let head = exchange.headBytes
+        return [ServerName(head.readable.extracting(host).text), name]
     }
 
     /// Connects to the origin, so that the leaf can be like its certificate; the first request finds the connection.

@@ -61,6 +61,7 @@ final class Worker: SessionHost {
         encoder = AccessLogEncoder(format: policy.log.format)
         spans = policy.collector.map { SpanExporter(to: $0, over: upstreams) }
         self.arrivals = Arrivals(at: self, counting: clients, room: room.arrivals)
+        AccountWatch.begin(over: upstreams)
         loop.onScarcity = { [unowned self] in relieve() }
     }
 

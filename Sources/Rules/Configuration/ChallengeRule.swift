@@ -31,6 +31,15 @@ extension Configuration {
             case always
         }
 
+        /// The request by which the proxy asks a server whether it still accepts a credential.
+        public enum Probe: Sendable, Equatable {
+            /// One that was accepted before.
+            case sample
+            /// GET of that path.
+            case path(String)
+            case no
+        }
+
         public var hosts: [HostPattern] = []
         public var ports: PortSet?
         public var protocols: [NetworkProtocol] = []
@@ -44,10 +53,12 @@ extension Configuration {
         public var failures: ClosedRange<Int>?
 
         public var action = Action.performDefault
+        /// Answers of one credential in a request, with the refusals before them that `failures` asks for.
         public var attempts = 1
         /// Milliseconds after which a credential that was accepted before and is refused now is tried again by one
         /// request, after each refusal the next, the last one over and over; empty: never.
         public var retry = usualRetry
+        public var probe = Probe.sample
         public var persistence = Persistence.session
         public var preemption = Preemption.yes
         /// Strongest first unless said otherwise.
@@ -127,8 +138,12 @@ extension Configuration.ChallengeRule {
         if case .use(let names) = action { names } else { [] }
     }
 
-    /// `attempts` where it is not said: each credential has one, and a person three.
-    var usualAttempts: Int { action == .ask ? 3 : max(1, names.count) }
+    /// `attempts` where the rule does not say it: one answer of each credential, three of an operator, and so many that the
+    /// rule answers after the refusals that its `failures` asks for.
+    var usualAttempts: Int { max(action == .ask ? 3 : 1, failuresBefore + 1) }
+
+    /// The refusals that must come before the rule applies, by its `failures`; far above what a request can have, at most.
+    var failuresBefore: Int { min(failures?.lowerBound ?? 0, 1000) }
 
     /// `retry` where it is not said.
     static let usualRetry = [30_000, 300_000, 1_800_000]

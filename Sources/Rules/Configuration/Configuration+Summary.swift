@@ -100,6 +100,7 @@ extension Configuration.ChallengeRule {
         words.append("-> \(actionWords)")
         if attempts != usualAttempts { words.append("attempts \(attempts)") }
         if retry != Self.usualRetry { words.append("retry \(Self.retryWords(retry))") }
+        if let probe = probe.words { words.append("probe \(probe)") }
         if persistence != .session { words.append("persistence \(persistence.rawValue)") }
         if preemption != .yes { words.append("preempt \(preemption.rawValue)") }
         if !order.isEmpty { words.append("order \(order.map(\.description).joined(separator: " "))") }
@@ -120,6 +121,17 @@ extension Configuration.ChallengeRule {
             return "\(time / unit.0)\(unit.1)"
         }
         return words.isEmpty ? "never" : words.joined(separator: " ")
+    }
+}
+
+extension Configuration.ChallengeRule.Probe {
+    /// The value of `probe`; nil where it is not said.
+    var words: String? {
+        switch self {
+        case .sample: nil
+        case .path(let path): path
+        case .no: "no"
+        }
     }
 }
 

@@ -42,7 +42,7 @@ extension Configuration {
 
 extension Configuration {
     public struct HostAndPort: Sendable, Hashable, CustomStringConvertible {
-        /// A name or an address, in lower case and without brackets.
+        /// In its canonical spelling (`HostSpelling`).
         public let host: String
         public let port: UInt16
 

@@ -105,6 +105,21 @@ public struct ExplainedHandshake: Sendable, Equatable {
         public let traces: [RuleTrace]
         /// Whether the rule that decided names hosts.
         let namesHosts: Bool
+        /// Credentials whose certificates were refused before, as far as the rules tell which they were.
+        var refused: [String] = []
+
+        /// Those of the rule's credentials whose certificates the server accepts, as far as that is known.
+        ///
+        /// - Parameter certificates: as in `ExplainedRequest`.
+        func accepted(of names: [String], by certificates: [String: [String]]) -> [String] {
+            names.filter { name in certificates[name]?.contains { query.issuers.contains($0) } ?? true }
+        }
+
+        /// Those that it is shown, one after the other; of a rule that names its hosts, also where it accepts none.
+        func candidates(among names: [String], by certificates: [String: [String]]) -> [String] {
+            let accepted = accepted(of: names, by: certificates)
+            return (accepted.isEmpty && namesHosts ? names : accepted).filter { !refused.contains($0) }
+        }
     }
 
     /// Nil: the route says nothing.
@@ -120,8 +135,17 @@ public struct ExplainedHandshake: Sendable, Equatable {
         trust = Self.challenge(query, isKnown: !request.findings.isEmpty, rules)
         query = request.query(method: .clientCertificate)
         query.issuers = request.issuers
-        query.failures = request.failures
-        certificate = Self.challenge(query, isKnown: !request.issuers.isEmpty, rules)
+        var (refused, certificate) = ([String](), Challenge?.none)
+        for failures in 0...request.failures {
+            query.failures = failures
+            var challenge = Self.challenge(query, isKnown: !request.issuers.isEmpty, rules)
+            challenge.refused = refused
+            if case .use(let names)? = challenge.ruling?.action {
+                refused += challenge.candidates(among: names, by: request.certificates).prefix(1)
+            }
+            certificate = challenge
+        }
+        self.certificate = certificate ?? Self.challenge(query, isKnown: false, rules)
     }
 
     private static func challenge(_ query: ChallengeQuery, isKnown: Bool, _ rules: RuleSet) -> Challenge {

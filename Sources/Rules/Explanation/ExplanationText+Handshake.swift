@@ -64,26 +64,20 @@ extension ExplanationText {
     /// names its hosts. The next is shown where those before it were refused.
     private func shownWords(_ names: [String], _ challenge: ExplainedHandshake.Challenge) -> String {
         let use = "use \(names.joined(separator: " "))"
-        let failures = challenge.query.failures
-        if failures >= challenge.ruling?.attempts ?? 1 {
+        let (certificates, failures) = (explanation.request.certificates, challenge.query.failures)
+        let shown = challenge.candidates(among: names, by: certificates).first
+        if failures > 0, shown == nil || challenge.ruling?.answers == 0 {
             return
-                "none is shown: \(failures == 1 ? "one was" : "\(failures) were") refused, and the rule allows no more"
+                "none is shown: \(failures == 1 ? "one was" : "\(failures) were") refused, and the rule has no other"
         }
-        let certificates = explanation.request.certificates
-        let accepted = names.filter { name in
-            guard let issuers = certificates[name] else { return true }
-            return issuers.contains { challenge.query.issuers.contains($0) }
-        }
-        if let shown = accepted.dropFirst(failures).first ?? accepted.last {
+        if let shown, !challenge.accepted(of: names, by: certificates).isEmpty {
             if certificates[shown] != nil || failures > 0 { return "\(use): that of \(shown) is shown" }
             return names.count == 1
                 ? "\(use): its certificate is shown" : "\(use): the first certificate that the server accepts is shown"
         }
         let none = "none of these issuers has signed \(names.count == 1 ? "its certificate" : "any of them")"
-        return challenge.namesHosts
-            ? "\(use): \(none), and that of \(names.dropFirst(failures).first ?? names.last ?? "") is shown, "
-                + "as the rule names its hosts"
-            : "\(use): \(none), and none is shown"
+        return shown.map { "\(use): \(none), and that of \($0) is shown, as the rule names its hosts" }
+            ?? "\(use): \(none), and none is shown"
     }
 
     /// The verdict on a chain with these findings on these terms.

@@ -187,20 +187,18 @@ struct ExplanationText {
         let by = ruling.rule.map { "by \($0)" } ?? "for no rule matches"
         switch ruling.action {
         case .use(let names):
-            if case .pass(let reason) = challenge.forecast {
-                return "none: \(reason); \(Self.end(ofParent: challenge.query.isProxy)), \(by)"
-            }
-            let retry = Configuration.ChallengeRule.retryWords(ruling.retry)
+            if case .next(let reason) = challenge.forecast { return "none: \(reason); \(Self.nextWords), \(by)" }
+            let retry =
+                Configuration.ChallengeRule.retryWords(ruling.retry)
+                + (ruling.probe.words.map { ", probe \($0)" } ?? "")
             return "\(useWords(names, challenge)), attempts \(ruling.attempts), retry \(retry), "
                 + "persistence \(ruling.persistence.rawValue), preempt \(ruling.preemption.rawValue), "
                 + "authorization \(ruling.authorization.rawValue), \(by)"
         case .performDefault: return "default: \(defaultWords(challenge)), \(by)"
-        case .reject: return "reject: go on to the response's next challenge, \(by)"
+        case .reject: return "reject: \(Self.nextWords), \(by)"
         case .cancel: return "cancel: the client gets a 502 that names this rule, \(by)"
         case .ask:
-            if case .pass(let reason) = challenge.forecast {
-                return "none: \(reason); \(Self.end(ofParent: challenge.query.isProxy)), \(by)"
-            }
+            if case .next(let reason) = challenge.forecast { return "none: \(reason); \(Self.nextWords), \(by)" }
             return "ask: \(askWords(challenge)), attempts \(ruling.attempts), \(by)"
         case .trust: return "trust, \(by)"
         }
@@ -220,15 +218,16 @@ struct ExplanationText {
         return credential == explanation.request.urlUser ? defaultWords : "\(credential), which is kept for it"
     }
 
+    private static let nextWords = "go on to the response's next challenge"
+
     private static let askWords = "the request is held until an operator answers ('attache ask')"
 
     private func defaultWords(_ challenge: ExplainedRound.Challenge) -> String {
         switch challenge.forecast {
         case .answer(let credential) where credential == explanation.request.urlUser: defaultWords
         case .answer(let credential), .held(let credential, _): "\(credential), which is kept for it"
-        case .next(let reason): "\(reason); go on to the response's next challenge"
-        case .open, .pass, .cancel, .asked:
-            "a stored credential, if there is one, else go on to the response's next challenge"
+        case .next(let reason): "\(reason); \(Self.nextWords)"
+        case .open, .cancel, .asked: "a stored credential, if there is one, else \(Self.nextWords)"
         }
     }
 
@@ -251,7 +250,7 @@ struct ExplanationText {
         switch answer {
         case .use(let names): Action.useWords(names)
         case .performDefault: "default: \(defaultWords)"
-        case .reject: "reject: go on to the response's next challenge"
+        case .reject: "reject: \(Self.nextWords)"
         case .cancel: "cancel: the client gets a 502"
         case .ask: "ask: a stored credential, if there is one, else \(Self.askWords)"
         case .trust: "trust"
@@ -318,7 +317,7 @@ extension ExplanationText {
         switch answer {
         case .use(let names): Action.useWords(names)
         case .performDefault: "default: a credential of the store, else the client gets a 502"
-        case .reject: "reject: go on to the response's next challenge"
+        case .reject: "reject: \(nextWords)"
         case .cancel: "cancel: the client gets a 502"
         case .ask: "ask: a credential of the store, else \(askWords)"
         case .trust: "trust"

@@ -11,75 +11,128 @@ public enum Forecast: Sendable, Equatable {
     case open
     /// An operator decides.
     case asked
-    /// The response goes to the client as it is, for that reason.
-    case pass(reason: String)
     case cancel
 
     /// - Parameters:
-    ///   - refused: the credentials that were refused so far, as far as they are known by name.
+    ///   - refusals: the answers that were refused so far.
     ///   - urlUser: the user of the request's URL.
     ///   - space: nil: nothing is known of it.
     init(
-        _ ruling: Ruling, on query: ChallengeQuery, refused: [String], urlUser: String?, space: ExplainedSpace?
+        _ ruling: Ruling, on query: ChallengeQuery, after refusals: ExplainedRefusals, urlUser: String?,
+        space: ExplainedSpace?
     ) {
         switch ruling.action {
-        case .use(let names): self = Self.use(names, ruling, query.failures, refused, space)
-        case .performDefault: self = Self.performDefault(ruling, query, urlUser, space)
+        case .use(let names): self = Self.use(names, ruling, refusals, space)
+        case .performDefault: self = Self.performDefault(ruling, query, refusals, urlUser, space)
         case .reject: self = .next(reason: "rejected")
         case .cancel: self = .cancel
-        case .ask: self = Self.ask(ruling, query, urlUser, space)
+        case .ask: self = Self.ask(ruling, query, refusals, urlUser, space)
         case .trust: self = .next(reason: "a rule about certificates answers no challenge of a response")
         }
     }
 
-    /// Whether it is the last that is heard of the response.
+    /// Whether no challenge behind it is asked about.
     var isEnd: Bool {
         switch self {
         case .next, .open: false
-        case .answer, .held, .pass, .cancel, .asked: true
+        case .answer, .held, .cancel, .asked: true
+        }
+    }
+
+    /// The credential that is sent, or counts as refused.
+    var credential: String? {
+        switch self {
+        case .answer(let credential), .held(let credential, _): credential
+        case .next, .open, .cancel, .asked: nil
         }
     }
 
     private static func use(
-        _ names: [String], _ ruling: Ruling, _ failures: Int, _ refused: [String], _ space: ExplainedSpace?
+        _ names: [String], _ ruling: Ruling, _ refusals: ExplainedRefusals, _ space: ExplainedSpace?
     ) -> Forecast {
-        // Those of earlier answers that nobody has named were the first of the rule's.
-        let known = refused + names.prefix(max(0, failures - refused.count))
-        let chosen = names.dropLast().first { !known.contains($0) && space?.end(of: $0) == nil } ?? names.last ?? ""
-        if failures >= ruling.attempts {
-            let times = failures == 1 ? "one answer was" : "\(failures) answers were"
-            return .pass(reason: "\(times) refused, and the rule allows \(ruling.attempts)")
+        if ruling.answers == 0 {
+            let count = refusals.count == 1 ? "1 answer was" : "\(refusals.count) answers were"
+            return .next(reason: "\(count) refused, and the rule allows \(ruling.attempts) in all")
         }
-        if known.contains(chosen) { return .pass(reason: "\(chosen) was refused, and has no other value") }
-        if let end = space?.end(of: chosen) { return .held(credential: chosen, until: end) }
-        return .answer(credential: chosen)
+        let open = names.filter { refusals.allows($0, by: ruling) }
+        guard let last = open.last else {
+            return .next(reason: "\(names.last ?? "") was refused\(refusals.reason(names.last ?? "", by: ruling))")
+        }
+        let chosen = open.first { space?.end(of: $0) == nil } ?? last
+        return space?.end(of: chosen).map { .held(credential: chosen, until: $0) } ?? .answer(credential: chosen)
     }
 
     private static func ask(
-        _ ruling: Ruling, _ query: ChallengeQuery, _ urlUser: String?, _ space: ExplainedSpace?
+        _ ruling: Ruling, _ query: ChallengeQuery, _ refusals: ExplainedRefusals, _ urlUser: String?,
+        _ space: ExplainedSpace?
     ) -> Forecast {
         if query.method == .other { return .next(reason: "nobody here can answer it") }
-        if query.failures >= ruling.attempts {
-            return .pass(reason: "\(query.failures) answers were refused, and the rule allows \(ruling.attempts)")
+        let count = refusals.count(by: ruling.rule)
+        if count >= ruling.answers {
+            return .next(reason: "\(refusals.count) answers were refused, and the rule allows \(ruling.attempts)")
         }
-        guard query.failures == 0 else { return .asked }
-        if let urlUser { return .answer(credential: urlUser) }
-        guard let stored = space?.stored, space?.end(of: stored) == nil else { return .asked }
-        return .answer(credential: stored)
+        guard count == 0 else { return .asked }
+        return kept(refusals, urlUser, space) ?? .asked
     }
 
     private static func performDefault(
-        _ ruling: Ruling, _ query: ChallengeQuery, _ urlUser: String?, _ space: ExplainedSpace?
+        _ ruling: Ruling, _ query: ChallengeQuery, _ refusals: ExplainedRefusals, _ urlUser: String?,
+        _ space: ExplainedSpace?
     ) -> Forecast {
         if query.method == .other { return .next(reason: "nobody here can answer it") }
         if query.method == .negotiate, !ruling.namesMethod {
             return .next(reason: "a password is taken to a KDC only where a rule says 'method negotiate'")
         }
-        if query.failures > 0 { return .next(reason: "the credential was refused") }
-        if let urlUser { return .answer(credential: urlUser) }
-        guard let space else { return .open }
-        guard let stored = space.stored else { return .next(reason: "nothing is stored for it") }
+        if let kept = kept(refusals, urlUser, space) { return kept }
+        let isRefused = urlUser != nil || space?.stored != nil || refusals.hasUnknown
+        if isRefused { return .next(reason: "the credential was refused") }
+        return space == nil ? .open : .next(reason: "nothing is stored for it")
+    }
+
+    /// The answer with the credential of the URL, or with what is stored.
+    private static func kept(
+        _ refusals: ExplainedRefusals, _ urlUser: String?, _ space: ExplainedSpace?
+    ) -> Forecast? {
+        if let urlUser, !refusals.contain(urlUser) { return .answer(credential: urlUser) }
+        guard let space, let stored = space.stored, !refusals.contain(stored) else { return nil }
         return space.end(of: stored).map { .held(credential: stored, until: $0) } ?? .answer(credential: stored)
+    }
+}
+
+/// The answers of a request that were refused, as far as the rules tell which they were.
+struct ExplainedRefusals {
+    private var known: [(credential: String?, rule: RuleReference?)] = []
+    /// The credentials that are tokens of a grant: another token is fetched once.
+    private let renewable: Set<String>
+
+    init(by rules: RuleSet) {
+        renewable = Set(
+            rules.configuration.credentials.filter {
+                if case .oauth = $0.content { true } else { false }
+            }.map(\.name))
+    }
+
+    var count: Int { known.count }
+
+    /// Whether it is not known of some which credential it was.
+    var hasUnknown: Bool { known.contains { $0.credential == nil } }
+
+    mutating func add(_ credential: String?, by rule: RuleReference?) { known.append((credential, rule)) }
+
+    func contain(_ credential: String) -> Bool { known.contains { $0.credential == credential } }
+
+    func count(by rule: RuleReference?) -> Int { known.count { $0.rule === rule } }
+
+    /// Whether the rule answers with the credential: a value is not sent again after a refusal.
+    func allows(_ credential: String, by ruling: Ruling) -> Bool {
+        let refused = known.count { $0.credential == credential }
+        return refused == 0 || renewable.contains(credential) && refused < max(2, ruling.answers)
+    }
+
+    /// Why it does not, behind "was refused".
+    func reason(_ credential: String, by ruling: Ruling) -> String {
+        let refused = known.count { $0.credential == credential }
+        return refused < ruling.answers ? ", and has no other value" : ", and the rule allows no more answers with it"
     }
 }
 
@@ -133,12 +186,8 @@ public struct ExplainedRound: Sendable {
     public let response: ExplainedResponse
     public let challenges: [Challenge]
 
-    /// The credential that counts as refused by it, so that the rules are asked again.
-    var held: String? {
-        let end = challenges.first { $0.forecast.isEnd }
-        if case .held(let credential, _)? = end?.forecast { return credential }
-        return nil
-    }
+    /// The challenge that decides; nil: none is answered.
+    private var end: Challenge? { challenges.first { $0.forecast.isEnd } }
 
     private static let limit = 8
 
@@ -147,25 +196,37 @@ public struct ExplainedRound: Sendable {
         of response: (Int) -> ExplainedResponse, to request: ExplainedRequest, by rules: RuleSet
     ) -> [ExplainedRound] {
         var rounds: [ExplainedRound] = []
-        var refused: [String] = []
+        var refusals = ExplainedRefusals(by: rules)
+        // The answers that were refused before are those that the rules gave, one after the other.
+        while refusals.count < request.failures {
+            let end = ExplainedRound(response(refusals.count), after: refusals, to: request, by: rules).end
+            refusals.add(end?.forecast.credential, by: end?.ruling.rule)
+        }
         while rounds.count < limit {
-            let failures = request.failures + refused.count
-            let asked = response(failures)
-            let challenges = asked.offers.map { offer in
-                var query = offer.query
-                query.failures = failures
-                let ruling = rules.decide(query)
-                return Challenge(
-                    scheme: offer.scheme, query: query, ruling: ruling, traces: rules.explain(query),
-                    forecast: Forecast(
-                        ruling, on: query, refused: refused, urlUser: query.isProxy ? nil : request.urlUser,
-                        space: offer.space))
-            }
-            let round = ExplainedRound(failures: failures, response: asked, challenges: challenges)
+            let round = ExplainedRound(response(refusals.count), after: refusals, to: request, by: rules)
             rounds.append(round)
-            guard let held = round.held else { return rounds }
-            refused.append(held)
+            // What is held counts as refused, so that the rules are asked again.
+            guard let end = round.end, case .held(let credential, _) = end.forecast else { break }
+            refusals.add(credential, by: end.ruling.rule)
         }
         return rounds
+    }
+
+    private init(
+        _ response: ExplainedResponse, after refusals: ExplainedRefusals, to request: ExplainedRequest,
+        by rules: RuleSet
+    ) {
+        failures = refusals.count
+        self.response = response
+        challenges = response.offers.map { offer in
+            var query = offer.query
+            query.failures = refusals.count
+            let ruling = rules.decide(query)
+            return Challenge(
+                scheme: offer.scheme, query: query, ruling: ruling, traces: rules.explain(query),
+                forecast: Forecast(
+                    ruling, on: query, after: refusals, urlUser: query.isProxy ? nil : request.urlUser,
+                    space: offer.space))
+        }
     }
 }

@@ -43,8 +43,8 @@ extension ChallengeDirective {
         .failures: DirectiveManual(
             "N|N..|N..M", example: "challenge \"one try, then say so\" { host lab.example.com; failures 1..; cancel }",
             """
-            Answers refused before in this task, over all schemes: exactly, at least, between; of client-certificate the
-            certificates that this server has refused.
+            How many answers of this request were refused before, over all schemes: exactly N, at least N, or between. For
+            client-certificate: the certificates that this server has refused.
             """),
     ]
 
@@ -96,16 +96,25 @@ extension ChallengeDirective {
         .attempts: DirectiveManual(
             "N", default: "1", example: "challenge { host ci.example.com; use ci; attempts 2 }",
             """
-            Answers in one task, 1 to 10; where it is not said, one for each credential of `use`, and three for `ask`. Mind
-            the lock-out of the account.
+            How many answers of one credential a request may have, 1 to 10; an operator (`ask`) has 3. A value that was
+            refused is never sent again, so more than one is of use only where the value changes meanwhile. In a rule with
+            `failures N` the N refusals before it count as well: the default is N + 1, and with less the rule never answers.
             """),
         .retry: DirectiveManual(
             "never|DURATION …", default: "30s 5m 30m",
             example: "challenge \"a lock after three a day\" { host hr.example.com; secure yes; use lab; retry 12h }",
             """
-            A value that was accepted before and is refused now is tried again by one request after these times, the last
-            one over and over: at most three wrong answers in any half hour. 1 to 8 durations from 1s to 24h, or `never`.
-            One that was never accepted waits for another value.
+            When a server refuses a value that it accepted before, the value is paused there. After these times one request
+            tries it again, the last time over and over. 1 to 8 durations from 1s to 24h, or `never`. See 'attache help
+            refusals'.
+            """),
+        .probe: DirectiveManual(
+            "no|PATH",
+            example: "challenge { host ci.example.com; secure yes; use ci; probe /whoami }",
+            """
+            After a refusal the proxy asks the server by a request of its own whether it still accepts the value. It repeats
+            a request that was accepted before. PATH names another one (GET), which any user of the credential may see and
+            which changes nothing. With `no` a client's request asks, and the others wait for it.
             """),
         .persistence: DirectiveManual(
             "none|session|permanent", default: "session",

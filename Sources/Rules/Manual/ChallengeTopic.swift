@@ -5,7 +5,8 @@ extension ManualTopic {
         When an origin answers 401, or a parent proxy 407, the blocks are asked in their order; the first whose predicates
         all hold decides. Several values of a predicate are alternatives; a predicate that is left out holds always. Where
         no block holds, the answer is `default`. A challenge that nobody answers reaches the client as it is, with the reason in
-        `Proxy-Status`; the log and `attache challenges` have it too, with the lines to paste.
+        `Proxy-Status`; the log and `attache challenges` have it too, with the lines to paste. The latter also shows what the
+        server said: status, fields, and up to 1 KB of the response's text.
 
             # Never send Basic in clear, whatever a rule below says:
             challenge { method basic; secure no; reject }
@@ -14,12 +15,24 @@ extension ManualTopic {
             # A server that asks for what nobody here can answer: say so, and do not let each client ask its user.
             challenge "new scheme" { host *.corp.example.com; method other; cancel }
 
+        What happens to a credential that a server refuses, and when it is sent again: 'attache help refusals'.
+
         Not without `secure yes` or a good reason: every station on the way can read a Basic password in clear.
 
         One answer: `use`, `trust` ('attache help trust'), `default`, `reject`, `cancel` or `ask`. Modifiers say more about it.
 
         A connection that NTLM or Negotiate has logged in by `use` serves every client, unless a `challenge` for that
         server names a `client`; with `persistence none` it serves one request.
+
+        = After a refusal
+        The credential's source is read again, and another value is sent at once. Else the rules are asked again: the next
+        credential of `use` answers, or a rule with `failures`. Then the response's other challenges are answered, each with
+        the credential that its own rule has for it. Where none is left, the client gets the response. A value that was refused
+        is not sent again for the same request: by no other scheme or rule, and under no other name.
+
+            challenge "strong" { host old.example.com; method digest; use ci }
+            # Where the server refused ci, and also offers Basic:
+            challenge "weak"   { host old.example.com; method basic; secure yes; use lab }
 
         = Cookies of a challenge
         Those that the origin sets with a 401 which is answered go with the request when it is sent again, in the place of
@@ -29,7 +42,7 @@ extension ManualTopic {
         """, ManualEntry.of(FileDirective.challenge, .mode),
         ManualEntry.of(
             ChallengeDirective.host, .port, .protocol, .realm, .method, .proxy, .secure, .client, .failures, .use,
-            .default, .reject, .cancel, .ask, .attempts, .retry, .persistence, .learn, .order, .mode))
+            .default, .reject, .cancel, .ask, .attempts, .persistence, .learn, .order, .mode))
 
     static let unasked = ManualTopic(
         "unasked", "keys for servers that never ask: fields, parameters, every request",
@@ -55,13 +68,10 @@ extension ManualTopic {
         A 401 that names a challenge which a rule answers says nothing about it; the request goes out once without it, if
         its body can be sent again, and is answered as if nothing had been sent. A 401 that names none is all that such a
         server can say, and says it of wrong keys as of pages that are not for them. The credential's source is read at
-        once: another value is another attempt. Else the client gets the 401, and what follows depends on what the value
-        has opened: at a page that it had opened before, it is parked as after `retry`. At any other, one that was accepted
-        elsewhere pauses for pages that it has not opened after three such answers in a row; one that never was accepted
-        pauses for that page alone (`retry`), and after three such answers, of two pages or more, is parked and tried
-        again by one request after the last time of `retry`. So one forbidden page parks no right key, and a wrong one is
-        sent a few times in half an hour. 400, 403 and all other answers are about the request: the client gets them. To a
-        parent that could read it, it does not go.
+        once: another value is another attempt. Else the client gets the 401, and the proxy asks the server by another
+        request whether the key is still good ('attache help refusals'): one forbidden page takes no right key away, and a
+        wrong one is sent a few times in half an hour. 400, 403 and all other answers are about the request: the client
+        gets them. To a parent that could read it, it does not go.
         """, ManualEntry.of(CredentialDirective.header, .query),
         ManualEntry.of(ChallengeDirective.preempt, .authorization))
 

@@ -14,9 +14,18 @@ extension ManualTopic {
         file with a secret in it; that a group can is usual in a container's volume. A file is read again when it changes,
         so that a new password needs no reload.
 
-        A wrong password is sent once, and then parked: nobody sends it there again until its value changes, or, if it was
-        accepted before, until the times of `retry`. `attache credential list` shows what is parked, and
-        `attache credential retry` gives it another chance.
+        A wrong password is sent twice at most, then rarely, until its value changes. One that was accepted before is tried
+        again by itself. `attache credential list` shows the state of each, and `attache credential retry` has them sent
+        again at once: 'attache help refusals'.
+
+        There are three ways to have a refused credential sent again at once: `attache credential retry`, `attache reload
+        --retry`, and to write its file again.
+
+            $ touch /run/secrets/ci
+
+        A file counts as written again within a second, even with the same content: when it was touched, or replaced by
+        another, or when the link to it leads elsewhere, as in a secret that Kubernetes mounts. This holds for each file that
+        a credential names, except a Kerberos cache. SIGHUP and a reload without `--retry` do not count.
         """, ManualEntry.of(FileDirective.credential), ManualEntry.of(CredentialDirective.user, .password))
 
     static let certificates = ManualTopic(
@@ -35,8 +44,8 @@ extension ManualTopic {
 
         A server refuses the one that it was shown by breaking TLS off with an alert that names certificates (bad,
         unsupported, revoked, expired, unknown, of an unknown authority; access denied, required). Then the rules are
-        asked again on another connection, with one more of `failures`; the certificate is not shown to this server again
-        until its value changes, or as `retry` says; and where no other is left the server is asked without. A page about a
+        asked again on another connection, with one more of `failures`; the certificate is paused for this server ('attache
+        help refusals'); and where no other is left the server is asked without. A page about a
         certificate, a connection that breaks and a time limit refuse nothing. A 502 lists the issuers that the server
         accepts, and what became of each certificate; `attache challenges` has both kinds of challenge of TLS.
         """, ManualEntry.of(CredentialDirective.certificate, .key, .pkcs12, .pkcs11, .passphrase),

@@ -65,16 +65,20 @@ extension ManualTopic {
         = credential.changed
         the value of one of the rule file's, as in its secret's file.
 
-        = credential.parked
-        It was refused: nobody sends it there any more, or nobody before `next_try`. Told once, not for each request.
-
         = credential.refused
-        at a target that it had not opened; it stays in use elsewhere. Told for the first, and for the third, from which
-        on it is not sent to targets that it has not opened.
+        A server has refused it. Requests go on to send it, or wait until the proxy has asked the server.
+
+        = credential.parked
+        It is on hold there since `since`, and not sent before `next_try`. `details` has the reason, the state, and what
+        ends it ('attache help refusals'). Logged once for each next try, not for each request.
 
         = credential.lifted
-        It is parked no more: accepted after all (`by` a client), `attache credential retry` (`by` a command), or its
-        secret's file was written again (`by` file).
+        It is sent again: a server has accepted it (`by` proxy), `attache credential retry` or `attache reload --retry`
+        (`by` a command), or one of its files was written again (`by` file).
+
+        = credential.probed
+        The proxy has asked a server by a request of its own whether it is still good; `details` has the request and the
+        outcome: accepted, refused or undecided.
 
         = trust.set, trust.removed
         an exception for a server's key.

@@ -19,7 +19,8 @@ public struct ManualTopic: Sendable {
 
     /// All of them, in the order in which they are read.
     public static let all: [ManualTopic] = [
-        tools, rules, listen, log, traces, limits, clients, egress, routes, authority, credential, challenge, trust,
+        tools, rules, listen, log, traces, limits, clients, egress, routes, authority, credential, challenge, refusals,
+        trust,
         certificates, operators,
         negotiate, tokens, unasked, forms, aws, parents, store, ftp,
     ]

@@ -11,6 +11,9 @@ extension ManualTopic {
             $ attache ask answer 7 use ci
             $ attache ask answer 7 trust --until 2099-12-31
 
+        `attache ask` and the dashboard show what the response says that challenges: its status, its fields, and up to 1 KB of
+        its text, such as "account locked".
+
         What nobody answers within `timeouts { ask }` is refused with a 502 that says so. A credential that `default` would
         use answers without an operator, and so does an answer that was given for more than one request.
 

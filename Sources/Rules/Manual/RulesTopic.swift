@@ -28,7 +28,8 @@ extension ManualTopic {
 
         = Hosts
         ci.example.com is this name. *.example.com is every name below it, and not itself. In ci-*.example.com the `*`
-        stays within its label. 10.0.0.0/8 holds for a request that names an address, and `*` for every host. A name
+        stays within its label. 10.0.0.0/8 holds for a request that names an address, and `*` for every host. Case, a
+        dot at the end and the form of an IPv6 address make no difference, and ::ffff:10.0.0.7 is 10.0.0.7. A name
         beyond ASCII is written in its xn-- form, such as xn--bcher-kva.example; `check` tells this form, with libidn2
         (Debian: libidn2-0).
 

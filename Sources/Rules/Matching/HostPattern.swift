@@ -35,6 +35,8 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         var text = text
         if text.utf8.first == Self.openBracket, text.utf8.last == Self.closeBracket {
             text = String(text.dropFirst().dropLast())
+        } else if text.utf8.count > 1, text.utf8.last == Self.dot {
+            text.removeLast()
         }
         form = try Self.form(text)
     }
@@ -59,8 +61,7 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether a request's host fits: a name, an IPv4 address, or an IPv6 address with or without brackets. One
-    /// trailing dot is no part of the name. Allocates only for an IPv6 address.
+    /// Whether a host fits, in any spelling. Allocates only for an IPv4 address that is spelled as an IPv6 address.
     public func matches(_ host: Span<UInt8>) -> Bool {
         Self.withName(of: host) { matches(name: $0) }
     }
@@ -108,28 +109,18 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
     /// Calls `body` with the one spelling that rules compare: without brackets and trailing dot, and an IPv4 address
     /// that came as `::ffff:10.0.0.7` as the IPv4 address, lest a rule for it be passed by.
     static func withName<Result>(of host: Span<UInt8>, _ body: (Span<UInt8>) -> Result) -> Result {
-        let name = host.extracting(nameRange(of: host))
+        let name = host.extracting(host.bareHost)
         if name.count > 7, name[0] == .colon || name[0] == UInt8(ascii: "0"), name.firstIndex(of: .colon) != nil,
-            let address = IPAddress(name.text)?.unmapped, address.family == .v4
+            let address = IPAddress(name)?.unmapped, address.family == .v4
         {
             return body(Array(address.description.utf8).span)
         }
         return body(name)
     }
 
-    private static func nameRange(of host: Span<UInt8>) -> Range<Int> {
-        var range = 0..<host.count
-        if range.count > 1, host[0] == openBracket, host[host.count - 1] == closeBracket {
-            range = 1..<host.count - 1
-        } else if range.count > 1, host[host.count - 1] == dot {
-            range = 0..<host.count - 1
-        }
-        return range
-    }
-
     /// The address that a host spells, or nil for a name.
     static func address(_ host: Span<UInt8>) -> IPAddress? {
-        if host.firstIndex(of: .colon) != nil { return IPAddress(host.text)?.unmapped }
+        if host.firstIndex(of: .colon) != nil { return IPAddress(host)?.unmapped }
         guard (7...15).contains(host.count), host[host.count - 1].isDigit else { return nil }
         var bits: UInt32 = 0
         var parts = 0

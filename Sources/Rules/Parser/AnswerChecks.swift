@@ -119,13 +119,20 @@ struct AnswerChecks: BlockReader {
                 "this trusts what is trusted anyway: say what to 'allow', or 'pin', 'anchor' or 'name'",
                 suggestion: forgiven.isEmpty ? nil : "allow \(forgiven); trust")
         }
-        if let node = source.said(.retry), !rule.isUse, ![.performDefault, .ask].contains(rule.action) {
-            let sentence = "'retry' goes with 'use', 'default' or 'ask', and this challenge says '\(rule.actionWords)'"
-            log.report(at: node.name.range, sentence)
+        for word in [ChallengeDirective.retry, .probe] {
+            guard let node = source.said(word), !rule.isUse, ![.performDefault, .ask].contains(rule.action) else {
+                continue
+            }
+            let sentence = "'\(word.rawValue)' goes with 'use', 'default' or 'ask', and this challenge says "
+            log.report(at: node.name.range, "\(sentence)'\(rule.actionWords)'")
             return
         }
+        if let node = source.said(.probe), rule.isProxy == true, case .path = rule.probe {
+            log.report(
+                at: node.name.range, "a parent is asked for what a client asked it for: say 'probe no', or nothing")
+        }
         reportMeaningless(
-            [.persistence, .preempt, .order, .authorization], ofRefusals: [.attempts, .retry], to: rule, source)
+            [.probe, .persistence, .preempt, .order, .authorization], ofRefusals: [.attempts, .retry], to: rule, source)
     }
 
     /// A modifier for a method that the challenge does not answer would be ignored in silence.

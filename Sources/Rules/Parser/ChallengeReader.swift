@@ -25,6 +25,7 @@ enum ChallengeDirective: String, DirectiveName {
     // Modifiers.
     case attempts
     case retry
+    case probe
     case persistence
     case preempt
     case order
@@ -64,6 +65,7 @@ enum ChallengeDirective: String, DirectiveName {
         case .until: .one("a day such as 2027-01-31")
         case .attempts: .one("a number")
         case .retry: .some("'never', or durations such as 30s 5m 30m")
+        case .probe: .one("'no', or a path such as /status")
         case .persistence: .one("'none', 'session' or 'permanent'")
         case .order: .some("authentication methods")
         case .authorization: .one("'keep' or 'replace'")
@@ -153,8 +155,9 @@ struct ChallengeReader: BlockReader {
         typealias Rule = Configuration.ChallengeRule
         guard let value = directive.values.first else { return false }
         switch directive.name {
-        case .attempts: parse.number(value, 1...10).map { rule.attempts = $0 }
+        case .attempts: parse.number(value, Self.attempts).map { rule.attempts = $0 }
         case .retry: retry(directive.values).map { rule.retry = $0 }
+        case .probe: probe(value).map { rule.probe = $0 }
         case .persistence: parse.keyword(value, Persistence.self).map { rule.persistence = $0 }
         case .preempt: preemption(value).map { rule.preemption = $0 }
         case .learn: parse.yesOrNo(value).map { rule.learns = $0 }
@@ -211,6 +214,19 @@ struct ChallengeReader: BlockReader {
         let milliseconds = Int(time / .milliseconds(1))
         if (1000...86_400_000).contains(milliseconds) { return milliseconds }
         refuse(value, "\(value.shown) is not a duration from 1s to 24h")
+        return nil
+    }
+
+    /// `no`, or the path of the request that asks.
+    private func probe(_ value: Value) -> Configuration.ChallengeRule.Probe? {
+        if value.text == "no" { return .no }
+        let isWord =
+            !value.text.isEmpty
+            && value.text.utf8.allSatisfy { $0 > .space && $0 < .delete && $0 != UInt8(ascii: "#") }
+        if isWord, value.text.hasPrefix("/"), value.text.utf8.count <= Self.longestProbe { return .path(value.text) }
+        let isNo = ["never", "none", "off"].contains(value.text)
+        refuse(
+            value, "\(value.shown) is neither 'no' nor a path such as /status", suggestion: isNo ? "no" : nil)
         return nil
     }
 
@@ -284,8 +300,12 @@ struct ChallengeReader: BlockReader {
         return nil
     }
 
+    /// The numbers that `attempts` may say.
+    static let attempts = 1...10
     /// Of one `use`.
     private static let mostNames = 8
+    /// Bytes.
+    private static let longestProbe = 1000
     /// Of one `retry`.
     private static let mostRetries = 8
 }

@@ -18,6 +18,7 @@ struct RuleWarnings: BlockReader {
             let source = draft.challenges[index]
             warnOfWideAnswer(rule, source)
             warnOfPublicSuffix(rule, source)
+            warnOfAttempts(rule, source)
             if index < Self.compared { warnOfClearPassword(rule, source, behind: configuration.challenges[..<index]) }
             if index < Self.compared { warnOfUnseen(rule, source) }
             if rule.learns, rule.persistence == .permanent { warnOfSharedLearning(rule, source) }
@@ -64,6 +65,19 @@ struct RuleWarnings: BlockReader {
         log.report(
             .warning, at: source.answer,
             "any host that asks is given this credential: say 'host', or 'proxy yes' for a parent proxy")
+    }
+
+    /// A rule that applies after more refusals than it lets a request have.
+    private func warnOfAttempts(_ rule: Configuration.ChallengeRule, _ source: ChallengeSource) {
+        guard rule.isUse || rule.action == .ask, rule.attempts <= rule.failuresBefore,
+            let node = source.said(.attempts)
+        else { return }
+        let (refusals, needed) = (rule.failuresBefore, rule.failuresBefore + 1)
+        log.report(
+            .warning, at: node.range,
+            "this challenge never answers: it applies after \(refusals) refused \(refusals == 1 ? "answer" : "answers"), "
+                + "and allows \(rule.attempts) in all",
+            suggestion: ChallengeReader.attempts.contains(needed) ? "attempts \(needed)" : nil)
     }
 
     private func warnOfPublicSuffix(_ rule: Configuration.ChallengeRule, _ source: ChallengeSource) {

@@ -5,11 +5,15 @@ public struct Ruling: Sendable, Equatable {
     public let action: Configuration.ChallengeRule.Action
     /// Nil: no rule matched, and `action` is `.performDefault`.
     public let rule: RuleReference?
-    /// Answers that may be tried in one task.
+    /// `attempts` of the rule file: refusals of one credential that a request may cost, with those before it that the rule's
+    /// `failures` asks for.
     public let attempts: Int
+    /// How many answers with one credential, or by an operator, the rule lets a request have; 0: it never answers.
+    public let answers: Int
     /// Milliseconds after which a version that was accepted before and is refused now is tried again by one request,
     /// after each refusal the next, the last one over and over; empty: never.
     public let retry: [Int]
+    public let probe: Configuration.ChallengeRule.Probe
     public let persistence: Persistence
     public let preemption: Configuration.ChallengeRule.Preemption
     /// The order in which to try a response's challenges; empty: by strength.
@@ -31,7 +35,9 @@ public struct Ruling: Sendable, Equatable {
         self.action = action
         self.rule = rule.rule
         attempts = rule.attempts
+        answers = max(0, rule.attempts - rule.failuresBefore)
         retry = rule.retry
+        probe = rule.probe
         persistence = rule.persistence
         preemption = rule.preemption
         order = rule.order
@@ -47,7 +53,9 @@ public struct Ruling: Sendable, Equatable {
         action = .performDefault
         rule = nil
         attempts = 1
+        answers = 1
         retry = Configuration.ChallengeRule.usualRetry
+        probe = .sample
         persistence = .session
         preemption = .yes
         order = []

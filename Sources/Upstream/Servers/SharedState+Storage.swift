@@ -12,19 +12,11 @@ extension SharedState {
             if count % 64 == 0 { await Task.yield() }
             if [.certificate, .trust].contains(change.space.authenticationMethod.storedKind) { retireTLSAnswers() }
             if let version = storage.version(of: change.user, for: change.space) {
-                unpark(other: version)
+                spaces.accounts.replace(with: version)
                 retire(.logins(version.name, but: version))
             } else if change.kind == .removed {
                 retire(.logins(change.space.credentialName(of: change.user), but: nil))
             }
         }
-    }
-
-    /// Forgets the refusals of values that nobody has any more; the journal is asked only if there are any.
-    private func unpark(other version: CredentialVersion) {
-        let isParked = spaces.parked.entries.contains {
-            $0.version.name == version.name && $0.version != version
-        }
-        if isParked { spaces.replace(with: version) }
     }
 }

@@ -37,7 +37,6 @@ public final class SharedState: Sendable {
             storage: storage, spaces: spaces, tokens: tokens, audit: audit, report: report)
         challenges.onRefresh { [weak self] in self?.retire(after: $0) }
         challenges.onException { [weak self] in self?.retireTLSAnswers() }
-        spaces.parked.onIdentityChange { [weak self] in self?.retireTLSAnswers() }
     }
 
     /// The room that copies of bodies take up on disk.

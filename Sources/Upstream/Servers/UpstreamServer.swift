@@ -14,7 +14,7 @@ import Transport
 public final class UpstreamServer: ChannelObserver {
     /// `http`, `https` or `ftp`.
     public let scheme: Scheme
-    /// Lower case, without a trailing dot.
+    /// In its canonical spelling (`HostSpelling`).
     public let host: [UInt8]
     public let hostText: String
     public let port: UInt16
@@ -113,11 +113,11 @@ public final class UpstreamServer: ChannelObserver {
     /// It said `100 Continue`.
     public func heardExpectation() { ignoresExpectationUntil = 0 }
 
-    /// Whether that is the server: its host in any case, with or without the dot of the root.
+    /// Whether that is the server, its host in any spelling.
     func isServer(_ scheme: Scheme, host name: Span<UInt8>, port: UInt16) -> Bool {
         guard port == self.port, scheme == self.scheme else { return false }
         let host = host
-        return host.span.equalsIgnoringCase(name.extracting(first: name.unrootedCount))
+        return name.isSpelling(of: host.span)
     }
 
     /// Whether connections wait here for their next request.

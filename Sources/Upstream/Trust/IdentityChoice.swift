@@ -33,8 +33,10 @@ final class IdentityChoice {
     var isOpen = false
     /// Whether it was behind the handshake, about a request, that the server asked last.
     private(set) var isAboutRequest = false
-    /// The parked versions that this connection tries again.
-    var trials: [CredentialVersion] = []
+    /// The answers that this connection leads with, until the server's verdict.
+    private var attempts: [Attempt] = []
+    /// Whether a TLS session may be resumed, in which the server judges no certificate.
+    var mayResume = true
     /// Whether the server may see a certificate at all: a rule speaks of it, or one is stored for it.
     let mayShow: Bool
     private let metrics: Metrics
@@ -91,7 +93,7 @@ final class IdentityChoice {
             case .lookUpDefault: action = progress.task.foundDefault(choose(among: stored, from: .storage))
             case .ask(let challenge): action = progress.task.decided(decide(challenge))
             case .answer(let answer):
-                guard let pause = pause(of: answer.credential.version) else { return answer }
+                guard let pause = hold(answer) else { return answer }
                 metrics.add(to: .credentialsParked)
                 action = progress.task.heldBack(nil, offers: [offer], for: pause.milliseconds)
             case .pass(let reason):
@@ -116,7 +118,7 @@ final class IdentityChoice {
 
     private func decide(_ challenge: AuthenticationChallenge) -> Decision {
         let rule = delegate.rule(for: challenge)
-        var (chosen, attempts, otherwise) = (Credential?.none, rule.attempts, Disposition.rejectProtectionSpace)
+        var (chosen, otherwise) = (Credential?.none, Disposition.rejectProtectionSpace)
         if rule.isReport {
             let reason = rule.reason
             return Decision(.rejectProtectionSpace, reason: reason, report: rule.action.words)
@@ -127,13 +129,13 @@ final class IdentityChoice {
             chosen = choose(among: named, from: .rule(rule.rule), besides: challenge.refused)
         case .performDefault:
             chosen = choose(among: stored, from: .storage, besides: challenge.refused)
-            (attempts, otherwise) = (max(attempts, stored.count), .performDefaultHandling)
+            otherwise = .performDefaultHandling
         case .ask: return ask(challenge, by: rule)
         case .reject, .cancel, .trust: return delegate.decide(challenge, by: rule, at: now()).decision
         }
         let reason = rule.reason
         return Decision(
-            chosen.map { .useCredential($0) } ?? otherwise, attempts: attempts, reason: reason)
+            chosen.map { .useCredential($0) } ?? otherwise, attempts: rule.answers, reason: reason)
     }
 
     /// What is stored, else what an operator says.
@@ -144,14 +146,16 @@ final class IdentityChoice {
         switch progress.word ?? delegate.standingAct(for: challenge, by: rule) {
         case .use(let name)?:
             chosen = delegate.policy.credentials.certificate(named: name) ?? stored.first { $0.version.name == name }
-        case .reject?: return Decision(.rejectProtectionSpace, reason: reason)
+        case .reject?:
+            progress.isRejectedByOperator = true
+            return Decision(.rejectProtectionSpace, reason: reason)
         case .cancel?:
             return Decision(
                 .cancelAuthenticationChallenge, reason: "\(reason) asks, and the operator said no")
         case .password?, .trust?, nil: break
         }
         if let chosen, !challenge.refused.contains(chosen.version), pause(of: chosen.version) == nil {
-            return Decision(.useCredential(chosen), attempts: rule.attempts, reason: reason)
+            return Decision(.useCredential(chosen), attempts: rule.answers, reason: reason)
         }
         var subject = delegate.question(about: challenge, by: rule)
         subject?.details = issuers.map { "accepts \($0)" }
@@ -212,14 +216,43 @@ final class IdentityChoice {
 
     /// - Returns: nil where it may be shown.
     func pause(of version: CredentialVersion) -> Pause? {
-        if trials.contains(version) { return nil }
+        if attempts.contains(where: { $0.version == version }) { return nil }
         let now = now()
-        switch delegate.state.spaces.parked.standing(of: version, in: space, at: now) {
-        case .free: return nil
-        case .parked(let nextTry): return Pause(milliseconds: nextTry.map { max(0, $0 - now) })
-        // A connection that begins later tries it again.
-        case .due: return Pause(milliseconds: 0)
+        let end = delegate.state.spaces.accounts.hold(
+            on: version, at: space.origin.serverName, for: Evidence.hash([UInt8]().span), now: now)
+        return end.map { Pause(milliseconds: $0 == .max ? nil : max(0, $0 - now)) }
+    }
+
+    private func evidence(of credential: Credential) -> Evidence {
+        delegate.state.spaces.accounts.evidence(of: credential, at: space.origin.serverName)
+    }
+
+    /// Asks the account of the certificate whether it may be shown. A handshake cannot wait: where the verdict on another
+    /// connection comes first, it is shown beside that one.
+    /// - Returns: nil where it may.
+    private func hold(_ answer: Answer) -> Pause? {
+        let (evidence, now) = (evidence(of: answer.credential), now())
+        if attempts.contains(where: { $0.version == answer.credential.version }) { return nil }
+        var terms = RetryTerms(retry: delegate.rule(for: space, failures: 0).retry)
+        terms.mayProbe = false
+        switch evidence.admit([UInt8]().span, under: terms, now: now) {
+        case .send(let attempt): attempts.append(attempt)
+        case .wait(let waiter):
+            waiter.expire()
+            attempts.append(Attempt(sentAt: evidence.send(), evidence, for: [UInt8]().span))
+        case .refused(_, let nextTry): return Pause(milliseconds: nextTry.map { max(0, $0 - now) })
         }
+        return nil
+    }
+
+    /// The server's verdict on a certificate that it was shown.
+    func settle(_ credential: Credential, _ verdict: AnswerVerdict, because reason: String? = nil) {
+        let evidence = evidence(of: credential)
+        let attempt =
+            attempts.first { $0.version == credential.version }
+            ?? Attempt(sentAt: evidence.send(), evidence, for: [UInt8]().span)
+        attempts.removeAll { $0.version == credential.version }
+        attempt.settle(verdict, because: reason, now: now())
     }
 }
 

@@ -23,6 +23,8 @@ public struct IdentityProgress {
     var question: QuestionSubject?
     /// The operator's answer to that, for this request.
     var word: OperatorAnswer.Act?
+    /// Whether an operator rejected the server's request.
+    var isRejectedByOperator = false
     /// The certificates that the server has refused, in this order.
     var refusals: [Refused] = []
 

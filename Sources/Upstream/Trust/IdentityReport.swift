@@ -45,12 +45,24 @@ struct IdentityReport {
         case .declined(let reason)?:
             switch reason {
             case .parked, .attemptsUsed, .alreadyRefused, .reported: return reason.description
+            case .rejected where choice.progress.isRejectedByOperator:
+                return "\(by(ruling.rule)) asks the operator, who rejected that"
             case .rejected where ruling.action == .reject: return "\(by(ruling.rule)) rejects that"
             case .rejected: return "\(by(ruling.rule)) shows it none, since it does not accept their issuers"
             default: return nil
             }
         case .cancelled?, nil: return nil
         }
+    }
+
+    /// What the server says in a response that refuses the request over its certificate.
+    ///
+    /// - Parameter page: its status, and its words.
+    func sentence(onPage page: String) -> String {
+        guard choice.progress.end == nil, let name = choice.shown.name else {
+            return "the server \(predicate): it answered \(page)"
+        }
+        return "the server refused the client certificate of credential \(name): it answered \(page)"
     }
 
     // MARK: - The list
@@ -115,8 +127,10 @@ struct IdentityReport {
         }
         if version == choice.shown.credential?.version { return "it was shown" }
         guard let pause = choice.pause(of: version) else { return nil }
-        guard let milliseconds = pause.milliseconds else { return "it was refused before, and waits for another value" }
-        return "it was refused before, and is tried again in \(milliseconds / 1000 + 1) seconds"
+        guard let milliseconds = pause.milliseconds else {
+            return "it was refused before and is on hold until its value is set again"
+        }
+        return "it was refused before and is on hold: the next try is in \(PassReason.words(milliseconds))"
     }
 
     private func whyNotByRule(_ credential: Credential) -> String {
@@ -150,16 +164,20 @@ struct IdentityReport {
     // MARK: - The journal
 
     /// Writes into the journal what became of the latest request for a certificate.
+    ///
+    /// - Parameter page: the status and words of a response that refuses the request over its certificate; nil: none did.
     /// - Returns: the line for the operator, where there is news.
-    func note(_ outcome: JournalEntry.Outcome, at now: Int) -> String? {
-        var first = choice.challenge ?? challenge
-        first.distinguishedNames = challenge.distinguishedNames
-        var note = TLSChallengeNote(first, to: choice.delegate)
+    func note(_ outcome: JournalEntry.Outcome, onPage page: String? = nil, at now: Int) -> String? {
+        // The rules were asked again behind each refusal: the last of them answered.
+        var asked = outcome == .answered ? challenge : choice.challenge ?? challenge
+        asked.distinguishedNames = challenge.distinguishedNames
+        var note = TLSChallengeNote(asked, to: choice.delegate)
         note.lines = challenge.distinguishedNames.map { "accepts \($0)" }
         note.credential = choice.shown.name
-        note.isConcerned = choice.mayShow
+        note.isConcerned = choice.mayShow || page != nil
         if outcome != .answered {
-            note.reason = "the server \(predicate)" + (outcome == .declined ? "; it went on without" : "")
+            note.reason =
+                page.map(sentence) ?? "the server \(predicate)" + (outcome == .declined ? "; it went on without" : "")
             note.suggestion = suggestion?.joined(separator: "\n")
         }
         return note.put(outcome, failures: challenge.previousFailureCount, at: now)

@@ -90,8 +90,7 @@ extension UpstreamConnection {
         switch reason {
         case .alert(let alert)? where alert.refusesCertificate && security.shownIdentity != nil:
             challenges.note(
-                IdentityRefusal(
-                    choice: choice, server: server, alert: alert, target: choice.isAboutRequest ? target : nil))
+                IdentityRefusal(choice: choice, server: server, alert: alert))
             return Refusal(alert, of: choice)
         case .identityWanted(let alert)?: return Refusal(choice.progress, of: choice) ?? Refusal(alert, of: choice)
         default: return nil
@@ -105,21 +104,32 @@ extension Requester {
     ///
     /// - Parameters:
     ///   - isGood: whether it is none that could be about the certificate.
+    ///   - page: its status and words, where it refuses the request over the certificate; nil: it does not.
     ///   - target: of the request.
-    public func noteIdentity(on security: ConnectionSecurity, isGood: Bool, at target: ByteBuffer) {
-        guard let choice = security.choice, choice.hasNews else { return }
+    /// - Returns: why the server refuses the request, if that is over the certificate.
+    @discardableResult
+    public func noteIdentity(
+        on security: ConnectionSecurity, isGood: Bool, onPage page: String? = nil, at target: ByteBuffer
+    ) -> String? {
+        guard let choice = security.choice, choice.hasNews else { return nil }
         let now = loop.epochMilliseconds
-        guard choice.progress.end == nil, let version = choice.shown.credential?.version else {
+        if let page {
+            choice.hasNews = false
+            let report = IdentityReport(choice)
+            if let line = report.note(.passed, onPage: page, at: now) { shared.report(line) }
+            return report.sentence(onPage: page)
+        }
+        guard choice.progress.end == nil, let credential = choice.shown.credential else {
             choice.hasNews = false
             if choice.mayShow, let report = IdentityReport(choice).note(.declined, at: now) { shared.report(report) }
-            return
+            return nil
         }
-        guard isGood else { return }
+        guard isGood else { return nil }
         choice.hasNews = false
-        let wasParked = shared.spaces.noteAccepted(version, for: choice.space)
-        if wasParked { shared.challenges.noteLifted(version, for: choice.space, by: choice.delegate.client) }
-        if choice.isAboutRequest { shared.spaces.noteOpened(target.readable, to: version, in: choice.space) }
+        shared.spaces.noteAccepted(credential.version, for: choice.space)
+        choice.settle(credential, .accepted)
         _ = IdentityReport(choice).note(.answered, at: now)
+        return nil
     }
 
     /// Takes note in the journal of a server that got no certificate which it takes.

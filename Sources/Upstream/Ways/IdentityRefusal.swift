@@ -10,9 +10,6 @@ struct IdentityRefusal {
     let choice: IdentityChoice
     let server: UpstreamServer
     let alert: TLSAlert
-    /// Of the request that the server asked about; nil: it asked in its handshake.
-    let target: ByteBuffer?
-
     private var space: ProtectionSpace { choice.space }
     private var challenges: ChallengeState { choice.delegate.state }
 
@@ -50,14 +47,10 @@ struct IdentityRefusal {
     }
 
     private func park(_ answer: Answer, for requester: Requester) {
-        let version = answer.credential.version
-        // Of connections that were made at the same time one refusal counts.
-        if !choice.trials.contains(version), challenges.spaces.parked.contains(version, for: space) { return }
-        let rule = choice.delegate.rule(for: space, failures: 0)
+        let reason = "was refused by \(space.host):\(space.port) (\(alert))"
+        choice.settle(answer.credential, .refused, because: reason)
         challenges.refuse(
-            DefiniteRefusal(
-                of: answer.credential, in: space, at: target, retry: rule.retry,
-                because: "was refused by \(space.host):\(space.port) (\(alert))"),
-            of: choice.delegate.client, countedBy: requester.metrics, at: requester.loop.epochMilliseconds)
+            DefiniteRefusal(of: answer.credential, in: space, because: reason), of: choice.delegate.client,
+            countedBy: requester.metrics)
     }
 }

@@ -5,7 +5,7 @@ import HTTP
 public final class InterceptedTunnel {
     /// `https`, or `http` where the client speaks plain HTTP in its tunnel.
     public let scheme: Scheme
-    /// Lower case, without a trailing dot; an IPv6 address without brackets.
+    /// In its canonical spelling (`HostSpelling`).
     public let host: [UInt8]
     public let port: UInt16
     /// The host as a URL has it.
@@ -30,13 +30,11 @@ public final class InterceptedTunnel {
         return failure
     }
 
-    /// Whether that is the server the tunnel was opened to.
+    /// Whether that is the server the tunnel was opened to, its host in any spelling.
     /// - Parameter usualPort: stands for a port that is not written.
     public func leads(to authority: Authority, in bytes: Span<UInt8>, usualPort: UInt16?) -> Bool {
         guard authority.explicitPort ?? usualPort == port else { return false }
-        let named = authority.host
-        let isRooted = named.count > 1 && bytes[named.upperBound - 1] == UInt8(ascii: ".")
         let host = host
-        return host.span.equalsIgnoringCase(bytes.extracting(named.lowerBound..<named.upperBound - (isRooted ? 1 : 0)))
+        return bytes.extracting(authority.host).isSpelling(of: host.span)
     }
 }

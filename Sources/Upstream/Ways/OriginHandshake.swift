@@ -61,7 +61,7 @@ public struct OriginHandshake {
         let key = SessionKey(
             host: origin.hostText, isProxy: origin.isProxy, port: origin.port, terms: terms, policy: policy.number)
         // A connection apart leaves no session to others.
-        let mayResume = resuming && own == nil && choice.trials.isEmpty && identities?.isApart(origin) != true
+        let mayResume = resuming && own == nil && choice.mayResume && identities?.isApart(origin) != true
         var refusal: Refusal?
         let started = requester.loop.nanoseconds
         do throws(HandshakeError) {
@@ -106,24 +106,17 @@ public struct OriginHandshake {
 
     // MARK: - Our certificate
 
-    /// Parked certificates have another chance first: their files are read again, and one whose time has come is shown by
-    /// this connection for all.
+    /// The files of certificates that are on hold are read again first.
     private func makeChoice() async -> IdentityChoice {
         let loop = requester.loop
         let choice = IdentityChoice(
             delegate, for: origin.authority, mayShow: origin.maySeeIdentity(by: policy.rules),
             after: identities?.progress(with: origin) ?? IdentityProgress(), metrics: requester.metrics
         ) { loop.epochMilliseconds }
-        let parked = own == nil ? shared.spaces.parked.terms(in: choice.space) : []
-        guard !parked.isEmpty else { return choice }
-        await shared.challenges.refresh(policy.credentials)
-        let retry = delegate.rule(for: choice.space, failures: 0).retry
-        for (entry, term) in parked {
-            let now = loop.epochMilliseconds
-            guard let nextTry = term.nextTry, nextTry <= now else { continue }
-            if await shared.spaces.parked.claim(entry, seen: term, retry: retry, at: now) {
-                choice.trials.append(entry.version)
-            }
+        let held = shared.spaces.accounts.standings(at: origin.authority.serverName, now: loop.epochMilliseconds)
+        if own == nil, choice.mayShow, !held.isEmpty {
+            choice.mayResume = false
+            await shared.challenges.refresh(policy.credentials)
         }
         return choice
     }
@@ -134,7 +127,7 @@ public struct OriginHandshake {
         guard own == nil, choice.challenge != nil else { return usual }
         switch error {
         case .tls(.alert(let alert)) where alert.refusesCertificate && choice.shown.credential != nil:
-            identities?.note(IdentityRefusal(choice: choice, server: origin, alert: alert, target: nil))
+            identities?.note(IdentityRefusal(choice: choice, server: origin, alert: alert))
             return usual
         case .tls(.alert(let alert)), .tls(.identityWanted(let alert)):
             return noted(Refusal(choice.progress, of: choice) ?? Refusal(alert, of: choice), choice)

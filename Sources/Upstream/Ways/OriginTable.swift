@@ -8,7 +8,8 @@ import Rules
 import Telemetry
 
 /// The servers of one loop that requests ask for, and where those requests go: by scheme, host and port, found without
-/// making a key.
+/// making a key. An entry is found by the canonical spelling of its host, in any case; an address that is spelled otherwise is
+/// respelled first.
 ///
 /// A server and its destination are one entry, written whole and forgotten whole. A hash only finds the entry: whose it
 /// is, its own scheme, host and port say.
@@ -43,13 +44,12 @@ struct OriginTable {
 
     public var count: Int { entries.count }
 
-    /// The origin of that scheme, `http`, `https` or `ftp`, that host, in any case and without the dot of the root, and
-    /// port.
+    /// The origin of that scheme, `http`, `https` or `ftp`, that host, in any spelling, and port.
     public mutating func origin(_ scheme: Scheme, host: Span<UInt8>, port: UInt16) -> UpstreamServer {
         let hash = Self.hash(scheme, host, port)
         if let known = entry(hash, scheme, host, port) { return known.origin }
-        let origin = UpstreamServer(
-            scheme: scheme, host: host.extracting(first: host.unrootedCount), port: port, pool: pool)
+        if let address = host.respelledAddress { return self.origin(scheme, host: address.span, port: port) }
+        let origin = UpstreamServer(scheme: scheme, host: host, port: port, pool: pool)
         put(Entry(origin: origin, destination: nil), hash)
         return origin
     }
@@ -65,9 +65,10 @@ struct OriginTable {
             latest = destination
             return destination
         }
-        let origin =
-            known?.origin
-            ?? UpstreamServer(scheme: scheme, host: host.extracting(first: host.unrootedCount), port: port, pool: pool)
+        if known == nil, let address = host.respelledAddress {
+            return destination(scheme, host: address.span, port: port, by: rules)
+        }
+        let origin = known?.origin ?? UpstreamServer(scheme: scheme, host: host, port: port, pool: pool)
         let destination = decideDestination(of: origin, by: rules)
         put(Entry(origin: origin, destination: destination), hash)
         latest = destination
@@ -126,12 +127,6 @@ struct OriginTable {
     private static let stepsForRoom = 4
 
     private static func hash(_ scheme: Scheme, _ host: Span<UInt8>, _ port: UInt16) -> UInt64 {
-        SpanHash.of(
-            host.extracting(first: host.unrootedCount), seed: UInt64(port) | UInt64(scheme.rawValue) << 16)
+        SpanHash.of(host.extracting(host.bareHost), seed: UInt64(port) | UInt64(scheme.rawValue) << 16)
     }
-}
-
-extension Span<UInt8> {
-    /// The length of a host without the dot of the root.
-    var unrootedCount: Int { count > 1 && self[count - 1] == UInt8(ascii: ".") ? count - 1 : count }
 }

@@ -39,17 +39,7 @@ struct ParentTable {
             case .server(let server, let name): .parent(parent(server, named: name))
             }
         }
-        Self.acquaint(hops)
         return hops
-    }
-
-    /// Parents of one name stand in for each other, and know the same accounts.
-    private static func acquaint(_ hops: [Hop]) {
-        let parents = hops.compactMap(\.parent)
-        for parent in parents {
-            parent.challenger.sharesAccountsWith =
-                parents.filter { $0.name == parent.name && $0 !== parent }.map(\.origin.authority)
-        }
     }
 
     /// All of them.
@@ -57,7 +47,6 @@ struct ParentTable {
     /// - Parameter found: what PAC files say, by their parent's name.
     public mutating func hops(of parentList: ParentList, to host: Span<UInt8>, found: [String: [PACWay]]) -> [Hop] {
         var hops: [Hop] = []
-        defer { Self.acquaint(hops) }
         for hop in parentList.hops {
             guard case .parent(let group) = hop, !group.excepts(host) else { return hops + [.direct] }
             for server in group.servers { hops.append(.parent(parent(server, named: group.name))) }

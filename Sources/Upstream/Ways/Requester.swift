@@ -166,9 +166,9 @@ public final class ClientPresence {
     public let wakeup = Wakeup()
     public private(set) var hasLeft = false
     private var task: Task<Void, Never>?
-    /// The leases of a request whose answer is on its way, at the origin or at a parent. They end with the verdict.
-    private weak var trial: Lease?
-    private weak var laterTrial: Lease?
+    /// The leases and attempts of a request whose answer is on its way, at the origin or at a parent. They end with the verdict.
+    private weak var trial: AnyObject?
+    private weak var laterTrial: AnyObject?
     /// Whether the others who wait are served by what this request does, and not only by what it learns.
     private var isLoggingIn = false
     private var alarm: Alarm?
@@ -189,8 +189,8 @@ public final class ClientPresence {
     public func finish() { task = nil }
 
     /// The request sends an answer that decides for all who wait.
-    public func beginTrial(_ lease: Lease) {
-        if trial == nil || trial === lease { trial = lease } else { laterTrial = lease }
+    public func beginTrial(_ trial: AnyObject) {
+        if self.trial == nil || self.trial === trial { self.trial = trial } else { laterTrial = trial }
     }
 
     /// The request begins a session at the server, for all who wait for one.
@@ -208,8 +208,10 @@ public final class ClientPresence {
         guard isWanted else { return end() }
         if !isLoggingIn {
             // The next may try; what this one learns counts all the same.
-            trial?.release()
-            laterTrial?.release()
+            for trial in [trial, laterTrial] {
+                (trial as? Lease)?.release()
+                (trial as? Attempt)?.handOver()
+            }
         }
         let alarm = Alarm(on: loop) { [unowned self] in end() }
         alarm.set(after: limit)

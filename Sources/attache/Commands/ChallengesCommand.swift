@@ -16,9 +16,9 @@ struct ChallengesCommand: Command {
         ],
         details: """
             Shows each protection space that has challenged since the proxy was started, at most 1,000, the
-            latest first: those that nobody answered with the reason, the rules that were asked, and lines
-            to paste into the rule file; then those that were answered, with the credential's name. With
-            a URL only those of its server.
+            latest first: those that nobody answered with the reason, what the server said (up to 1 KB of
+            text), the rules that were asked, and lines to paste into the rule file; then those that were
+            answered, with the credential's name. With a URL only those of its server.
 
             The proxy is reached by the socket 'control' in the directory that 'state' names, as its own
             user or as root.

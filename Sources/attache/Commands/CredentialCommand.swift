@@ -1,7 +1,9 @@
 import Admin
 import Authentication
+import Challenges
 import Credentials
 import Crypto
+import IO
 import Model
 import Rules
 
@@ -9,7 +11,7 @@ import Rules
 struct CredentialCommand: Command {
     private enum Work {
         case set(CredentialSubject, CredentialEntry, isDefault: Bool?)
-        case list
+        case list(asJSON: Bool)
         case remove(CredentialSubject)
         case makeDefault(CredentialSubject)
         case take(CredentialImport)
@@ -35,7 +37,7 @@ struct CredentialCommand: Command {
             let subject = try CredentialSubject(arguments, entry: entry)
             try Self.checkPersistence(arguments)
             work = .set(subject, entry, isDefault: try arguments.yesOrNo("default"))
-        case .list: work = .list
+        case .list: work = .list(asJSON: arguments.has("json"))
         case .remove: work = .remove(try CredentialSubject(arguments))
         case .makeDefault:
             let subject = try CredentialSubject(arguments)
@@ -79,8 +81,8 @@ struct CredentialCommand: Command {
         if place.isMissing {
             switch work {
             case .set, .take, .retry: break
-            case .list:
-                try showParked(of: nil)
+            case .list(let asJSON):
+                try list(nil, asJSON: asJSON)
                 return ExitStatus.success
             case .remove, .makeDefault: throw .failed("there is no such credential: nothing is stored yet")
             case .export: throw .failed("nothing is stored yet")
@@ -94,10 +96,7 @@ struct CredentialCommand: Command {
             try StoreEditing.openOrMake(place) { store throws(CommandError) in
                 try store.set(credential, for: subject.space, asDefault: isDefault)
             }
-        case .list:
-            let store = try StoreEditing(place)
-            CredentialListing.show(store.rows)
-            try showParked(of: store)
+        case .list(let asJSON): try list(try StoreEditing(place), asJSON: asJSON)
         case .retry(let retry): try retry.run(configuration, place)
         case .remove(let subject):
             let removal = try StoreEditing(place).remove(subject.name(), for: subject.space)
@@ -109,16 +108,19 @@ struct CredentialCommand: Command {
         return ExitStatus.success
     }
 
-    /// Shows the refused credentials, which need not be stored ones: those that the running proxy knows, else those of the
-    /// store.
-    private func showParked(of store: StoreEditing?) throws(CommandError) {
-        var lines = store?.parked.map { "\($0.words), \($1.words)\n" }.joined() ?? ""
+    /// Shows all credentials of the rule file and of the store, with what the running proxy knows of them; where none runs,
+    /// with what the store does.
+    private func list(_ store: StoreEditing?, asJSON: Bool) throws(CommandError) {
+        var accounts = store?.accounts ?? []
         if case .path = ControlPlace(configuration),
-            let answer = try RunningProxy(configuration).ask("GET", "/parked?format=text")
+            let answer = try RunningProxy(configuration).ask("GET", "/credentials?format=accounts")
         {
-            lines = answer
+            accounts = answer.split(separator: "\n").compactMap { AccountLine.account($0) }
         }
-        Console.printText(lines)
+        let list = CredentialList(
+            configured: configuration.configuredCredentials, stored: store?.places ?? [], accounts: accounts,
+            at: SystemClock.epochMilliseconds)
+        Console.printText(asJSON ? CredentialTable.json(list) + "\n" : CredentialTable.text(list))
     }
 
     private func run(_ taking: CredentialImport) throws(CommandError) {
@@ -136,7 +138,7 @@ extension CredentialCommand {
         name: "credential", summary: "show and change the stored credentials",
         operands: [
             CommandOperand(name: "ACTION", choices: CredentialAction.allCases.map(\.rawValue)),
-            CommandOperand(name: "URL|FILE", isOptional: true),
+            CommandOperand(name: "URL|FILE|NAME", isOptional: true),
             CommandOperand(name: "USER|NAME", isOptional: true),
         ],
         options: [
@@ -188,6 +190,7 @@ extension CredentialCommand {
                     "the certificate's key, where it stands in a file of its own; with 'import', the",
                     "key that opens an export: 'file NAME' or 'env NAME'",
                 ]),
+            CommandOption(name: "json", summary: ["'list': one JSON array"]),
             CommandOption(name: "dry-run", summary: ["show the credentials that 'import' would keep, and keep none"]),
             CommandOption(
                 name: "to", value: "file|env",
@@ -199,8 +202,7 @@ extension CredentialCommand {
             'set URL USER' keeps a credential for the protection space of the URL's server, or gives it a new
             password. It asks for the password twice without showing it; where standard input is no terminal,
             it is read from there. 'remove URL USER' forgets it. 'default URL USER' makes it the one that the
-            space's challenges are answered with where the rules say 'default' or nothing. 'list' shows
-            them all with their kind and, where it is known, their last day, and no secret. The URL
+            space's challenges are answered with where the rules say 'default' or nothing. The URL
             socks5://HOST:PORT is a parent's.
 
             'set URL --token FILE' keeps a bearer token, 'set URL --certificate FILE --key FILE' a certificate
@@ -208,10 +210,12 @@ extension CredentialCommand {
             certificate's subject, where none is said. 'attache trust HOST:PORT --accept' keeps an exception
             for a server's key.
 
-            A credential that a server has refused is not sent there again until its value changes; 'list' shows
-            them, those of the rule file too. 'retry' gives them another chance, as when an account was
-            unlocked: all of them, with a URL those of its server, with USER those of a user or, for one of
-            the rule file, of that name. It holds for all proxies that share the store.
+            'list' shows all credentials, those of the rule file too, with the state of each value: whether
+            servers have accepted or refused it, when it is tried next, and what ends a hold at once. 'retry' has
+            credentials sent again that are on hold, as when an account was unlocked: all of them, with a URL
+            those that its server has judged, with NAME the one of that name, or those of that user. It holds
+            for all proxies that share the store. A credential of the rule file
+            is also sent again when one of its files is touched or written again. See 'attache help refusals'.
 
             'import FILE' keeps the credentials of a netrc file, or the users in a configuration file of curl's (curl
             --config); '-' is standard input. All of it is kept, or, where a line is not understood, nothing.
@@ -247,7 +251,8 @@ private enum CredentialAction: String, CaseIterable {
                 "realm", "method", "proxy", "password-file", "token", "certificate", "key", "passphrase", "default",
                 "persistence",
             ]
-        case .list, .retry: []
+        case .list: ["json"]
+        case .retry: []
         case .remove, .makeDefault: ["realm", "method", "proxy"]
         case .take: ["realm", "method", "format", "protocol", "key", "dry-run"]
         case .export: ["to"]

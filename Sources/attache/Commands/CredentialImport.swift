@@ -151,7 +151,7 @@ struct CredentialImport {
             case .host(let host):
                 let isAddress = host.contains(":") && IPAddress(host) != nil
                 let origin = try Origin(url: "\(scheme)://\(isAddress ? "[\(host)]" : host)/", isProxy: false)
-                guard isAddress || origin.host == host.lowercased() else {
+                guard isAddress || origin.host == HostSpelling.canonical(host) else {
                     throw ExplanationError("'\(Console.printable(host))' is no host")
                 }
                 return origin

@@ -1,8 +1,9 @@
+import Admin
 import Authentication
 import Model
 import Upstream
 
-/// Credentials as a list shows them: no secret.
+/// The credentials of an import, without their secrets.
 enum CredentialListing {
     struct Row {
         let space: ProtectionSpace
@@ -20,7 +21,7 @@ enum CredentialListing {
             (
                 state: row.state, name: "\(row.isDefault ? "*" : " ") \(Console.printable(row.name))",
                 kind: row.space.authenticationMethod.storedKind.rawValue,
-                space: words(for: row.space) + words(for: row.lastDay)
+                space: row.space.words + words(for: row.lastDay)
             )
         }
         let width = { (column: [String]) in column.map(\.count).max() ?? 0 }
@@ -34,26 +35,6 @@ enum CredentialListing {
     private static func words(for lastDay: Day?) -> String {
         guard let lastDay else { return "" }
         return lastDay < .today ? ", ended on \(lastDay)" : ", until \(lastDay)"
-    }
-
-    /// The space in few words.
-    static func words(for space: ProtectionSpace) -> String {
-        if space.authenticationMethod == .serverTrust { return server(of: space) }
-        let method = space.authenticationMethod == .default ? "any method" : space.authenticationMethod.rawValue
-        let realm = space.realm.map { " \"\(Console.printable($0))\"" } ?? ""
-        return "\(method)\(realm) of \(server(of: space))"
-    }
-
-    private static func server(of space: ProtectionSpace) -> String {
-        "\(space.isProxy ? "the proxy " : "")\(url(of: space))"
-    }
-
-    /// The server as a command takes it.
-    static func url(of space: ProtectionSpace) -> String {
-        let name = Console.printable(space.host)
-        let host = name.contains(":") ? "[\(name)]" : name
-        let scheme = space.protocol == .socks ? "socks5" : space.protocol.rawValue
-        return "\(scheme)://\(host):\(space.port)"
     }
 
     private static func padded(_ text: String, to width: Int) -> String {

@@ -1,4 +1,7 @@
+import Admin
 import Authentication
+import Bytes
+import Challenges
 import Model
 
 /// The removal of a stored credential.
@@ -15,30 +18,14 @@ struct CredentialRemoval {
     /// - Parameter ruleFile: the one that was said.
     func sentence(ruleFile: String?) -> String? {
         guard wasDefault else { return nil }
-        let loss = "\(name) was the default for \(CredentialListing.words(for: space))"
+        let loss = "\(name) was the default for \(space.words)"
         guard let next else { return "\(loss): no stored credential answers there now" }
-        let command = command(next, ruleFile).map(Self.quoted).joined(separator: " ")
+        let command = command(next, ruleFile).map(ShellWord.quoted).joined(separator: " ")
         return "\(loss): none is now; this makes \(next) the next: \(command)"
     }
 
     private func command(_ next: String, _ ruleFile: String?) -> [String] {
-        var words = ["attache", "credential", "default", CredentialListing.url(of: space), next]
-        switch space.authenticationMethod {
-        case .basic: break
-        case .default: words += ["--method", "any"]
-        default: words += ["--method", space.authenticationMethod.rawValue]
-        }
-        if let realm = space.realm { words += ["--realm", realm] }
-        if space.isProxy, space.protocol != .socks { words += ["--proxy", "yes"] }
-        if let ruleFile { words += ["--config", ruleFile] }
-        return words
-    }
-
-    private static let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@%+=:,./-_".utf8)
-
-    /// A word as a shell takes it.
-    private static func quoted(_ word: String) -> String {
-        let isPlain = !word.isEmpty && word.utf8.allSatisfy(plain.contains)
-        return isPlain ? word : "'\(word.replacing("'", with: "'\\''"))'"
+        let words = CredentialRemedy.command(to: "default", next, for: space)
+        return ruleFile.map { words + ["--config", $0] } ?? words
     }
 }

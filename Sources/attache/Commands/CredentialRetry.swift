@@ -3,18 +3,20 @@ import Authentication
 import Credentials
 import Rules
 
-/// `attache credential retry`: gives refused credentials another chance, in the running proxy and in all that share its store.
+/// `attache credential retry`: has refused credentials sent again at once, by the running proxy and by all that share its
+/// store.
 struct CredentialRetry {
     private let origin: Origin?
-    /// Or a credential's name.
-    private let user: String?
+    /// A credential's name, or the user of a stored one.
+    private let name: String?
 
     init(_ arguments: Arguments) throws(CommandError) {
-        user = arguments.operand(2)
-        guard let url = arguments.operand(1) else {
-            origin = nil
+        let first = arguments.operand(1)
+        guard let url = first, url.contains("://") || arguments.operand(2) != nil else {
+            (origin, name) = (nil, first)
             return
         }
+        name = arguments.operand(2)
         do throws(ExplanationError) { origin = try Origin(url: url, isProxy: false) } catch {
             throw arguments.error(error.sentence)
         }
@@ -22,30 +24,30 @@ struct CredentialRetry {
 
     func run(_ configuration: Configuration, _ place: CredentialStorePlace?) throws(CommandError) {
         var query = ControlQuery()
-        query.add("format", "text")
         if let origin { query.add(origin) }
-        if let user { query.add("user", user) }
+        if let name { query.add("name", name) }
         if case .path = ControlPlace(configuration),
-            let answer = try RunningProxy(configuration).ask("POST", "/parked/retry\(query)")
+            let answer = try RunningProxy(configuration).ask("POST", "/credentials/retry\(query)")
         {
-            return show(answer)
+            return show(Self.names(answer))
         }
         guard let place, !place.isMissing else {
-            throw .failed("no proxy runs, and nothing is stored: there is nothing to lift")
+            throw .failed("no proxy runs, and nothing is stored: nothing is held against any credential")
         }
-        show(try StoreEditing(place).retry(where: fits).map { "\($0.words)\n" }.joined())
+        show(try StoreEditing(place).retry(CredentialChoice(origin: origin, name: name)))
     }
 
-    private func show(_ lifted: String) {
-        if lifted.isEmpty {
-            Console.error("no credential is refused there; 'attache credential list' shows those that are")
-        } else {
-            Console.printText(lifted)
+    private static func names(_ answer: String) -> [String] { answer.split(separator: "\n").map(String.init) }
+
+    private func show(_ names: [String]) {
+        if names.isEmpty {
+            Console.error("nothing is held against \(subject); 'attache credential list' shows each credential's state")
         }
+        for name in Set(names).sorted() { Console.print("\(Console.printable(name)) is sent again from now on") }
     }
 
-    private func fits(_ entry: ParkedCredentials.Entry) -> Bool {
-        if let origin, !entry.isAt(origin) { return false }
-        return user.map { entry.isOf(user: $0) } ?? true
+    private var subject: String {
+        let credential = name.map(Console.printable) ?? "any credential"
+        return origin.map { "\(credential) at \($0.words)" } ?? credential
     }
 }

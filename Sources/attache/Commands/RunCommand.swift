@@ -15,8 +15,9 @@ struct RunCommand {
     /// The objects of the loops. These run until the process has ended, and nothing is taken apart under them.
     private static let served = Mutex<[any Sendable]>([])
 
-    /// How often changed files are looked for, in milliseconds.
-    private static let refreshInterval = 1000
+    /// How often all files are read again, in milliseconds, and in how many steps: a file that is written again counts within
+    /// a second.
+    private static let (refreshInterval, steps) = (1000, 2)
 
     /// For what is left to do when the clients are gone.
     private static let margin = Duration.seconds(5)
@@ -49,6 +50,7 @@ struct RunCommand {
             threads: setup.threads, listeners: identities.listeners, policy: try setup.policy(identities),
             shared: shared, onLimit: { Console.report($0, as: .limitMet) })
         setup.refresh(into: shared, identities)
+        setup.offerRetries(to: shared)
         try setup.requireIdentities()
         try setup.requireAutomaticParents()
         let status = StatusSource(
@@ -78,7 +80,7 @@ struct RunCommand {
         }
         while true {
             status.refresh(setup, shared, identities)
-            switch Signals.next(within: Self.refreshInterval) {
+            switch next({ if setup.credentials.hasNewFiles { setup.refresh(into: shared, identities) } }) {
             case .quiet:
                 setup.refresh(into: shared, identities)
                 admin.refresh()
@@ -92,6 +94,18 @@ struct RunCommand {
             }
             Console.reportRepetitions()
         }
+    }
+
+    /// The next signal, or `quiet` when all files are to be read again.
+    ///
+    /// - Parameter look: looks at the files of secrets between two steps.
+    private func next(_ look: () -> Void) -> Signals.Event {
+        for step in 1...Self.steps {
+            let event = Signals.next(within: Self.refreshInterval / Self.steps)
+            if event != .quiet || step == Self.steps { return event }
+            look()
+        }
+        return .quiet
     }
 
     /// Its file may have been renamed, as by logrotate.

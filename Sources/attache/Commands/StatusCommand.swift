@@ -12,8 +12,8 @@ struct StatusCommand: Command {
         ],
         details: """
             Shows the proxy's listeners, its rule file and when that was loaded, a newer one that was
-            rejected, the credential store, the clients that are connected, the parents, and how much waits
-            for somebody: challenges that nobody answered, credentials that are parked after a refusal. Then
+            rejected, the credential store, the clients that are connected, the parents, the challenges that
+            were not answered, and how many credentials are in which state ('attache help refusals'). Then
             ten lines of each at most: certificates, tokens, tickets and exceptions by their end, and the
             ways to servers that should be given up (NTLM, MD5, in clear, TLS before 1.2), by the last use.
             --json has all of them.

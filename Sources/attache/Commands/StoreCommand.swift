@@ -107,7 +107,7 @@ struct StoreCommand: Command {
 
     private static func words(for copied: StoreMigration) -> String {
         let counts = [
-            (copied.credentials, "credential"), (copied.refusals, "refusal"), (copied.spaces, "learned space"),
+            (copied.credentials, "credential"), (copied.accounts, "account"), (copied.spaces, "learned space"),
             (copied.tokens, "token"),
         ]
         let words = counts.map { count, noun in "\(count) \(noun)\(count == 1 ? "" : "s")" }

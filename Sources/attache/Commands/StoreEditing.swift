@@ -1,4 +1,6 @@
+import Admin
 import Authentication
+import Challenges
 import Credentials
 import Crypto
 import IO
@@ -36,15 +38,7 @@ struct StoreEditing {
     }
 
     /// All stored credentials.
-    var rows: [CredentialListing.Row] {
-        store.entries.map { entry in
-            // A password says nothing about its end: none is opened to be asked.
-            let mayEnd = entry.space.authenticationMethod.storedKind != .password
-            let credential = mayEnd ? store.credential(of: entry.user, for: entry.space) : nil
-            return CredentialListing.Row(
-                space: entry.space, name: entry.user, isDefault: entry.isDefault, lastDay: credential?.lastDay)
-        }
-    }
+    var places: [StoredPlace] { store.places(opens: true) }
 
     /// - Parameter isDefault: nil: where the space has none.
     func set(
@@ -71,11 +65,16 @@ struct StoreEditing {
         try change { () throws(CredentialStorageError) in try store.apply([.makeDefault(user: user, for: space)]) }
     }
 
-    /// The refused credentials.
-    var parked: [(ParkedCredentials.Entry, ParkedCredentials.Term)] { store.parked.terms }
+    /// What servers have said of credentials.
+    var accounts: [SharedAccount] { store.accounts.all }
 
-    func retry(where fits: (ParkedCredentials.Entry) -> Bool) throws(CommandError) -> [ParkedCredentials.Entry] {
-        do throws(CredentialStoreError) { return try store.retry(where: fits) } catch { throw .failed("\(error)") }
+    /// Forgets what is held against versions of credentials.
+    ///
+    /// - Returns: their names.
+    func retry(_ choice: CredentialChoice) throws(CommandError) -> [String] {
+        do throws(CredentialStoreError) { return try store.reset(where: choice.fits).map(\.name) } catch {
+            throw .failed("\(error)")
+        }
     }
 
     // MARK: - Many

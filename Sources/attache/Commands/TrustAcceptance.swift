@@ -1,4 +1,5 @@
 import Authentication
+import Challenges
 import Credentials
 import IO
 import Model
@@ -59,7 +60,7 @@ struct TrustAcceptance {
         try StoreEditing.openOrMake(place) { store throws(CommandError) in
             try store.set(credential, for: space, asDefault: false)
         }
-        let url = CredentialListing.url(of: space)
+        let url = space.origin.commandURL
         Console.print(
             "\nThis key is trusted until \(until). To take that back:\n\n"
                 + "  attache credential remove \(url) \(pin) --method \(space.authenticationMethod)")

@@ -113,12 +113,14 @@ struct TrustCommand: Command {
 
     /// `HOST:PORT`, an IPv6 address in brackets.
     private static func server(_ text: String) -> (host: String, port: UInt16)? {
-        if let endpoint = Endpoint(text) { return endpoint.port > 0 ? ("\(endpoint.address)", endpoint.port) : nil }
+        if let endpoint = Endpoint(text) {
+            return endpoint.port > 0 ? ("\(endpoint.address.unmapped)", endpoint.port) : nil
+        }
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, isHost(parts[0].lowercased()), let port = UInt16(parts[1]), port > 0,
             parts[1].utf8.allSatisfy(\.isDigit)
         else { return nil }
-        return (parts[0].lowercased(), port)
+        return (HostSpelling.canonical(String(parts[0])), port)
     }
 
     private static func isHost(_ name: String) -> Bool { ServerName(name).isFitForCertificates }

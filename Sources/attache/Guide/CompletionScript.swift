@@ -1,3 +1,5 @@
+import Bytes
+
 /// A shell that completes command lines.
 enum CompletionShell: String, CaseIterable {
     case bash, zsh, fish

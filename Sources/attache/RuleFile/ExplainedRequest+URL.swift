@@ -49,7 +49,8 @@ extension ExplainedRequest {
         }
         self.init(
             method: method, url: Self.withoutUser(bytes.span.extracting(head.target.text).text),
-            host: bytes.span.extracting(authority.host).text.lowercased(), port: port, protocol: space, client: client)
+            host: HostSpelling.canonical(bytes.span.extracting(authority.host).text), port: port, protocol: space,
+            client: client)
         urlUser = user
         let path = bytes.span.extracting(head.target.path).text
         target = path.isEmpty ? "/" : path

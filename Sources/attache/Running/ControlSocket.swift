@@ -52,6 +52,7 @@ struct ControlSocket {
         var sources = ControlSources(
             state: shared.challenges, challenges: { shared.challenges.journal.entries },
             status: { status.status(admin: admin) }, reloads: status.reloads)
+        sources.credentials = { status.credentials(opens: $0) }
         sources.metrics = { status.metrics(shared, as: $0) }
         sources.dashboardLink = { dashboard?.makeLink() }
         do {

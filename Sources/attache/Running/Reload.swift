@@ -19,8 +19,12 @@ struct Reload {
     func run(since running: Setup, _ identities: OwnIdentities, for cause: AuditEvent.Actor) -> Setup {
         Supervision.tell(.reloading)
         defer { Supervision.tell(.ready) }
-        let (number, actor) = requests.begin(for: cause)
-        let (setup, outcome) = run(since: running, identities, askedBy: actor)
+        let (number, actor, retries) = requests.begin(for: cause)
+        let (setup, result) = run(since: running, identities, askedBy: actor)
+        var outcome = result
+        if retries, case .reloaded = result {
+            outcome = .reloaded(lifted: shared.challenges.retryAll(for: actor, at: SystemClock.epochMilliseconds).count)
+        }
         requests.end(number, outcome)
         return setup
     }
@@ -43,12 +47,13 @@ struct Reload {
             let opened = try store.open(for: fresh.rules.configuration)
             if opened != nil { fresh.refresh(into: shared, identities) }
             server.adopt(policy)
+            fresh.offerRetries(to: shared)
             shared.challenges.questions.forgetStanding()
             fresh.reportFixedSettings(since: running)
             Console.repeatEvent("the rule file was reloaded")
             shared.audit.note(AuditEvent(.rulesReloaded, by: actor, details: configuration))
             if let opened { shared.audit.note(AuditEvent(.storeOpened, by: actor, details: "\(opened)")) }
-            return (fresh, .reloaded)
+            return (fresh, .reloaded(lifted: nil))
         } catch {
             Console.repeatEvent("\(error)")
             return (running, reject(askedBy: actor, because: "\(error)"))

@@ -11,9 +11,11 @@ final class ReloadRequests: ReloadControl {
         /// The number of the last one that was asked for.
         var asked = 0
         var user: UInt32?
+        /// Whether one of those that are not done yet wants refused credentials tried again.
+        var retries = false
         /// All up to this one are done.
         var done = 0
-        var outcome = ReloadOutcome.reloaded
+        var outcome = ReloadOutcome.reloaded(lifted: nil)
         /// When the rules at work were loaded, in milliseconds since 1970.
         var loaded = SystemClock.epochMilliseconds
         var rejection: RunningStatus.Rejection?
@@ -36,10 +38,11 @@ final class ReloadRequests: ReloadControl {
         }
     }
 
-    func request(by user: UInt32) -> Int {
+    func request(by user: UInt32, retrying retries: Bool) -> Int {
         let number = state.withLock { state in
             state.asked += 1
             state.user = user
+            if retries { state.retries = true }
             return state.asked
         }
         // The main thread waits for signals.
@@ -52,11 +55,11 @@ final class ReloadRequests: ReloadControl {
     /// A reload begins. Those who ask from now on mean a later one.
     ///
     /// - Parameter cause: of the reload, if no command has asked for it.
-    /// - Returns: the last one that it is for, and who has asked for it.
-    func begin(for cause: AuditEvent.Actor) -> (number: Int, actor: AuditEvent.Actor) {
+    /// - Returns: the last one that it is for, who has asked for it, and whether refused credentials are tried again behind it.
+    func begin(for cause: AuditEvent.Actor) -> (number: Int, actor: AuditEvent.Actor, retries: Bool) {
         state.withLock { state in
-            defer { state.user = nil }
-            return (state.asked, state.user.map { .command(user: $0) } ?? cause)
+            defer { (state.user, state.retries) = (nil, false) }
+            return (state.asked, state.user.map { .command(user: $0) } ?? cause, state.retries)
         }
     }
 

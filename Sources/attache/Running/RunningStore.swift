@@ -1,4 +1,5 @@
 import Authentication
+import Challenges
 import Credentials
 import Rules
 import Synchronization
@@ -8,6 +9,7 @@ import Upstream
 final class RunningStore: Sendable {
     private struct Opened {
         let place: CredentialStorePlace
+        let store: CredentialStore
         let follower: StoreFollower
     }
 
@@ -24,6 +26,11 @@ final class RunningStore: Sendable {
 
     /// Where credentials are kept; nil: nowhere.
     var place: CredentialStorePlace? { opened.withLock { $0?.place } }
+
+    /// The stored credentials.
+    ///
+    /// - Parameter opens: whether certificates and tokens are opened, for their last day.
+    func places(opens: Bool) -> [StoredPlace] { opened.withLock { $0?.store }?.places(opens: opens) ?? [] }
 
     /// Opens the store, if the rule file names one, if its rules keep something, or if somebody has put a credential into
     /// the usual one. Else none is opened or made: a proxy without a directory of its own runs as well. One that is open
@@ -52,7 +59,22 @@ final class RunningStore: Sendable {
         } catch { throw StartError("\(error)") }
         let follower = StoreFollower(store) { Console.report($0) }
         guard follower.start() else { throw StartError("the system gives no thread for the credential store") }
-        opened.withLock { $0 = Opened(place: place, follower: follower) }
+        opened.withLock { $0 = Opened(place: place, store: store, follower: follower) }
         return place
+    }
+}
+
+extension CredentialStore {
+    /// The stored credentials.
+    ///
+    /// - Parameter opens: as above. A password says nothing about its end: none is opened to be asked.
+    func places(opens: Bool) -> [StoredPlace] {
+        entries.map { entry in
+            let mayEnd = entry.space.authenticationMethod.storedKind != .password
+            let credential = opens && mayEnd ? credential(of: entry.user, for: entry.space) : nil
+            return StoredPlace(
+                entry.user, for: entry.space, version: storage.version(of: entry.user, for: entry.space),
+                isDefault: entry.isDefault, lastDay: credential?.lastDay)
+        }
     }
 }

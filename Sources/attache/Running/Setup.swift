@@ -1,4 +1,5 @@
 import Bytes
+import Challenges
 import Credentials
 import Forwarding
 import Glibc
@@ -63,8 +64,7 @@ struct Setup {
 
     private static func make(_ configuration: Configuration, since running: Setup?) -> Setup? {
         let credentials = ConfiguredCredentials(
-            configuration.credentials.map { ConfiguredCredential(name: $0.name, content: $0.content) },
-            environment: Environment.all)
+            configuration.configuredCredentials, environment: Environment.all)
         let clients: ClientAccounts
         if let running, running.clients.serves(configuration.clients) {
             clients = running.clients
@@ -123,6 +123,11 @@ struct Setup {
         for sentence in news.sorted() { Console.say(sentence, as: .secretUnreadable) }
     }
 
+    /// From now on refused principals of these rules are asked about again when somebody gives them another chance.
+    func offerRetries(to shared: SharedState) {
+        shared.challenges.onRetry { [credentials] fits in credentials.retryPrincipals(where: fits) }
+    }
+
     /// A rule file whose certificates cannot be used is not put to use: without them requests would go out as nobody's.
     /// To be asked after `refresh`, which has said what is wrong.
     func requireIdentities() throws(StartError) {
@@ -162,6 +167,10 @@ extension SpanCollector {
 }
 
 extension Configuration {
+    var configuredCredentials: [ConfiguredCredential] {
+        credentials.map { ConfiguredCredential(name: $0.name, content: $0.content) }
+    }
+
     /// What log and traces will ask for.
     fileprivate var recordedParts: ExchangeRecord.Parts {
         traces == nil ? log.parts : log.parts.union(.requestLine)

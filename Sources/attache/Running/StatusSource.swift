@@ -32,6 +32,17 @@ final class StatusSource: Sendable {
         self.setup = Mutex(setup)
         self.server = server
         self.store = store
+        shared.challenges.onRemedy { [weak self] in self?.remedy(of: $0) ?? CredentialRemedy(of: $0.name) }
+    }
+
+    private func remedy(of version: CredentialVersion) -> CredentialRemedy {
+        let configured = setup.withLock { $0.rules.configuration.credentials }
+        if let credential = configured.first(where: { $0.name == version.name }) {
+            return CredentialRemedy(of: version.name, configured: credential.content)
+        }
+        let stored = store.places(opens: false).first { $0.version == version }
+        return stored.map { CredentialRemedy(of: version.name, user: $0.user, for: $0.space) }
+            ?? CredentialRemedy(of: version.name)
     }
 
     /// That is at work from now on.
@@ -42,6 +53,7 @@ final class StatusSource: Sendable {
 
     /// To be called about once a second. Blocks.
     func refresh(_ setup: Setup, _ shared: SharedState, _ identities: OwnIdentities) {
+        shared.spaces.accounts.noteUse(at: SystemClock.epochMilliseconds)
         if expiries.isDue(with: shared.tlsAnswers) { expiries.gather(setup, shared.storage, identities) }
     }
 
@@ -75,6 +87,15 @@ final class StatusSource: Sendable {
     /// What ends at a time that is known, the first first.
     var ends: [Expiry] { setup.withLock { expiries.list(with: $0, shared.storage, shared.challenges.tokens) } }
 
+    /// The credentials of the rules at work and of the store, with what servers have said of them.
+    ///
+    /// - Parameter opens: whether stored certificates and tokens are opened, for their last day.
+    func credentials(opens: Bool = false) -> CredentialList {
+        CredentialList(
+            configured: setup.withLock { $0.rules.configuration.configuredCredentials },
+            stored: store.places(opens: opens), accounts: shared.spaces.accounts.all, at: SystemClock.epochMilliseconds)
+    }
+
     /// Those of the rules at work, and those that their PAC files have named.
     private var parents: [ParentState] {
         let groups = setup.withLock { $0.rules.configuration.parents }
@@ -99,7 +120,11 @@ final class StatusSource: Sendable {
         figures.process = .current
         figures.loopLag = server.loops.map { $0.lag.durations }
         figures.replayDisk = shared.replayDisk
-        figures.parkedCredentials = shared.spaces.parked.parkedCount
+        let credentials = credentials()
+        figures.parkedCredentials = credentials.heldCount
+        figures.credentialStates = Account.State.allCases.map { state in
+            (state.rawValue, credentials.states.first { $0.state == state }?.count ?? 0)
+        }
         figures.questions = shared.challenges.questions.figures
         figures.store = store.lastFollowed.map { .init(isUp: store.problem == nil, followed: $0) }
         figures.reloads = reloads.figures

@@ -44,6 +44,22 @@ final class PlayedServer: ChallengeResponse, LoginConnection, RequestPresence {
         return body(value.utf8Span.span)
     }
 
+    /// Of the response; a text that comes late is there once it was waited for.
+    var text: String?
+    var lateText: String?
+
+    func excerpt(hiding mask: EchoMask) -> ResponseExcerpt {
+        var excerpt = ResponseExcerpt(status: Int(status.rawValue), fields: [("Server", "played")], hiding: mask)
+        if let text { excerpt.take(Array(text.utf8), mediaType: "text/plain", hiding: mask) }
+        return excerpt
+    }
+
+    func awaitText() async -> Bool {
+        guard text == nil, let late = lateText else { return false }
+        text = late
+        return true
+    }
+
     func digestBody(_ algorithm: DigestAlgorithm) async -> BodyDigest { digest }
 
     func claim(for credential: Credential, in context: any SecurityContext, isShared: Bool) {
@@ -53,7 +69,7 @@ final class PlayedServer: ChallengeResponse, LoginConnection, RequestPresence {
     }
 
     func holdsLogin(with version: CredentialVersion) -> Bool { otherLogins.contains(version) }
-    func beginTrial(_ lease: Lease) { trials += 1 }
+    func beginTrial(_ trial: AnyObject) { trials += 1 }
     func beginLogin(_ lease: Lease) { trials += 1 }
 }
 

@@ -9,6 +9,8 @@ enum Account {
     static let colonUser = "user2"
     static let colonPassword = "pw:with:colons:8Zk"
     static let wrongPassword = "Not-The-Qu33n/8"
+    /// The password that follows, where a test changes it.
+    static let nextPassword = "Spring-Qu33n/9"
 
     /// Of the proxy's own clients.
     static let clientPassword = "Cl13nt-Pass"
@@ -25,6 +27,9 @@ enum Account {
     ]
 
     static let secrets =
-        [password, unicodePassword, colonPassword, wrongPassword, clientPassword, ClientCertificate.passphrase]
+        [
+            password, unicodePassword, colonPassword, wrongPassword, nextPassword, clientPassword,
+            ClientCertificate.passphrase,
+        ]
         + ntlmPasswords.values + principals.values
 }

@@ -51,11 +51,15 @@ final class AccountDirectory: Sendable {
 }
 
 extension RecordingOrigin {
-    /// An origin that asks for Basic in the realm `r`, and says `401` of `/forbidden` to everybody.
-    static func asking(_ directory: AccountDirectory) throws -> RecordingOrigin {
+    /// An origin that asks for Basic, and says `401` of `/forbidden` to everybody.
+    ///
+    /// - Parameter realm: the realm of a request.
+    static func asking(
+        _ directory: AccountDirectory, realm: @escaping @Sendable (Message) -> String = { _ in "r" }
+    ) throws -> RecordingOrigin {
         try answering { request, connection in
             let isRight = directory.admits(request["Authorization"]) && !request.target.hasPrefix("/forbidden")
-            let challenge = isRight ? [] : ["WWW-Authenticate: Basic realm=\"r\""]
+            let challenge = isRight ? [] : ["WWW-Authenticate: Basic realm=\"\(realm(request))\""]
             try connection.reply(isRight ? "200 OK" : "401 Unauthorized", challenge, isRight ? "ok" : "")
         }
     }

@@ -37,9 +37,9 @@ final class BasicGuard: Sendable {
 
 extension RecordingOrigin {
     /// An origin whose every resource asks for Basic in the realm `r`.
-    static func guarded(by sentry: BasicGuard) throws -> RecordingOrigin {
+    static func guarded(by sentry: BasicGuard, holding hold: Hold = Hold()) throws -> RecordingOrigin {
         try answering { request, connection in
-            let isRight = sentry.admits(request["Authorization"])
+            let isRight = !hold.refuses(request) && sentry.admits(request["Authorization"])
             let challenge = isRight ? [] : ["WWW-Authenticate: Basic realm=\"r\""]
             try connection.reply(isRight ? "200 OK" : "401 Unauthorized", challenge, isRight ? "ok" : "")
         }

@@ -23,7 +23,6 @@ final class DigestGuard: Sendable {
         /// What an accepted request gets: `rspauth` covers it under `auth-int`.
         var content = "ok"
         var framing = Framing.length
-        var password = Account.password
     }
 
     enum Framing: String, Sendable, CaseIterable {
@@ -40,6 +39,7 @@ final class DigestGuard: Sendable {
     }
 
     private struct State {
+        var password = Account.password
         var nonce = UUID().uuidString
         var counts: Set<String> = []
         var staleNonces: Set<String> = []
@@ -60,6 +60,16 @@ final class DigestGuard: Sendable {
     var unauthenticated: Int { state.withLock { $0.unauthenticated } }
     /// Why answers were refused, stale ones not counted.
     var refused: [String] { state.withLock { $0.refused } }
+    /// The number of answers to a nonce of this server whose response value was wrong.
+    var wrong: Int { refused.count { $0 == "response" } }
+
+    /// Sets the password that is right from now on. Its answers may begin with the first `nc` again, on the same nonce.
+    func change(to password: String) {
+        state.withLock { state in
+            state.password = password
+            state.counts = []
+        }
+    }
 
     func judge(_ request: Message) throws -> Verdict {
         guard let field = request["Authorization"], field.lowercased().hasPrefix("digest ") else {
@@ -154,7 +164,7 @@ final class DigestGuard: Sendable {
         let algorithm = ["sha-256": "sha256", "sha-512-256": "sha512-256"][name] ?? "md5"
         let nonce = answer["nonce"] ?? ""
         let cnonce = answer["cnonce"] ?? ""
-        var first = try Hash.hex(algorithm, "\(Account.user):\(terms.realm):\(terms.password)")
+        var first = try Hash.hex(algorithm, "\(Account.user):\(terms.realm):\(state.withLock { $0.password })")
         if session { first = try Hash.hex(algorithm, "\(first):\(nonce):\(cnonce)") }
         var second = "\(method):\(answer["uri"] ?? "")"
         if answer["qop"] == "auth-int" { second += ":" + (try Hash.hex(algorithm, body)) }
@@ -193,9 +203,10 @@ final class DigestGuard: Sendable {
 
 extension RecordingOrigin {
     /// An origin whose every resource asks for Digest and then answers `ok`.
-    static func guarded(by sentry: DigestGuard) throws -> RecordingOrigin {
+    static func guarded(by sentry: DigestGuard, holding hold: Hold = Hold()) throws -> RecordingOrigin {
         try answering { request, connection in
-            switch try sentry.judge(request) {
+            let isRefused = hold.refuses(request)
+            switch try sentry.judge(isRefused ? Message(head: request.startLine) : request) {
             case .challenged(let value):
                 try connection.reply("401 Unauthorized", ["WWW-Authenticate: \(value)"], "who are you?")
             case .accepted(let info):

@@ -20,9 +20,9 @@ final class NTLMGuard: Sendable {
         var openPath: String?
         /// A path whose response, after the login, waits for the gate.
         var slow: (path: String, gate: Gate)?
+        var hold = Hold()
         /// The status instead of a challenge, for the first message; nil for a second message as it should be.
         var answersFirstMessageWith: String?
-        var password = Account.password
         /// The SHA-256 of the certificate to which answers have to be bound, as hexadecimal text; nil where they are bound
         /// to none.
         var certificate: String?
@@ -42,6 +42,7 @@ final class NTLMGuard: Sendable {
     }
 
     private struct State {
+        var password = Account.password
         var logins = 0
         var faults: [String] = []
         var drops: Int
@@ -59,6 +60,12 @@ final class NTLMGuard: Sendable {
     var logins: Int { state.withLock { $0.logins } }
     /// What a strict server would have complained of, wrong passwords included.
     var faults: [String] { state.withLock { $0.faults } }
+
+    /// The number of logins with a wrong password.
+    var wrong: Int { faults.count { $0 == "a wrong password" } }
+
+    /// Sets the password that is right from now on. Connections stay logged in.
+    func change(to password: String) { state.withLock { $0.password = password } }
 
     private func complain(_ fault: String) { state.withLock { $0.faults.append(fault) } }
 
@@ -99,8 +106,9 @@ final class NTLMGuard: Sendable {
             } else if let token {
                 if login != .challenged { complain("a third message out of turn") }
                 let request = try content(of: head, connection)
-                guard try isProof(token) else {
-                    complain("a wrong password")
+                let isRefused = terms.hold.refuses(head)
+                guard try !isRefused && isProof(token) else {
+                    if !isRefused { complain("a wrong password") }
                     try connection.reply(terms.status, ["\(terms.challengeField): NTLM"] + ending, "wrong")
                     login = .none
                     if closes { return }
@@ -168,7 +176,7 @@ final class NTLMGuard: Sendable {
             String(decoding: bytes.enumerated().filter { $0.offset % 2 == 0 }.map(\.element), as: UTF8.self)
         }
         let identity = Self.utf16(text(user).uppercased() + text(domain))
-        let hash = try Self.digest(["-md4", "-provider", "legacy"], Self.utf16(terms.password))
+        let hash = try Self.digest(["-md4", "-provider", "legacy"], Self.utf16(state.withLock { $0.password }))
         let key = try Self.digest(Self.keyed(hash), identity)
         if try Self.attribute(10, of: response) != binding() { complain("the channel") }
         return try Self.digest(Self.keyed(key), Self.serverChallenge + response[16...]) == Array(response[..<16])

@@ -42,6 +42,9 @@ struct SquidServer: Sendable {
     }
 
     static let realm = "parent realm"
+    /// A host that is blocked, as are pages below `/blocked/`. The `http_access` lines for them end with an authentication ACL:
+    /// so squid answers `407`, even to a user who is logged in.
+    static let blockedHost = "blocked.example.test"
     private static let service = "HTTP/localhost@\(KerberosRealm.name)"
 
     let port: UInt16
@@ -141,7 +144,16 @@ struct SquidServer: Sendable {
             }
         let admission =
             methods.isEmpty
-            ? "http_access allow all" : "acl known proxy_auth REQUIRED\nhttp_access allow known\nhttp_access deny all"
+            ? "http_access allow all"
+            : """
+            acl known proxy_auth REQUIRED
+            acl page urlpath_regex ^/blocked/
+            acl host dstdomain \(blockedHost)
+            http_access deny page known
+            http_access deny host known
+            http_access allow known
+            http_access deny all
+            """
         return """
             http_port 127.0.0.1:\(port)
             visible_hostname parent.example.test

@@ -101,7 +101,7 @@ struct AskConversations {
         let again = """
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
-            report credential * was refused by h:80 and is not sent again until its value changes
+            report credential * was refused by h:80*
             """
         await play(
             rules: Self.rules,
@@ -256,7 +256,7 @@ struct AskConversations {
             server >> "\x05\x02"
             server << "\x01\x01v\x01q"
             server >> "\x01\x01"
-            report credential ask:v was refused by p:1080 *
+            report credential ask:v was refused by p:1080*
             server << close
             << HTTP/1.1 502 Bad Gateway
                Proxy-Status: *
@@ -359,7 +359,7 @@ struct AskConversations {
             << connect h:443
             and server 2 >> tls h accepting new
             server 2 << close
-            report credential old was refused by h:443 *
+            report credential old was refused by h:443*
             report question 2: *
             answer 2 use new
             << connect h:443

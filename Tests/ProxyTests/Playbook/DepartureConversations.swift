@@ -260,7 +260,7 @@ struct DepartureConversations {
                         WWW-Authenticate: Basic realm="x"
             client 2 << HTTP/1.1 401 Unauthorized
                         WWW-Authenticate: Basic realm="x"
-                        Proxy-Status: *parked*
+                        Proxy-Status: *on hold*
             """)
     }
 

@@ -20,24 +20,44 @@ struct EvidenceConversations {
         << HTTP/1.1 200 OK
         """
 
-    /// The server refuses it all the same: unasked, which says nothing, and then asked.
-    private static let refused = """
-        >> GET http://h/ HTTP/1.1
-        << GET / HTTP/1.1
+    /// The server refuses a page, which is a doubt.
+    private static func refused(_ page: String) -> String {
+        """
+        >> GET http://h\(page) HTTP/1.1
+        << GET \(page) HTTP/1.1
            Authorization: Basic base64(u:p)
         >> HTTP/1.1 401 Unauthorized
            WWW-Authenticate: Basic realm="x"
-        << GET / HTTP/1.1
-        >> HTTP/1.1 401 Unauthorized
-           WWW-Authenticate: Basic realm="x"
-        << GET / HTTP/1.1
-           Authorization: Basic base64(u:p)
-        >> HTTP/1.1 401 Unauthorized
-           WWW-Authenticate: Basic realm="x"
-        report credential a was refused by h:80 and is not sent again for 30 seconds*
         << HTTP/1.1 401 Unauthorized
            WWW-Authenticate: Basic realm="x"
            Proxy-Status: *was refused*
+        """
+    }
+
+    /// The proxy asks the server itself, by the request that was accepted first, with a login of its own.
+    private static func probe(_ answer: String) -> String {
+        """
+        << GET / HTTP/1.1
+        >> HTTP/1.1 401 Unauthorized
+           WWW-Authenticate: Basic realm="x"
+        << GET / HTTP/1.1
+           Authorization: Basic base64(u:p)
+        >> \(answer)
+        """
+    }
+
+    /// The next request waits for the probe, which is refused.
+    private static let paused = """
+        \(refused("/"))
+        >> GET http://h/1 HTTP/1.1
+        \(probe("HTTP/1.1 401 Unauthorized\n   WWW-Authenticate: Basic realm=\"x\""))
+        report credential a was refused by h:80, which accepted it before, and is on hold. The next try is in 30 seconds*
+        << GET /1 HTTP/1.1
+        >> HTTP/1.1 401 Unauthorized
+           WWW-Authenticate: Basic realm="x"
+        << HTTP/1.1 401 Unauthorized
+           WWW-Authenticate: Basic realm="x"
+           Proxy-Status: *on hold*
         """
 
     /// Nobody sends it.
@@ -48,27 +68,20 @@ struct EvidenceConversations {
            WWW-Authenticate: Basic realm="x"
         << HTTP/1.1 401 Unauthorized
            WWW-Authenticate: Basic realm="x"
-           Proxy-Status: *is tried again in*
+           Proxy-Status: *the next try is in*
         """
 
-    @Test func `a password that was right is tried again by one request when its server is back`() async {
+    @Test func `a password that was right is tried again after 30 seconds, by the proxy itself`() async {
         await play(
             rules: Self.rules,
             """
             \(Self.accepted)
-            \(Self.refused)
+            \(Self.paused)
             \(Self.heldBack)
             after 29s
             \(Self.heldBack)
             after 1s
-            >> GET http://h/ HTTP/1.1
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-            << GET / HTTP/1.1
-               Authorization: Basic base64(u:p)
-            >> HTTP/1.1 200 OK
-            << HTTP/1.1 200 OK
+            \(Self.probe("HTTP/1.1 200 OK"))
             >> GET http://h/ HTTP/1.1
             << GET / HTTP/1.1
                Authorization: Basic base64(u:p)
@@ -82,10 +95,9 @@ struct EvidenceConversations {
             rules: Self.rules,
             """
             \(Self.accepted)
-            \(Self.refused)
+            \(Self.paused)
+            server >> close
             after 30s
-            server << close
-            >> GET http://h/ HTTP/1.1
             << connect h:80
             server 2 << GET / HTTP/1.1
             server 2 >> HTTP/1.1 401 Unauthorized
@@ -94,58 +106,69 @@ struct EvidenceConversations {
                         Authorization: Basic base64(u:p)
             server 2 >> HTTP/1.1 401 Unauthorized
                         WWW-Authenticate: Basic realm="x"
-            << HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-               Proxy-Status: *was refused*
-            """)
-    }
-
-    @Test func `a page that the user may not see changes nothing for the others`() async {
-        await play(
-            rules: Self.rules,
-            """
-            \(Self.accepted)
-            >> GET http://h/secret HTTP/1.1
-            << GET /secret HTTP/1.1
-               Authorization: Basic base64(u:p)
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-            << GET /secret HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-            << GET /secret HTTP/1.1
-               Authorization: Basic base64(u:p)
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-            << HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-               Proxy-Status: *was refused*
+            server 2 >> close
+            client >> close
+            after 299s
+            after 1s
+            << connect h:80
+            server 3 << GET / HTTP/1.1
+            server 3 >> HTTP/1.1 401 Unauthorized
+                        WWW-Authenticate: Basic realm="x"
+            server 3 << GET / HTTP/1.1
+                        Authorization: Basic base64(u:p)
+            server 3 >> HTTP/1.1 200 OK
             client 2 >> GET http://h/ HTTP/1.1
-            server << GET / HTTP/1.1
-                      Authorization: Basic base64(u:p)
-            server >> HTTP/1.1 200 OK
+            server 3 << GET / HTTP/1.1
+                        Authorization: Basic base64(u:p)
+            server 3 >> HTTP/1.1 200 OK
             client 2 << HTTP/1.1 200 OK
             """)
     }
 
-    @Test func `an unasked answer that is refused where none is needed harms nobody`() async {
+    @Test func `a page that the user may not see costs the next request a wait for one exchange, and no more`() async {
         await play(
             rules: Self.rules,
             """
             \(Self.accepted)
-            >> GET http://h/open HTTP/1.1
-            << GET /open HTTP/1.1
-               Authorization: Basic base64(u:p)
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-            << GET /open HTTP/1.1
-            >> HTTP/1.1 200 OK
-            << HTTP/1.1 200 OK
-            >> GET http://h/ HTTP/1.1
-            << GET / HTTP/1.1
+            \(Self.refused("/secret"))
+            client 2 >> GET http://h/2 HTTP/1.1
+            \(Self.probe("HTTP/1.1 200 OK"))
+            << GET /2 HTTP/1.1
                Authorization: Basic base64(u:p)
             >> HTTP/1.1 200 OK
-            << HTTP/1.1 200 OK
+            client 2 << HTTP/1.1 200 OK
+            client 2 >> GET http://h/3 HTTP/1.1
+            << GET /3 HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 200 OK
+            client 2 << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test func `an answer that was under way and is accepted ends the doubt without a probe`() async {
+        await play(
+            rules: Self.rules,
+            """
+            \(Self.accepted)
+            client >> GET http://h/secret HTTP/1.1
+            << GET /secret HTTP/1.1
+               Authorization: Basic base64(u:p)
+            client 2 >> GET http://h/2 HTTP/1.1
+            << connect h:80
+            server 2 << GET /2 HTTP/1.1
+                        Authorization: Basic base64(u:p)
+            server >> HTTP/1.1 401 Unauthorized
+                      WWW-Authenticate: Basic realm="x"
+            client << HTTP/1.1 401 Unauthorized
+                      WWW-Authenticate: Basic realm="x"
+                      Proxy-Status: *was refused*
+            server 2 >> HTTP/1.1 200 OK
+            client 2 << HTTP/1.1 200 OK
+            client 2 >> GET http://h/3 HTTP/1.1
+            server 2 << GET /3 HTTP/1.1
+                        Authorization: Basic base64(u:p)
+            server 2 >> HTTP/1.1 200 OK
+            client 2 << HTTP/1.1 200 OK
             """)
     }
 
@@ -348,10 +371,13 @@ struct EvidenceConversations {
                       Authorization: Digest *nonce="2"*nc=00000001*
             server 2 >> HTTP/1.1 401 Unauthorized
                         WWW-Authenticate: Digest realm="x", nonce="3", qop="auth"
-            server 2 << GET /b HTTP/1.1
-                        Authorization: Digest *nonce="3"*nc=00000001*
             server >> HTTP/1.1 200 OK
             client << HTTP/1.1 200 OK
+            server 2 << GET /b HTTP/1.1
+            server 2 >> HTTP/1.1 401 Unauthorized
+                        WWW-Authenticate: Digest realm="x", nonce="4", qop="auth"
+            server 2 << GET /b HTTP/1.1
+                        Authorization: Digest *nonce="4"*nc=00000001*
             server 2 >> HTTP/1.1 200 OK
             client 2 << HTTP/1.1 200 OK
             """)

@@ -123,7 +123,7 @@ struct FormLoginConversations {
                       Location: /login
             << HTTP/1.1 302 Found
                Location: /login
-               Proxy-Status: *parked*
+               Proxy-Status: *on hold*
             """)
     }
 

@@ -105,10 +105,10 @@ struct LogConversations {
                WWW-Authenticate: Basic realm="x"
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
-               Proxy-Status: *parked*
+               Proxy-Status: *on hold*
             log GET http://h/ 401
                 rule: crm
-                details: *parked*
+                details: *on hold*
             """)
     }
 

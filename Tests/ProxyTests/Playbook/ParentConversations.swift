@@ -248,11 +248,11 @@ struct ParentConversations {
             """)
     }
 
-    @Test func `a password that one parent refused is not sent to those that stand in for it`() async {
+    @Test func `a password that two parents refused is sent to no third`() async {
         await play(
             rules: """
                 credential c { user u; password p }
-                parent corp { http one:8080 two:8080 }
+                parent corp { http one:8080 two:8080 three:8080 }
                 route * { via corp }
                 challenge { proxy yes; use c }
                 """,
@@ -278,11 +278,27 @@ struct ParentConversations {
             server 3 << GET http://h/ HTTP/1.1
             server 3 >> HTTP/1.1 407 Proxy Authentication Required
                         Proxy-Authenticate: Basic realm="p"
+            server 3 << GET http://h/ HTTP/1.1
+                        Proxy-Authorization: Basic base64(u:p)
+            server 3 >> HTTP/1.1 407 Proxy Authentication Required
+                        Proxy-Authenticate: Basic realm="p"
             << HTTP/1.1 502 Bad Gateway
-               Proxy-Status: *parked*
+               Proxy-Status: *was refused*
 
                *
+            report credential c was refused by two:8080 and is on hold for 30 minutes*
             server 3 << close
+            >> GET http://h/ HTTP/1.1
+            << connect two:8080 refused
+            << connect three:8080
+            server 5 << GET http://h/ HTTP/1.1
+            server 5 >> HTTP/1.1 407 Proxy Authentication Required
+                        Proxy-Authenticate: Basic realm="p"
+            << HTTP/1.1 502 Bad Gateway
+               Proxy-Status: *on hold*
+
+               *
+            server 5 << close
             """)
     }
 }

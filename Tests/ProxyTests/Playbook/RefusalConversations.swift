@@ -21,14 +21,14 @@ struct RefusalConversations {
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
                Proxy-Status: *details="*a*"
-            report credential a was refused by h:80 *
+            report credential a was refused by h:80*
             client 2 >> GET http://h/ HTTP/1.1
             << GET / HTTP/1.1
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
             client 2 << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
-               Proxy-Status: *parked*
+               Proxy-Status: *on hold*
             """)
     }
 
@@ -103,7 +103,7 @@ struct RefusalConversations {
                Authorization: Basic base64(u:p)
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
-            report credential a was refused by h:80 *
+            report credential a was refused by h:80*
             << GET / HTTP/1.1
                Authorization: Basic base64(u:q)
             >> HTTP/1.1 200 OK
@@ -138,7 +138,7 @@ struct RefusalConversations {
                Authorization: Basic base64(u:p)
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
-            report credential a was refused by h:80 *
+            report credential a was refused by h:80*
             << GET / HTTP/1.1
                Authorization: Basic base64(u:q)
             >> HTTP/1.1 401 Unauthorized
@@ -146,7 +146,7 @@ struct RefusalConversations {
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
                Proxy-Status: *was refused*
-            report credential b was refused by h:80 *
+            report credential b was refused by h:80*
             """)
     }
 
@@ -155,7 +155,7 @@ struct RefusalConversations {
             rules: """
                 credential a { user u; password p }
                 credential b { user v; password q }
-                challenge { host h; failures 1; use b; attempts 2 }
+                challenge { host h; failures 1; use b }
                 challenge { host h; use a }
                 """,
             """

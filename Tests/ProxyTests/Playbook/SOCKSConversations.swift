@@ -87,7 +87,7 @@ struct SOCKSConversations {
             << HTTP/1.1 502 Bad Gateway
                Proxy-Status: *
 
-               *parked*
+               *on hold*
             log GET http://h/ 502
                 parent: corp proxy:1080
                 rule: gate
@@ -214,7 +214,7 @@ struct SOCKSConversations {
             client 3 << HTTP/1.1 502 Bad Gateway
                         Proxy-Status: *
 
-                        *parked*
+                        *on hold*
             """#)
     }
 }

@@ -95,7 +95,6 @@ struct TokenConversations {
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Bearer error="invalid_token"
                Proxy-Status: *
-            report *
             log GET http://h/2 401
                 rule: api
                 scheme: bearer

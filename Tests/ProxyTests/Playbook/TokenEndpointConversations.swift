@@ -196,6 +196,49 @@ struct TokenEndpointConversations {
             """)
     }
 
+    @Test func `a client that the endpoint refuses is shown to it again when its secret is set again`() async {
+        await play(
+            rules: """
+                credential crm { oauth2 http://127.0.0.1:9/token; client-id c; client-secret file FILES/s }
+                challenge "api" { host h; use crm }
+                """,
+            """
+            file s s
+            \(TokenConversations.asked)
+            server 2 >> HTTP/1.1 401 Unauthorized
+
+                        {"error":"invalid_client"}
+            server 2 << close
+            server << close
+            << HTTP/1.1 502 Bad Gateway
+               Proxy-Status: *
+
+               *invalid_client*
+            report credential crm gets no token: *
+            # the client is enabled again, and its secret written once more
+            file s s
+            refresh
+            >> GET http://h/2 HTTP/1.1
+            << connect h:80
+            server 3 << GET /2 HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Bearer
+            << connect 127.0.0.1:9
+            server 4 << POST /token HTTP/1.1
+                        Authorization: Basic base64(c:s)
+
+                        grant_type=client_credentials
+            server 4 >> HTTP/1.1 200 OK
+
+                        {"access_token":"one","token_type":"Bearer"}
+            server 4 << close
+            server 3 << GET /2 HTTP/1.1
+                        Authorization: Bearer one
+            server 3 >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            """)
+    }
+
     @Test func `the first request at a parent does not hold up the token that it needs`() async {
         await play(
             rules: """

@@ -40,20 +40,39 @@ struct UnaskedRefusalConversations {
            X-Api-Key: -
         >> HTTP/1.1 401 Unauthorized
         << HTTP/1.1 401 Unauthorized
-           Proxy-Status: *refused before, and is tried again in*
+           Proxy-Status: *refused before and is on hold*
         """
     }
-    @Test func `a key that a page of its own refuses is tried again after 30 seconds by one request`() async {
+
+    private static func probe(_ answer: String) -> String {
+        """
+        << GET / HTTP/1.1
+           X-Api-Key: abc
+        >> \(answer)
+        """
+    }
+
+    @Test func `a key that the server accepts no more is on hold, and is tried again after 30 seconds`() async {
         await play(
             rules: Self.key,
             """
             \(Self.opened)
-            \(Self.refused("/", reporting: "report credential k was refused by localhost:80 and is not sent again for 30 seconds*"))
-            \(Self.heldBack("/other"))
+            \(Self.refused("/"))
+            >> GET http://localhost/other HTTP/1.1
+            \(Self.probe("HTTP/1.1 401 Unauthorized"))
+            report credential k was refused by localhost:80, which accepted it before, and is on hold*30 seconds*
+            << GET /other HTTP/1.1
+               X-Api-Key: -
+            >> HTTP/1.1 401 Unauthorized
+            << HTTP/1.1 401 Unauthorized
+               Proxy-Status: *on hold*
+            server >> close
             after 30s
-            server << close
-            >> GET http://localhost/ HTTP/1.1
             << connect localhost:80
+            server 2 << GET / HTTP/1.1
+                        X-Api-Key: abc
+            server 2 >> HTTP/1.1 200 OK
+            >> GET http://localhost/ HTTP/1.1
             server 2 << GET / HTTP/1.1
                         X-Api-Key: abc
             server 2 >> HTTP/1.1 200 OK
@@ -61,19 +80,28 @@ struct UnaskedRefusalConversations {
             """)
     }
 
-    @Test func `one page that is not for it says nothing of a key, however often it is asked for`() async {
+    @Test func `a page that is not for a key takes it from no other page, however often it is asked for`() async {
+        let again = """
+            >> GET http://localhost/secret HTTP/1.1
+            \(Self.probe("HTTP/1.1 200 OK"))
+            << GET /secret HTTP/1.1
+               X-Api-Key: abc
+            >> HTTP/1.1 401 Unauthorized
+            << HTTP/1.1 401 Unauthorized
+               Proxy-Status: *credential was refused*
+            """
         await play(
             rules: Self.key,
             """
             \(Self.opened)
-            \(String(repeating: Self.refused("/secret") + "\n", count: 3))
-            \(Self.heldBack("/secret"))
+            \(Self.refused("/secret"))
+            \(String(repeating: again + "\n", count: 5))
             >> GET http://localhost/ HTTP/1.1
+            \(Self.probe("HTTP/1.1 200 OK"))
             << GET / HTTP/1.1
                X-Api-Key: abc
             >> HTTP/1.1 200 OK
             << HTTP/1.1 200 OK
-            \(Self.refused("/secret"))
             """)
     }
 
@@ -87,6 +115,7 @@ struct UnaskedRefusalConversations {
             << GET /secret HTTP/1.1
                X-Api-Key: abc
             >> HTTP/1.1 401 Unauthorized
+            report credential k was refused by localhost:80*
             << HTTP/1.1 401 Unauthorized
                Proxy-Status: *credential was refused*
             \(Self.heldBack("/secret"))
@@ -100,7 +129,7 @@ struct UnaskedRefusalConversations {
             """)
     }
 
-    @Test func `a wrong key is sent three times at most in half an hour`() async {
+    @Test func `a wrong key is sent twice, and then once in half an hour, in an hour, in two`() async {
         await play(
             rules: Self.key,
             """
@@ -110,12 +139,34 @@ struct UnaskedRefusalConversations {
             << GET /1 HTTP/1.1
                X-Api-Key: abc
             >> HTTP/1.1 401 Unauthorized
+            report credential k was refused by localhost:80. It is sent once more, for another target*
             << HTTP/1.1 401 Unauthorized
                Proxy-Status: *credential was refused*
-            \(Self.refused("/2"))
-            \(Self.refused("/3", reporting: "report credential k was refused by localhost:80 and is not sent again for 1800 seconds*"))
-            \(Self.heldBack("/4"))
-            \(Self.heldBack("/1"))
+            \(Self.refused("/2", reporting: "report credential k was refused by localhost:80 and is on hold for 30 minutes*"))
+            \(Self.heldBack("/3"))
+            after 1799s
+            server << close
+            client << close
+            client 2 >> GET http://localhost/3 HTTP/1.1
+            << connect localhost:80
+            server 2 << GET /3 HTTP/1.1
+                        X-Api-Key: -
+            server 2 >> HTTP/1.1 401 Unauthorized
+            client 2 << HTTP/1.1 401 Unauthorized
+                        Proxy-Status: *on hold*
+            after 1s
+            client 2 >> GET http://localhost/1 HTTP/1.1
+            server 2 << GET /1 HTTP/1.1
+                        X-Api-Key: abc
+            server 2 >> HTTP/1.1 401 Unauthorized
+            client 2 << HTTP/1.1 401 Unauthorized
+                        Proxy-Status: *credential was refused*
+            client 2 >> GET http://localhost/1 HTTP/1.1
+            server 2 << GET /1 HTTP/1.1
+                        X-Api-Key: -
+            server 2 >> HTTP/1.1 401 Unauthorized
+            client 2 << HTTP/1.1 401 Unauthorized
+                        Proxy-Status: *the next try is in 60 minutes*
             """)
     }
 
@@ -179,8 +230,7 @@ struct UnaskedRefusalConversations {
             """)
     }
 
-    @Test func `a password that was sent always and is challenged goes out once more without, and then as asked`() async
-    {
+    @Test func `a password that is sent always and is challenged for is refused, and not sent twice`() async {
         await play(
             rules: """
                 \(Self.loopback)
@@ -194,20 +244,13 @@ struct UnaskedRefusalConversations {
                Authorization: Basic base64(u:p)
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-            << GET / HTTP/1.1
-               Authorization: Basic base64(u:p)
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-            report credential a was refused by localhost:80 and is not sent again until its value changes
+            report credential a was refused by localhost:80*
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
                Proxy-Status: *
-            # It is known to be wrong here.
-            >> GET http://localhost/y HTTP/1.1
-            << GET /y HTTP/1.1
+            # It is known to be wrong for this page.
+            >> GET http://localhost/ HTTP/1.1
+            << GET / HTTP/1.1
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
             << HTTP/1.1 401 Unauthorized

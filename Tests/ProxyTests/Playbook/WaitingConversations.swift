@@ -31,7 +31,7 @@ struct WaitingConversations {
             """)
     }
 
-    @Test func `those that wait share a refusal, and send nothing`() async {
+    @Test func `of those that wait one sends the password once more, and the others share its refusal`() async {
         await play(
             rules: """
                 credential a { user u; password p }
@@ -53,12 +53,25 @@ struct WaitingConversations {
                         WWW-Authenticate: Basic realm="x"
             server >> HTTP/1.1 401 Unauthorized
                       WWW-Authenticate: Basic realm="x"
+            report credential a was refused by h:80. It is sent once more, for another target*
             client << HTTP/1.1 401 Unauthorized
                       WWW-Authenticate: Basic realm="x"
-                      Proxy-Status: *
+                      Proxy-Status: *was refused*
+            server 2 << GET /2 HTTP/1.1
+                        Authorization: Basic base64(u:p)
+            client 3 >> GET http://h/3 HTTP/1.1
+            server << GET /3 HTTP/1.1
+            server >> HTTP/1.1 401 Unauthorized
+                      WWW-Authenticate: Basic realm="x"
+            server 2 >> HTTP/1.1 401 Unauthorized
+                        WWW-Authenticate: Basic realm="x"
+            report credential a was refused by h:80 and is on hold for 30 minutes*
             client 2 << HTTP/1.1 401 Unauthorized
                         WWW-Authenticate: Basic realm="x"
-                        Proxy-Status: *
+                        Proxy-Status: *was refused*
+            client 3 << HTTP/1.1 401 Unauthorized
+                        WWW-Authenticate: Basic realm="x"
+                        Proxy-Status: *on hold*
             """)
     }
 
@@ -144,10 +157,10 @@ struct WaitingConversations {
                         WWW-Authenticate: Basic realm="x"
             after 4900ms
             after 100ms
-            server 3 << GET /3 HTTP/1.1
+            server 2 << GET /2 HTTP/1.1
                         Authorization: Basic base64(u:p)
             after 5s
-            client 2 << HTTP/1.1 401 Unauthorized
+            client 3 << HTTP/1.1 401 Unauthorized
                         WWW-Authenticate: Basic realm="x"
                         Proxy-Status: *
             """)

@@ -64,6 +64,8 @@ struct Performance {
         case .report(let text): try stage.requireReport(text)
         case .log(let text): try stage.requireRecord(text)
         case .metric(let line): try stage.requireMetric(line)
+        case .journal(let text): try stage.requireEntry(text)
+        case .question(let text): try stage.requireQuestion(text)
         case .send, .pass, .reload, .file, .refresh, .answer:
             try stage.requireNothingUnnamed()
             try act(step.action)
@@ -78,7 +80,7 @@ struct Performance {
         case .file(let name, let content): try stage.write(content, to: name)
         case .refresh: stage.refresh()
         case .answer(let words): try stage.answer(words)
-        case .expect, .connect, .report, .log, .metric: break
+        case .expect, .connect, .report, .log, .metric, .journal, .question: break
         }
     }
 

@@ -27,8 +27,11 @@ import Testing
 ///     report TEXT                           the proxy has told its operator
 ///     answer NUMBER WORDS                   the operator answers that question, as by `attache ask`; `forget` takes it back
 ///     log GET http://h/ 200                 the next line of the access log: request, status (`-`: none), and below it
-///         credential: a                     other members; those of `LogText.strict` must be named, `-` is none
+///         credential: a                     other members; those of `PlayedLog.strict` must be named, `-` is none
 ///     metric SERIES VALUE                   the line stands in the metrics
+///     journal basic h:80 answered           the journal of challenges has an entry for that server, and below it
+///         rule: "a" *                       members of it, as `PlayedJournal` names them; `-` is none
+///     question 1                            the operator is asked that question, and below it members of it
 ///     and client >> …                       together with the step before; `and after 1s` is a proxy that comes late
 ///     # a remark
 ///

@@ -43,6 +43,11 @@ final class PlayedLog {
         }
     }
 
+    /// Members that no line has unnamed.
+    private static let strict = [
+        "user", "rule", "scheme", "credential", "attempts", "parent_scheme", "parent_credential", "tunnel", "error",
+    ]
+
     /// - Parameter folder: where its file is.
     init(in folder: String) throws {
         path = folder + "/access.log"
@@ -69,9 +74,11 @@ final class PlayedLog {
     var unnamed: [Substring] { lines.dropFirst(named).map(\.text) }
 
     /// - Returns: a sentence about how the oldest line that no step has named differs; nil: it is now named.
-    func nameNext(_ text: LogText, _ variables: inout Variables) -> String? {
+    func nameNext(_ text: MembersText, _ variables: inout Variables) -> String? {
         guard named < lines.count else { return "no exchange has left a line in the log" }
-        if let difference = text.difference(from: lines[named].members, &variables) { return difference }
+        if let difference = text.difference(from: lines[named].members, strict: Self.strict, &variables) {
+            return difference
+        }
         named += 1
         return nil
     }
@@ -91,40 +98,5 @@ final class PlayedLog {
         if rest.count < unread { return "the log has more lines than there were requests" }
         let missing = rest.map { "“\($0.method) \($0.target)”" }.joined(separator: ", ")
         return rest.count > unread ? "the log has no line for \(missing)" : nil
-    }
-}
-
-/// A line of the access log as a conversation writes it: `METHOD TARGET STATUS`, and other members below.
-struct LogText {
-    private let members: [(name: String, pattern: String)]
-
-    /// Members that no line has unnamed.
-    private static let strict = [
-        "user", "rule", "scheme", "credential", "attempts", "parent_scheme", "parent_credential", "tunnel", "error",
-    ]
-
-    /// - Returns: nil for what has no three words in its first line, or no colon in another.
-    init?(_ first: Substring, _ more: ArraySlice<Substring>) {
-        let words = first.split(separator: " ").map { String($0) }
-        guard words.count == 3 else { return nil }
-        var members = Array(zip(["method", "target", "status"], words)).map { (name: $0, pattern: $1) }
-        for line in more {
-            guard let colon = line.firstIndex(of: ":") else { return nil }
-            members.append((String(line[..<colon]), String(line[line.index(after: colon)...].trimmed)))
-        }
-        self.members = members
-    }
-
-    fileprivate func difference(from line: [String: String], _ variables: inout Variables) -> String? {
-        for (name, pattern) in members {
-            guard let value = line[name] else {
-                if pattern == "-" { continue }
-                return "the line has no \(name)"
-            }
-            guard pattern != "-", variables.match(pattern, value) else { return "\(name) is “\(value)”" }
-        }
-        let named = members.map(\.name)
-        let surplus = Self.strict.first { line[$0] != nil && !named.contains($0) }
-        return surplus.map { "a member that the conversation does not name: “\($0): \(line[$0] ?? "")”" }
     }
 }

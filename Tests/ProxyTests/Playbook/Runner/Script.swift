@@ -46,9 +46,11 @@ struct Script {
         /// An operator answers.
         case answer(String)
         case report(String)
-        case log(LogText)
+        case log(MembersText)
         /// A line of the metrics.
         case metric(String)
+        case journal(MembersText)
+        case question(MembersText)
     }
 
     /// Something that passes on a connection.
@@ -108,7 +110,7 @@ struct Script {
     }
 
     private static let keywords = [
-        "after ", "reload", "file ", "refresh", "answer ", "report ", "log ", "metric ",
+        "after ", "reload", "file ", "refresh", "answer ", "report ", "log ", "metric ", "journal ", "question ",
     ]
 
     private static func begins(_ line: Substring) -> Bool {
@@ -150,14 +152,23 @@ struct Script {
         case "report": return .report(rest)
         case "metric": return .metric(rest)
         case "log":
-            guard let text = LogText(first.dropFirst(4).trimmed, lines.dropFirst()) else {
-                throw Flaw(sentence: "log METHOD TARGET STATUS")
-            }
-            return .log(text)
+            return .log(try members(["method", "target", "status"], first, lines.dropFirst()))
+        case "journal": return .journal(try members(["scheme", "server", "outcome"], first, lines.dropFirst()))
+        case "question": return .question(try members(["id"], first, lines.dropFirst()))
         case "file" where words.count > 1:
             return .file(String(words[1]), content: words.count > 2 ? unescaped(words[2]) : "")
         default: throw Flaw(sentence: "no step begins with “\(first)”")
         }
+    }
+
+    private static func members(
+        _ names: [String], _ first: Substring, _ more: ArraySlice<Substring>
+    ) throws(Flaw) -> MembersText {
+        let line = first.drop { $0 != " " }.trimmed
+        guard let text = MembersText(names, line, more) else {
+            throw Flaw(sentence: "“\(first)” wants \(names.joined(separator: ", ")), and members in lines of their own")
+        }
+        return text
     }
 
     private static func dial(_ text: Substring) throws(Flaw) -> Action {

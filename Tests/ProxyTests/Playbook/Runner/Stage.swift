@@ -193,6 +193,29 @@ final class Stage {
         throw Performance.Failure(sentence: "the metrics say \(found)")
     }
 
+    /// - Parameter text: members of an entry of the journal.
+    func requireEntry(_ text: MembersText) throws {
+        try require(text, among: shared.challenges.journal.entries.map { PlayedJournal.members(of: $0) })
+    }
+
+    /// - Parameter text: members of an open question.
+    func requireQuestion(_ text: MembersText) throws {
+        try require(text, among: shared.challenges.questions.open.map { PlayedJournal.members(of: $0) })
+    }
+
+    private func require(_ text: MembersText, among all: [[String: String]]) throws {
+        var differences: [String] = []
+        for members in all {
+            var filled = variables
+            guard let difference = text.difference(from: members, &filled) else {
+                variables = filled
+                return
+            }
+            differences.append("\n    not \(members): \(difference)")
+        }
+        throw Performance.Failure(sentence: "there is none such\(differences.joined())")
+    }
+
     // MARK: - Records
 
     /// The lines of the access log that no step has named.
@@ -201,7 +224,7 @@ final class Stage {
         return log.unnamed
     }
 
-    func requireRecord(_ text: LogText) throws {
+    func requireRecord(_ text: MembersText) throws {
         readLog()
         if let difference = log.nameNext(text, &variables) { throw Performance.Failure(sentence: difference) }
     }

@@ -1,9 +1,7 @@
-import IO
-
 /// A word for a command line of a POSIX shell.
-enum ShellWord {
+public enum ShellWord {
     /// In quotes where it needs them.
-    static func quoted(_ text: String) -> String {
+    public static func quoted(_ text: String) -> String {
         let plain: (UInt8) -> Bool = { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -17,11 +15,7 @@ enum ShellWord {
     }
 
     /// In quotes, whatever it is.
-    static func always(_ text: String) -> String { "'\(text.replacing("'", with: "'\\''"))'" }
-
-    /// This program, as it was called.
-    static var program: String {
-        let name = ProcessArguments.all.first ?? "attache"
-        return name.contains("/") ? quoted(name) : "attache"
+    public static func always(_ text: String) -> String {
+        "'\(text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
     }
 }

@@ -1,0 +1,30 @@
+import Authentication
+import Bytes
+
+/// An account as a line, by which a command learns from the running proxy what that knows.
+public enum AccountLine {
+    /// Bytes of an account without samples: those of several hundred servers.
+    private static let limit = 64 << 10
+
+    static func text(_ shared: SharedAccount) -> String {
+        let owner = shared.owner == nil ? "" : "client"
+        let account = Base64.encode(shared.account.withoutSamples.encoded(within: limit))
+        return [
+            account, String(shared.version.fingerprint, radix: 16), owner,
+            Base64.encode(Array(shared.version.name.utf8)),
+        ]
+        .joined(separator: " ")
+    }
+
+    /// Nil for a line that is none.
+    public static func account(_ line: some StringProtocol) -> SharedAccount? {
+        let words = line.split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count == 4, let bytes = Base64.decode(String(words[0])), let account = Account(encoded: bytes),
+            let fingerprint = UInt128(words[1], radix: 16),
+            let name = Base64.decode(words[3]).flatMap({ String(validating: $0, as: UTF8.self) })
+        else { return nil }
+        return SharedAccount(
+            CredentialVersion(name: name, fingerprint: fingerprint),
+            broughtBy: words[2].isEmpty ? nil : String(words[2]), account, revision: 0)
+    }
+}

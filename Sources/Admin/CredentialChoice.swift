@@ -1,0 +1,26 @@
+import Authentication
+
+/// The versions that `attache credential retry` is about.
+public struct CredentialChoice: Sendable {
+    /// Nil: any server.
+    private let servers: [String]?
+    /// A credential's name, or the user of a stored one; nil: any.
+    private let name: String?
+
+    /// - Parameter origin: the server, as an origin or as a proxy.
+    public init(origin: Origin?, name: String?) {
+        servers = origin.map { origin in
+            [false, true].map { isProxy in
+                Origin(host: origin.host, port: origin.port, protocol: origin.protocol, isProxy: isProxy).serverName
+            }
+        }
+        self.name = name
+    }
+
+    public func fits(_ version: CredentialVersion, _ account: Account) -> Bool {
+        if let servers, !servers.contains(where: { account.record(of: $0) != nil }) { return false }
+        guard let name, version.name != name else { return true }
+        guard version.name.hasPrefix("\(name)@") else { return false }
+        return !version.name.dropFirst(name.count + 1).contains("@")
+    }
+}

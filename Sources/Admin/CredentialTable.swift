@@ -1,0 +1,179 @@
+import Authentication
+import Challenges
+import IO
+import Model
+
+/// The list of credentials for people: the worst state first.
+public enum CredentialTable {
+    /// A line for each credential, and below it what is known of its value.
+    public static func text(_ list: CredentialList) -> String {
+        let rows = list.entries.map { (entry: $0, columns: columns(of: $0)) }
+        let widths = (0..<3).map { column in rows.map { $0.columns[column].count }.max() ?? 0 }
+        return rows.map { row in
+            let words = zip(row.columns, widths).map { $0.padded(to: $1) } + [place(of: row.entry)]
+            let line = words.joined(separator: "  ")
+            let end = line.lastIndex { $0 != " " }.map { line[...$0] } ?? ""
+            return ([String(end)] + details(of: row.entry).map { "    \($0)" }).map { $0 + "\n" }.joined()
+        }.joined()
+    }
+
+    /// State, name and kind.
+    private static func columns(of entry: ListedCredential) -> [String] {
+        let state = entry.isJudged ? entry.standing.state.rawValue : "-"
+        switch entry.source {
+        case .store(let place):
+            let kind = place.space.authenticationMethod.storedKind.rawValue
+            return [state, "\(place.isDefault ? "*" : " ") \(JournalText.printable(place.user))", kind]
+        case .token: return [state, "  \(JournalText.printable(entry.name))", "fetched token"]
+        case .ruleFile, .client: return [state, "  \(JournalText.printable(entry.name))", entry.source.words]
+        }
+    }
+
+    private static func place(of entry: ListedCredential) -> String {
+        switch entry.source {
+        case .ruleFile(let content): return content.placeWords ?? ""
+        case .token(.oauth(let grant)): return "by \(grant.endpoint)"
+        case .token, .client: return ""
+        case .store(let place):
+            guard let lastDay = place.lastDay else { return place.space.words }
+            return
+                "\(place.space.words)\(lastDay < Day(epochSeconds: SystemClock.epochMilliseconds / 1000) ? ", ended on \(lastDay)" : ", until \(lastDay)")"
+        }
+    }
+
+    private static func details(of entry: ListedCredential) -> [String] {
+        let times = [
+            entry.since.map { "first met \(AdminTime.text($0))" },
+            entry.lastSent.map { "last sent \(AdminTime.text($0))" },
+        ].compactMap(\.self)
+        var lines = times.isEmpty ? [] : [times.joined(separator: ", ")]
+        if entry.standing.state == .unproven { lines.append(entry.standing.words) }
+        lines += entry.servers.map(\.words)
+        if let remedy = entry.remedy { lines.append(remedy) }
+        return lines
+    }
+
+    public static func json(_ list: CredentialList) -> String {
+        var json = JSONText()
+        json.array { json in for entry in list.entries { json.credential(entry) } }
+        return json.text
+    }
+}
+
+extension Account.Standing {
+    /// For people: the state, since when, and what the next answer waits for.
+    var words: String {
+        let since = since.map { " since \(AdminTime.text($0))" } ?? ""
+        return "\(state)\(since)\(isTroubled ? ", \(nextTry.words)" : "")"
+    }
+}
+
+extension Account.NextTry {
+    var words: String {
+        switch self {
+        case .request: "asked about with the next request"
+        case .time(let time): "next try \(AdminTime.text(time))"
+        case .otherTarget: "next try with a request for another target"
+        case .newValue: "not sent until its value is set again"
+        }
+    }
+}
+
+extension ListedCredential.Server {
+    fileprivate var words: String {
+        let name = JournalText.printable(name)
+        if standing.state == .good {
+            return "\(name): accepted\(lastAccepted.map { ", last \(AdminTime.text($0))" } ?? "")"
+        }
+        let times = [
+            // The state is that of all servers then.
+            standing.state == .unproven ? nil : standing.words,
+            lastAccepted.map { "accepted \(AdminTime.text($0))" }, lastRefused.map { "refused \(AdminTime.text($0))" },
+        ].compactMap(\.self).joined(separator: ", ")
+        // What names the server alone is said already.
+        let other = reason.flatMap { $0.hasPrefix("was refused by ") ? nil : $0 }
+        return "\(name): \(times)\(other.map { ": it \(JournalText.printable($0, longest: 512))" } ?? "")"
+    }
+}
+
+extension CredentialSource {
+    fileprivate var placeWords: String? {
+        switch place {
+        case .file(let path): "file \(JournalText.printable(path))"
+        case .environment(let name): "env \(JournalText.printable(name))"
+        case .literal, nil: nil
+        }
+    }
+}
+
+extension ProtectionSpace {
+    /// For people: in few words.
+    public var words: String {
+        let server = "\(isProxy ? "the proxy " : "")\(origin.commandURL)"
+        if authenticationMethod == .serverTrust { return server }
+        let method = authenticationMethod == .default ? "any method" : authenticationMethod.rawValue
+        return "\(method)\(realm.map { " \"\(JournalText.printable($0))\"" } ?? "") of \(server)"
+    }
+}
+
+extension String {
+    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}
+
+extension JSONText {
+    mutating func credential(_ entry: ListedCredential) {
+        object { json in
+            json.member("credential", entry.name)
+            json.member("source", entry.source.words)
+            switch entry.source {
+            case .ruleFile(let content): json.member("place", content.placeWords)
+            case .token(.oauth(let grant)): json.member("endpoint", "\(grant.endpoint)")
+            case .store(let place):
+                json.space(place.space)
+                json.member("user", place.user)
+                json.member("kind", place.space.authenticationMethod.storedKind.rawValue)
+                json.member("default", place.isDefault)
+                json.member("last_day", place.lastDay.map { "\($0)" })
+            case .token, .client: break
+            }
+            if entry.isJudged { json.standing(entry.standing) }
+            json.member("reason", entry.reason)
+            json.member("first_met", entry.since.map(AdminTime.text))
+            json.member("last_sent", entry.lastSent.map(AdminTime.text))
+            json.member("remedy", entry.remedy)
+            json.array("servers") { json in
+                for server in entry.servers {
+                    json.object { json in
+                        json.member("server", server.name)
+                        json.standing(server.standing)
+                        json.member("reason", server.reason)
+                        json.member("accepted", server.hasAccepted)
+                        json.member("last_accepted", server.lastAccepted.map(AdminTime.text))
+                        json.member("last_refused", server.lastRefused.map(AdminTime.text))
+                    }
+                }
+            }
+        }
+    }
+
+    mutating func standing(_ standing: Account.Standing) {
+        member("state", standing.state.rawValue)
+        guard standing.isTroubled else { return }
+        member("since", standing.since.map(AdminTime.text))
+        switch standing.nextTry {
+        case .time(let time): member("next_try", AdminTime.text(time))
+        case .request, .otherTarget, .newValue: member("waits_for", standing.nextTry.token)
+        }
+    }
+}
+
+extension Account.NextTry {
+    fileprivate var token: String {
+        switch self {
+        case .request: "request"
+        case .time: "time"
+        case .otherTarget: "other-target"
+        case .newValue: "new-value"
+        }
+    }
+}

@@ -1,0 +1,306 @@
+import Bytes
+
+/// The form in which a store keeps accounts.
+///
+/// The first byte is the format. Each part stands in a frame that begins with its length: a later version of this program
+/// appends what is new to the frame's end, and an earlier one skips that. Integers are in LEB128, hashes in eight bytes.
+extension Account {
+    private static let format: UInt8 = 1
+
+    /// The account in that many bytes at most. Where it has more, samples go first, then the records of servers that have
+    /// neither accepted nor paused the version, then the records of the servers that were asked first.
+    public func encoded(within limit: Int) -> [UInt8] {
+        var account = self
+        let bytes = account.encoded
+        if bytes.count <= limit { return bytes }
+        for step in Self.reductions {
+            step(&account)
+            let bytes = account.encoded
+            if bytes.count <= limit { return bytes }
+        }
+        while !account.records.isEmpty {
+            account.records.removeFirst((account.records.count + 7) / 8)
+            let bytes = account.encoded
+            if bytes.count <= limit { return bytes }
+        }
+        return Account().encoded
+    }
+
+    private static let reductions: [@Sendable (inout Account) -> Void] = [
+        { account in account.changeRecords { $0.samples = Array($0.samples.prefix(1)) } },
+        { account in
+            account.changeRecords { record in
+                record.samples = []
+                record.fixedSample = nil
+                record.reason = nil
+            }
+        },
+        { account in account.records.removeAll { !$0.isKnown && !$0.wasKnown && $0.pause == nil && $0.leader == nil } },
+    ]
+
+    private mutating func changeRecords(_ change: (inout Record) -> Void) {
+        for index in records.indices { change(&records[index]) }
+    }
+
+    private var encoded: [UInt8] {
+        var writer = AccountWriter()
+        writer.frame { writer in
+            writer.put(flags: [isProven, isRotated, firstPause != nil])
+            writer.put(number)
+            writer.put(unprovenRefusals)
+            writer.put(unprovenTry)
+            writer.put(firstPause ?? 0)
+            for time in [since, lastSent, doubtedSince] { writer.put(time) }
+        }
+        writer.put(slots) { writer, slot in slot.write(to: &writer) }
+        writer.put(records) { writer, record in record.write(to: &writer) }
+        writer.put(reservations) { writer, reservation in
+            writer.put(reservation.id)
+            writer.put(reservation.end)
+            writer.put(reservation.number)
+            writer.put(flags: [reservation.isCleared])
+        }
+        writer.put(unprovenPlaces) { writer, place in
+            writer.put(place.server)
+            writer.put(hash: place.target)
+        }
+        return [Self.format] + writer.bytes
+    }
+
+    /// Nil for bytes that are no account.
+    public init?(encoded bytes: [UInt8]) {
+        guard bytes.first == Self.format else { return nil }
+        var reader = AccountReader(bytes.dropFirst())
+        guard var head = reader.frame(), let flags = head.flags(), let number = head.number(),
+            let unprovenRefusals = head.number(), let unprovenTry = head.number(), let firstPause = head.number(),
+            let slots = reader.list({ Slot(from: &$0) }), let records = reader.list({ Record(from: &$0) }),
+            let reservations = reader.list({ Reservation(from: &$0) }),
+            let places = reader.list({ Place(from: &$0) })
+        else { return nil }
+        self.init()
+        (isProven, isRotated) = (flags.contains(0), flags.contains(1))
+        self.firstPause = flags.contains(2) ? firstPause : nil
+        (self.number, self.unprovenRefusals, self.unprovenTry) = (number, unprovenRefusals, unprovenTry)
+        (self.slots, self.records, self.reservations) = (slots, records, reservations)
+        unprovenPlaces = places
+        (since, lastSent, doubtedSince) = (head.number() ?? 0, head.number() ?? 0, head.number() ?? 0)
+    }
+}
+
+extension Account.Slot {
+    fileprivate func write(to writer: inout AccountWriter) {
+        writer.put(time)
+        writer.put(id)
+        writer.put(refusals) { writer, refusal in
+            writer.put(hash: refusal.replica)
+            writer.put(refusal.sent)
+            writer.put(refusal.id)
+        }
+    }
+
+    fileprivate init?(from reader: inout AccountReader) {
+        guard let time = reader.number(), let id = reader.number(),
+            let refusals = reader.list({ reader -> Refusal? in
+                guard let replica = reader.hash(), let sent = reader.number(), let id = reader.number() else {
+                    return nil
+                }
+                return Refusal(replica: replica, sent: sent, id: id)
+            })
+        else { return nil }
+        self.init(time: time, id: id, refusals: refusals)
+    }
+}
+
+extension Account.Record {
+    fileprivate func write(to writer: inout AccountWriter) {
+        writer.put(server)
+        writer.put(flags: [
+            isKnown, mayAskOpenly, mayProbe, pause != nil, leader != nil, fixedSample != nil, reason != nil, wasKnown,
+        ])
+        writer.put(indecisions)
+        writer.put(clearances)
+        writer.put(retry) { writer, step in writer.put(step) }
+        writer.put(refusedTargets) { writer, target in writer.put(hash: target) }
+        writer.put(samples) { writer, sample in sample.write(to: &writer) }
+        if let pause { writer.frame { pause.write(to: &$0) } }
+        if let leader { writer.frame { $0.put(leader) } }
+        if let fixedSample { writer.frame { fixedSample.write(to: &$0) } }
+        if let reason { writer.put(reason) }
+        for time in [lastAccepted, lastRefused, unknownTry] { writer.put(time) }
+    }
+
+    fileprivate init?(from reader: inout AccountReader) {
+        guard let server = reader.text(), let flags = reader.flags(), let indecisions = reader.number(),
+            let clearances = reader.number(), let retry = reader.list({ $0.number() }),
+            let refusedTargets = reader.list({ $0.hash() }),
+            let samples = reader.list({ Account.Sample(from: &$0) })
+        else { return nil }
+        self.init(server)
+        (isKnown, mayAskOpenly, mayProbe) = (flags.contains(0), flags.contains(1), flags.contains(2))
+        wasKnown = flags.contains(7)
+        (self.indecisions, self.clearances, self.retry) = (indecisions, clearances, retry)
+        (self.refusedTargets, self.samples) = (refusedTargets, samples)
+        if flags.contains(3) {
+            guard var frame = reader.frame(), let pause = Account.Pause(from: &frame) else { return nil }
+            self.pause = pause
+        }
+        if flags.contains(4) {
+            guard var frame = reader.frame(), let leader = frame.reservationID() else { return nil }
+            self.leader = leader
+        }
+        if flags.contains(5) {
+            guard var frame = reader.frame(), let sample = Account.Sample(from: &frame) else { return nil }
+            fixedSample = sample
+        }
+        if flags.contains(6) {
+            guard let reason = reader.text() else { return nil }
+            self.reason = reason
+        }
+        (lastAccepted, lastRefused) = (reader.number() ?? 0, reader.number() ?? 0)
+        unknownTry = reader.number() ?? 0
+    }
+}
+
+extension Account.Pause {
+    fileprivate func write(to writer: inout AccountWriter) {
+        for value in [since, nextTry, step, number, sent] { writer.put(value) }
+        writer.put(hash: replica)
+    }
+
+    fileprivate init?(from reader: inout AccountReader) {
+        guard let since = reader.number(), let nextTry = reader.number(), let step = reader.number(),
+            let number = reader.number(), let sent = reader.number(), let replica = reader.hash()
+        else { return nil }
+        self.init(since: since, nextTry: nextTry, step: step, number: number, replica: replica, sent: sent)
+    }
+}
+
+extension Account.Sample {
+    fileprivate func write(to writer: inout AccountWriter) {
+        writer.put(hash: target)
+        writer.put(content)
+    }
+
+    fileprivate init?(from reader: inout AccountReader) {
+        guard let target = reader.hash(), let content = reader.bytes() else { return nil }
+        self.init(target: target, content: content)
+    }
+}
+
+extension Account.Reservation {
+    fileprivate init?(from reader: inout AccountReader) {
+        guard let id = reader.reservationID(), let end = reader.number(), let number = reader.number(),
+            let flags = reader.flags()
+        else { return nil }
+        self.init(id: id, number: number, end: end, isCleared: flags.contains(0))
+    }
+}
+
+extension Account.Place {
+    fileprivate init?(from reader: inout AccountReader) {
+        guard let server = reader.text(), let target = reader.hash() else { return nil }
+        self.init(server: server, target: target)
+    }
+}
+
+private struct AccountWriter {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func put(_ number: Int) {
+        var rest = UInt64(bitPattern: Int64(number))
+        while rest > 0x7F {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    mutating func put(hash: UInt64) {
+        for shift in stride(from: UInt64(56), through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: hash >> shift))
+        }
+    }
+
+    /// - Parameter flags: up to eight.
+    mutating func put(flags: [Bool]) { bytes.append(flags.reversed().reduce(0) { $0 << 1 | ($1 ? 1 : 0) }) }
+
+    mutating func put(_ content: [UInt8]) {
+        put(content.count)
+        bytes += content
+    }
+
+    mutating func put(_ text: String) { put(Array(text.utf8)) }
+
+    mutating func put(_ id: Account.Reservation.ID) {
+        put(hash: id.replica)
+        put(id.sent)
+    }
+
+    mutating func frame(_ body: (inout AccountWriter) -> Void) {
+        var inner = AccountWriter()
+        body(&inner)
+        put(inner.bytes)
+    }
+
+    /// Writes the number of elements, and a frame for each.
+    mutating func put<Element>(_ elements: [Element], _ body: (inout AccountWriter, Element) -> Void) {
+        put(elements.count)
+        for element in elements { frame { body(&$0, element) } }
+    }
+}
+
+/// Each method returns nil where the bytes end too early.
+private struct AccountReader {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+
+    mutating func number() -> Int? {
+        var value: UInt64 = 0
+        for shift in stride(from: UInt64(0), through: 63, by: 7) {
+            guard let byte = rest.popFirst() else { return nil }
+            value |= UInt64(byte & 0x7F) << shift
+            if byte & 0x80 == 0 { return Int(Int64(bitPattern: value)) }
+        }
+        return nil
+    }
+
+    mutating func hash() -> UInt64? {
+        guard rest.count >= 8 else { return nil }
+        defer { rest = rest.dropFirst(8) }
+        return rest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    mutating func flags() -> Set<Int>? {
+        rest.popFirst().map { byte in Set((0..<8).filter { byte >> $0 & 1 == 1 }) }
+    }
+
+    mutating func bytes() -> [UInt8]? { slice().map { Array($0) } }
+
+    mutating func text() -> String? { slice().flatMap { String(validating: $0, as: UTF8.self) } }
+
+    mutating func reservationID() -> Account.Reservation.ID? {
+        guard let replica = hash(), let sent = number() else { return nil }
+        return Account.Reservation.ID(replica: replica, sent: sent)
+    }
+
+    mutating func frame() -> AccountReader? { slice().map { AccountReader($0) } }
+
+    mutating func list<Element>(_ body: (inout AccountReader) -> Element?) -> [Element]? {
+        // Each element has a byte for its length at least.
+        guard let count = number(), 0...rest.count ~= count else { return nil }
+        var elements: [Element] = []
+        elements.reserveCapacity(count)
+        for _ in 0..<count {
+            guard var frame = frame(), let element = body(&frame) else { return nil }
+            elements.append(element)
+        }
+        return elements
+    }
+
+    private mutating func slice() -> ArraySlice<UInt8>? {
+        guard let count = number(), 0...rest.count ~= count else { return nil }
+        defer { rest = rest.dropFirst(count) }
+        return rest.prefix(count)
+    }
+}

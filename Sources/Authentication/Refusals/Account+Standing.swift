@@ -1,0 +1,202 @@
+extension Account {
+    /// What is held against a version, at a server or over all. In the manual's words; the worst comes last.
+    public enum State: String, Sendable, CaseIterable {
+        /// Requests send it.
+        case good
+        /// No server has accepted it, and none has refused it; or this server has not accepted it.
+        case unknown
+        /// Accepted here before, and refused somewhere since: one request asks the server, and the others wait.
+        case doubted
+        /// The account has no room for another refused answer.
+        case held
+        /// Refused here: one try is made when it is due.
+        case paused
+        /// Refused, and no server has ever accepted it.
+        case unproven
+    }
+
+    /// What the next answer with a version has to wait for.
+    public enum NextTry: Sendable, Hashable {
+        /// A request.
+        case request
+        /// Milliseconds since 1970.
+        case time(Int)
+        /// A request for another target.
+        case otherTarget
+        /// A new value, or the same one written again.
+        case newValue
+    }
+
+    public struct Standing: Sendable, Hashable {
+        public let state: State
+        /// When the state began, in milliseconds since 1970; nil: not known, or nothing is held against the version.
+        public let since: Int?
+        public let nextTry: NextTry
+
+        init(_ state: State, since: Int? = nil, _ nextTry: NextTry = .request) {
+            self.state = state
+            self.since = since
+            self.nextTry = nextTry
+        }
+
+        /// Whether requests are refused the version until another event.
+        public var isOnHold: Bool {
+            switch (state, nextTry) {
+            case (.paused, _), (.held, _), (.unproven, .time): true
+            default: false
+            }
+        }
+
+        /// Whether something is held against the version.
+        public var isTroubled: Bool {
+            switch state {
+            case .good: false
+            case .unknown: nextTry == .otherTarget
+            case .doubted, .held, .paused, .unproven: true
+            }
+        }
+    }
+
+    /// Whether anything is held against the version.
+    public var isTroubled: Bool {
+        !slots.isEmpty || unprovenRefusals > 0 || records.contains { $0.pause != nil || !$0.refusedTargets.isEmpty }
+    }
+
+    /// The state at a server.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    public func standing(at server: String, now: Int) -> Standing {
+        let record = record(of: server)
+        if let pause = record?.pause {
+            return Standing(.paused, since: pause.since, pause.nextTry == .max ? .newValue : .time(pause.nextTry))
+        }
+        if !isProven { return unprovenStanding }
+        let isKnown = record?.isKnown ?? false
+        if let room = room(forKnown: isKnown, at: now) {
+            return Standing(.held, since: takenSlots(at: now).last?.time ?? now, room)
+        }
+        if !isKnown {
+            let isRefused = !(record?.refusedTargets.isEmpty ?? true)
+            return Standing(.unknown, since: isRefused ? record?.lastRefused : nil, isRefused ? .otherTarget : .request)
+        }
+        return slots.isEmpty ? Standing(.good) : Standing(.doubted, since: doubtStart)
+    }
+
+    /// The worst state at any server.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    public func standing(now: Int) -> Standing {
+        if !isProven { return unprovenStanding }
+        let standings = records.filter { $0.isKnown || $0.pause != nil || !$0.refusedTargets.isEmpty }
+            .map { standing(at: $0.server, now: now) }
+        let worst = standings.max { left, right in
+            left.state.rank != right.state.rank
+                ? left.state.rank < right.state.rank : left.nextTry.time > right.nextTry.time
+        }
+        return worst ?? (slots.isEmpty ? Standing(.good) : Standing(.doubted, since: doubtStart))
+    }
+
+    private var unprovenStanding: Standing {
+        if unprovenRefusals == 0 { return Standing(.unknown) }
+        let isTimed = unprovenRefusals >= 2 || isRotated
+        return Standing(.unproven, since: doubtStart, isTimed ? .time(unprovenTry) : .otherTarget)
+    }
+
+    private var doubtStart: Int? { doubtedSince > 0 ? doubtedSince : slots.first?.time }
+
+    /// What an answer at a server waits for where the account has no room for it; nil: there is room.
+    private func room(forKnown isKnown: Bool, at now: Int) -> NextTry? {
+        let (taken, used) = (takenSlots(at: now), usedSlots(at: now))
+        guard used >= (isKnown ? 3 : 2) else { return nil }
+        // A server that may be good is asked first.
+        if !isKnown, records.contains(where: \.isDoubtedAtMost) { return nil }
+        // Requests wait for the verdict on an answer that is under way.
+        if used > taken.count { return nil }
+        if isKnown, used == 3, let firstPause {
+            let last = firstPause &+ firstStep
+            return now >= last ? nil : .time(last)
+        }
+        let last = isKnown ? 0 : taken.count - 2
+        return taken.indices.contains(last) ? .time(taken[last].time &+ Self.slotTime) : nil
+    }
+
+    /// Whether a request would be refused the version there: until when, in milliseconds since 1970;
+    /// `Int.max` where no time is set. Nil: it would be sent, or wait for another's verdict.
+    ///
+    /// - Parameter target: nil: a new one.
+    public func hold(at server: String, for target: UInt64? = nil, now: Int) -> Int? {
+        let record = record(of: server)
+        if let target {
+            if unprovenTry > now, unprovenPlaces.contains(Place(server: server, target: target)) { return unprovenTry }
+            if let record, record.unknownTry > now, record.refusedTargets.contains(target) { return record.unknownTry }
+        }
+        let standing = standing(at: server, now: now)
+        guard standing.isOnHold else { return nil }
+        return switch standing.nextTry {
+        case .time(let time): time > now ? time : nil
+        case .newValue: .max
+        case .request, .otherTarget: nil
+        }
+    }
+
+    /// When a version that is held may be sent; nil: no time is set.
+    func nextTry(after hold: Hold, at server: String, now: Int) -> Int? {
+        switch hold {
+        case .unproven: unprovenTry
+        case .unknown: record(of: server)?.unknownTry
+        case .superseded: nil
+        case .paused, .held:
+            if case .time(let time) = standing(at: server, now: now).nextTry { time } else { nil }
+        }
+    }
+
+    /// An answer with the version goes out.
+    mutating func noteSending(_ now: Int) {
+        lastSent = now
+        if since == 0 { since = now }
+    }
+
+    /// A server has accepted the version.
+    mutating func noteAcceptance(at server: String, _ now: Int) {
+        if let index = records.firstIndex(where: { $0.server == server }) { records[index].lastAccepted = now }
+    }
+
+    /// Resets the account, and decides about the requests that wait.
+    mutating func reset(by seat: inout Seat, at now: Int) -> [Decision] {
+        reset()
+        return follow(by: &seat, at: now)
+    }
+
+    /// The account of a token in the place of another that means the same.
+    public init(renewing former: Account) {
+        self.init()
+        isProven = former.isProven
+        records = former.records.filter(\.isKnown).map { record in
+            var next = Record(record.server)
+            (next.isKnown, next.samples) = (true, record.samples)
+            return next
+        }
+    }
+}
+
+extension Account.Seat {
+    mutating func forgetWaiting(where isOver: (Int) -> Bool = { _ in true }) {
+        waiting.removeAll { isOver($0.request.id) }
+    }
+}
+
+extension Account.State {
+    /// The worse, the higher.
+    public var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+}
+
+extension Account.NextTry {
+    /// For the sooner of two.
+    fileprivate var time: Int {
+        switch self {
+        case .request, .otherTarget: 0
+        case .time(let time): time
+        case .newValue: .max
+        }
+    }
+}

@@ -1,0 +1,84 @@
+/// A change of what is held against a version, for the log.
+public struct AccountChange: Sendable {
+    public enum Kind: Sendable {
+        /// A server refused it; requests go on to send it, or to have the server asked.
+        case refused
+        /// It is not sent until the next try.
+        ///
+        /// - Parameter isFirst: whether it was sent until now.
+        case onHold(isFirst: Bool)
+        /// It is sent again.
+        case lifted
+    }
+
+    public let kind: Kind
+    public let version: CredentialVersion
+    /// The server that brought the change about; nil: none did, or it is not known.
+    public let server: String?
+    public let standing: Account.Standing
+    /// What the latest refusal was about.
+    public let reason: String?
+    /// Whether it is a certificate.
+    public let isIdentity: Bool
+    /// Whether an answer of this process brought it about, which tells of it; of the others somebody else does.
+    public let isOurs: Bool
+    /// Milliseconds since 1970.
+    public let time: Int
+}
+
+/// The holds on a version that were told, so that each change is told once.
+struct ToldHolds: Sendable {
+    /// By server; `overall` stands for all.
+    private var nextTries: [String: Account.NextTry] = [:]
+
+    private static let overall = ""
+
+    /// A change of the account, as far as it is to be told.
+    struct Found {
+        let kind: AccountChange.Kind
+        let server: String?
+        let standing: Account.Standing
+    }
+
+    /// - Parameters:
+    ///   - before: the account as it was.
+    ///   - now: milliseconds since 1970.
+    mutating func changes(from before: Account, to after: Account, now: Int) -> [Found] {
+        if !after.isTroubled, nextTries.isEmpty { return [] }
+        var found: [Found] = []
+        for record in after.records {
+            let standing = after.standing(at: record.server, now: now)
+            if record.pause != nil {
+                hold(record.server, standing, of: record.server, &found)
+            } else if nextTries.removeValue(forKey: record.server) != nil {
+                found.append(Found(kind: .lifted, server: record.server, standing: standing))
+            }
+        }
+        let refusing = after.records.filter { $0.lastRefused > 0 }
+        let news = refusing.filter { before.record(of: $0.server)?.lastRefused != $0.lastRefused }
+        let latest = (news.isEmpty ? refusing : news).max { $0.lastRefused < $1.lastRefused }?.server
+        let overall = after.standing(now: now)
+        let held = after.records.lazy.map { after.standing(at: $0.server, now: now) }.first { $0.state == .held }
+        if let standing = overall.state == .unproven && overall.isOnHold ? overall : held {
+            hold(Self.overall, standing, of: latest, &found)
+        } else if after.slots.isEmpty || after.isProven && !before.isProven,
+            nextTries.removeValue(forKey: Self.overall) != nil
+        {
+            found.append(Found(kind: .lifted, server: nil, standing: overall))
+        }
+        let isRefused = after.slots.last.map { last in !before.slots.contains { $0.id == last.id } } ?? false
+        if isRefused, !found.contains(where: { $0.standing.isOnHold }) {
+            let standing = latest.map { after.standing(at: $0, now: now) } ?? overall
+            found.append(Found(kind: .refused, server: latest, standing: standing))
+        }
+        return found
+    }
+
+    private mutating func hold(
+        _ key: String, _ standing: Account.Standing, of server: String?, _ found: inout [Found]
+    ) {
+        let former = nextTries.updateValue(standing.nextTry, forKey: key)
+        if former == standing.nextTry { return }
+        found.append(Found(kind: .onHold(isFirst: former == nil), server: server, standing: standing))
+    }
+}

@@ -1,0 +1,42 @@
+import Synchronization
+
+/// What all accounts of a process share: the way to the store, and who hears of their changes.
+final class AccountContext: Sendable {
+    let replica = UInt64.random(in: 1...UInt64.max)
+    private let given: (any AccountJournal)?
+    private let changes = Atomic(0)
+    /// How many accounts something is held against.
+    private let troubled = Atomic(0)
+    private let prober = Mutex<@Sendable (Probe) -> Void>({ _ in })
+    private let waker = Mutex<@Sendable (Int) -> Void>({ _ in })
+    private let observer = Mutex<@Sendable ([AccountChange]) -> Void>({ _ in })
+
+    init(journal: (any AccountJournal)?) { given = journal }
+
+    /// Nil as long as there is no store.
+    var journal: (any AccountJournal)? { given?.isAttached == true ? given : nil }
+
+    var generation: Int { changes.load(ordering: .acquiring) }
+    var troubledCount: Int { troubled.load(ordering: .acquiring) }
+
+    func noteChange() { changes.add(1, ordering: .releasing) }
+
+    /// Something is held against one more account, or one fewer.
+    func noteTroubled(_ difference: Int) { troubled.add(difference, ordering: .acquiringAndReleasing) }
+
+    func onProbe(_ prober: @escaping @Sendable (Probe) -> Void) { self.prober.withLock { $0 = prober } }
+
+    func ask(_ probe: Probe) { prober.withLock { $0 }(probe) }
+
+    func onWake(_ waker: @escaping @Sendable (Int) -> Void) { self.waker.withLock { $0 = waker } }
+
+    func wake(at time: Int) { waker.withLock { $0 }(time) }
+
+    func onChange(_ observer: @escaping @Sendable ([AccountChange]) -> Void) {
+        self.observer.withLock { $0 = observer }
+    }
+
+    func note(_ changes: [AccountChange]) {
+        if !changes.isEmpty { observer.withLock { $0 }(changes) }
+    }
+}

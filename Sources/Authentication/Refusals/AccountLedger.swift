@@ -1,0 +1,394 @@
+import Synchronization
+
+/// The account of one version in this process: the machine behind a lock, the requests that wait for it, and the way to the
+/// store that several processes share.
+///
+/// With a store an event that may need others' knowledge is carried out on the store's copy, in one transaction, and those
+/// behind it wait in line. While the version is good no event needs that.
+final class AccountLedger: Sendable {
+    let version: CredentialVersion
+    /// The client that brought the credential along; nil: the rule file or the store has it.
+    let owner: String?
+    private let context: AccountContext
+    private let state: Mutex<State>
+    /// Of the answers sent so far.
+    private let places = Atomic(0)
+    /// The end of `places` when `noteUse` saw it last, and how often it has seen the same since.
+    private let seenPlaces = Atomic(0)
+    private let restingTime = Atomic(AccountLedger.watchTime)
+    private let latest = Atomic(0)
+
+    struct State {
+        var account: Account
+        var seat: Account.Seat
+        /// With the version's value, for probes; nil: no request has sent it yet.
+        var credential: Credential?
+        /// The requests that wait, by number.
+        var waiters: [Int: AdmissionWaiter] = [:]
+        var evidences: [String: Evidence] = [:]
+        /// Events that wait for the store, while one is being carried out there.
+        var events: [Event] = []
+        var isAtStore = false
+        /// The number of the store's change that this process knows; 0: none.
+        var revision: Int64 = 0
+        /// Whether the store does not know of the latest events.
+        var isAhead = false
+        /// The credential has another value.
+        var isDissolved = false
+        var told = ToldHolds()
+    }
+
+    /// What happens to the account.
+    enum Event: Sendable {
+        case request(Account.Request)
+        case judge(SentAnswer, AnswerVerdict, Account.Sample?, reason: String?)
+        case wake
+        case hurry(server: String)
+        case follow
+        case reset
+
+        var isReset: Bool { if case .reset = self { true } else { false } }
+
+        /// - Parameter now: milliseconds since 1970.
+        func happen(to account: inout Account, by seat: inout Account.Seat, at now: Int) -> [Account.Decision] {
+            switch self {
+            case .request(let request): account.request(request, by: &seat, at: now)
+            case .judge(let answer, let verdict, let sample, let reason):
+                account.judge(answer, verdict, sample: sample, because: reason, by: &seat, at: now)
+            case .wake: account.wake(by: &seat, at: now)
+            case .hurry(let server): account.hurry(at: server, by: &seat, at: now)
+            case .follow: account.follow(by: &seat, at: now)
+            case .reset: account.reset(by: &seat, at: now)
+            }
+        }
+    }
+
+    /// A request that would send the version.
+    struct Candidate {
+        let server: String
+        let target: UInt64
+        let wasAccepted: Bool
+    }
+
+    init(_ version: CredentialVersion, _ account: Account, owner: String?, in context: AccountContext) {
+        self.version = version
+        self.owner = owner
+        self.context = context
+        state = Mutex(State(account: account, seat: Account.Seat(replica: context.replica)))
+    }
+
+    var replica: UInt64 { context.replica }
+    /// When the latest event came; milliseconds since 1970.
+    var latestEvent: Int { latest.load(ordering: .relaxed) }
+    var account: Account { state.withLock { $0.account } }
+    var shared: SharedAccount {
+        state.withLock { SharedAccount(version, broughtBy: owner, $0.account, revision: $0.revision) }
+    }
+
+    /// Nil: no request has sent it yet.
+    var credential: Credential? { state.withLock { $0.credential } }
+
+    /// The credential has this version.
+    func take(_ credential: Credential) {
+        state.withLock { if $0.credential == nil { $0.credential = credential } }
+    }
+
+    /// The place of an answer in the order of sending.
+    func nextPlace() -> Int { places.add(1, ordering: .relaxed).newValue }
+
+    func evidence(at server: String) -> Evidence {
+        state.withLock { state in
+            if let known = state.evidences[server] { return known }
+            // Those that are forgotten go on to report; they are told no more that the version is good.
+            if state.evidences.count >= Self.evidenceLimit {
+                for evidence in state.evidences.values { evidence.isSettled.store(false, ordering: .releasing) }
+                state.evidences = [:]
+            }
+            let evidence = Evidence(self, at: server)
+            state.evidences[server] = evidence
+            evidence.isSettled.store(state.isGood(at: server), ordering: .releasing)
+            return evidence
+        }
+    }
+
+    private static let evidenceLimit = 512
+
+    // MARK: - Events
+
+    func admit(_ candidate: Candidate, under terms: RetryTerms, now: Int) -> AnswerAdmission {
+        let (request, waiter) = state.withLock { state in
+            var request = Account.Request(id: state.seat.nextID(), server: candidate.server, target: candidate.target)
+            request.wasAccepted = candidate.wasAccepted
+            request.retry = terms.retry
+            request.mayProbe = terms.mayProbe
+            request.fixedSample = terms.sample
+            let waiter = AdmissionWaiter(for: request.id, at: request.server, in: self)
+            state.waiters[request.id] = waiter
+            return (request, waiter)
+        }
+        return carryOut(.request(request), now: now, for: request.id) ?? .wait(waiter)
+    }
+
+    /// The request of that number waits no longer.
+    func giveUp(_ id: Int) {
+        state.withLock { state in
+            state.waiters[id] = nil
+            _ = Account.giveUp(id, by: &state.seat)
+        }
+    }
+
+    /// - Parameter reason: as `Account.judge`.
+    func judge(
+        _ answer: SentAnswer, _ verdict: AnswerVerdict, sample: Account.Sample?, because reason: String?, now: Int
+    ) {
+        _ = carryOut(.judge(answer, verdict, sample, reason: reason), now: now, for: nil)
+        if verdict == .accepted { state.withLock { $0.account.noteAcceptance(at: answer.server, now) } }
+    }
+
+    /// A request that waits for the server leads beside the present leader.
+    func hurry(at server: String, now: Int) { _ = carryOut(.hurry(server: server), now: now, for: nil) }
+
+    /// Notes when the version was sent and accepted since the last call. To be called each second: requests that send a good
+    /// version do not look at the clock for it.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    func noteUse(at now: Int) {
+        let end = places.load(ordering: .relaxed) & (Self.placesOfEvent - 1)
+        let isSent = seenPlaces.exchange(end, ordering: .relaxed) != end
+        // Answers that are sent may be accepted later.
+        let resting = isSent ? 0 : restingTime.load(ordering: .relaxed) + 1
+        if resting > Self.watchTime { return }
+        restingTime.store(resting, ordering: .relaxed)
+        state.withLock { state in
+            if isSent { state.account.noteSending(now) }
+            for (server, evidence) in state.evidences where evidence.takeNews() {
+                state.account.noteAcceptance(at: server, now)
+            }
+        }
+    }
+
+    /// Seconds.
+    private static let watchTime = 60
+
+    /// The waits that are over are forgotten, and tries made that are due.
+    func wake(at now: Int) { _ = carryOut(.wake, now: now, for: nil) }
+
+    /// The value was set anew: whatever was said against it is forgotten.
+    func reset(at now: Int) { _ = carryOut(.reset, now: now, for: nil) }
+
+    /// Takes over what the store has.
+    func adopt(_ shared: SharedAccount, at now: Int) {
+        let isChanged = change(isOurs: false, at: now) { state in
+            if state.isAtStore {
+                // What is being carried out there may have begun with an earlier one.
+                state.events.append(.follow)
+                return false
+            }
+            guard shared.revision > state.revision else { return false }
+            state.revision = shared.revision
+            let account = shared.account.completed(by: state.account)
+            defer { state.account = account }
+            return state.account != account
+        }
+        if isChanged, state.withLock({ !$0.seat.waiting.isEmpty }) { _ = carryOut(.follow, now: now, for: nil) }
+    }
+
+    /// Another store has taken the place of the one that numbered its changes.
+    func forgetStore() { state.withLock { $0.revision = 0 } }
+
+    /// A server has accepted the version before.
+    func learn(of server: String) {
+        _ = change(isOurs: false, at: latestEvent) { $0.account.learn(of: server) }
+    }
+
+    /// Tells the store of the events that it missed while it was away.
+    func catchUp(at now: Int) {
+        if state.withLock({ $0.isAhead && !$0.isAtStore }) { _ = carryOut(.follow, now: now, for: nil) }
+    }
+
+    /// When `wake` has something to do.
+    func nextWake(after now: Int) -> Int? {
+        state.withLock { $0.credential == nil ? nil : $0.account.nextWake(after: now) }
+    }
+
+    /// Ends all waits: the credential has another value.
+    func dissolve() {
+        let waiting = state.withLock { state in
+            let waiting = Array(state.waiters.values)
+            state.waiters = [:]
+            state.isDissolved = true
+            state.seat.forgetWaiting()
+            for evidence in state.evidences.values { evidence.isSettled.store(false, ordering: .releasing) }
+            return waiting
+        }
+        if account.isTroubled { context.noteTroubled(-1) }
+        for waiter in waiting { waiter.promise.keep(.refused(.superseded, nextTry: nil)) }
+    }
+
+    // MARK: - Carrying out
+
+    /// - Parameter id: that of the request whose decision is returned, if it is known at once.
+    private func carryOut(_ event: Event, now: Int, for id: Int?) -> AnswerAdmission? {
+        latest.store(max(now, latestEvent), ordering: .relaxed)
+        if state.withLock({ $0.isDissolved }) { return .refused(.superseded, nextTry: nil) }
+        guard context.journal != nil else { return deliver(happening(event, now: now), to: id, now: now) }
+        let isOnlyHere = state.withLock { !$0.isAtStore && $0.isOnlyHere(event) }
+        if isOnlyHere { return deliver(happening(event, now: now), to: id, now: now) }
+        let begins = state.withLock { state in
+            state.events.append(event)
+            defer { state.isAtStore = true }
+            return !state.isAtStore
+        }
+        context.noteChange()
+        if begins { Task { await self.workThroughEvents() } }
+        return nil
+    }
+
+    private func happening(_ event: Event, now: Int) -> [Account.Decision] {
+        var decisions: [Account.Decision] = []
+        _ = change(isOurs: !event.isReset, at: now) { state in
+            let before = state.account
+            state.seat.sent = places.add(Self.placesOfEvent, ordering: .relaxed).oldValue
+            decisions = event.happen(to: &state.account, by: &state.seat, at: now)
+            return state.account != before
+        }
+        return decisions
+    }
+
+    /// More answers than one event sends.
+    private static let placesOfEvent = 1 << 20
+
+    /// Changes the state, and tells all who look at it.
+    ///
+    /// - Parameter isOurs: whether this process tells of it; a command that resets an account does so itself.
+    private func change(isOurs: Bool, at now: Int, _ change: (inout State) -> Bool) -> Bool {
+        var found: [ToldHolds.Found] = []
+        let (before, after, isIdentity) = state.withLock { state -> (Account, Account?, Bool) in
+            let before = state.account
+            guard !state.isDissolved, change(&state) else { return (before, nil, false) }
+            state.settleEvidences()
+            found = state.told.changes(from: before, to: state.account, now: now)
+            return (before, state.account, state.credential?.identity != nil)
+        }
+        guard let after else { return false }
+        if let next = nextWake(after: latestEvent) { context.wake(at: next) }
+        if before.isTroubled != after.isTroubled { context.noteTroubled(after.isTroubled ? 1 : -1) }
+        context.noteChange()
+        context.note(
+            found.map { found in
+                AccountChange(
+                    kind: found.kind, version: version, server: found.server, standing: found.standing,
+                    reason: found.server.flatMap(after.record(of:))?.reason, isIdentity: isIdentity, isOurs: isOurs,
+                    time: now)
+            })
+        return true
+    }
+
+    /// Tells requests what becomes of them.
+    private func deliver(_ decisions: [Account.Decision], to id: Int?, now: Int) -> AnswerAdmission? {
+        var own: AnswerAdmission?
+        for decision in decisions {
+            switch decision {
+            case .send(let answer, let sample?):
+                state.withLock { $0.account.noteSending(now) }
+                let attempt = Attempt(answer, evidence(at: answer.server))
+                if let credential = state.withLock({ $0.credential }) {
+                    context.ask(Probe(attempt: attempt, credential: credential, sample: sample))
+                }
+            case .send(let answer, nil):
+                state.withLock { $0.account.noteSending(now) }
+                let attempt = Attempt(answer, evidence(at: answer.server))
+                tell(.send(attempt), to: answer.id, own: id, &own)
+            case .wait: break
+            case .refuse(let request, let hold):
+                guard let waiter = state.withLock({ $0.waiters[request] }) else { continue }
+                let nextTry = account.nextTry(after: hold, at: waiter.server, now: now)
+                tell(.refused(hold, nextTry: nextTry), to: request, own: id, &own)
+            }
+        }
+        return own
+    }
+
+    private func tell(_ admission: AnswerAdmission, to request: Int, own: Int?, _ ownAdmission: inout AnswerAdmission?)
+    {
+        let waiter = state.withLock { $0.waiters.removeValue(forKey: request) }
+        if request == own { ownAdmission = admission } else { waiter?.promise.keep(admission) }
+    }
+
+    // MARK: - The store
+
+    private func workThroughEvents() async {
+        while let events = takeEvents() {
+            let now = latestEvent
+            let (seat, own) = state.withLock { state in
+                state.seat.sent = places.add(Self.placesOfEvent, ordering: .relaxed).oldValue
+                return (
+                    state.seat,
+                    SharedAccount(version, broughtBy: owner, state.account, revision: state.revision)
+                )
+            }
+            let changed = await context.journal?.change(own) { account in
+                var (seat, decisions) = (seat, [Account.Decision]())
+                for event in events { decisions += event.happen(to: &account, by: &seat, at: now) }
+                return (seat, decisions)
+            }
+            var decisions: [Account.Decision] = []
+            _ = change(isOurs: !events.contains(where: \.isReset), at: now) { state in
+                if let changed {
+                    (state.account, state.seat, state.revision) = (changed.account, changed.seat, changed.revision)
+                    decisions = changed.decisions
+                    state.isAhead = false
+                    state.seat.forgetWaiting { state.waiters[$0] == nil }
+                } else {
+                    // The store is away: this process counts alone.
+                    state.isAhead = true
+                    for event in events {
+                        decisions += event.happen(to: &state.account, by: &state.seat, at: now)
+                    }
+                }
+                return true
+            }
+            _ = deliver(decisions, to: nil, now: now)
+        }
+    }
+
+    /// - Returns: nil where there are none: from then on an event begins anew.
+    private func takeEvents() -> [Event]? {
+        let events = state.withLock { state in
+            defer { state.events = [] }
+            if state.events.isEmpty {
+                state.isAtStore = false
+                state.settleEvidences()
+            }
+            return state.events
+        }
+        // Another process may have changed the account, which those that wait would not hear of.
+        if !events.isEmpty { return events + [.follow] }
+        // A request that came meanwhile has noted that the version is not simply good.
+        context.noteChange()
+        return nil
+    }
+}
+
+extension AccountLedger.State {
+    /// Whether requests send the version to the server without asking.
+    func isGood(at server: String) -> Bool { !isAtStore && !isDissolved && account.isGood(at: server) }
+
+    /// Tells the evidences whether the version is good at their servers.
+    func settleEvidences() {
+        for (server, evidence) in evidences { evidence.isSettled.store(isGood(at: server), ordering: .releasing) }
+    }
+
+    /// Whether an event needs no knowledge of other processes, and gives them none.
+    func isOnlyHere(_ event: AccountLedger.Event) -> Bool {
+        switch event {
+        case .request(let request): account.isGood(at: request.server)
+        case .judge(let answer, let verdict, _, _):
+            answer.role == .free && (verdict != .refused && account.isGood(at: answer.server) || verdict == .none)
+        case .wake: account.nextWake(after: 0) == nil
+        case .hurry: seat.waiting.isEmpty
+        case .follow: seat.waiting.isEmpty && !isAhead
+        case .reset: false
+        }
+    }
+}

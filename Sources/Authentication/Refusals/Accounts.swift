@@ -1,0 +1,251 @@
+import Synchronization
+
+/// The accounts of all versions of credentials that this process sends.
+public final class Accounts: Sendable {
+    private let context: AccountContext
+    private let capacity: Int
+    private let state = Mutex(State())
+
+    fileprivate struct State {
+        var ledgers: [CredentialVersion: AccountLedger] = [:]
+        /// Those that clients brought along, the oldest first.
+        var brought: [AccountLedger] = []
+        /// The others.
+        var own: [AccountLedger] = []
+        /// Versions that others have taken the place of; the latest ones.
+        var replaced: [CredentialVersion] = []
+    }
+
+    /// - Parameters:
+    ///   - capacity: beyond it the oldest account is forgotten; credentials that clients bring have a table of their own.
+    ///   - journal: carries changes out on what several processes share.
+    public init(capacity: Int = 4096, journal: (any AccountJournal)? = nil) {
+        self.capacity = max(1, capacity)
+        context = AccountContext(journal: journal)
+    }
+
+    /// Another number whenever a version may be sent that could not be, or the reverse.
+    public var generation: Int { context.generation }
+
+    /// What a server has said of a version.
+    ///
+    /// - Parameter owner: the client that brought the credential along; nil: the rule file or the store has it.
+    public func evidence(of credential: Credential, at server: String, broughtBy owner: String? = nil) -> Evidence {
+        let ledger = ledger(of: credential.version, broughtBy: owner)
+        ledger.take(credential)
+        return ledger.evidence(at: server)
+    }
+
+    private func ledger(of version: CredentialVersion, broughtBy owner: String?) -> AccountLedger {
+        let (ledger, forgotten) = state.withLock { state -> (AccountLedger, AccountLedger?) in
+            if let known = state.ledgers[version] { return (known, nil) }
+            let ledger = AccountLedger(version, Account(), owner: owner, in: context)
+            return (ledger, state.insert(ledger, capacity: capacity))
+        }
+        forgotten?.dissolve()
+        return ledger
+    }
+
+    private func known(_ version: CredentialVersion) -> AccountLedger? { state.withLock { $0.ledgers[version] } }
+
+    // MARK: - Values
+
+    /// A credential has a new value. The accounts of the values before it are forgotten; what they knew helps the new one.
+    public func replace(with version: CredentialVersion) {
+        take(version, renewal: false)
+        context.journal?.replaced(by: version, isRenewal: false)
+    }
+
+    /// A token takes the place of one that was given for the same grant, and means the same: servers that accepted that one
+    /// are taken to accept this one.
+    public func renew(with version: CredentialVersion) {
+        take(version, renewal: true)
+        context.journal?.replaced(by: version, isRenewal: true)
+    }
+
+    private func take(_ version: CredentialVersion, renewal: Bool) {
+        let former = state.withLock { state -> [AccountLedger] in
+            let former = (state.own + state.brought).filter {
+                $0.version.name == version.name && $0.version != version
+            }
+            state.replaced.removeAll { $0 == version }
+            if former.isEmpty { return [] }
+            for ledger in former { state.remove(ledger) }
+            state.replaced = (state.replaced + former.map(\.version)).suffix(State.replacedLimit)
+            guard state.ledgers[version] == nil, let last = former.last(where: { $0.account.isProven }) else {
+                return former
+            }
+            let account = renewal ? Account(renewing: last.account) : Account(after: last.account)
+            _ = state.insert(AccountLedger(version, account, owner: last.owner, in: context), capacity: capacity)
+            return former
+        }
+        if former.isEmpty { return }
+        for ledger in former { ledger.dissolve() }
+        context.noteChange()
+    }
+
+    /// Versions get another chance at once, everywhere: the account was unlocked, or the value was written again.
+    ///
+    /// - Returns: those that something was held against.
+    @discardableResult
+    public func reset(at now: Int, where fits: (CredentialVersion, Account) -> Bool) -> [CredentialVersion] {
+        let ledgers = state.withLock { $0.own + $0.brought }.filter {
+            let account = $0.account
+            return account.isTroubled && fits($0.version, account)
+        }
+        for ledger in ledgers { ledger.reset(at: now) }
+        return ledgers.map(\.version)
+    }
+
+    // MARK: - Looking
+
+    /// Whether a request would be refused the version; with the time of the next try, in milliseconds since
+    /// 1970, or `Int.max` where none is set.
+    ///
+    /// - Parameters:
+    ///   - target: as `Evidence.hash`; nil: a new one.
+    ///   - now: milliseconds since 1970.
+    public func hold(
+        on version: CredentialVersion, at server: String, for target: UInt64? = nil, now: Int
+    ) -> Int? {
+        guard context.troubledCount > 0 else { return nil }
+        return known(version)?.account.hold(at: server, for: target, now: now)
+    }
+
+    /// Whether a version was refused, so that another credential is the better choice: a request would be refused it, or no
+    /// server has ever accepted it.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    public func isRefused(_ version: CredentialVersion, at server: String, now: Int) -> Bool {
+        guard context.troubledCount > 0, let account = known(version)?.account else { return false }
+        return !account.isProven && account.unprovenRefusals > 0 || account.hold(at: server, now: now) != nil
+    }
+
+    /// The version with its value; nil: this process has not sent it.
+    public func credential(of version: CredentialVersion) -> Credential? { known(version)?.credential }
+
+    /// Whether a server has accepted the version.
+    public func hasAccepted(_ version: CredentialVersion, at server: String) -> Bool {
+        known(version)?.account.record(of: server)?.isKnown ?? false
+    }
+
+    /// The versions that something is held against at a server, by name.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    public func standings(
+        at server: String, now: Int
+    ) -> [(name: String, standing: Account.Standing, reason: String?)] {
+        guard context.troubledCount > 0 else { return [] }
+        return all.compactMap { shared in
+            let (account, record) = (shared.account, shared.account.record(of: server))
+            guard account.isTroubled, record != nil || !account.isProven else { return nil }
+            let standing = account.standing(at: server, now: now)
+            return standing.isTroubled ? (shared.version.name, standing, record?.reason) : nil
+        }
+    }
+
+    /// The names of the versions that a request for the target would be refused, with the end, as `hold`.
+    public func refused(at server: String, for target: UInt64, now: Int) -> [(name: String, end: Int)] {
+        guard context.troubledCount > 0 else { return [] }
+        return all.compactMap { shared in
+            shared.account.hold(at: server, for: target, now: now).map { (shared.version.name, $0) }
+        }
+    }
+
+    /// A server has accepted the version in an earlier process, or in another one.
+    func noteAccepted(_ version: CredentialVersion, at server: String) {
+        ledger(of: version, broughtBy: nil).learn(of: server)
+    }
+
+    /// All accounts, in the order in which they were made.
+    public var all: [SharedAccount] { state.withLock { $0.own + $0.brought }.map(\.shared) }
+
+    /// How many versions something is held against.
+    public var troubledCount: Int { context.troubledCount }
+
+    /// Notes when versions were sent and accepted. To be called each second.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    public func noteUse(at now: Int) {
+        for ledger in state.withLock({ $0.own + $0.brought }) { ledger.noteUse(at: now) }
+    }
+
+    // MARK: - Work
+
+    /// From now on `prober` makes the requests that the proxy asks servers by.
+    public func onProbe(_ prober: @escaping @Sendable (Probe) -> Void) { context.onProbe(prober) }
+
+    /// From now on tells `waker` when `wake` is to be called, in milliseconds since 1970.
+    public func onWake(_ waker: @escaping @Sendable (Int) -> Void) { context.onWake(waker) }
+
+    /// From now on tells `observer` of each change of a state.
+    public func onChange(_ observer: @escaping @Sendable ([AccountChange]) -> Void) { context.onChange(observer) }
+
+    /// When `wake` has something to do next, in milliseconds since 1970; nil: not before another event.
+    public func nextWake(after now: Int) -> Int? {
+        state.withLock { $0.own + $0.brought }.compactMap { $0.nextWake(after: now) }.min()
+    }
+
+    /// Makes the tries that are due. To be called at the time of `nextWake`.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    public func wake(at now: Int) {
+        for ledger in state.withLock({ $0.own + $0.brought }) {
+            if ledger.nextWake(after: now) != nil { ledger.wake(at: now) }
+        }
+    }
+
+    /// The store can be reached: it is told of the events that it missed.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    public func catchUp(at now: Int) {
+        for ledger in state.withLock({ $0.own + $0.brought }) { ledger.catchUp(at: now) }
+    }
+
+    /// Takes over what the store holds, where others write too.
+    ///
+    /// - Parameters:
+    ///   - isAnother: whether these are all the accounts of a store whose numbers of changes begin anew.
+    ///   - now: milliseconds since 1970.
+    public func adopt(_ shared: [SharedAccount], ofAnotherStore isAnother: Bool = false, at now: Int) {
+        if isAnother { for ledger in state.withLock({ $0.own + $0.brought }) { ledger.forgetStore() } }
+        let replaced = state.withLock { $0.replaced }
+        // The store may have one a little longer than this process.
+        for shared in shared where !replaced.contains(shared.version) {
+            ledger(of: shared.version, broughtBy: shared.owner).adopt(shared, at: now)
+        }
+    }
+}
+
+extension Accounts.State {
+    /// - Returns: one that had to make room.
+    mutating func insert(_ ledger: AccountLedger, capacity: Int) -> AccountLedger? {
+        ledgers[ledger.version] = ledger
+        var forgotten: AccountLedger?
+        if let owner = ledger.owner {
+            if brought.count(where: { $0.owner == owner }) >= Self.ownerLimit {
+                forgotten = brought.first { $0.owner == owner }
+            } else if brought.count >= Self.broughtLimit {
+                forgotten = brought.first
+            }
+            brought.append(ledger)
+        } else {
+            if own.count >= capacity { forgotten = own.first }
+            own.append(ledger)
+        }
+        if let forgotten { remove(forgotten) }
+        return forgotten
+    }
+
+    mutating func remove(_ ledger: AccountLedger) {
+        if ledgers[ledger.version] === ledger { ledgers[ledger.version] = nil }
+        own.removeAll { $0 === ledger }
+        brought.removeAll { $0 === ledger }
+    }
+
+    /// Credentials that one client brings along.
+    private static let ownerLimit = 32
+    /// Those of all clients.
+    private static let broughtLimit = 1024
+    fileprivate static let replacedLimit = 256
+}

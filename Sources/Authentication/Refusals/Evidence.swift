@@ -1,0 +1,254 @@
+import Bytes
+import Model
+import Synchronization
+
+/// What a server has said of one version of a credential: the way from an answer to the version's account.
+///
+/// Requests on all loops share it. While the version is good at the server, an answer costs it an atomic addition, and an
+/// acceptance an atomic load.
+public final class Evidence: Sendable {
+    /// See `Origin.serverName`.
+    public let server: String
+    let ledger: AccountLedger
+    private let targets = AcceptedTargets()
+    /// Whether the version is good here, so that an acceptance says nothing new.
+    let isSettled = Atomic(false)
+    /// Counts acceptances, of which some are kept as samples.
+    private let acceptances = Atomic(0)
+    /// Those that `takeNews` has seen.
+    private let seenAcceptances = Atomic(0)
+
+    init(_ ledger: AccountLedger, at server: String) {
+        self.ledger = ledger
+        self.server = server
+    }
+
+    public var version: CredentialVersion { ledger.version }
+
+    /// Whether requests send the version without asking.
+    public var isGood: Bool { isSettled.load(ordering: .acquiring) }
+
+    /// An answer goes out while the version is good.
+    ///
+    /// - Returns: its place in the order in which answers are sent.
+    public func send() -> Int { ledger.nextPlace() }
+
+    /// Whether the server has accepted the version for this target lately.
+    public func hasAccepted(_ target: Span<UInt8>) -> Bool { targets.contains(target) }
+
+    /// The server has accepted the version for this target.
+    public func noteAccepted(_ target: Span<UInt8>) { targets.note(target) }
+
+    /// Whether the acceptance of an answer that `send` counted is to be told: it says something new, or the request may
+    /// become a sample.
+    public var wantsAcceptance: Bool {
+        if !isSettled.load(ordering: .acquiring) { return true }
+        return acceptances.add(1, ordering: .relaxed).oldValue & 63 == 0
+    }
+
+    /// Whether there were acceptances since the last call.
+    func takeNews() -> Bool {
+        let count = acceptances.load(ordering: .relaxed)
+        return seenAcceptances.exchange(count, ordering: .relaxed) != count
+    }
+
+    /// The hash of a target, of the path without the query.
+    public static func hash(_ target: Span<UInt8>) -> UInt64 { AcceptedTargets.hash(target) }
+
+    /// The server's verdict on an answer that `send` counted.
+    ///
+    /// - Parameters:
+    ///   - place: as `send` returned it.
+    ///   - sample: the accepted request, if it can be repeated.
+    ///   - now: milliseconds since 1970.
+    public func judge(
+        _ place: Int, _ verdict: AnswerVerdict, at target: Span<UInt8>, sample: Account.Sample? = nil, now: Int
+    ) {
+        let answer = SentAnswer(
+            id: 0, server: server, target: AcceptedTargets.hash(target), role: .free, replica: ledger.replica,
+            sent: place, knew: 0)
+        ledger.judge(answer, verdict, sample: sample, because: nil, now: now)
+    }
+
+    /// A request would send the version.
+    ///
+    /// - Parameters:
+    ///   - terms: those of its rule.
+    ///   - now: milliseconds since 1970.
+    public func admit(_ target: Span<UInt8>, under terms: RetryTerms, now: Int) -> AnswerAdmission {
+        ledger.admit(
+            AccountLedger.Candidate(
+                server: server, target: AcceptedTargets.hash(target), wasAccepted: targets.contains(target)),
+            under: terms, now: now)
+    }
+}
+
+/// What a rule says of a version that was refused.
+public struct RetryTerms: Sendable {
+    /// Milliseconds between the tries of a paused version, the last one over and over; empty: none.
+    public let retry: [Int]
+    /// Whether the proxy may ask the server itself.
+    public var mayProbe = true
+    /// The request that it asks by, in the place of one that was accepted.
+    public var sample: Account.Sample?
+
+    public init(retry: [Int]) { self.retry = retry }
+}
+
+/// What becomes of a request that would send a version.
+public enum AnswerAdmission: Sendable {
+    case send(Attempt)
+    /// The verdict on another request comes first.
+    case wait(AdmissionWaiter)
+    /// It counts as refused, and is not sent.
+    ///
+    /// - Parameter nextTry: milliseconds since 1970; nil: when another request asks for another target, or when the value is
+    ///   set anew.
+    case refused(Account.Hold, nextTry: Int?)
+}
+
+/// A request that waits until it is decided whether it sends a version.
+public final class AdmissionWaiter: Sendable {
+    let promise = Promise<AnswerAdmission>()
+    let server: String
+    private let id: Int
+    private let ledger: AccountLedger
+
+    init(for id: Int, at server: String, in ledger: AccountLedger) {
+        self.id = id
+        self.server = server
+        self.ledger = ledger
+    }
+
+    /// The decision; nil when the wait was ended, or the credential has another value. To be awaited once.
+    public func admission() async -> AnswerAdmission? {
+        let admission = await promise.value()
+        if admission == nil { ledger.giveUp(id) }
+        return admission
+    }
+
+    /// Has this request, or another that waits, go ahead beside a leader that does not come to an end, where the account has
+    /// room for that.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    public func hurry(now: Int) {
+        if !promise.isOver { ledger.hurry(at: server, now: now) }
+    }
+
+    /// Ends the wait, from any thread; without effect when the decision is there.
+    public func expire() {
+        promise.expire()
+        ledger.giveUp(id)
+    }
+}
+
+/// An answer that is under way, until the server's verdict. One that is dropped was abandoned.
+public final class Attempt: Sendable {
+    public let evidence: Evidence
+    let answer: SentAnswer
+    private let settled = Mutex<AnswerVerdict?>(nil)
+
+    init(_ answer: SentAnswer, _ evidence: Evidence) {
+        self.answer = answer
+        self.evidence = evidence
+    }
+
+    /// An answer that went out while the version was good.
+    ///
+    /// - Parameter place: as `Evidence.send` returned it.
+    public convenience init(sentAt place: Int, _ evidence: Evidence, for target: Span<UInt8>) {
+        self.init(
+            SentAnswer(
+                id: 0, server: evidence.server, target: AcceptedTargets.hash(target), role: .free,
+                replica: evidence.ledger.replica, sent: place, knew: 0), evidence)
+    }
+
+    deinit {
+        if answer.role != .free { settle(.abandoned, now: evidence.ledger.latestEvent) }
+    }
+
+    public var version: CredentialVersion { evidence.version }
+
+    /// Whether others wait for its verdict, or may.
+    public var leads: Bool { answer.role != .free && verdict == nil }
+
+    /// Lets another request that waits go ahead beside this one, whose client has left.
+    public func handOver() {
+        if leads { evidence.ledger.hurry(at: evidence.server, now: evidence.ledger.latestEvent) }
+    }
+
+    /// The server's verdict; nil: it is still to come.
+    public var verdict: AnswerVerdict? { settled.withLock { $0 } }
+
+    /// The server's verdict. Only the first one counts.
+    ///
+    /// - Parameters:
+    ///   - sample: the accepted request, if it can be repeated.
+    ///   - reason: of a refusal, for an operator.
+    ///   - now: milliseconds since 1970.
+    public func settle(
+        _ verdict: AnswerVerdict, sample: Account.Sample? = nil, because reason: String? = nil, now: Int
+    ) {
+        let isFirst = settled.withLock { settled in
+            defer { settled = settled ?? verdict }
+            return settled == nil
+        }
+        guard isFirst else { return }
+        evidence.ledger.judge(answer, verdict, sample: sample, because: reason, now: now)
+    }
+}
+
+/// A request that the proxy makes itself, to learn whether a version is good.
+public struct Probe: Sendable {
+    public let attempt: Attempt
+    public let credential: Credential
+    public let sample: Account.Sample
+}
+
+/// The targets for which a server has accepted a version, as far as there is room for them.
+///
+/// Each request with an answer is noted, so that this takes no lock: a table of hashes, of which a later one takes the place
+/// of an earlier. A target that is forgotten counts as one that was never accepted.
+final class AcceptedTargets: Sendable {
+    private static let capacity = 128
+    private let hashes = InlineArray<128, Atomic<UInt64>> { _ in Atomic(0) }
+
+    func note(_ target: Span<UInt8>) {
+        let hash = Self.hash(target)
+        let index = Int(truncatingIfNeeded: hash % UInt64(Self.capacity))
+        if hashes[index].load(ordering: .relaxed) != hash { hashes[index].store(hash, ordering: .relaxed) }
+    }
+
+    func contains(_ target: Span<UInt8>) -> Bool {
+        let hash = Self.hash(target)
+        return hashes[Int(truncatingIfNeeded: hash % UInt64(Self.capacity))].load(ordering: .relaxed) == hash
+    }
+
+    /// Of the path, without the query; the same in each process, because replicas share what was refused where.
+    static func hash(_ target: Span<UInt8>) -> UInt64 {
+        let end = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count
+        return SpanHash.stable(target.extracting(first: end))
+    }
+}
+
+extension Origin {
+    /// The server of that name; nil for a name that `serverName` does not make.
+    public init?(serverName: String) {
+        let isProxy = serverName.hasPrefix("proxy ")
+        let words = serverName.dropFirst(isProxy ? 6 : 0)
+        let parts = words.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let kind = parts.first.flatMap({ NetworkProtocol(rawValue: String($0)) }), let place = parts.last,
+            place.hasPrefix("//"), let colon = place.lastIndex(of: ":"),
+            let port = UInt16(place[place.index(after: colon)...])
+        else { return nil }
+        var host = place[..<colon].dropFirst(2)
+        if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
+        self.init(host: String(host), port: port, protocol: kind, isProxy: isProxy)
+    }
+
+    /// The name of a server in accounts, such as `https://example.com:443`, or `proxy http://squid:3128`.
+    public var serverName: String {
+        let shown = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
+        return "\(isProxy ? "proxy " : "")\(self.protocol.rawValue)://\(shown):\(port)"
+    }
+}

@@ -1,0 +1,169 @@
+import Authentication
+import Credentials
+import Model
+
+/// The credentials of a proxy, each with what is known of its value: the one list that commands, dashboard and metrics show.
+public struct CredentialList: Sendable {
+    /// The worst first; of the same state the rule file's by name, then the store's by server.
+    public let entries: [ListedCredential]
+
+    /// - Parameters:
+    ///   - configured: the rule file's.
+    ///   - stored: those of the store.
+    ///   - accounts: what servers have said of values.
+    ///   - now: milliseconds since 1970.
+    public init(
+        configured: [ConfiguredCredential], stored: [StoredPlace], accounts: [SharedAccount], at now: Int
+    ) {
+        var entries: [ListedCredential] = []
+        var byName: [String: [SharedAccount]] = [:]
+        var byVersion: [CredentialVersion: SharedAccount] = [:]
+        for account in accounts where account.owner == nil {
+            byName[account.version.name, default: []].append(account)
+            byVersion[account.version] = account
+        }
+        for credential in configured {
+            let source = ListedCredential.Source(credential.content)
+            let versions = byName[credential.name] ?? []
+            for version in versions { byVersion[version.version] = nil }
+            let known: [Account?] = versions.isEmpty ? [nil] : versions.map(\.account)
+            entries += known.map { ListedCredential(credential.name, source, $0, at: now) }
+        }
+        for place in stored {
+            let known = place.version.flatMap { byVersion.removeValue(forKey: $0) }
+            let name = place.space.credentialName(of: place.user)
+            entries.append(ListedCredential(name, .store(place), known?.account, at: now))
+        }
+        entries += accounts.filter { $0.owner != nil || byVersion[$0.version] != nil }.map {
+            ListedCredential($0.version.name, .client, $0.account, at: now)
+        }
+        self.entries = entries.sorted { left, right in
+            left.standing.state != right.standing.state
+                ? left.standing.state.rank > right.standing.state.rank
+                : left.place.lexicographicallyPrecedes(right.place)
+        }
+    }
+
+    /// Empty.
+    public init() { entries = [] }
+
+    /// How many there are in each state that any is in, the worst first.
+    public var states: [(state: Account.State, count: Int)] {
+        let judged = entries.filter(\.isJudged)
+        return Account.State.allCases.reversed().compactMap { state in
+            let count = judged.count { $0.standing.state == state }
+            return count > 0 ? (state, count) : nil
+        }
+    }
+
+    /// How many are not sent somewhere.
+    public var heldCount: Int { entries.count(where: \.standing.isOnHold) }
+}
+
+/// A credential, with what is known of its value.
+public struct ListedCredential: Sendable {
+    /// Who has the value.
+    public enum Source: Sendable {
+        case ruleFile(CredentialSource)
+        /// Fetched by a credential of the rule file.
+        case token(CredentialSource)
+        case store(StoredPlace)
+        /// A request's URL, or a client's own answer that the proxy has learned.
+        case client
+
+        fileprivate init(_ content: CredentialSource) {
+            if case .oauth = content { self = .token(content) } else { self = .ruleFile(content) }
+        }
+
+        /// In a word or two.
+        public var words: String {
+            switch self {
+            case .ruleFile: "rule file"
+            case .token: "token"
+            case .store: "store"
+            case .client: "client"
+            }
+        }
+    }
+
+    /// The state at a server.
+    public struct Server: Sendable {
+        /// See `Origin.serverName`.
+        public let name: String
+        public let standing: Account.Standing
+        /// What its latest refusal was about; nil: it has refused nothing since it accepted.
+        public let reason: String?
+        public let hasAccepted: Bool
+        /// Milliseconds since 1970; nil: not known.
+        public let lastAccepted: Int?
+        public let lastRefused: Int?
+    }
+
+    public let name: String
+    public let source: Source
+    /// Whether servers accept or refuse it: not an exception for a server's key.
+    public let isJudged: Bool
+    /// The worst state at any server.
+    public let standing: Account.Standing
+    /// Those that have accepted or refused the value.
+    public let servers: [Server]
+    /// When the value was first met, and when it was last sent, in milliseconds since 1970; nil: not known.
+    public let since: Int?
+    public let lastSent: Int?
+
+    fileprivate init(_ name: String, _ source: Source, _ account: Account?, at now: Int) {
+        let account = account ?? Account()
+        self.name = name
+        self.source = source
+        isJudged = if case .store(let place) = source { place.space.authenticationMethod != .serverTrust } else { true }
+        standing = account.standing(now: now)
+        since = account.since > 0 ? account.since : nil
+        lastSent = account.lastSent > 0 ? account.lastSent : nil
+        reason = account.records.filter { $0.reason != nil }.max { $0.lastRefused < $1.lastRefused }?.reason
+        servers = account.records.filter { $0.isKnown || $0.lastRefused > 0 || $0.pause != nil }.map { record in
+            Server(
+                name: record.server, standing: account.standing(at: record.server, now: now), reason: record.reason,
+                hasAccepted: record.isKnown, lastAccepted: record.lastAccepted > 0 ? record.lastAccepted : nil,
+                lastRefused: record.lastRefused > 0 ? record.lastRefused : nil)
+        }
+    }
+
+    /// What the latest refusal was about.
+    public let reason: String?
+
+    /// Its place among those of the same state.
+    fileprivate var place: [String] {
+        if case .store(let place) = source {
+            ["1", place.space.host, "\(place.space.port)", name]
+        } else {
+            ["0", name]
+        }
+    }
+
+    /// What lets it be sent again at once, as a clause for operators; nil: nothing is held against it.
+    public var remedy: String? {
+        standing.isTroubled ? CredentialRemedy(name, source).sentence(in: standing.state) : nil
+    }
+}
+
+/// A credential of a store, without its value.
+public struct StoredPlace: Sendable {
+    public let space: ProtectionSpace
+    public let user: String
+    /// Nil where it cannot be read.
+    public let version: CredentialVersion?
+    /// Whether it is the one that its space's challenges are answered with.
+    public let isDefault: Bool
+    /// The last day on which it is any good, where that is known.
+    public var lastDay: Day?
+
+    public init(
+        _ user: String, for space: ProtectionSpace, version: CredentialVersion?, isDefault: Bool, lastDay: Day? = nil
+    ) {
+        self.user = user
+        self.space = space
+        self.version = version
+        self.isDefault = isDefault
+        self.lastDay = lastDay
+    }
+}

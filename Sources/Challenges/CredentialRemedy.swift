@@ -1,0 +1,138 @@
+import Authentication
+import Bytes
+import Model
+import Rules
+
+/// What lets a refused credential be sent again at once: the file to write, and the commands, as an operator types them.
+public struct CredentialRemedy: Sendable {
+    /// `put the right value into FILE`.
+    private let act: String?
+    private let name: String
+
+    init(_ name: String, _ source: ListedCredential.Source) {
+        self.name = name
+        act =
+            switch source {
+            case .ruleFile(let content), .token(let content): Self.act(on: content)
+            case .store(let place): "run '\(Self.command(to: "set", place.user, for: place.space))'"
+            case .client: "have the client send the right one"
+            }
+    }
+
+    /// - Parameter content: nil: neither the rule file nor the store has it.
+    public init(of name: String, configured content: CredentialSource? = nil) {
+        self.name = name
+        act = content.flatMap(Self.act)
+    }
+
+    /// Of a stored credential.
+    public init(of name: String, user: String, for space: ProtectionSpace) {
+        self.name = name
+        act = "run '\(Self.command(to: "set", user, for: space))'"
+    }
+
+    /// As a clause for operators; nil: nothing is held against the credential.
+    public func sentence(in state: Account.State) -> String? {
+        let retry = "'attache credential retry \(ShellWord.quoted(JournalText.printable(name)))'"
+        switch state {
+        case .good: return nil
+        case .unknown, .doubted: return "nothing to do: the next request finds out; \(retry) forgets the refusal"
+        case .held, .paused, .unproven: return act.map { "\($0), or run \(retry)" } ?? "run \(retry)"
+        }
+    }
+
+    private static func act(on content: CredentialSource) -> String? {
+        content.place.map { place in
+            switch place {
+            case .file(let path): "put the right value into \(JournalText.printable(path))"
+            case .environment(let name): "restart the proxy with the right \(JournalText.printable(name))"
+            case .literal: "correct it in the rule file"
+            }
+        }
+    }
+
+    private static func command(to action: String, _ user: String, for space: ProtectionSpace) -> String {
+        command(to: action, user, for: space).map(ShellWord.quoted).joined(separator: " ")
+    }
+
+    /// The words of `attache credential ACTION URL USER`, with the space's terms.
+    public static func command(to action: String, _ user: String, for space: ProtectionSpace) -> [String] {
+        var words = ["attache", "credential", action, space.origin.commandURL, JournalText.printable(user)]
+        switch space.authenticationMethod {
+        case .basic: break
+        case .default: words += ["--method", "any"]
+        case .bearer where action == "set": words += ["--token", "FILE"]
+        case .clientCertificate where action == "set": words += ["--certificate", "FILE", "--key", "FILE"]
+        default: words += ["--method", space.authenticationMethod.rawValue]
+        }
+        if let realm = space.realm { words += ["--realm", JournalText.printable(realm)] }
+        if space.isProxy, space.protocol != .socks { words += ["--proxy", "yes"] }
+        return words
+    }
+}
+
+extension UnansweredResponse {
+    /// What lets the credential be sent again that was refused, or is on hold there; nil: nothing is held against it.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    func remedy(
+        in space: ProtectionSpace, by action: Configuration.ChallengeRule.Action, at now: Int
+    ) -> String? {
+        guard let name = parked(in: space, by: action)?.name ?? (failures > 0 ? credential : nil),
+            let standing = delegate.state.spaces.accounts.standings(at: space.origin.serverName, now: now)
+                .first(where: { $0.name == name })?.standing
+        else { return nil }
+        return remedy(of: name, in: space).sentence(in: standing.state)
+    }
+
+    private func remedy(of name: String, in space: ProtectionSpace) -> CredentialRemedy {
+        if let configured = delegate.policy.rules.configuration.credentials.first(where: { $0.name == name }) {
+            return CredentialRemedy(of: name, configured: configured.content)
+        }
+        for space in [space, space.general].compactMap(\.self) {
+            let stored = delegate.state.storage.defaultCredential(for: space)
+            if stored?.version.name == name, let user = stored?.storedName(for: space) {
+                return CredentialRemedy(of: name, user: user, for: space)
+            }
+        }
+        return CredentialRemedy(of: name)
+    }
+}
+
+extension Origin {
+    /// The server as a command takes it.
+    public var commandURL: String {
+        let name = JournalText.printable(host)
+        let scheme = self.protocol == .socks ? "socks5" : self.protocol.rawValue
+        return "\(scheme)://\(name.contains(":") ? "[\(name)]" : name):\(port)"
+    }
+}
+
+extension CredentialSource {
+    /// Where the part is that proves who sends it, for whoever has to change that; nil: outside of files.
+    public var place: ValueSource? {
+        switch self {
+        case .password(_, let password): password
+        case .token(let token): token
+        case .identity(.pem(let certificate, _, _)): .file(certificate)
+        case .identity(.pkcs12(let path, _)): .file(path)
+        case .identity(.pkcs11): nil
+        case .kerberos(let kerberos):
+            switch kerberos.proof {
+            case .keytab(let path): .file(path)
+            case .password(let password): password
+            case .cache: nil
+            }
+        case .oauth(let grant):
+            switch (grant.grant, grant.proof) {
+            case (.refreshToken(let token), _), (.assertion(let token), _): token
+            case (_, .secret(let secret, _)): secret
+            case (_, .key(let path, _, _)): .file(path)
+            case (_, .certificate(let path, _, _)): .file(path)
+            case (_, .none): nil
+            }
+        case .signature(let key): key.secretKey
+        case .placed(let source, _): source.place
+        }
+    }
+}

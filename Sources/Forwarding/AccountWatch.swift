@@ -1,0 +1,49 @@
+import Authentication
+import IO
+import Upstream
+
+/// Does the work of accounts that no request does: makes their probes, and wakes them when a try is due. One loop of the
+/// process does it.
+public final class AccountWatch {
+    private weak var upstreams: Upstreams?
+    private var alarm: Alarm?
+    /// On the system's clock; nil: no try is awaited.
+    private var wakeTime: Int?
+
+    private init(_ upstreams: Upstreams) { self.upstreams = upstreams }
+
+    /// From now on the loop of `upstreams` does it, in place of the one before.
+    public static func begin(over upstreams: Upstreams) {
+        let (accounts, loop) = (upstreams.shared.spaces.accounts, upstreams.loop)
+        let watch = LoopBound(AccountWatch(upstreams), to: loop)
+        accounts.onProbe { probe in
+            loop.submit { watch.value.make(probe) }
+        }
+        accounts.onWake { time in
+            loop.submit { watch.value.wake(at: time) }
+        }
+    }
+
+    private func make(_ probe: Probe) {
+        guard let upstreams else { return }
+        let bound = LoopBound(upstreams, to: upstreams.loop)
+        upstreams.loop.spawn { await ProbeExchange(probe, over: bound.value).run() }
+    }
+
+    private func wake(at time: Int) {
+        guard let upstreams else { return }
+        if let wakeTime, wakeTime <= time { return }
+        let alarm = alarm ?? Alarm(on: upstreams.loop) { [unowned self] in ring() }
+        self.alarm = alarm
+        wakeTime = time
+        alarm.set(after: max(1, time &- upstreams.loop.epochMilliseconds))
+    }
+
+    private func ring() {
+        wakeTime = nil
+        guard let upstreams else { return }
+        let accounts = upstreams.shared.spaces.accounts
+        accounts.wake(at: upstreams.loop.epochMilliseconds)
+        if let next = accounts.nextWake(after: upstreams.loop.epochMilliseconds) { wake(at: next) }
+    }
+}

@@ -1,0 +1,162 @@
+import Crypto
+import Synchronization
+import Testing
+
+@testable import Authentication
+
+/// The accounts of a process: the machine behind its lock, with the requests that wait.
+struct AccountsTests {
+    private let accounts = Accounts()
+    private let alice = Credential(name: "alice", user: "alice", password: Secret("a"))
+    private static let server = "http://h:80"
+    private static let target = Array("/a".utf8)
+    private static let terms = RetryTerms(retry: [30_000, 300_000, 1_800_000])
+
+    private var evidence: Evidence { accounts.evidence(of: alice, at: Self.server) }
+
+    private func admit(_ target: String = "/a", now: Int) -> AnswerAdmission {
+        evidence.admit(target.utf8Span.span, under: Self.terms, now: now)
+    }
+
+    /// A request is sent with the version, and judged.
+    private func send(_ target: String, _ verdict: AnswerVerdict, now: Int) {
+        guard case .send(let attempt) = admit(target, now: now) else {
+            Issue.record("it is not sent to \(target)")
+            return
+        }
+        let sample = Account.Sample(
+            target: Evidence.hash(target.utf8Span.span), content: Array("GET \(target)\r\n".utf8))
+        attempt.settle(verdict, sample: verdict == .accepted ? sample : nil, now: now)
+    }
+
+    @Test func `a version that is accepted is good, and costs no decision from then on`() {
+        #expect(!evidence.isGood)
+        send("/a", .accepted, now: 0)
+        #expect(evidence.isGood && accounts.troubledCount == 0)
+        let generation = accounts.generation
+        evidence.judge(evidence.send(), .accepted, at: Self.target.span, now: 1)
+        #expect(accounts.generation == generation)
+    }
+
+    @Test func `a version that was never accepted is sent twice, and then after half an hour`() {
+        send("/a", .refused, now: 0)
+        guard case .refused(.unproven, nextTry: 1_800_000) = admit("/a", now: 1) else {
+            Issue.record("the same target is asked again")
+            return
+        }
+        send("/b", .refused, now: 1000)
+        guard case .refused(.unproven, nextTry: 1_801_000) = admit("/c", now: 2000) else {
+            Issue.record("a third target is asked")
+            return
+        }
+        #expect(accounts.hold(on: alice.version, at: Self.server, now: 1_800_999) == 1_801_000)
+        send("/a", .refused, now: 1_801_000)
+        #expect(accounts.hold(on: alice.version, at: Self.server, now: 1_801_001) == 5_401_000)
+    }
+
+    @Test func `behind a refusal the next request waits for a probe, and goes on with its acceptance`() async {
+        let probes = Mutex<[Probe]>([])
+        accounts.onProbe { probe in probes.withLock { $0.append(probe) } }
+        send("/a", .accepted, now: 0)
+        evidence.judge(evidence.send(), .refused, at: "/forbidden".utf8Span.span, now: 10)
+        #expect(!evidence.isGood)
+        guard case .wait(let waiter) = admit("/b", now: 20) else {
+            Issue.record("it does not wait")
+            return
+        }
+        let probe = probes.withLock { $0.popLast() }
+        #expect(probe.map { String(decoding: $0.sample.content, as: UTF8.self) } == "GET /a\r\n")
+        probe?.attempt.settle(.accepted, now: 30)
+        guard case .send? = await waiter.admission() else {
+            Issue.record("it is not sent")
+            return
+        }
+        #expect(evidence.isGood && accounts.troubledCount == 0)
+    }
+
+    @Test func `a refused probe holds the version until the next try, which wakes by itself`() async {
+        let probes = Mutex<[Probe]>([])
+        let wakes = Mutex<[Int]>([])
+        accounts.onProbe { probe in probes.withLock { $0.append(probe) } }
+        accounts.onWake { time in wakes.withLock { $0.append(time) } }
+        send("/a", .accepted, now: 0)
+        evidence.judge(evidence.send(), .refused, at: "/b".utf8Span.span, now: 10)
+        guard case .wait(let waiter) = admit("/b", now: 20) else {
+            Issue.record("it does not wait")
+            return
+        }
+        probes.withLock { $0.popLast() }?.attempt.settle(.refused, now: 30)
+        guard case .refused(.paused, nextTry: 30_030)? = await waiter.admission() else {
+            Issue.record("it is sent")
+            return
+        }
+        #expect(wakes.withLock { $0.contains(30_030) })
+        accounts.wake(at: 30_030)
+        probes.withLock { $0.popLast() }?.attempt.settle(.accepted, now: 30_040)
+        #expect(evidence.isGood)
+    }
+
+    @Test func `a request whose client leaves is no verdict, and the next one leads`() async {
+        var admission: AnswerAdmission? = admit("/a", now: 0)
+        guard case .send? = admission, case .wait(let waiter) = admit("/b", now: 1) else {
+            Issue.record("the second does not wait for the first")
+            return
+        }
+        admission = nil
+        guard case .send? = await waiter.admission() else {
+            Issue.record("it is not sent")
+            return
+        }
+    }
+
+    @Test func `another value ends all waits, and begins with what the value before knew`() async {
+        send("/a", .accepted, now: 0)
+        let changed = Credential(name: "alice", user: "alice", password: Secret("new"))
+        accounts.replace(with: changed.version)
+        #expect(!accounts.all.contains { $0.version == alice.version })
+        let next = accounts.evidence(of: changed, at: Self.server)
+        guard case .send(let attempt) = next.admit(Self.target.span, under: Self.terms, now: 10) else {
+            Issue.record("it is not sent")
+            return
+        }
+        attempt.settle(.refused, now: 10)
+        // The server may learn of it later.
+        #expect(accounts.hold(on: changed.version, at: Self.server, now: 11) == 60_010)
+    }
+
+    @Test func `set again, a version is sent at once`() {
+        send("/a", .refused, now: 0)
+        send("/b", .refused, now: 0)
+        #expect(accounts.troubledCount == 1)
+        #expect(accounts.reset(at: 1) { version, _ in version == alice.version } == [alice.version])
+        #expect(accounts.troubledCount == 0)
+        send("/a", .accepted, now: 2)
+    }
+
+    @Test func `credentials that one client brings push out its own, and nobody else's`() {
+        func brought(_ number: Int, by owner: String) -> Credential {
+            Credential(name: "url:\(number)", user: "\(number)", password: Secret("p"))
+        }
+        let other = accounts.evidence(of: brought(0, by: "other"), at: Self.server, broughtBy: "other")
+        for number in 1...200 {
+            _ = accounts.evidence(of: brought(number, by: "one"), at: Self.server, broughtBy: "one")
+        }
+        #expect(accounts.all.count < 64)
+        #expect(accounts.all.contains { $0.version == other.version })
+    }
+
+    @Test(
+        arguments: [
+            ("http://h:80", "h", 80, false), ("proxy https://[2001:db8::1]:3128", "2001:db8::1", 3128, true),
+        ] as [(String, String, UInt16, Bool)])
+    func `a server's name is read as it is written`(name: String, host: String, port: UInt16, isProxy: Bool) {
+        let origin = Origin(serverName: name)
+        #expect(origin?.host == host && origin?.port == port && origin?.isProxy == isProxy)
+        #expect(origin?.serverName == name)
+    }
+
+    @Test(arguments: ["", "kdc EXAMPLE.TEST", "http://h", "x://h:1", "http:/h:80", ":80"])
+    func `another name is none of a server`(name: String) {
+        #expect(Origin(serverName: name) == nil)
+    }
+}

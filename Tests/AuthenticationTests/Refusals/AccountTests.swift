@@ -1,0 +1,95 @@
+import Testing
+
+@testable import Authentication
+
+/// What walks cannot see of an account: its bounds, its form in the store, and a clock that is set back.
+@Suite struct AccountTests {
+    private let open = Page.open(0)
+    private var account = Account()
+    private var seat = Account.Seat(replica: 1)
+
+    /// Asks for a page, and has the server judge all answers that are sent for that. A request does not wait.
+    private mutating func ask(_ server: String, _ page: Page, _ verdict: AnswerVerdict, size: Int = 0, at now: Int) {
+        let request = Account.Request(id: seat.nextID(), server: server, target: page.target)
+        let sample = Account.Sample(target: page.target, content: Array(repeating: 0xFF, count: size))
+        for case .send(let answer, _) in account.request(request, by: &seat, at: now) {
+            _ = account.judge(answer, verdict, sample: sample, by: &seat, at: now)
+        }
+        _ = Account.giveUp(request.id, by: &seat)
+    }
+
+    @Test mutating func `servers that a client makes up do not push out one that has accepted the version`() throws {
+        ask("good", open, .accepted, at: 0)
+        for number in 0..<1000 {
+            for page in 0..<2 {
+                ask("made-up-\(number)", .open(page), .refused, at: 1000 * number)
+                ask("good", open, .accepted, at: 1000 * number)
+            }
+        }
+        #expect(account.records.count <= 256)
+        #expect(account.record(of: "good")?.isKnown == true)
+    }
+
+    @Test mutating func `a slot does not grow with the number of replicas`() {
+        ask("a", open, .accepted, at: 0)
+        var seats = (0..<200).map { Account.Seat(replica: $0 + 2) }
+        let request = Account.Request(id: 0, server: "a", target: open.target)
+        let answers = seats.indices.map { seats[$0].send(request, as: .free, knowing: account.number) }
+        for (index, answer) in answers.enumerated() { _ = account.judge(answer, .refused, by: &seats[index], at: 2) }
+        #expect(account.slots.count == 1)
+        #expect(account.slots.allSatisfy { $0.refusals.count <= 8 })
+        // Not all that the slot stands for was known.
+        let early = seats[0].send(request, as: .free, knowing: account.number - 1)
+        _ = account.judge(early, .accepted, by: &seats[0], at: 3)
+        #expect(account.slots.count == 1)
+        let later = seats[0].send(request, as: .free, knowing: account.number)
+        _ = account.judge(later, .accepted, by: &seats[0], at: 4)
+        #expect(account.slots.isEmpty)
+    }
+
+    @Test mutating func `samples have a bound, and each server keeps one`() {
+        for server in 0..<256 {
+            for page in 0..<4 { ask("s\(server)", .open(page), .accepted, size: 1024, at: 0) }
+            ask("s\(server)", .open(5), .accepted, size: 1025, at: 0)
+        }
+        let samples = account.records.map(\.samples)
+        #expect(samples.count == 256)
+        #expect(samples.allSatisfy { !$0.isEmpty })
+        #expect(samples.joined().allSatisfy { $0.content.count <= 1024 })
+        #expect(samples.joined().count <= 325)
+    }
+
+    @Test(arguments: 0..<20) func `what the store keeps is what was there`(_ seed: Int) throws {
+        var walk = Walk(seed: seed)
+        try walk.run(requests: 50)
+        let data = walk.replicas.account.encoded(within: .max)
+        #expect(Account(encoded: data) == walk.replicas.account)
+    }
+
+    @Test mutating func `a clock that is set back holds a version back for no longer than a step`() throws {
+        let later = 10_000_000_000
+        ask("a", open, .accepted, at: later)
+        ask("a", .forbidden(0), .refused, at: later)
+        ask("a", open, .refused, at: later)
+        #expect(account.record(of: "a")?.pause?.nextTry == later + 30_000)
+        // The next event sees the clock as it is now.
+        _ = account.follow(by: &seat, at: 1000)
+        #expect(account.record(of: "a")?.pause?.nextTry == 31_000)
+        #expect(account.nextWake(after: 1000) == 31_000)
+        #expect(account.takenSlots(at: 1000 + Account.slotTime).isEmpty)
+    }
+
+    @Test mutating func `a rule that no longer says retry never is followed at once`() {
+        ask("a", open, .accepted, at: 0)
+        for page in [Page.forbidden(0), open, open] {
+            var request = Account.Request(id: seat.nextID(), server: "a", target: page.target)
+            request.retry = []
+            for case .send(let answer, _) in account.request(request, by: &seat, at: 0) {
+                _ = account.judge(answer, .refused, by: &seat, at: 0)
+            }
+        }
+        #expect(account.record(of: "a")?.pause?.nextTry == .max)
+        ask("a", open, .accepted, at: 1000)
+        #expect(account.record(of: "a")?.pause?.nextTry == 31_000)
+    }
+}

@@ -1,0 +1,296 @@
+#if canImport(Authentication)
+@testable import Authentication
+#endif
+
+/// Clients, replicas and servers over a played clock, by chance or by a scene. The promises P1 to P4 are checked with each
+/// event; see `Walk+Promises.swift` for P2 to P4.
+struct Walk {
+    /// A request or probe, by its replica's process and its number there.
+    struct Key: Hashable {
+        let process: UInt64
+        let id: Int
+    }
+
+    /// A client's request.
+    struct Asked {
+        let server: Int
+        let page: Page
+        let replica: Int
+        let time: Int
+        /// Whether the server had accepted the version by then, and the proxy had a sample.
+        let isPromised: Bool
+    }
+
+    /// An answer on its way to the server and back.
+    struct UnderWay {
+        let answer: SentAnswer
+        let replica: Int
+        let order: Int
+        /// The run of refused answers that its replica knew of when it sent this one.
+        let knownRun: Int?
+        /// Whether its replica has died.
+        var isLost = false
+    }
+
+    enum Event {
+        case request(server: Int, page: Page, replica: Int)
+        case verdict(Key, AnswerVerdict)
+        /// The request does not wait any longer.
+        case patienceEnds(Key)
+        /// A replica learns of a run of refused answers, or of its end.
+        case learns(replica: Int, run: Int?)
+        /// A replica learns that the account has changed.
+        case follows(replica: Int)
+        case wakes
+    }
+
+    let plan: WalkPlan
+    var random: RandomNumbers
+    var replicas: Replicas
+    var judge = Judge()
+    private var pauses = PauseWatch()
+    var now = 0
+    var requests: [Key: Asked] = [:]
+    /// Of the requests that wait, how many verdicts of leaders at their server they have waited for.
+    var waiting: [Key: Int] = [:]
+    var underWay: [Key: UnderWay] = [:]
+    /// Refused answers that became known.
+    private(set) var refusedAnswers = 0
+    /// Requests that were refused without an answer.
+    private(set) var heldBack = 0
+    /// When a replica has died.
+    private(set) var death: Int?
+    /// What happened, if it is asked for.
+    private(set) var story: [String]?
+    private var events = EventQueue<Event>()
+    /// The run that each replica knows of.
+    private var knownRuns: [Int?]
+    private var wasAccepted: [Set<Page>]
+    private var order = 0
+    private var probes = 0
+    private var nextWake: Int?
+
+    /// A change reaches the other replicas so much later.
+    static let notificationTime = 50
+    /// A request waits so long.
+    static let patience = 10_000
+
+    init(_ plan: WalkPlan, random: RandomNumbers, isTold: Bool = false) {
+        self.plan = plan
+        self.random = random
+        let account = plan.kind == .rotation ? Self.rotated(plan) : Account()
+        replicas = Replicas(account, count: plan.replicas)
+        knownRuns = Array(repeating: nil, count: plan.replicas)
+        wasAccepted = Array(repeating: [], count: plan.servers.count)
+        story = isTold ? [] : nil
+    }
+
+    init(seed: Int, isTold: Bool = false) {
+        var random = RandomNumbers(seed: seed)
+        let plan = WalkPlan(drawn: &random)
+        self.init(plan, random: random, isTold: isTold)
+    }
+
+    /// The account of a version that replaces one which all servers have accepted.
+    private static func rotated(_ plan: WalkPlan) -> Account {
+        var former = Replicas(count: 1)
+        for server in plan.servers {
+            let id = former.nextID(of: 0)
+            let request = Account.Request(id: id, server: server.name, target: Page.open(0).target)
+            for case .send(let answer, _) in former.request(request, of: 0, at: 0) {
+                _ = former.judge(answer, .accepted, of: 0, at: 0)
+            }
+        }
+        return Account(after: former.account)
+    }
+
+    // MARK: - Time
+
+    mutating func add(_ event: Event, at time: Int) { events.add(event, at: time) }
+
+    /// Draws so many requests, and plays them.
+    mutating func run(requests count: Int) throws(BrokenPromise) {
+        var time = 0
+        var drawn = 0
+        while drawn < count {
+            let atOnce = plan.comesInBursts && random.happens(5) ? 20 : 1
+            time += random.happens(93) ? random.gap(plan.pace) : random.one(of: [1000, 31_000, 301_000, 1_801_000])
+            let server = random.below(plan.servers.count)
+            for _ in 0..<atOnce {
+                let isBad = random.happens(plan.badness) && (drawn >= 3 || plan.kind == .first)
+                let isGone = server == 0 && plan.gone.map { time >= $0 + minute } ?? false
+                let kind: Page.Kind =
+                    if isBad { random.one(of: [.forbidden, .spoiled]) } else if isGone { .new } else {
+                        plan.areAllPosted ? .posted : .open
+                    }
+                let page = Page(kind: kind, number: random.below(6))
+                add(.request(server: server, page: page, replica: random.below(plan.replicas)), at: time)
+                drawn += 1
+            }
+        }
+        try play(until: time)
+    }
+
+    /// Plays all events. The account is woken up to that time, and goes on as long as requests are under way.
+    mutating func play(until last: Int) throws(BrokenPromise) {
+        var steps = 0
+        while let (time, event) = events.next() {
+            now = time
+            steps += 1
+            if probes > 5000 { throw BrokenPromise(.rest, "\(probes) probes") }
+            if steps > 30_000 { return }
+            try play(event)
+            guard let due = replicas.account.nextWake(after: now) else { continue }
+            if due <= last, nextWake.map({ due < $0 }) ?? true {
+                nextWake = due
+                add(.wakes, at: due)
+            }
+        }
+    }
+
+    private mutating func play(_ event: Event) throws(BrokenPromise) {
+        switch event {
+        case .request(let server, let page, let replica): try request(page, at: server, of: replica)
+        case .verdict(let key, let verdict): try hear(verdict, of: key)
+        case .patienceEnds(let key):
+            guard let asked = requests[key], replicas.seats[asked.replica].replica == key.process,
+                replicas.giveUp(key.id, of: asked.replica)
+            else { return }
+            tell("\(key) gives up")
+            try checkRefusal(of: key, nil)
+            waiting[key] = nil
+        case .learns(let replica, let run): knownRuns[replica] = run
+        case .follows(let replica): try carryOut(replicas.follow(replica, at: now), of: replica)
+        case .wakes:
+            nextWake = nil
+            let replica = random.below(plan.replicas)
+            try carryOut(replicas.wake(replica, at: now), of: replica)
+        }
+    }
+
+    // MARK: - Events
+
+    private mutating func request(_ page: Page, at server: Int, of replica: Int) throws(BrokenPromise) {
+        let name = plan.servers[server].name
+        let record = replicas.account.record(of: name)
+        let key = Key(process: replicas.seats[replica].replica, id: replicas.nextID(of: replica))
+        requests[key] = Asked(
+            server: server, page: page, replica: replica, time: now,
+            isPromised: record.map { $0.isKnown && !$0.samples.isEmpty } ?? false)
+        add(.patienceEnds(key), at: now + Self.patience)
+        var request = Account.Request(id: key.id, server: name, target: page.target)
+        request.wasAccepted = wasAccepted[server].contains(page)
+        request.mayProbe = plan.mayProbe
+        if let retry = plan.retry { request.retry = retry }
+        tell("\(key) asks \(name) for \(page)")
+        try carryOut(replicas.request(request, of: replica, at: now), of: replica)
+    }
+
+    private mutating func hear(_ verdict: AnswerVerdict, of key: Key) throws(BrokenPromise) {
+        guard let sent = underWay.removeValue(forKey: key) else { return }
+        let answer = sent.answer
+        if sent.isLost {
+            // The proxy never knows of it, but the directory counts it in a run.
+            if verdict == .refused, judge.run != nil {
+                try judge.noteRefusal(order: sent.order, known: sent.knownRun, at: now)
+            }
+            return
+        }
+        let server = plan.servers.firstIndex { $0.name == answer.server } ?? 0
+        tell("\(key) is \(verdict) by \(answer.server), as \(answer.role)")
+        let former = judge.run
+        try judge.note(verdict, answer.role, order: sent.order, known: sent.knownRun, at: now)
+        let others = replicas.indices.filter { $0 != sent.replica }
+        if let run = judge.run, former == nil {
+            knownRuns = Array(repeating: nil, count: plan.replicas)
+            knownRuns[sent.replica] = run
+            for other in others { add(.learns(replica: other, run: run), at: now + Self.notificationTime) }
+        }
+        if verdict == .accepted {
+            wasAccepted[server].insert(Page(target: answer.target))
+            if answer.role.isRetrial {
+                for other in others { add(.learns(replica: other, run: nil), at: now + Self.notificationTime) }
+            }
+        }
+        if answer.role != .free {
+            for key in waiting.keys where requests[key]?.server == server { waiting[key, default: 0] += 1 }
+        }
+        let account = replicas.account
+        let decisions = replicas.judge(answer, verdict, of: sent.replica, at: now)
+        try pauses.note(verdict, on: answer, order: sent.order, last: order, from: account, to: replicas.account)
+        for other in others { add(.follows(replica: other), at: now + Self.notificationTime) }
+        if verdict == .refused {
+            refusedAnswers += 1
+            if let asked = requests[key] { try checkHealing(of: asked, "it was sent, and refused") }
+        }
+        try carryOut(decisions, of: sent.replica)
+    }
+
+    private mutating func carryOut(_ decisions: [Account.Decision], of replica: Int) throws(BrokenPromise) {
+        var leads = false
+        for decision in decisions {
+            let process = replicas.seats[replica].replica
+            switch decision {
+            case .send(let answer, let sample):
+                if sample != nil { probes += 1 }
+                leads = leads || answer.role != .free
+                try send(answer, Key(process: process, id: answer.id), of: replica)
+            case .wait(let id): waiting[Key(process: process, id: id)] = 0
+            case .refuse(let id, let hold):
+                let key = Key(process: process, id: id)
+                tell("\(key) is held back: \(hold)")
+                heldBack += 1
+                try checkRefusal(of: key, hold)
+                waiting[key] = nil
+            }
+        }
+        if leads, death == nil, let time = plan.death, now >= time { die(replica) }
+    }
+
+    private mutating func send(_ answer: SentAnswer, _ key: Key, of replica: Int) throws(BrokenPromise) {
+        tell("\(key) goes to \(answer.server) as \(answer.role), for \(Page(target: answer.target))")
+        order += 1
+        // What has waited for an acceptance is sent before that is known.
+        let isReleased =
+            plan.replicas > 1 && answer.role == .free && answer.knew == 0 && !replicas.account.slots.isEmpty
+        let run = knownRuns[replica] == judge.run && !isReleased ? judge.run : nil
+        underWay[key] = UnderWay(answer: answer, replica: replica, order: order, knownRun: run)
+        let index = plan.servers.firstIndex { $0.name == answer.server } ?? 0
+        let server = plan.servers[index]
+        var time = server.latency / 2 + random.below(server.latency / 2)
+        // The server judges it half-way.
+        let verdict = verdict(of: index, on: Page(target: answer.target), at: now + random.below(time))
+        if plan.kind == .slow, index == 0, !answer.isProbe, random.happens(30) { time += random.within(1000...9000) }
+        if plan.kind == .stalling, verdict == .refused { time += random.within(5000...90_000) }
+        add(.verdict(key, verdict), at: now + time)
+        try checkSending(of: key, answer)
+        waiting[key] = nil
+    }
+
+    private mutating func verdict(of index: Int, on page: Page, at time: Int) -> AnswerVerdict {
+        let server = plan.servers[index]
+        if random.happens(plan.flakiness) { return .none }
+        if server.hostility == .never { return .refused }
+        if server.hostility == .flips, random.happens(50) { return .refused }
+        if index == 0, let gone = plan.gone, time >= gone { return page.kind == .new ? .accepted : .refused }
+        return server.isRight(at: time) && page.isOpen ? .accepted : .refused
+    }
+
+    /// The replica's process ends: its answers never come back, and what waits there is lost.
+    private mutating func die(_ replica: Int) {
+        tell("replica \(replica) dies")
+        death = now
+        let process = replicas.seats[replica].replica
+        for key in underWay.keys where key.process == process { underWay[key]?.isLost = true }
+        for key in waiting.keys where key.process == process { waiting[key] = nil }
+        replicas.restart(replica)
+    }
+
+    private mutating func tell(_ line: @autoclosure () -> String) {
+        if story != nil { story?.append("\(seconds([now])) \(line())") }
+    }
+}
+
+extension Walk.Key: CustomStringConvertible {
+    var description: String { "\(process)/\(id)" }
+}

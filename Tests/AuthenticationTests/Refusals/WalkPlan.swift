@@ -1,0 +1,151 @@
+/// What a walk meets: servers and their troubles, replicas, the rule's settings, and how clients behave.
+struct WalkPlan {
+    enum Kind: CaseIterable {
+        /// All servers accept the version.
+        case peace
+        case forbidden
+        /// One server refuses it for a while.
+        case local
+        /// All servers refuse it for a while.
+        case central
+        case tenServers
+        /// Another server never accepts it, or two.
+        case hostile
+        case twoHostile
+        /// Another server accepts it every other time.
+        case flips
+        case never
+        /// The first request may be for a forbidden page.
+        case first
+        /// Twenty requests at once, now and then.
+        case burst
+        case noProbe
+        /// No request can be repeated.
+        case noSamples
+        /// Servers are in trouble now and then, and give no verdict.
+        case flaky
+        /// Answers come back seconds later, and out of order.
+        case slow
+        /// Servers take long to refuse a version, longer than others wait for a leader.
+        case stalling
+        /// The pages that were open become forbidden.
+        case gone
+        /// The version replaces an accepted one, and the servers know it later than the proxy.
+        case rotation
+        /// A replica dies as it leads.
+        case death
+        /// A paused version is not tried again (`retry never`).
+        case retryNever
+    }
+
+    enum Hostility { case never, flips }
+
+    struct Server {
+        let name: String
+        /// The longest time of an exchange.
+        var latency: Int
+        /// When it refuses the version.
+        var trouble: Range<Int>?
+        var hostility: Hostility?
+
+        func isRight(at time: Int) -> Bool { !(trouble?.contains(time) ?? false) }
+    }
+
+    var kind: Kind?
+    var servers: [Server]
+    var replicas = 1
+    var mayProbe = true
+    var retry: [Int]?
+    /// So many of a hundred requests get no verdict.
+    var flakiness = 0
+    /// So many of a hundred requests are for pages that are refused.
+    var badness = 0
+    var areAllPosted = false
+    var comesInBursts = false
+    /// The time between two requests, on average.
+    var pace = 1000
+    /// When the first server's open pages become forbidden.
+    var gone: Int?
+    /// When a replica dies, which does so with its next leader.
+    var death: Int?
+
+    static let endless = 1_000_000 * minute
+
+    /// A scene's plan.
+    init(_ servers: [Server]) { self.servers = servers }
+
+    init(drawn random: inout RandomNumbers) {
+        let kind = random.one(of: Kind.allCases)
+        self.kind = kind
+        let count =
+            switch kind {
+            case .tenServers: 10
+            case .peace: random.one(of: [1, 3, 6])
+            case .twoHostile: 3
+            case .first: 1
+            case .never: random.one(of: [1, 3])
+            default: random.within(1...3)
+            }
+        servers = (0..<count).map { Server(name: "s\($0)", latency: random.one(of: [20, 100, 300])) }
+        badness = random.one(of: [0, 30, 80, 97])
+        pace = random.one(of: [10, 200, 3000, 40_000])
+        replicas = random.one(of: [1, 1, 1, 2, 3])
+        mayProbe = kind != .noProbe
+        areAllPosted = kind == .noSamples
+        flakiness = kind == .flaky ? 10 : 0
+        comesInBursts = (kind == .burst || kind == .central) && random.happens(60)
+        drawTrouble(kind, &random)
+        drawOthers(kind, &random)
+    }
+
+    private mutating func drawTrouble(_ kind: Kind, _ random: inout RandomNumbers) {
+        let isQuick = [.slow, .gone, .death, .stalling].contains(kind)
+        let start = random.within(isQuick ? 3000...20_000 : 5000...400_000)
+        let duration =
+            kind == .slow
+            ? random.one(of: [5000, 40_000, 200_000, 299_000])
+            : random.one(of: [50, 3000, 5000, 29_000, 40_000, 200_000, 299_000, 600_000, 4_000_000, Self.endless])
+        let trouble = start..<start + duration
+        switch kind {
+        case .local, .noProbe, .noSamples, .burst, .retryNever:
+            if random.happens(80) { servers[0].trouble = trouble }
+        case .slow: servers[0].trouble = trouble
+        case .death: if random.happens(40) { servers[0].trouble = trouble }
+        case .central, .tenServers, .stalling: for index in servers.indices { servers[index].trouble = trouble }
+        case .never: for index in servers.indices { servers[index].trouble = 0..<Self.endless }
+        case .rotation:
+            for index in servers.indices { servers[index].trouble = 0..<random.within(20_000...50_000) }
+        case .gone: gone = start
+        case .peace, .forbidden, .hostile, .twoHostile, .flips, .first, .flaky: break
+        }
+        if kind == .death { death = random.within(3000...20_000) }
+    }
+
+    private mutating func drawOthers(_ kind: Kind, _ random: inout RandomNumbers) {
+        let hostile: [Hostility] =
+            switch kind {
+            case .hostile: [.never]
+            case .twoHostile: [.never, .never]
+            case .flips: [.flips]
+            default: []
+            }
+        for (index, hostility) in hostile.enumerated() {
+            servers.append(Server(name: "h\(index)", latency: 50, hostility: hostility))
+        }
+        switch kind {
+        case .slow: pace = random.one(of: [100, 300])
+        case .gone: (pace, badness) = (random.one(of: [100, 300]), 0)
+        case .death: (pace, replicas) = (random.one(of: [100, 300, 1000]), random.within(2...3))
+        case .rotation: (pace, badness) = (random.one(of: [200, 1000, 10_000]), random.one(of: [0, 0, 30]))
+        case .retryNever: retry = []
+        default: break
+        }
+    }
+
+    /// The servers besides that one which refuse the version at any time.
+    func wrongOthers(than server: Int) -> Int {
+        servers.indices.count { $0 != server && (!isRightForEver($0) || $0 == 0 && gone != nil) }
+    }
+
+    func isRightForEver(_ server: Int) -> Bool { servers[server].trouble == nil && servers[server].hostility == nil }
+}

@@ -1,0 +1,88 @@
+/// What may happen in a small world.
+struct WorldSetting {
+    enum Server { case right, wrong }
+
+    struct Request {
+        let server: Int
+        let page: Page
+
+        static func a(_ page: Page) -> Request { Request(server: 0, page: page) }
+        static func b(_ page: Page) -> Request { Request(server: 1, page: page) }
+        static func c(_ page: Page) -> Request { Request(server: 2, page: page) }
+    }
+
+    let name: String
+    var servers: [Server]
+    /// Where the password changes and comes back.
+    var changing: [Int] = []
+    var requests: [Request]
+    var replicas = 1
+    var mayProbe = true
+    /// Whether the servers that are right have accepted the version.
+    var isKnown = true
+    /// Whether the version replaces the one that was accepted. The servers know it from `learningTime` on.
+    var isRotated = false
+    /// Whether a replica may die while it leads.
+    var hasDeath = false
+    /// Whether servers may give no verdict.
+    var hasTrouble = false
+    /// Whether verdicts may take longer than an answer is reserved.
+    var isSlow = false
+    var retry: [Int]?
+    /// So many requests wait or are under way at the same time.
+    var width = 3
+
+    static let names = ["a", "b", "c"]
+    static let learningTime = 50_000
+
+    /// Servers that refuse the version now or later.
+    var wrongServers: Int { servers.count { $0 == .wrong } + changing.count }
+
+    func isAlwaysRight(_ server: Int) -> Bool { servers[server] == .right && !changing.contains(server) && !isRotated }
+
+    static let all = [
+        WorldSetting(
+            name: "the password of a server changes and comes back", servers: [.right], changing: [0],
+            requests: [.a(.open(0)), .a(.forbidden(0))], width: 4),
+        WorldSetting(
+            name: "it changes at one of two servers", servers: [.right, .right], changing: [1],
+            requests: [.a(.open(0)), .b(.open(0)), .b(.forbidden(0))]),
+        WorldSetting(
+            name: "it changes at three servers", servers: [.right, .right, .right], changing: [0, 1, 2],
+            requests: [.a(.open(0)), .b(.open(0)), .c(.open(0))]),
+        WorldSetting(
+            name: "a server that never accepts it, and forbidden pages of another", servers: [.right, .wrong],
+            requests: [.a(.open(0)), .a(.forbidden(0)), .a(.spoiled(0)), .b(.open(0)), .b(.open(1))]),
+        WorldSetting(
+            name: "two servers that never accept it", servers: [.wrong, .wrong],
+            requests: [.a(.open(0)), .a(.open(1)), .b(.open(0))]),
+        WorldSetting(
+            name: "the first page is forbidden", servers: [.right], requests: [.a(.forbidden(0)), .a(.open(0))],
+            isKnown: false),
+        WorldSetting(
+            name: "two replicas", servers: [.right], changing: [0], requests: [.a(.open(0)), .a(.forbidden(0))],
+            replicas: 2),
+        WorldSetting(
+            name: "no probes", servers: [.right, .right], changing: [0],
+            requests: [.a(.open(0)), .a(.forbidden(0)), .b(.open(0))], mayProbe: false),
+        WorldSetting(
+            name: "a new value that two servers know later", servers: [.right, .right],
+            requests: [.a(.open(0)), .b(.open(0))], isRotated: true),
+        WorldSetting(
+            name: "a replica dies as it leads", servers: [.right], requests: [.a(.open(0)), .a(.forbidden(0))],
+            replicas: 2, hasDeath: true),
+        WorldSetting(
+            name: "no tries", servers: [.right, .right], changing: [0],
+            requests: [.a(.open(0)), .a(.forbidden(0)), .b(.open(0))], retry: []),
+        WorldSetting(
+            name: "servers that give no verdict", servers: [.right, .right], changing: [0],
+            requests: [.a(.open(0)), .a(.forbidden(0)), .b(.open(0))], hasTrouble: true),
+        WorldSetting(
+            name: "verdicts that take longer than a reservation", servers: [.right, .right], changing: [0, 1],
+            requests: [.a(.open(0)), .a(.forbidden(0)), .b(.open(0))], isSlow: true),
+    ]
+}
+
+extension WorldSetting: CustomStringConvertible {
+    var description: String { name }
+}

@@ -125,6 +125,12 @@ struct ResponseExcerptTests {
         #expect(text.hasSuffix("negotiate ***"))
     }
 
+    @Test func `blanks and marks without a width neither hide a secret nor make one`() {
+        let mask = mask(password: "two  words\t!")
+        #expect(text("it was two  words\t!", "text/plain", hiding: mask) == "it was ***")
+        #expect(text("it was s3\u{200B}cret", "text/plain", hiding: self.mask(password: "s3cret")) == "it was ***")
+    }
+
     @Test func `a secret that the end of the text would cut in two is hidden before`() {
         let text = text(String(repeating: "x ", count: 510) + "s3cret", "text/plain", hiding: mask(password: "s3cret"))
         #expect(text?.contains("s3c") == false)

@@ -1,7 +1,7 @@
 import Bytes
 import Crypto
 
-/// Hides what was sent with a request in a text that its server wrote, which may be an echo of the request.
+/// Hides what was sent with a request in a line of text that its server wrote, which may be an echo of the request.
 ///
 /// A secret is looked for as it is, percent-encoded, escaped as in JSON, and within runs of Base64 and hexadecimal digits,
 /// such as a Basic answer. One of fewer than four bytes is hidden only where it stands alone.
@@ -14,13 +14,20 @@ public struct EchoMask {
     public init() {}
 
     public mutating func add(_ credential: Credential) {
-        secrets += [credential.password, credential.token].compactMap(\.self)
+        for secret in [credential.password, credential.token] { secret?.withBytes { add($0) } }
     }
 
     /// Adds bytes that are a secret as a whole.
     public mutating func add(_ secret: Span<UInt8>) {
-        if secret.count > 0 { secrets.append(Secret(secret)) }
+        guard secret.count > 0 else { return }
+        secrets.append(Secret(secret))
+        // A line has lost some of its blanks.
+        let line = Array(ResponseExcerpt.line(secret.text).utf8)
+        if !line.isEmpty, line != secret.array { secrets.append(Secret(line.span)) }
     }
+
+    /// The bytes that a secret takes at most, however it is written.
+    var reach: Int { (secrets.map(\.count).max() ?? 0) * 6 }
 
     /// Adds the value of an `Authorization`: what stands behind its scheme, and the password in it.
     public mutating func add(authorization value: Span<UInt8>) {
@@ -41,7 +48,7 @@ public struct EchoMask {
     }
 
     /// The text with `***` in the place of each secret, and of each answer to a challenge.
-    public func hide(in text: String) -> String {
+    func hide(in text: String) -> String {
         let bytes = Array(text.utf8)
         var hidden = Self.answers(in: bytes)
         for view in Self.views(of: bytes) {

@@ -19,7 +19,7 @@ public struct ResponseExcerpt: Sendable, Equatable {
         self.status = status
         let telling = fields.lazy.filter { !Self.untold.contains($0.name.lowercased()) }
         self.fields = telling.prefix(Self.fieldLimit).map { name, value in
-            Self.cut(mask.hide(in: Self.line("\(name): \(value)")), to: Self.fieldLength)
+            Self.shown("\(name): \(value)", upTo: Self.fieldLength, hiding: mask)
         }
     }
 
@@ -27,36 +27,48 @@ public struct ResponseExcerpt: Sendable, Equatable {
     ///
     /// - Parameter text: the beginning of the content as people read it.
     mutating func take(text: String, hiding mask: EchoMask) {
-        let line = Self.line(text)
-        if !line.isEmpty { self.text = Self.cut(mask.hide(in: line), to: Self.textLimit) }
+        let shown = Self.shown(text, upTo: Self.textLimit, hiding: mask)
+        if !shown.isEmpty { self.text = shown }
     }
 
-    /// The words of a text with one blank between them, and without anything that steers a terminal.
-    private static func line(_ text: String) -> String {
-        var (line, isParted) = (String.UnicodeScalarView(), false)
-        for scalar in text.unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case .control, .spaceSeparator, .lineSeparator, .paragraphSeparator: isParted = true
-            case .format, .surrogate, .privateUse, .unassigned: continue
-            default:
-                if isParted, !line.isEmpty { line.append(" ") }
-                isParted = false
-                line.append(scalar)
-            }
-        }
-        return String(line)
+    /// A text fit to be shown, of at most `limit` bytes. No more of it is searched for secrets than may be seen of one.
+    private static func shown(_ text: String, upTo limit: Int, hiding mask: EchoMask) -> String {
+        let line = line(text)
+        let shown = mask.hide(in: front(of: line, limit + mask.reach))
+        if shown.utf8.count <= limit, line.utf8.count <= limit + mask.reach { return shown }
+        return front(of: shown, limit - 3) + "…"
     }
 
-    /// - Parameter limit: bytes in UTF-8.
-    private static func cut(_ text: String, to limit: Int) -> String {
-        guard text.utf8.count > limit else { return text }
-        var (cut, room) = (String.UnicodeScalarView(), limit - 3)
+    /// The beginning of a text, at most so many bytes of it.
+    private static func front(of text: String, _ count: Int) -> String {
+        guard text.utf8.count > count else { return text }
+        var (front, room) = (String.UnicodeScalarView(), count)
         for scalar in text.unicodeScalars {
             room -= UTF8.width(scalar)
             if room < 0 { break }
-            cut.append(scalar)
+            front.append(scalar)
         }
-        return "\(String(cut))…"
+        return String(front)
+    }
+
+    /// The words of a text with one blank between them, and without anything that steers a terminal.
+    static func line(_ text: String) -> String {
+        var (line, isParted) = (String.UnicodeScalarView(), false)
+        for scalar in text.unicodeScalars {
+            if !(0x21..<0x7F).contains(scalar.value) {
+                switch scalar.properties.generalCategory {
+                case .control, .spaceSeparator, .lineSeparator, .paragraphSeparator:
+                    isParted = true
+                    continue
+                case .format, .surrogate, .privateUse, .unassigned: continue
+                default: break
+                }
+            }
+            if isParted, !line.isEmpty { line.append(" ") }
+            isParted = false
+            line.append(scalar)
+        }
+        return String(line)
     }
 
     /// Fields that are shown elsewhere, are secret, or are about the connection, caches and browsers.

@@ -1,5 +1,6 @@
 // Invariant: any page, and any fields that come with it, are read within the limits and without a trap, and a login ends
-// whatever it is answered with; nothing that it sends can end a request line.
+// whatever it is answered with; nothing that it sends can end a request line. What people are shown of the page is short,
+// printable, and without the password.
 import Authentication
 import Bytes
 import Crypto
@@ -14,6 +15,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let forms = HTMLFormReader.forms(in: page, contentType: String(decoding: parts[0], as: UTF8.self))
     precondition(forms.count <= 32)
     precondition(forms.reduce(0) { $0 + $1.entries.count } <= 512)
+    readExcerpt(of: page, parts[0])
     let template = LoginTemplate(
         action: "/login", fields: [.init(name: "user", value: [.user]), .init(name: "password", value: [.password])])
     var login = FormLogin(
@@ -39,4 +41,21 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         }
     }
     return 0
+}
+
+private func readExcerpt(of page: [UInt8], _ line: [UInt8]) {
+    var mask = EchoMask()
+    mask.add(Credential(name: "fuzz", user: "u", password: Secret("pässword")))
+    mask.add(authorization: line.span)
+    mask.add(cookies: line.span)
+    let type = String(decoding: line, as: UTF8.self)
+    for mediaType in [type, "text/html", "text/plain", nil] {
+        var excerpt = ResponseExcerpt(status: 401, fields: [("X-Line", type)], hiding: mask)
+        excerpt.take(page, mediaType: mediaType, hiding: mask)
+        for text in excerpt.fields + [excerpt.text ?? ""] {
+            precondition(text.utf8.count <= ResponseExcerpt.textLimit)
+            precondition(Array(text.utf8).firstRange(of: Array("pässword".utf8)) == nil)
+            precondition(text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
+        }
+    }
 }

@@ -201,6 +201,48 @@ struct FallbackConversations {
             """)
     }
 
+    @Test func `where the second token is refused too the next challenge is answered, and no third is fetched`() async {
+        let refused = """
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Bearer error="invalid_token"
+               WWW-Authenticate: Basic realm="x"
+            """
+        await play(
+            rules: """
+                \(Self.credentials)
+                \(TokenConversations.rules)
+                challenge "plain" { host h; method basic; use b }
+                """,
+            """
+            \(TokenConversations.first)
+            >> GET http://h/2 HTTP/1.1
+            << GET /2 HTTP/1.1
+               Authorization: Bearer one
+            \(refused)
+            << connect 127.0.0.1:9
+            server 3 << POST /token HTTP/1.1
+               Authorization: Basic base64(c:s)
+
+               grant_type=client_credentials
+            server 3 >> HTTP/1.1 200 OK
+
+               {"access_token":"two","token_type":"Bearer","expires_in":3600}
+            server 3 << close
+            server << GET /2 HTTP/1.1
+               Authorization: Bearer two
+            \(refused)
+            server << GET /2 HTTP/1.1
+               Authorization: Basic base64(v:q)
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            log GET http://h/2 200
+                rule: plain
+                scheme: basic
+                credential: b
+                attempts: 3
+            """)
+    }
+
     @Test func `a rule for failures that says fewer attempts never answers`() async {
         await play(
             rules: """

@@ -84,10 +84,14 @@ enum Socket {
     }
 
     /// Waits until something accepts on the port.
-    static func awaitListener(on port: UInt16, of child: Subprocess, seconds: Double = 60) throws {
+    ///
+    /// - Parameter host: an IPv4 address.
+    static func awaitListener(
+        on port: UInt16, at host: String = "127.0.0.1", of child: Subprocess, seconds: Double = 60
+    ) throws {
         var isListening = false
         _ = Wait.until(seconds: seconds) {
-            if let descriptor = try? connect(to: port) {
+            if let descriptor = try? connect(to: port, at: host) {
                 close(descriptor)
                 isListening = true
             }

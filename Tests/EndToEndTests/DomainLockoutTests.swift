@@ -1,0 +1,191 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// Three replicas, nine servers and one account of a real Active Directory domain, which five wrong passwords in half an hour
+/// lock. Whatever happens to the password, the proxies do not lock it.
+@Suite(
+    .serialized,
+    .enabled(
+        if: SambaDomain.isAvailable,
+        "a Samba domain needs root, mount namespaces, and samba-ad-dc with samba-ad-provision (make test installs them)"
+    )
+)
+struct DomainLockoutTests {
+    private struct Setting {
+        let domain: SambaDomain
+        let server: DomainServer
+        let cluster: PostgreSQLCluster
+    }
+
+    private static let setting = Mutex<Setting?>(nil)
+
+    /// One domain for all scenes; each has an account of its own.
+    private func shared() throws -> Setting {
+        try Self.setting.withLock { setting in
+            if let setting { return setting }
+            let domain = try SambaDomain()
+            let made = Setting(
+                domain: domain, server: try DomainServer(in: domain), cluster: try PostgreSQLCluster())
+            setting = made
+            return made
+        }
+    }
+
+    /// Runs replicas that know the user by this password.
+    private func replicas(
+        _ count: Int, _ user: String, _ password: String, in setting: Setting, _ proxies: [AttacheProcess] = [],
+        _ body: ([AttacheProcess]) throws -> Void
+    ) throws {
+        if proxies.count == count { return try body(proxies) }
+        let challenges = DomainServer.Login.allCases.map { login in
+            let ports = setting.server.ports(of: login).map(String.init).joined(separator: " ")
+            return "challenge { host localhost; port \(ports); method \(login); retry 1s 2s 4s; use corp }"
+        }
+        let rules = """
+            store postgresql "\(setting.cluster.info)" { key file @/store.key }
+            credential corp { user \(user); password file @/password }
+            \(challenges.joined(separator: "\n"))
+            """
+        let files = ["store.key": String(repeating: "7", count: 64) + "\n", "password": password + "\n"]
+        let running = AttacheProcess.Setting(threads: 1, environment: setting.domain.environment, files: files)
+        try AttacheProcess.running(rules, setting: running) { proxy throws in
+            try replicas(count, user, password, in: setting, proxies + [proxy], body)
+        }
+    }
+
+    /// Has twenty clients of each way to log in ask for new pages of its three servers.
+    private func clients(
+        through proxies: [AttacheProcess], of server: DomainServer
+    ) -> [DomainServer.Login: Clients] {
+        var all: [DomainServer.Login: Clients] = [:]
+        for login in DomainServer.Login.allCases {
+            all[login] = Clients(20, through: proxies, pause: 0.5) { client, request in
+                server.url(login, client + request, "/\(client)/\(request)")
+            }
+        }
+        return all
+    }
+
+    /// Waits until the clients of this way to log in have had so many more responses with the status, and each has it last.
+    private func awaitResponses(
+        _ count: Int, _ status: Int, _ login: DomainServer.Login, _ clients: [DomainServer.Login: Clients]
+    ) throws {
+        let clients = try #require(clients[login])
+        let before = clients.statuses[status] ?? 0
+        let isReached = Wait.until { clients.statuses[status] ?? 0 >= before + count } && clients.awaitAll(status)
+        try #require(isReached, "\(login): \(clients.statuses)")
+    }
+
+    /// Writes the password for all replicas, and waits until all clients are answered, and stay so.
+    private func recover(
+        _ proxies: [AttacheProcess], _ clients: [[DomainServer.Login: Clients]], _ scene: String
+    ) throws {
+        let begin = ContinuousClock.now
+        for proxy in proxies { try proxy.replace("password", with: Account.nextPassword + "\n") }
+        let all = clients.flatMap(\.values)
+        for clients in all { try #require(clients.awaitAll(200), "\(clients.statuses) \(proxies[0].errorOutput)") }
+        print("\(scene): all clients were answered \(ContinuousClock.now - begin) after the new password was written")
+        let before = all.map(\.statuses)
+        for clients in all {
+            let count = clients.statuses[200] ?? 0
+            #expect(Wait.until { clients.statuses[200] ?? 0 > count + 60 })
+        }
+        let after = all.map { $0.stop() }
+        #expect(after.map { $0[401] } == before.map { $0[401] })
+        #expect(after.allSatisfy { Set($0.keys).isSubset(of: [200, 401]) }, "\(after)")
+    }
+
+    /// Looks at the account's failures, which must not have locked it.
+    private func expectUnlocked(_ user: String, _ domain: SambaDomain, atMost limit: Int, _ scene: String) throws {
+        let failures = try domain.failures(of: user)
+        print("\(scene): the domain counted \(failures.count) wrong passwords")
+        try #require(!failures.isLocked, "\(failures.count) wrong passwords")
+        #expect(failures.count <= limit)
+    }
+
+    @Test func `a password that was never right is shown to the domain twice, by 60 clients at nine servers`() throws {
+        let (setting, user) = (try shared(), "never")
+        try setting.domain.add(user, Account.nextPassword)
+        try replicas(3, user, Account.wrongPassword, in: setting) { proxies throws in
+            let clients = clients(through: proxies, of: setting.server)
+            for login in DomainServer.Login.allCases { try awaitResponses(60, 401, login, clients) }
+            try expectUnlocked(user, setting.domain, atMost: 2, "a password that was never right")
+            try recover(proxies, [clients], "a password that was never right")
+            #expect(try !setting.domain.failures(of: user).isLocked)
+        }
+    }
+
+    /// Asks each server for a page, one after the other.
+    private func askEach(_ proxy: AttacheProcess, _ server: DomainServer, _ page: String) throws -> [Int] {
+        try DomainServer.Login.allCases.flatMap { login in
+            try (0..<DomainServer.count).map { try proxy.get(server.url(login, $0, page)).status }
+        }
+    }
+
+    /// Sets three passwords one after the other. From then on the first one counts as wrong wherever it is shown.
+    private func changeThrice(_ user: String, _ domain: SambaDomain) throws {
+        for password in [Account.wrongPassword, Account.unicodePassword, Account.nextPassword] {
+            try domain.change(user, to: password)
+        }
+    }
+
+    @Test func `a password that was changed is shown to the domain four times, by one client after the other`() throws {
+        let (setting, user) = (try shared(), "quiet")
+        try setting.domain.add(user, Account.password)
+        try replicas(3, user, Account.password, in: setting) { proxies throws in
+            for proxy in proxies {
+                let statuses = try askEach(proxy, setting.server, "/first")
+                try #require(Set(statuses) == [200], "\(statuses) \(proxy.errorOutput)")
+            }
+            try changeThrice(user, setting.domain)
+            for round in 1...3 {
+                for proxy in proxies {
+                    let statuses = try askEach(proxy, setting.server, "/\(round)")
+                    // Tickets, and connections that are logged in, are good for a while.
+                    #expect(Set(statuses.prefix(DomainServer.count)) == [401], "\(statuses)")
+                    #expect(Set(statuses).isSubset(of: [200, 401]), "\(statuses)")
+                }
+            }
+            // A replica that has no tickets shows the password to the KDC.
+            try replicas(1, user, Account.password, in: setting) { others throws in
+                for round in 1...2 {
+                    #expect(Set(try askEach(others[0], setting.server, "/other/\(round)")) == [401])
+                }
+                try expectUnlocked(user, setting.domain, atMost: 4, "a password that was changed")
+                try recover(
+                    proxies + others, [clients(through: proxies + others, of: setting.server)],
+                    "a password that was changed")
+                #expect(try !setting.domain.failures(of: user).isLocked)
+            }
+        }
+    }
+
+    @Test func `a password is changed under 60 clients: the account is not locked, and the new one is taken at once`()
+        throws
+    {
+        let (setting, user) = (try shared(), "loaded")
+        try setting.domain.add(user, Account.password)
+        try replicas(3, user, Account.password, in: setting) { proxies throws in
+            let clients = clients(through: proxies, of: setting.server)
+            for login in DomainServer.Login.allCases { try awaitResponses(100, 200, login, clients) }
+            // LDAP and NTLM do not count what is under way: it was right before.
+            try setting.domain.change(user, to: Account.wrongPassword)
+            for login in [DomainServer.Login.basic, .ntlm] { try awaitResponses(60, 401, login, clients) }
+            try changeThrice(user, setting.domain)
+            for login in [DomainServer.Login.basic, .ntlm] { try awaitResponses(60, 401, login, clients) }
+            try replicas(1, user, Account.password, in: setting) { others throws in
+                let others = (proxies: others, clients: self.clients(through: others, of: setting.server))
+                for login in DomainServer.Login.allCases { try awaitResponses(60, 401, login, others.clients) }
+                let limit = SambaDomain.lockLimit - 1
+                try expectUnlocked(user, setting.domain, atMost: limit, "a password changed under load")
+                // Tickets are good until they expire.
+                #expect(clients[.negotiate].map { Set($0.statuses.keys) } == [200])
+                try recover(
+                    proxies + others.proxies, [clients, others.clients], "a password changed under load")
+                #expect(try !setting.domain.failures(of: user).isLocked)
+            }
+        }
+    }
+}

@@ -73,7 +73,8 @@ extension Account.NextTry {
         switch self {
         case .request: "asked about with the next request"
         case .time(let time): "next try \(AdminTime.text(time))"
-        case .otherTarget: "next try with a request for another target"
+        case .otherTarget(let time): "next try for another target, or \(AdminTime.text(time))"
+        case .verdict: "an answer is under way"
         case .newValue: "not sent until its value is set again"
         }
     }
@@ -162,18 +163,12 @@ extension JSONText {
         member("since", standing.since.map(AdminTime.text))
         switch standing.nextTry {
         case .time(let time): member("next_try", AdminTime.text(time))
-        case .request, .otherTarget, .newValue: member("waits_for", standing.nextTry.token)
-        }
-    }
-}
-
-extension Account.NextTry {
-    fileprivate var token: String {
-        switch self {
-        case .request: "request"
-        case .time: "time"
-        case .otherTarget: "other-target"
-        case .newValue: "new-value"
+        case .otherTarget(let time):
+            member("next_try", AdminTime.text(time))
+            member("waits_for", "other-target")
+        case .request: member("waits_for", "request")
+        case .verdict: member("waits_for", "verdict")
+        case .newValue: member("waits_for", "new-value")
         }
     }
 }

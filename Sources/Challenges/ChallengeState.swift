@@ -161,7 +161,10 @@ public final class ChallengeState: Sendable {
         if name != .credentialLifted {
             let standing = change.standing
             event.since = standing.since
-            if case .time(let time) = standing.nextTry { event.nextTry = time }
+            switch standing.nextTry {
+            case .time(let time), .otherTarget(let time): event.nextTry = time
+            case .request, .verdict, .newValue: break
+            }
             event.details = change.sentence(remedy.withLock { $0 }(change.version))
         }
         audit.note(event)

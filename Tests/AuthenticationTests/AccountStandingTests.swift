@@ -50,10 +50,10 @@ struct AccountStandingTests {
             let standing = server.map { account.standing(at: $0, now: now) } ?? account.standing(now: now)
             let since = standing.since.map { " since \(($0 - AccountStandingTests.start) / 1000)" } ?? ""
             let next =
-                if case .time(let time) = standing.nextTry {
-                    "at \((time - AccountStandingTests.start) / 1000)"
-                } else {
-                    "\(standing.nextTry)"
+                switch standing.nextTry {
+                case .time(let time): "at \((time - AccountStandingTests.start) / 1000)"
+                case .otherTarget(let time): "otherTarget or at \((time - AccountStandingTests.start) / 1000)"
+                case .request, .verdict, .newValue: "\(standing.nextTry)"
                 }
             return "\(standing.state)\(since), \(next)"
         }
@@ -70,7 +70,7 @@ struct AccountStandingTests {
         let play = Play()
         #expect(play.state(second: 0) == "unknown, request")
         play.judge(Self.first, .refused, second: 10)
-        #expect(play.state(second: 10) == "unproven since 10, otherTarget")
+        #expect(play.state(second: 10) == "unproven since 10, otherTarget or at 1810")
         #expect(play.takeTold() == ["refused \(Self.first)"])
         play.judge(Self.second, .refused, second: 20)
         #expect(play.state(second: 20) == "unproven since 10, at 1820")
@@ -135,10 +135,10 @@ struct AccountStandingTests {
         let play = Play()
         play.judge(Self.first, .accepted, second: 0)
         play.judge(Self.second, .refused, second: 5)
-        #expect(play.state(Self.second, second: 5) == "unknown since 5, otherTarget")
+        #expect(play.state(Self.second, second: 5) == "unknown since 5, otherTarget or at 1805")
         #expect(play.state(second: 5) == "doubted since 5, request")
         play.judge(Self.first, .accepted, second: 6)
-        #expect(play.state(second: 6) == "unknown since 5, otherTarget")
+        #expect(play.state(second: 6) == "unknown since 5, otherTarget or at 1805")
     }
 
     @Test func `a reset is told by whoever asked for it`() {
@@ -174,5 +174,16 @@ struct AccountStandingTests {
         #expect(play.accounts.generation == generation)
         let read = Account(encoded: play.account.encoded(within: 65536))
         #expect(read == play.account)
+    }
+
+    @Test func `an answer whose replica has died holds the last slots until it must have been told of`() {
+        let play = Play()
+        play.judge(Self.first, .accepted, second: 0)
+        let lost = play.attempt(Self.second, "/", second: 1)
+        #expect(lost != nil)
+        play.judge(Self.second, .refused, target: "/a", second: 32)
+        withExtendedLifetime(lost) {
+            #expect(play.state("https://c.example:443", second: 33) == "held since 32, at 1831")
+        }
     }
 }

@@ -19,6 +19,7 @@ const outcomes = {
 const waits = {
   request: "with the next request",
   "other-target": "with a request for another target",
+  verdict: "an answer is under way",
   "new-value": "when its value is set again",
 };
 
@@ -274,7 +275,7 @@ export class Sections {
         element("div", {}, entry.source, entry.place ? element("div", { class: "meta" }, foreign(entry.place, "mono")) : null),
         this.credentialState(entry),
         entry.since ? moment(entry.since) : "–",
-        entry.next_try ? moment(entry.next_try) : (waits[entry.waits_for] ?? "–"),
+        element("div", {}, entry.next_try ? moment(entry.next_try) : (waits[entry.waits_for] ?? "–"), entry.next_try && entry.waits_for ? `, or ${waits[entry.waits_for]}` : null),
         entry.last_sent ? moment(entry.last_sent) : "–",
         isTroubled(entry) ? this.retryButton(entry) : "",
       ),
@@ -293,7 +294,7 @@ export class Sections {
           { class: "meta" },
           foreign(server.server),
           `: ${server.state === "good" ? "accepted" : server.state}`,
-          server.next_try ? [", next try ", moment(server.next_try)] : "",
+          server.next_try && !server.waits_for ? [", next try ", moment(server.next_try)] : "",
           server.reason ? [", ", foreign(server.reason)] : "",
         ),
       ),

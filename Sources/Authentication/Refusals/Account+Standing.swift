@@ -21,8 +21,10 @@ extension Account {
         case request
         /// Milliseconds since 1970.
         case time(Int)
-        /// A request for another target.
-        case otherTarget
+        /// A request for another target, or that time: milliseconds since 1970.
+        case otherTarget(or: Int)
+        /// The verdict on an answer that is under way.
+        case verdict
         /// A new value, or the same one written again.
         case newValue
     }
@@ -42,6 +44,7 @@ extension Account {
         /// Whether requests are refused the version until another event.
         public var isOnHold: Bool {
             switch (state, nextTry) {
+            case (.held, .verdict): false
             case (.paused, _), (.held, _), (.unproven, .time): true
             default: false
             }
@@ -51,7 +54,7 @@ extension Account {
         public var isTroubled: Bool {
             switch state {
             case .good: false
-            case .unknown: nextTry == .otherTarget
+            case .unknown: nextTry != .request
             case .doubted, .held, .paused, .unproven: true
             }
         }
@@ -70,14 +73,14 @@ extension Account {
         if let pause = record?.pause {
             return Standing(.paused, since: pause.since, pause.nextTry == .max ? .newValue : .time(pause.nextTry))
         }
-        if !isProven { return unprovenStanding }
+        if !isProven { return unprovenStanding(at: now) }
         let isKnown = record?.isKnown ?? false
         if let room = room(forKnown: isKnown, at: now) {
             return Standing(.held, since: takenSlots(at: now).last?.time ?? now, room)
         }
         if !isKnown {
-            let isRefused = !(record?.refusedTargets.isEmpty ?? true)
-            return Standing(.unknown, since: isRefused ? record?.lastRefused : nil, isRefused ? .otherTarget : .request)
+            guard let record, !record.refusedTargets.isEmpty else { return Standing(.unknown) }
+            return Standing(.unknown, since: record.lastRefused, .otherTarget(or: record.unknownTry))
         }
         return slots.isEmpty ? Standing(.good) : Standing(.doubted, since: doubtStart)
     }
@@ -86,7 +89,7 @@ extension Account {
     ///
     /// - Parameter now: milliseconds since 1970.
     public func standing(now: Int) -> Standing {
-        if !isProven { return unprovenStanding }
+        if !isProven { return unprovenStanding(at: now) }
         let standings = records.filter { $0.isKnown || $0.pause != nil || !$0.refusedTargets.isEmpty }
             .map { standing(at: $0.server, now: now) }
         let worst = standings.max { left, right in
@@ -96,28 +99,35 @@ extension Account {
         return worst ?? (slots.isEmpty ? Standing(.good) : Standing(.doubted, since: doubtStart))
     }
 
-    private var unprovenStanding: Standing {
-        if unprovenRefusals == 0 { return Standing(.unknown) }
-        let isTimed = unprovenRefusals >= 2 || isRotated
-        return Standing(.unproven, since: doubtStart, isTimed ? .time(unprovenTry) : .otherTarget)
+    private func unprovenStanding(at now: Int) -> Standing {
+        // Answers whose replica has died may have been refused. Where another is under way, requests wait for its verdict.
+        let lost = isAnyUnderWay(at: now) ? [] : reservations.map(\.roomEnd).sorted()
+        if unprovenRefusals == 0, lost.count < 2 { return Standing(.unknown) }
+        let isOpen = unprovenRefusals < 2 && unprovenRefusals + lost.count < 2
+        let since = doubtStart ?? reservations.first?.end
+        if isOpen, !isRotated { return Standing(.unproven, since: since, .otherTarget(or: unprovenTry)) }
+        let room = isOpen ? nil : unprovenRefusals >= 2 ? lost.last : lost.dropLast(1 - unprovenRefusals).last
+        return Standing(.unproven, since: since, .time(max(unprovenTry, room ?? 0)))
     }
 
     private var doubtStart: Int? { doubtedSince > 0 ? doubtedSince : slots.first?.time }
 
     /// What an answer at a server waits for where the account has no room for it; nil: there is room.
     private func room(forKnown isKnown: Bool, at now: Int) -> NextTry? {
-        let (taken, used) = (takenSlots(at: now), usedSlots(at: now))
-        guard used >= (isKnown ? 3 : 2) else { return nil }
         // A server that may be good is asked first.
-        if !isKnown, records.contains(where: \.isDoubtedAtMost) { return nil }
-        // Requests wait for the verdict on an answer that is under way.
-        if used > taken.count { return nil }
-        if isKnown, used == 3, let firstPause {
-            let last = firstPause &+ firstStep
-            return now >= last ? nil : .time(last)
+        if !isKnown, !slots.isEmpty, records.contains(where: \.isDoubtedAtMost) {
+            return room(forKnown: true, at: now)
         }
-        let last = isKnown ? 0 : taken.count - 2
-        return taken.indices.contains(last) ? .time(taken[last].time &+ Self.slotTime) : nil
+        let count = usedSlots(at: now)
+        guard count >= (isKnown ? 3 : 2) else { return nil }
+        if isAnyUnderWay(at: now) { return .verdict }
+        let ends = (takenSlots(at: now).map { $0.time &+ Self.slotTime } + reservations.map(\.roomEnd)).sorted()
+        if isKnown, count == 3, let firstPause {
+            let last = firstPause &+ firstStep
+            return now >= last ? nil : .time(min(last, ends.first ?? last))
+        }
+        let place = count - (isKnown ? firstPause == nil ? 3 : 4 : 2)
+        return ends.indices.contains(place) ? .time(ends[place]) : nil
     }
 
     /// Whether a request would be refused the version there: until when, in milliseconds since 1970;
@@ -135,7 +145,7 @@ extension Account {
         return switch standing.nextTry {
         case .time(let time): time > now ? time : nil
         case .newValue: .max
-        case .request, .otherTarget: nil
+        case .request, .otherTarget, .verdict: nil
         }
     }
 
@@ -194,8 +204,8 @@ extension Account.NextTry {
     /// For the sooner of two.
     fileprivate var time: Int {
         switch self {
-        case .request, .otherTarget: 0
-        case .time(let time): time
+        case .request, .verdict: 0
+        case .time(let time), .otherTarget(let time): time
         case .newValue: .max
         }
     }

@@ -431,7 +431,7 @@ public struct Account: Sendable, Hashable {
     }
 
     /// Whether a leader's verdict is awaited.
-    private func isAnyUnderWay(at now: Int) -> Bool { reservations.contains { now < $0.end } }
+    func isAnyUnderWay(at now: Int) -> Bool { reservations.contains { now < $0.end } }
 
     var firstStep: Int { records.lazy.compactMap(\.retry.first).min() ?? Self.shortSteps[0] }
 

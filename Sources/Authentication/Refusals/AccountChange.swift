@@ -58,7 +58,9 @@ struct ToldHolds: Sendable {
         let news = refusing.filter { before.record(of: $0.server)?.lastRefused != $0.lastRefused }
         let latest = (news.isEmpty ? refusing : news).max { $0.lastRefused < $1.lastRefused }?.server
         let overall = after.standing(now: now)
-        let held = after.records.lazy.map { after.standing(at: $0.server, now: now) }.first { $0.state == .held }
+        let held = after.records.lazy.map { after.standing(at: $0.server, now: now) }.first {
+            $0.state == .held && $0.isOnHold
+        }
         if let standing = overall.state == .unproven && overall.isOnHold ? overall : held {
             hold(Self.overall, standing, of: latest, &found)
         } else if after.slots.isEmpty || after.isProven && !before.isProven,

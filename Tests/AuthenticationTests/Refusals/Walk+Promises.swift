@@ -50,8 +50,8 @@ extension Walk {
         let server = plan.servers[asked.server].name
         let reason = hold.map { "\($0)" } ?? "no verdict"
         if plan.replicas == 1, hold != nil {
-            let shown = ShownState(of: replicas.account, at: server, at: now)
-            if !shown.explainsRefusal {
+            let shown = replicas.account.standing(at: server, now: now)
+            if !shown.isTroubled {
                 throw BrokenPromise(.visibility, "\(key) is refused as \(reason), and \(server) is shown as \(shown)")
             }
         }

@@ -208,8 +208,8 @@ struct World {
     private func checkRefusal(of asked: Waiting, _ hold: Account.Hold) throws(BrokenPromise) {
         let server = WorldSetting.names[asked.server]
         if replicas.copies.count == 1 {
-            let shown = ShownState(of: replicas.account, at: server, at: now)
-            if !shown.explainsRefusal {
+            let shown = replicas.account.standing(at: server, now: now)
+            if !shown.isTroubled {
                 throw BrokenPromise(.visibility, "\(asked.page) at \(server) is refused as \(hold), shown as \(shown)")
             }
         }

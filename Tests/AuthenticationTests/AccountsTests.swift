@@ -4,6 +4,34 @@ import Testing
 
 @testable import Authentication
 
+/// A store whose transactions each go on when the test lets them.
+private final class HeldJournal: AccountJournal {
+    private let account = Mutex(Account())
+    private let begun = AsyncStream<Promise<Bool>>.makeStream()
+
+    var isAttached: Bool { true }
+
+    func change(
+        _ own: SharedAccount, _ change: @escaping @Sendable (inout Account) -> (Account.Seat, [Account.Decision])
+    ) async -> SharedAccount.Change? {
+        let turn = Promise<Bool>()
+        begun.continuation.yield(turn)
+        guard await turn.value() == true else { return nil }
+        return account.withLock { account in
+            let (seat, decisions) = change(&account)
+            return SharedAccount.Change(account, revision: Int64(account.number), by: seat, decisions: decisions)
+        }
+    }
+
+    func replaced(by version: CredentialVersion, isRenewal: Bool) {}
+
+    /// Waits until the next transaction has begun, and has it wait.
+    func transaction() async throws -> Promise<Bool> {
+        var turns = begun.stream.makeAsyncIterator()
+        return try #require(await turns.next())
+    }
+}
+
 /// The accounts of a process: the machine behind its lock, with the requests that wait.
 struct AccountsTests {
     private let accounts = Accounts()
@@ -131,6 +159,31 @@ struct AccountsTests {
         #expect(accounts.reset(at: 1) { version, _ in version == alice.version } == [alice.version])
         #expect(accounts.troubledCount == 0)
         send("/a", .accepted, now: 2)
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `requests that come while the store is asked are each told what becomes of them`() async throws {
+        let journal = HeldJournal()
+        let evidence = Accounts(journal: journal).evidence(of: alice, at: Self.server)
+        func ask(_ target: String) throws -> AdmissionWaiter {
+            let admission = evidence.admit(target.utf8Span.span, under: Self.terms, now: 0)
+            guard case .wait(let waiter) = admission else { throw CancellationError() }
+            return waiter
+        }
+        let first = try ask("/1")
+        let opening = try await journal.transaction()
+        let second = try ask("/2")
+        opening.keep(true)
+        guard case .send(let leader)? = await first.admission() else { throw CancellationError() }
+        let following = try await journal.transaction()
+        let third = try ask("/3")
+        following.keep(true)
+        try await journal.transaction().keep(true)
+        leader.settle(.accepted, now: 1)
+        try await journal.transaction().keep(true)
+        for waiter in [second, third] {
+            guard case .send? = await waiter.admission() else { throw CancellationError() }
+        }
     }
 
     @Test func `credentials that one client brings push out its own, and nobody else's`() {

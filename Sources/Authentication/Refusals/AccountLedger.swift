@@ -25,6 +25,9 @@ final class AccountLedger: Sendable {
         var credential: Credential?
         /// The requests that wait, by number.
         var waiters: [Int: AdmissionWaiter] = [:]
+        /// The number of the latest request. Not the seat's: while a transaction is under way its copy of the seat is the one
+        /// that counts.
+        var lastRequest = 0
         var evidences: [String: Evidence] = [:]
         /// Events that wait for the store, while one is being carried out there.
         var events: [Event] = []
@@ -117,7 +120,8 @@ final class AccountLedger: Sendable {
 
     func admit(_ candidate: Candidate, under terms: RetryTerms, now: Int) -> AnswerAdmission {
         let (request, waiter) = state.withLock { state in
-            var request = Account.Request(id: state.seat.nextID(), server: candidate.server, target: candidate.target)
+            state.lastRequest &+= 1
+            var request = Account.Request(id: state.lastRequest, server: candidate.server, target: candidate.target)
             request.wasAccepted = candidate.wasAccepted
             request.retry = terms.retry
             request.mayProbe = terms.mayProbe

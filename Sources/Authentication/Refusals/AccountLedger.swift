@@ -235,28 +235,24 @@ final class AccountLedger: Sendable {
     private func carryOut(_ event: Event, now: Int, for id: Int?) -> AnswerAdmission? {
         latest.store(max(now, latestEvent), ordering: .relaxed)
         if state.withLock({ $0.isDissolved }) { return .refused(.superseded, nextTry: nil) }
-        guard context.journal != nil else { return deliver(happening(event, now: now), to: id, now: now) }
-        let isOnlyHere = state.withLock { !$0.isAtStore && $0.isOnlyHere(event) }
-        if isOnlyHere { return deliver(happening(event, now: now), to: id, now: now) }
-        let begins = state.withLock { state in
-            state.events.append(event)
-            defer { state.isAtStore = true }
-            return !state.isAtStore
-        }
-        context.noteChange()
-        if begins { Task { await self.workThroughEvents() } }
-        return nil
-    }
-
-    private func happening(_ event: Event, now: Int) -> [Account.Decision] {
-        var decisions: [Account.Decision] = []
+        let isShared = context.journal != nil
+        var (decisions, begins) = (nil as [Account.Decision]?, false)
         _ = change(isOurs: !event.isReset, at: now) { state in
+            if isShared, state.isAtStore || !state.isOnlyHere(event) {
+                state.events.append(event)
+                begins = !state.isAtStore
+                state.isAtStore = true
+                return false
+            }
             let before = state.account
             state.seat.sent = places.add(Self.placesOfEvent, ordering: .relaxed).oldValue
             decisions = event.happen(to: &state.account, by: &state.seat, at: now)
             return state.account != before
         }
-        return decisions
+        if let decisions { return deliver(decisions, to: id, now: now) }
+        context.noteChange()
+        if begins { Task { await self.workThroughEvents() } }
+        return nil
     }
 
     /// More answers than one event sends.

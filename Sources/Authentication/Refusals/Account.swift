@@ -395,6 +395,8 @@ public struct Account: Sendable, Hashable {
 
     private mutating func pause(_ index: Int, step: Int, by seat: Seat, at now: Int) {
         let record = records[index]
+        // This leader took so long that another leads: its verdict will tell.
+        if record.leader != nil { return }
         if record.isKnown, firstPause == nil { firstPause = now }
         number &+= 1
         records[index].pause = Pause(

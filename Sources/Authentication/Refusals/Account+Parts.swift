@@ -44,6 +44,8 @@ extension Account {
         var wasKnown = false
         /// Accepted requests that can be repeated, the next to repeat first.
         public internal(set) var samples: [Sample] = []
+        /// The targets of probes that were refused, and not accepted since. Their pages may be gone.
+        var refusedSamples: [UInt64] = []
         public internal(set) var pause: Pause?
         /// What its latest refusal was about, as text for an operator; nil: it has refused nothing since it accepted.
         public internal(set) var reason: String?
@@ -83,11 +85,18 @@ extension Account {
             samples = Array(samples.prefix(min(limit, Self.sampleLimit)))
         }
 
-        /// The sample for a probe. The next one takes another.
+        mutating func noteRefusedSample(_ target: UInt64) {
+            refusedSamples.removeAll { $0 == target }
+            refusedSamples.append(target)
+            refusedSamples = refusedSamples.suffix(Self.sampleLimit)
+        }
+
+        /// The sample for a probe: one whose last probe was not refused, if there is one. The next probe takes another.
         mutating func nextSample() -> Sample? {
             if let fixedSample { return fixedSample }
-            guard !samples.isEmpty else { return nil }
-            let sample = samples.removeFirst()
+            let good = samples.firstIndex { !refusedSamples.contains($0.target) }
+            guard let index = good ?? samples.indices.first else { return nil }
+            let sample = samples.remove(at: index)
             samples.append(sample)
             return sample
         }

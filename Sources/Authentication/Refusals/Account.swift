@@ -325,6 +325,7 @@ public struct Account: Sendable, Hashable {
         records[index].reason = nil
         records[index].refusedTargets = []
         records[index].indecisions = 0
+        records[index].refusedSamples.removeAll { $0 == answer.target }
         if let pause = records[index].pause, pause.isBefore(answer) { records[index].pause = nil }
         // Of many servers each keeps one, since all are written to the store together.
         if let sample, !answer.isProbe { records[index].add(sample, limit: max(1, Self.sampleLimit / records.count)) }
@@ -337,6 +338,7 @@ public struct Account: Sendable, Hashable {
 
     private mutating func refuse(_ answer: SentAnswer, _ index: Int, by seat: Seat, at now: Int) {
         takeSlot(answer, at: now)
+        if answer.isProbe { records[index].noteRefusedSample(answer.target) }
         let record = records[index]
         if let pause = record.pause, !pause.isBefore(answer) { return }
         switch answer.role {

@@ -2,10 +2,13 @@
 @testable import Authentication
 #endif
 
-/// Since when the version is paused at each server. An acceptance ends a pause only if its answer was sent later.
+/// Since when the version is paused at each server. Only verdicts on answers that were sent later change that. Three leaders
+/// in a row without a verdict pause it, too.
 struct PauseWatch {
     /// By server, the place in the order of sending of the last answer that was sent before the pause.
     private var paused: [String: Int] = [:]
+    /// By server, how many leaders in a row got no verdict.
+    private(set) var indecisions: [String: Int] = [:]
 
     /// A verdict has changed the account.
     ///
@@ -16,12 +19,21 @@ struct PauseWatch {
         _ verdict: AnswerVerdict, on answer: SentAnswer, order: Int, last: Int, from former: Account,
         to account: Account
     ) throws(BrokenPromise) {
+        if verdict == .none, answer.role == .doubt {
+            indecisions[answer.server, default: 0] += 1
+        } else if verdict != .none {
+            indecisions[answer.server] = nil
+        }
         let before = former.record(of: answer.server)?.pause
         let after = account.record(of: answer.server)?.pause
-        if before == after { return }
-        if after == nil, verdict != .accepted || order <= paused[answer.server, default: 0] {
-            throw BrokenPromise(.lockout, "\(answer.server) is paused no longer, by an answer that was sent before")
+        if after == nil, indecisions[answer.server, default: 0] >= 3 {
+            throw BrokenPromise(.rest, "three leaders at \(answer.server) had no verdict, and it is not paused")
         }
+        if before == after { return }
+        if before != nil, order <= paused[answer.server, default: 0] || after == nil && verdict != .accepted {
+            throw BrokenPromise(.lockout, "the pause of \(answer.server) changes by an answer that was sent before")
+        }
+        indecisions[answer.server] = nil
         paused[answer.server] = after == nil ? nil : last
     }
 

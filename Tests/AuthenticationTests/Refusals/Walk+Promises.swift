@@ -4,6 +4,9 @@
 
 /// P2 to P4, asked whenever a request is sent, refused, or held back.
 extension Walk {
+    /// Others wait so long for a leader whose replica has died.
+    private static let leaderTime = 30_000
+
     /// Whether P2 holds for a request: its server has accepted the version, goes on to accept it, and no more than one other
     /// server refuses it.
     func isPromised(_ asked: Asked) -> Bool {
@@ -15,7 +18,7 @@ extension Walk {
     /// Whether the request came while an answer of a dead replica counted as under way. Where a server refuses the version
     /// at the same time, the account may have no room for another 30 s.
     private func isOvershadowed(_ asked: Asked) -> Bool {
-        let time = Account.reservationTime * (plan.servers.contains { $0.trouble != nil } ? 2 : 1)
+        let time = Self.leaderTime * (plan.servers.contains { $0.trouble != nil } ? 2 : 1)
         return death.map { asked.time <= $0 + time && now >= $0 } ?? false
     }
 
@@ -85,16 +88,26 @@ extension Walk {
         let server = plan.servers[asked.server]
         let text = "\(asked.page) of \(server.name) was asked for at \(seconds([asked.time])) and fails: \(reason)"
         if let gone = plan.gone, plan.servers.count == 1, asked.page.kind == .new,
-            asked.time > gone + 2 * Account.slotTime + 400_000, reason != "it was sent, and refused"
+            asked.time > gone + 60 * minute + 400_000, reason != "it was sent, and refused"
         {
             throw BrokenPromise(.healing, "the samples are gone since \(seconds([gone])), and \(text)")
+        }
+        if plan.kind == .pageFails, asked.page.kind == .open, asked.page.number > 0,
+            replicas.account.record(of: server.name)?.samples.count ?? 0 > 1
+        {
+            throw BrokenPromise(.others, "a page gets no verdict, and \(text)")
+        }
+        if plan.kind == .pageGone, asked.server == 0, asked.page.number > 0, let since = pageGoneSince,
+            asked.time > since + 31_000, replicas.account.record(of: server.name)?.samples.count ?? 0 > 1
+        {
+            throw BrokenPromise(.healing, "a page is gone since \(seconds([since])), and \(text)")
         }
         guard let trouble = server.trouble, asked.page.kind == .open, plan.mayProbe, plan.flakiness == 0,
             asked.time >= trouble.upperBound
         else { return }
         if plan.kind == .rotation {
             let learned = plan.servers.compactMap(\.trouble?.upperBound).max() ?? 0
-            if plan.badness == 0, asked.time > learned + Account.rotationTime + 500 {
+            if plan.badness == 0, asked.time > learned + minute + 500 {
                 throw BrokenPromise(.healing, "the servers know the new value since \(seconds([learned])), and \(text)")
             }
             return
@@ -103,14 +116,14 @@ extension Walk {
             !plan.servers.contains(where: { $0.hostility != nil })
         else { return }
         // A dead replica's answer may have been refused, so there is one try less.
-        let isAlone = plan.servers.count { $0.trouble != nil } == 1 && death == nil
+        let isAlone = plan.servers.count { $0.trouble != nil } == 1 && !isDeathOpen
         let bound =
             switch trouble.count {
             case ..<30_000: 30_000
             case ..<300_000 where isAlone: 300_000
             default: 1_800_000
             }
-        if asked.time >= trouble.upperBound + bound + 700 + (death == nil ? 0 : Account.reservationTime) {
+        if asked.time >= trouble.upperBound + bound + 700 + (death == nil ? 0 : Self.leaderTime) {
             throw BrokenPromise(
                 .healing, "trouble of \(seconds([trouble.count])) s until \(seconds([trouble.upperBound])), and \(text)"
             )

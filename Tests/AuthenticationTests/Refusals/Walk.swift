@@ -60,6 +60,11 @@ struct Walk {
     private(set) var heldBack = 0
     /// When a replica has died.
     private(set) var death: Int?
+    /// Whether no leader was accepted that was sent later.
+    private(set) var isDeathOpen = false
+    private var lastBeforeDeath = 0
+    /// When a leader was refused whose page is gone.
+    private(set) var pageGoneSince: Int?
     /// What happened, if it is asked for.
     private(set) var story: [String]?
     private var events = EventQueue<Event>()
@@ -118,12 +123,12 @@ struct Walk {
             let server = random.below(plan.servers.count)
             for _ in 0..<atOnce {
                 let isBad = random.happens(plan.badness) && (drawn >= 3 || plan.kind == .first)
-                let isGone = server == 0 && plan.gone.map { time >= $0 + minute } ?? false
+                let isGone = plan.kind == .gone && server == 0 && plan.gone.map { time >= $0 + minute } ?? false
                 let kind: Page.Kind =
                     if isBad { random.one(of: [.forbidden, .spoiled]) } else if isGone { .new } else {
                         plan.areAllPosted ? .posted : .open
                     }
-                let page = Page(kind: kind, number: random.below(6))
+                let page = Page(kind: kind, number: random.below(plan.pages))
                 add(.request(server: server, page: page, replica: random.below(plan.replicas)), at: time)
                 drawn += 1
             }
@@ -219,7 +224,9 @@ struct Walk {
         let decisions = replicas.judge(answer, verdict, of: sent.replica, at: now)
         try pauses.note(verdict, on: answer, order: sent.order, last: order, from: account, to: replicas.account)
         for other in others { add(.follows(replica: other), at: now + Self.notificationTime) }
+        if verdict == .accepted, answer.role != .free, sent.order > lastBeforeDeath { isDeathOpen = false }
         if verdict == .refused {
+            if plan.kind == .pageGone, answer.role == .doubt { try notePageGone() }
             refusedAnswers += 1
             if let asked = requests[key] { try checkHealing(of: asked, "it was sent, and refused") }
         }
@@ -250,6 +257,11 @@ struct Walk {
     private mutating func send(_ answer: SentAnswer, _ key: Key, of replica: Int) throws(BrokenPromise) {
         tell("\(key) goes to \(answer.server) as \(answer.role), for \(Page(target: answer.target))")
         order += 1
+        if answer.role == .free || answer.role == .doubt,
+            replicas.copies[replica].record(of: answer.server)?.pause != nil
+        {
+            throw BrokenPromise(.lockout, "\(key) goes to \(answer.server), which is paused, as \(answer.role)")
+        }
         // What has waited for an acceptance is sent before that is known.
         let isReleased =
             plan.replicas > 1 && answer.role == .free && answer.knew == 0 && !replicas.account.slots.isEmpty
@@ -261,7 +273,7 @@ struct Walk {
         // The server judges it half-way.
         let verdict = verdict(of: index, on: Page(target: answer.target), at: now + random.below(time))
         if plan.kind == .slow, index == 0, !answer.isProbe, random.happens(30) { time += random.within(1000...9000) }
-        if plan.kind == .stalling, verdict == .refused { time += random.within(5000...90_000) }
+        if plan.kind == .stalling, verdict == .refused || random.happens(10) { time += random.within(5000...90_000) }
         add(.verdict(key, verdict), at: now + time)
         try checkSending(of: key, answer)
         waiting[key] = nil
@@ -272,7 +284,13 @@ struct Walk {
         if random.happens(plan.flakiness) { return .none }
         if server.hostility == .never { return .refused }
         if server.hostility == .flips, random.happens(50) { return .refused }
-        if index == 0, let gone = plan.gone, time >= gone { return page.kind == .new ? .accepted : .refused }
+        if index == 0, let gone = plan.gone, time >= gone {
+            switch plan.kind {
+            case .gone: return page.kind == .new ? .accepted : .refused
+            case .pageFails where page == .open(0): return .none
+            default: return page.isOpen && page.number > 0 ? .accepted : .refused
+            }
+        }
         return server.isRight(at: time) && page.isOpen ? .accepted : .refused
     }
 
@@ -280,10 +298,20 @@ struct Walk {
     private mutating func die(_ replica: Int) {
         tell("replica \(replica) dies")
         death = now
+        isDeathOpen = true
+        lastBeforeDeath = order
         let process = replicas.seats[replica].replica
         for key in underWay.keys where key.process == process { underWay[key]?.isLost = true }
         for key in waiting.keys where key.process == process { waiting[key] = nil }
         replicas.restart(replica)
+    }
+
+    /// The probe of a page that is gone pauses the version once. After that other samples are taken.
+    private mutating func notePageGone() throws(BrokenPromise) {
+        if let pageGoneSince {
+            throw BrokenPromise(.others, "the page that is gone since \(seconds([pageGoneSince])) pauses it again")
+        }
+        pageGoneSince = now
     }
 
     private mutating func tell(_ line: @autoclosure () -> String) {

@@ -26,8 +26,12 @@ struct WalkPlan {
         case flaky
         /// Answers come back seconds later, and out of order.
         case slow
-        /// Servers take long to refuse a version, longer than others wait for a leader.
+        /// Verdicts take long, longer than others wait for a leader.
         case stalling
+        /// One page that was open becomes forbidden.
+        case pageGone
+        /// One page that was open gets no verdict.
+        case pageFails
         /// The pages that were open become forbidden.
         case gone
         /// The version replaces an accepted one, and the servers know it later than the proxy.
@@ -61,10 +65,12 @@ struct WalkPlan {
     /// So many of a hundred requests are for pages that are refused.
     var badness = 0
     var areAllPosted = false
+    /// So many different pages of a kind are asked for.
+    var pages = 6
     var comesInBursts = false
     /// The time between two requests, on average.
     var pace = 1000
-    /// When the first server's open pages become forbidden.
+    /// When the first server's open pages become forbidden, or one of them forbidden or faulty.
     var gone: Int?
     /// When a replica dies, which does so with its next leader.
     var death: Int?
@@ -82,7 +88,7 @@ struct WalkPlan {
             case .tenServers: 10
             case .peace: random.one(of: [1, 3, 6])
             case .twoHostile: 3
-            case .first: 1
+            case .first, .pageGone: 1
             case .never: random.one(of: [1, 3])
             default: random.within(1...3)
             }
@@ -99,7 +105,7 @@ struct WalkPlan {
     }
 
     private mutating func drawTrouble(_ kind: Kind, _ random: inout RandomNumbers) {
-        let isQuick = [.slow, .gone, .death, .stalling].contains(kind)
+        let isQuick = [.slow, .gone, .pageGone, .pageFails, .death, .stalling].contains(kind)
         let start = random.within(isQuick ? 3000...20_000 : 5000...400_000)
         let duration =
             kind == .slow
@@ -110,15 +116,20 @@ struct WalkPlan {
         case .local, .noProbe, .noSamples, .burst, .retryNever:
             if random.happens(80) { servers[0].trouble = trouble }
         case .slow: servers[0].trouble = trouble
-        case .death: if random.happens(40) { servers[0].trouble = trouble }
+        case .death:
+            death = random.within(1000...10_000)
+            if random.happens(60) {
+                servers[0].trouble = start..<start + random.one(of: [5000, 40_000, 200_000, 299_000, Self.endless])
+            }
         case .central, .tenServers, .stalling: for index in servers.indices { servers[index].trouble = trouble }
         case .never: for index in servers.indices { servers[index].trouble = 0..<Self.endless }
         case .rotation:
-            for index in servers.indices { servers[index].trouble = 0..<random.within(20_000...50_000) }
-        case .gone: gone = start
+            for index in servers.indices {
+                servers[index].trouble = 0..<(random.happens(30) ? 0 : random.within(20_000...50_000))
+            }
+        case .gone, .pageGone, .pageFails: gone = start
         case .peace, .forbidden, .hostile, .twoHostile, .flips, .first, .flaky: break
         }
-        if kind == .death { death = random.within(3000...20_000) }
     }
 
     private mutating func drawOthers(_ kind: Kind, _ random: inout RandomNumbers) {
@@ -134,7 +145,9 @@ struct WalkPlan {
         }
         switch kind {
         case .slow: pace = random.one(of: [100, 300])
-        case .gone: (pace, badness) = (random.one(of: [100, 300]), 0)
+        case .gone: (pace, badness) = (random.one(of: [100, 300, 1000]), 0)
+        case .pageGone: (pace, badness, pages) = (random.one(of: [100, 300, 1000]), 0, 3)
+        case .pageFails: (pace, badness) = (random.one(of: [100, 300, 1000]), 30)
         case .death: (pace, replicas) = (random.one(of: [100, 300, 1000]), random.within(2...3))
         case .rotation: (pace, badness) = (random.one(of: [200, 1000, 10_000]), random.one(of: [0, 0, 30]))
         case .retryNever: retry = []

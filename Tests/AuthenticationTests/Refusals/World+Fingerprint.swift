@@ -15,6 +15,7 @@ extension World {
         let lastBeforePauses = servers.map { self.pauses.last(at: $0) }
         let orders = Ranks(of: underWay.map(\.order) + ([judge.run] + lastBeforePauses).compactMap { $0 })
         for last in lastBeforePauses { print.add(last.map { orders[$0] } ?? -1) }
+        for server in servers { print.add(self.pauses.indecisions[server] ?? 0) }
         for accepts in accepts { print.add(accepts ? 1 : 0) }
         print.add(death == nil ? 0 : 1)
         add(judge, to: &print, orders)
@@ -30,9 +31,7 @@ extension World {
             for name in servers { print.add(copy.isGood(at: name) ? 1 : 0) }
         }
         add(replicas.account, to: &print, numbers, places)
-        if setting.isRotated {
-            print.add(min(now, WorldSetting.learningTime), firstRefusal.map { min(now - $0, 200_000) } ?? -1)
-        }
+        if setting.learningTimes != nil { print.add(min(now, 200_000)) }
         return print.value
     }
 
@@ -49,6 +48,7 @@ extension World {
         let answer = sent.answer
         print.add(sent.server, Int(answer.target), answer.role.hashNumber, sent.replica, answer.isProbe ? 1 : 0)
         print.add(numbers[answer.knew], places[answer.sent], orders[sent.order], sent.verdict == .accepted ? 1 : 0)
+        if setting.isSlow { print.add(now - sent.time) }
         print.add(sent.knownRun != nil && sent.knownRun == judge.run ? 1 : 0)
         print.add(replicas.account.reservations.firstIndex { $0.id == answer.reservation } ?? -1)
     }
@@ -77,7 +77,9 @@ extension World {
                 print.add(seat(pause.replica), places[pause.sent])
             }
             for target in record.refusedTargets { print.add(-6, Int(target)) }
-            for sample in record.samples { print.add(-7, Int(sample.target)) }
+            for sample in record.samples {
+                print.add(-7, Int(sample.target), record.refusedSamples.contains(sample.target) ? 1 : 0)
+            }
         }
         for reservation in account.reservations {
             print.add(-8, reservation.end - now, numbers[reservation.number], reservation.isCleared ? 1 : 0)

@@ -26,6 +26,7 @@ struct World {
         let server: Int
         let replica: Int
         let order: Int
+        let time: Int
         let knownRun: Int?
         let verdict: AnswerVerdict
     }
@@ -54,8 +55,6 @@ struct World {
     private(set) var waiting: [Waiting] = []
     private(set) var knownRuns: [Int?]
     private(set) var death: Int?
-    /// When the first answer was refused that replaces an accepted one.
-    private(set) var firstRefusal: Int?
     private var order = 0
 
     init(_ setting: WorldSetting) throws(BrokenPromise) {
@@ -64,11 +63,12 @@ struct World {
         knownRuns = Array(repeating: nil, count: setting.replicas)
         replicas = Replicas(count: setting.replicas)
         if setting.isKnown { try getKnown() }
-        if setting.isRotated {
+        if let times = setting.learningTimes {
             replicas = Replicas(Account(after: replicas.account), count: setting.replicas)
             judge = Judge()
-            accepts = setting.servers.map { _ in false }
+            accepts = times.map { $0 == 0 }
         }
+        for move in setting.story { try play(move) }
     }
 
     /// Each server that is right accepts the version once.
@@ -99,8 +99,12 @@ struct World {
             }
         }
         if setting.hasTrouble { moves += underWay.indices.map { .trouble($0) } }
-        // Past each step.
-        if setting.isSlow || underWay.isEmpty { moves += [31_000, 301_000, 1_801_000].map { .time($0) } }
+        if underWay.isEmpty {
+            moves += setting.times.map { .time($0) }
+        } else if setting.isSlow, let oldest = underWay.map(\.time).min() {
+            // No exchange takes half an hour.
+            moves += setting.times.filter { now + $0 - oldest < 30 * minute }.map { .time($0) }
+        }
         return moves
     }
 
@@ -126,7 +130,7 @@ struct World {
             replicas.restart(replica)
         case .time(let time):
             now += time
-            if setting.isRotated, now >= WorldSetting.learningTime { accepts = setting.servers.map { $0 == .right } }
+            if let times = setting.learningTimes { accepts = times.map { now >= $0 } }
             try carryOut(replicas.wake(0, at: now), of: 0)
         }
     }
@@ -155,7 +159,6 @@ struct World {
                 }
             }
         }
-        if verdict == .refused, firstRefusal == nil { firstRefusal = now }
         try judge.note(verdict, sent.answer.role, order: sent.order, known: sent.knownRun, at: now)
         knownRuns[sent.replica] = judge.run
         let account = replicas.account
@@ -178,11 +181,16 @@ struct World {
 
     private mutating func send(_ answer: SentAnswer, of replica: Int) throws(BrokenPromise) {
         order += 1
+        if answer.role == .free || answer.role == .doubt,
+            replicas.copies[replica].record(of: answer.server)?.pause != nil
+        {
+            throw BrokenPromise(.lockout, "an answer goes to \(answer.server), which is paused, as \(answer.role)")
+        }
         let page = Page(target: answer.target)
         let server = WorldSetting.names.firstIndex(of: answer.server) ?? 0
         underWay.append(
             UnderWay(
-                answer: answer, server: server, replica: replica, order: order,
+                answer: answer, server: server, replica: replica, order: order, time: now,
                 knownRun: replicas.copies.count > 1 ? knownRuns[replica] : judge.run,
                 verdict: accepts[server] && page.isOpen ? .accepted : .refused))
         if setting.retry?.isEmpty == true, answer.role == .retry {
@@ -214,8 +222,7 @@ struct World {
             }
         }
         if isPromised(asked) { throw BrokenPromise(.others, "\(asked.page) at \(server) is refused as \(hold)") }
-        if setting.isRotated, asked.page.kind == .open, now >= (firstRefusal ?? 0) + WorldSetting.learningTime + 61_000
-        {
+        if let times = setting.learningTimes, asked.page.kind == .open, now >= (times.max() ?? 0) + 61_000 {
             throw BrokenPromise(.healing, "the server knows the new value, and \(asked.page) is refused as \(hold)")
         }
     }

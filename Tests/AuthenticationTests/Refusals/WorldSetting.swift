@@ -20,8 +20,8 @@ struct WorldSetting {
     var mayProbe = true
     /// Whether the servers that are right have accepted the version.
     var isKnown = true
-    /// Whether the version replaces the one that was accepted. The servers know it from `learningTime` on.
-    var isRotated = false
+    /// When the servers know the version, which replaces the one that they have accepted.
+    var learningTimes: [Int]?
     /// Whether a replica may die while it leads.
     var hasDeath = false
     /// Whether servers may give no verdict.
@@ -29,16 +29,20 @@ struct WorldSetting {
     /// Whether verdicts may take longer than an answer is reserved.
     var isSlow = false
     var retry: [Int]?
+    /// Milliseconds that may pass at once: longer than each step.
+    var times = [31_000, 301_000, 1_801_000]
+    /// What has happened before.
+    var story: [World.Move] = []
     /// So many requests wait or are under way at the same time.
     var width = 3
 
     static let names = ["a", "b", "c"]
-    static let learningTime = 50_000
-
     /// Servers that refuse the version now or later.
     var wrongServers: Int { servers.count { $0 == .wrong } + changing.count }
 
-    func isAlwaysRight(_ server: Int) -> Bool { servers[server] == .right && !changing.contains(server) && !isRotated }
+    func isAlwaysRight(_ server: Int) -> Bool {
+        servers[server] == .right && !changing.contains(server) && learningTimes == nil
+    }
 
     static let all = [
         WorldSetting(
@@ -63,11 +67,18 @@ struct WorldSetting {
             name: "two replicas", servers: [.right], changing: [0], requests: [.a(.open(0)), .a(.forbidden(0))],
             replicas: 2),
         WorldSetting(
+            name: "two replicas, and it changes at one of two servers", servers: [.right, .right], changing: [1],
+            requests: [.a(.open(0)), .b(.open(0)), .a(.forbidden(0))], replicas: 2),
+        WorldSetting(
             name: "no probes", servers: [.right, .right], changing: [0],
             requests: [.a(.open(0)), .a(.forbidden(0)), .b(.open(0))], mayProbe: false),
         WorldSetting(
             name: "a new value that two servers know later", servers: [.right, .right],
-            requests: [.a(.open(0)), .b(.open(0))], isRotated: true),
+            requests: [.a(.open(0)), .b(.open(0))], learningTimes: [50_000, 50_000]),
+        WorldSetting(
+            name: "a new value that one server knows at once", servers: [.right, .right],
+            requests: [.a(.open(0)), .b(.open(0)), .b(.open(1))], learningTimes: [0, 50_000],
+            times: [61_000, 1_801_000]),
         WorldSetting(
             name: "a replica dies as it leads", servers: [.right], requests: [.a(.open(0)), .a(.forbidden(0))],
             replicas: 2, hasDeath: true),
@@ -78,8 +89,23 @@ struct WorldSetting {
             name: "servers that give no verdict", servers: [.right, .right], changing: [0],
             requests: [.a(.open(0)), .a(.forbidden(0)), .b(.open(0))], hasTrouble: true),
         WorldSetting(
+            name: "half-hourly tries at one of two servers", servers: [.right, .right], changing: [1],
+            requests: [.a(.open(0)), .a(.forbidden(0)), .b(.open(0))], times: [31_000, 1_500_000],
+            story: [
+                .change(1), .request(2, replica: 0), .verdict(0), .request(2, replica: 0), .verdict(0), .time(31_000),
+                .verdict(0), .time(301_000), .verdict(0), .time(1_801_000), .verdict(0), .time(1_801_000), .verdict(0),
+                .request(0, replica: 0),
+                .verdict(0), .verdict(0), .time(301_000),
+            ]),
+        WorldSetting(
             name: "verdicts that take longer than a reservation", servers: [.right, .right], changing: [0, 1],
             requests: [.a(.open(0)), .a(.forbidden(0)), .b(.open(0))], isSlow: true),
+        WorldSetting(
+            name: "a leader that is accepted after the next one was refused", servers: [.right], changing: [0],
+            requests: [.a(.open(0)), .a(.forbidden(0))], isSlow: true,
+            story: [
+                .request(1, replica: 0), .verdict(0), .request(0, replica: 0), .change(0), .time(31_000), .verdict(1),
+            ]),
     ]
 }
 

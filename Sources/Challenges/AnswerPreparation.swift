@@ -30,6 +30,14 @@ struct AnswerPreparation {
     let performer: AnswerPerformer
     private let context: ChallengeContext
     var turn = ChallengeTurn()
+    /// The request's turn to get a nonce, where each nonce serves one request.
+    var nonceTurn = ChallengeTurn()
+    /// How often the request went out without an answer, for a nonce of its own.
+    private var fetches = 0
+    /// The challenge that it went out from, if the server had accepted an answer to its nonce.
+    private var acceptedChallenge: HeaderChallenge?
+    /// The nonces of which the request uses one again.
+    private var reused: NonceCounts?
     /// Whether an answer of this request came back with a challenge.
     var isDoubted = false
     /// The answer that is under way, or about to be, until the server's verdict.
@@ -48,6 +56,7 @@ struct AnswerPreparation {
         let sample = verdict == .accepted && context.request.isOwn == false ? context.request.sample() : nil
         attempt?.settle(verdict, sample: sample, now: context.loop.epochMilliseconds)
         attempt = nil
+        if verdict == .accepted { reused?.noteReuse() }
     }
 
     /// The server has refused the answer.
@@ -73,6 +82,7 @@ struct AnswerPreparation {
     ///
     /// - Parameter outcome: of the work that was awaited for this answer; nil at first.
     mutating func begin(_ answer: Answer, after outcome: ChallengeWork.Outcome?) -> Readiness {
+        var hasWaited = false
         switch outcome {
         case .login(nil)?: return beginSession(for: answer, after: nil)
         case .login(let error?)?: return unmade(error)
@@ -85,6 +95,10 @@ struct AnswerPreparation {
                 if let waiter = turn.seekVerdict(on: answer, in: context.spaces) { return .awaits(.verdict(waiter)) }
                 return .ready
             }
+        case .nonce(let outcome)?:
+            hasWaited = !nonceTurn.hearVerdict(outcome)
+            // The account is asked again: an answer with this version may have been refused meanwhile.
+            if attempt?.leads == false { settle(.none) }
         case .verdict(let outcome)?:
             guard turn.hearVerdict(outcome) else {
                 return .unanswerable(.undecided(credential: answer.credential.version.name))
@@ -98,6 +112,11 @@ struct AnswerPreparation {
                 // The nonce may have served another request meanwhile: the server gives this one its own.
                 return .ready
             }
+            if servesOnce(answer) {
+                // Each request sees to its own nonce. The account is asked again, as above.
+                turn.passOn()
+                if attempt?.leads == false { settle(.none) }
+            }
         default:
             performer.drop()
             if turn.lease == nil, answer.credential.persistence != .none, needsTurn(answer),
@@ -108,14 +127,13 @@ struct AnswerPreparation {
         }
         // A session that is open sends no password.
         if answer.space.authenticationMethod != .htmlForm, let held = seekAdmission(of: answer) { return held }
-        let target = context.request.target
         do throws(AuthenticationError) {
-            if let known = context.spaces.authenticator(for: answer) {
-                take(PreparedAnswer(authenticator: known, answer: answer))
-            } else {
-                let new = try context.policy.order.authenticator(for: answer, at: target.readable)
-                take(PreparedAnswer(authenticator: new, answer: answer))
+            var made = PreparedAnswer(authenticator: try authenticator(for: answer), answer: answer)
+            if !mayTakeNonce(of: made, after: hasWaited) {
+                if let held = seekNonce(for: answer, after: hasWaited) { return held }
+                made = PreparedAnswer(authenticator: try authenticator(for: answer), answer: answer)
             }
+            take(made)
         } catch { return unmade(error) }
         if performer.loginVersion != nil { return .awaits(.login) }
         return beginSession(for: answer, after: nil)
@@ -128,14 +146,99 @@ struct AnswerPreparation {
         beginSession(for: answer, after: outcome)
     }
 
+    /// The authenticator for the answer: the one that the space knows, else a new one.
+    private func authenticator(for answer: Answer) throws(AuthenticationError) -> any Authenticator {
+        let nonces = answer.space.authenticationMethod == .digest ? context.spaces.nonces(of: answer.space) : nil
+        nonces?.noteTime(context.loop.epochMilliseconds)
+        if let known = context.spaces.authenticator(for: answer) { return known }
+        let target = context.request.target
+        return try context.policy.order.authenticator(for: answer, at: target.readable, counting: nonces)
+    }
+
+    // MARK: - Nonces that serve one request
+
+    /// The server would not take a nonce. If it had just named it for this request, its nonces serve one request each.
+    mutating func noteUsedUp() {
+        guard let answer = performer.answer, answer.challenge != nil, answer.space.authenticationMethod == .digest
+        else { return }
+        context.spaces.nonces(of: answer.space).noteUsedUp(at: context.loop.epochMilliseconds)
+        // Those that wait for this request's verdict see to a nonce themselves.
+        turn.passOn()
+    }
+
+    /// Whether the request goes out with that answer before it is asked. A nonce that serves one request may be another's,
+    /// which waits for it.
+    mutating func mayPreempt(_ prepared: PreparedAnswer) -> Bool {
+        switch prepared.uses {
+        case .many: return true
+        case .none: return false
+        case .one:
+            guard let waiter = nonceTurn.seekNonce(of: prepared.answer.space, in: context.spaces) else { return true }
+            waiter.expire()
+            return false
+        }
+    }
+
+    /// Whether the request uses the answer's nonce. One that serves one request is first of all for the request whose turn it is.
+    private func mayTakeNonce(of prepared: PreparedAnswer, after hasWaited: Bool) -> Bool {
+        switch prepared.uses {
+        case .many: return true
+        case .none: return false
+        case .one:
+            let nonces = context.spaces.nonces(of: prepared.answer.space)
+            guard let lease = nonceTurn.lease else { return hasWaited || !nonces.isSought }
+            nonces.endSearch(with: lease)
+            return true
+        }
+    }
+
+    /// The challenge's nonce is another request's. This one waits for its turn to take the next, or goes out without an
+    /// answer, and so gets a nonce of its own from the server.
+    ///
+    /// - Parameter hasWaited: whether its turn did not come in time.
+    /// - Returns: nil where it uses the nonce all the same: the server names it again after it has accepted it, so it
+    ///   may serve many requests.
+    private mutating func seekNonce(for answer: Answer, after hasWaited: Bool) -> Readiness? {
+        guard let challenge = answer.challenge else { return nil }
+        if !hasWaited, nonceTurn.lease == nil,
+            let waiter = nonceTurn.seekNonce(of: answer.space, in: context.spaces)
+        {
+            return .awaits(
+                .nonce(waiter, within: min(Self.noncePatience << fetches, context.policy.timeouts.connect)))
+        }
+        let nonces = context.spaces.nonces(of: answer.space)
+        if fetches >= Self.fetchLimit || acceptedChallenge?.text("nonce") == challenge.text("nonce") {
+            nonces.allowReuse(challenge)
+            reused = nonces
+            return nil
+        }
+        fetches += 1
+        if let lease = nonceTurn.lease { nonces.seek(with: lease) }
+        acceptedChallenge = nonces.hasAccepted(challenge) ? challenge : nil
+        return .ready
+    }
+
+    /// Milliseconds that a request first waits for its turn; each time it waits twice as long.
+    private static let noncePatience = 200
+    private static let fetchLimit = 8
+
+    // MARK: - The account
+
     /// Whether the answer needs what another request learns: a nonce that several requests share, or a session.
     private func needsTurn(_ answer: Answer) -> Bool {
-        isDoubted || answer.space.authenticationMethod == .htmlForm && context.spaces.authenticator(for: answer) == nil
+        if answer.space.authenticationMethod == .digest { return sharesNonces(answer) }
+        return isDoubted
+            || answer.space.authenticationMethod == .htmlForm && context.spaces.authenticator(for: answer) == nil
     }
 
     /// Whether the answer came back on a nonce that may have served another request: such requests go one at a time.
     private func sharesNonces(_ answer: Answer) -> Bool {
-        isDoubted && answer.space.authenticationMethod == .digest
+        isDoubted && answer.space.authenticationMethod == .digest && !servesOnce(answer)
+    }
+
+    /// Whether each nonce that the answer may be made with serves one request.
+    private func servesOnce(_ answer: Answer) -> Bool {
+        answer.space.authenticationMethod == .digest && context.spaces.nonces(of: answer.space).serveOnce
     }
 
     /// Asks the credential's account whether the answer may be sent.
@@ -146,6 +249,7 @@ struct AnswerPreparation {
         case .wait(let waiter):
             // The account's leader may wait for this turn.
             if sharesNonces(answer) { turn.passOn() }
+            nonceTurn.passOn()
             return .awaits(.admission(waiter))
         case let admission: return take(admission, of: answer)
         }

@@ -27,6 +27,12 @@ public final class PreparedAnswer {
         dated = DatedWays(of: answer.space, usesMD5: requests?.usesMD5 ?? false)
     }
 
+    /// Whether any number of requests may be sent with it, and without a digest of their bodies.
+    var isRepeatable: Bool { requests?.isRepeatable ?? true }
+
+    /// How many requests may still be sent with it.
+    var uses: AnswerUses { requests?.uses ?? .many }
+
     /// The digest of the whole body that it needs next; nil when it needs none.
     var bodyDigest: DigestAlgorithm? { requests?.bodyDigest }
 

@@ -31,7 +31,7 @@ extension ChallengeLoop {
         default: break
         }
         switch finding ?? find(with: token) {
-        case .answer(let prepared, let rule): preempt(with: prepared, by: rule)
+        case .answer(let prepared, let rule): if preparation.mayPreempt(prepared) { preempt(with: prepared, by: rule) }
         case .unproven(let prepared, let rule):
             unproven = (prepared, rule)
             switch context.admit(prepared.answer) {
@@ -71,7 +71,7 @@ extension ChallengeLoop {
     /// challenged.
     private func takeUnproven(_ admission: AnswerAdmission?) {
         guard let (prepared, rule) = unproven, case .send(let attempt)? = admission else { return }
-        preempt(with: prepared, by: rule)
+        if preparation.mayPreempt(prepared) { preempt(with: prepared, by: rule) }
         preparation.begin(attempt)
     }
 }

@@ -241,6 +241,7 @@ public final class ChallengeLoop {
 
     /// A request whose client has left is broken off, which is no verdict: the next that waits leads.
     private func settle(_ verdict: Verdict) {
+        preparation.nonceTurn.passOn()
         preparation.turn.settle(
             verdict, at: challenger.origin, in: context.spaces, isBrokenOff: request.presence.isOver)
     }
@@ -273,6 +274,7 @@ public final class ChallengeLoop {
         if performer.answer != nil {
             renewals += 1
             if refusal != .renewed || !isStale || renewals > 1 { preparation.isDoubted = true }
+            if refusal == .renewed || refusal == .retry, isStale || renewals > 1 { preparation.noteUsedUp() }
         }
         if !isLoginPage { context.source.learning?.sawChallenges(challenges) }
         stage = .meeting(

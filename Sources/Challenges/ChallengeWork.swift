@@ -28,6 +28,8 @@ enum ChallengeWork {
     case admission(AdmissionWaiter)
     /// Another request answers to a new nonce first.
     case verdict(Waiter)
+    /// Another request gets the next nonce first. For so many milliseconds at most.
+    case nonce(Waiter, within: Int)
     /// The login of a connection gets a ticket, or whatever else it needs.
     case login
     /// The same of the session that the answer belongs to: the verdict on the request that logs in.
@@ -48,6 +50,7 @@ enum ChallengeWork {
         /// Nil: it was not decided in time.
         case admission(AnswerAdmission?)
         case verdict(Waiter.Outcome)
+        case nonce(Waiter.Outcome)
         case login(AuthenticationError?)
         case sessionVerdict(Waiter.Outcome)
         /// Nil: no rule has a form any more.
@@ -69,7 +72,7 @@ enum ChallengeWork {
     /// The name of its span in a trace.
     var span: String {
         switch self {
-        case .news, .admission, .verdict, .sessionVerdict: "wait"
+        case .news, .admission, .verdict, .nonce, .sessionVerdict: "wait"
         case .token, .exchange: "token"
         case .page: "page"
         case .digest: "body-digest"
@@ -124,6 +127,7 @@ enum ChallengeWork {
             }
             return .admission(await waiter.admission())
         case .verdict(let waiter): return .verdict(await waiter.verdict(within: patience, on: context.loop))
+        case .nonce(let waiter, let limit): return .nonce(await waiter.verdict(within: limit, on: context.loop))
         case .login:
             do throws(AuthenticationError) {
                 try await performer.prepareConnections(failures: failures)

@@ -18,9 +18,8 @@ public struct KnownAnswer {
     /// Its place in the order in which answers with its credential are sent; 0: it belongs to the connection.
     private(set) var place = 0
 
-    /// Finds it; nil where nothing is known, and where the answer needs a digest of the body or belongs to a
-    /// session, whose pages have to be looked at.
-    ///
+    /// Finds it; nil where nothing is known, and where the answer needs a digest of the body, has a nonce that serves one
+    /// request, or belongs to a session, whose pages have to be looked at.
     public init?(_ finding: AnswerSource.Finding, to challenger: Challenger, noting record: ExchangeRecord) {
         switch finding {
         case .answer(let prepared, let rule):
@@ -33,7 +32,7 @@ public struct KnownAnswer {
 
     private init?(giving prepared: PreparedAnswer?) {
         if let prepared {
-            if prepared.bodyDigest != nil { return nil }
+            if !prepared.isRepeatable { return nil }
             if case .session = prepared.binding { return nil }
         }
         self.prepared = prepared

@@ -41,6 +41,12 @@ public protocol RequestAuthenticator: Authenticator {
     /// The digest of the whole body that `authorize` needs next; nil when it needs none.
     var bodyDigest: DigestAlgorithm? { get }
 
+    /// How many requests may still be sent with its answer.
+    var uses: AnswerUses { get }
+
+    /// Whether any number of requests may be sent with its answer, and without a digest of their bodies.
+    var isRepeatable: Bool { get }
+
     /// Appends the value of `Authorization` or `Proxy-Authorization`, without allocating.
     ///
     /// - Parameters:
@@ -70,6 +76,8 @@ extension RequestAuthenticator {
     public var binding: AuthenticatorBinding { .request(self) }
     public var placement: RequestPlacement? { nil }
     public var usesMD5: Bool { false }
+    public var uses: AnswerUses { .many }
+    public var isRepeatable: Bool { bodyDigest == nil }
 }
 
 /// Which answer a request carried, so that its outcome is judged against that and not against a newer one.

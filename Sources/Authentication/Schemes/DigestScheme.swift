@@ -24,6 +24,14 @@ public struct DigestScheme: AuthenticationScheme {
     public func authenticator(
         for challenge: HeaderChallenge, in space: ProtectionSpace, at target: Span<UInt8>, with credential: Credential
     ) throws(AuthenticationError) -> any Authenticator {
+        try authenticator(for: challenge, in: space, at: target, with: credential, counting: NonceCounts())
+    }
+
+    /// As the protocol's, with the counts of the nonces that the space's server has named so far.
+    func authenticator(
+        for challenge: HeaderChallenge, in space: ProtectionSpace, at target: Span<UInt8>,
+        with credential: Credential, counting nonces: NonceCounts
+    ) throws(AuthenticationError) -> any Authenticator {
         guard let digest = DigestChallenge(challenge) else { throw .unusableChallenge(method: method) }
         guard let user = credential.user, let password = credential.password else {
             throw .unsuitableCredential(credential: credential.version.name, method: method)
@@ -33,37 +41,14 @@ public struct DigestScheme: AuthenticationScheme {
         }
         return try DigestAuthenticator(
             digest, user: user, password: password,
-            extent: .domain(challenge["domain"], of: space, challengedAt: target), clientNonce: makeClientNonce)
-    }
-}
-
-/// The sessions of the nonces that one server has named, by which their counts go on when it names one again: it may have
-/// given it to several requests, or be one of several servers behind a name.
-private final class DigestSessions: Sendable {
-    private let sessions = Mutex<[DigestSession]>([])
-
-    /// More than requests are challenged at once.
-    private static let limit = 64
-
-    /// - Returns: the session, or the one that somebody else has just added for its nonce.
-    @discardableResult
-    func add(_ session: DigestSession) -> DigestSession {
-        sessions.withLock { sessions in
-            if let known = sessions.last(where: { $0.challenge.nonce == session.challenge.nonce }) { return known }
-            if sessions.count >= Self.limit { sessions.removeFirst() }
-            sessions.append(session)
-            return session
-        }
-    }
-
-    func session(of challenge: DigestChallenge) -> DigestSession? {
-        sessions.withLock { $0.last { $0.challenge.nonce == challenge.nonce } }
+            extent: .domain(challenge["domain"], of: space, challengedAt: target), nonces: nonces,
+            clientNonce: makeClientNonce)
     }
 }
 
 /// Answers Digest challenges of one realm and algorithm with one credential.
 ///
-/// Each nonce is a session with its own count; an answer's ticket says which session it was made in. A refusal is
+/// Each nonce is a session; an answer's ticket says which session it was made in. A refusal is
 /// believed only if it came for a nonce that one request has answered alone, or if the server has no other: it may replace
 /// nonces at any time, some do not call that `stale`, some take each only once, or only with one count behind the other.
 private final class DigestAuthenticator: RequestAuthenticator {
@@ -83,11 +68,11 @@ private final class DigestAuthenticator: RequestAuthenticator {
         var generations: UInt32 = 1
     }
 
-    /// The sessions of all nonces, which those share that take each other's place.
-    private let nonces: DigestSessions
+    /// The counts of the server's nonces, which all authenticators of the space share.
+    private let nonces: NonceCounts
 
     init(
-        _ challenge: DigestChallenge, user: String, password: Secret, extent: Extent, key: Secret? = nil,
+        _ challenge: DigestChallenge, user: String, password: Secret, extent: Extent, nonces: NonceCounts,
         clientNonce: @escaping @Sendable () throws(CryptoError) -> [UInt8]
     ) throws(AuthenticationError) {
         self.user = user
@@ -97,12 +82,12 @@ private final class DigestAuthenticator: RequestAuthenticator {
         algorithm = challenge.algorithm
         makeClientNonce = clientNonce
         guard let nonce = try? clientNonce() else { throw .noRandomness }
-        let key = key ?? DigestSession.makeKey(challenge, user: user, password: password, clientNonce: nonce)
+        let key = DigestSession.makeKey(challenge, user: user, password: password, clientNonce: nonce)
         let session = DigestSession(
-            challenge, generation: 1, key: key, user: Self.userParameter(challenge, user: user), clientNonce: nonce)
+            challenge, count: nonces.count(of: challenge.nonce), generation: 1, key: key,
+            user: Self.userParameter(challenge, user: user), clientNonce: nonce)
         state = Mutex(State(current: session))
-        nonces = DigestSessions()
-        nonces.add(session)
+        self.nonces = nonces
     }
 
     /// Answers as another one does, with that session.
@@ -114,7 +99,7 @@ private final class DigestAuthenticator: RequestAuthenticator {
         algorithm = other.algorithm
         makeClientNonce = other.makeClientNonce
         nonces = other.nonces
-        state = Mutex(State(current: session, generations: session.generation))
+        state = Mutex(State(current: session))
     }
 
     var usesMD5: Bool { algorithm == .md5 }
@@ -123,29 +108,35 @@ private final class DigestAuthenticator: RequestAuthenticator {
         state.withLock { $0.current.challenge.protection == .authInt } ? algorithm : nil
     }
 
+    var uses: AnswerUses { current.count.uses }
+
+    var isRepeatable: Bool { state.withLock { $0.current.isRepeatable } }
+
     func answers(_ challenge: HeaderChallenge) -> Bool {
         DigestChallenge(challenge).map(isOurs) ?? false
     }
 
     /// A nonce that is not known yet is this answer's alone, unless the server gives it to others as well: then they count its
-    /// uses together. Once it has proven good, its authenticator takes this one's place.
+    /// uses together. Once it has proven good, its authenticator takes this one's place. For a nonce that is used up, this one
+    /// has another at best.
     func authenticator(for challenge: HeaderChallenge) -> (any Authenticator)? {
         guard let challenge = DigestChallenge(challenge), isOurs(challenge) else { return nil }
         return state.withLock { state in
+            let count = nonces.count(of: challenge.nonce)
+            if count.uses == .none { return self }
             if state.former.contains(where: { $0.challenge.nonce == challenge.nonce }) {
                 adopt(challenge, key: nil, in: &state)
             }
             if state.current.challenge.nonce == challenge.nonce { return self }
-            if let known = nonces.session(of: challenge) { return DigestAuthenticator(known, as: self) }
             guard let nonce = try? makeClientNonce() else { return nil }
             let key =
                 challenge.isSession
                 ? DigestSession.makeKey(challenge, user: user, password: password, clientNonce: nonce)
                 : state.current.key
             let session = DigestSession(
-                challenge, generation: 1, key: key, user: Self.userParameter(challenge, user: user),
+                challenge, count: count, generation: 1, key: key, user: Self.userParameter(challenge, user: user),
                 clientNonce: nonce)
-            return DigestAuthenticator(nonces.add(session), as: self)
+            return DigestAuthenticator(session, as: self)
         }
     }
 
@@ -154,7 +145,7 @@ private final class DigestAuthenticator: RequestAuthenticator {
     ) throws(AuthenticationError) -> AuthorizationTicket {
         let session = current
         if session.challenge.protection == .authInt, bodyDigest == nil { throw .bodyDigestNeeded }
-        guard let count = session.nextCount() else { throw .nonceExhausted }
+        guard let count = session.count.next() else { throw .nonceExhausted }
         session.append(method: method, target: target, bodyDigest: bodyDigest, count: count, to: value)
         return AuthorizationTicket(generation: session.generation, count: count)
     }
@@ -164,7 +155,7 @@ private final class DigestAuthenticator: RequestAuthenticator {
         guard let challenge = ours else { return .unrelated }
         guard let session = session(of: ticket) else { return .renewed }
         let isNewNonce = challenge.nonce != session.challenge.nonce
-        if session.isProven || ticket.count > 1 { return isNewNonce || challenge.isStale ? .renewed : .refused }
+        if session.count.isProven || ticket.count > 1 { return isNewNonce || challenge.isStale ? .renewed : .refused }
         guard challenge.isStale else { return .refused }
         if isNewNonce { state.withLock { adopt(challenge, key: nil, in: &$0) } }
         return .retry
@@ -175,7 +166,7 @@ private final class DigestAuthenticator: RequestAuthenticator {
     ) -> Acceptance {
         guard let session = session(of: ticket) else { return .unverified }
         guard let info, info.count > 0 else {
-            session.prove()
+            session.count.noteAccepted()
             return .unverified
         }
         guard let parameters = AuthenticationInfo(info) else { return .unverified }
@@ -185,7 +176,7 @@ private final class DigestAuthenticator: RequestAuthenticator {
         case .mismatch, .needsBody: return verdict
         case .verified, .unverified, .ignored: break
         }
-        session.prove()
+        session.count.noteAccepted()
         if let nonce = parameters["nextnonce"] { adopt(nextNonce: nonce, after: session) }
         return verdict
     }
@@ -224,7 +215,7 @@ private final class DigestAuthenticator: RequestAuthenticator {
         state.withLock { state in
             guard state.current === session else { return }
             adopt(challenge, key: session.key, in: &state)
-            state.current.prove()
+            state.current.count.noteAnnounced()
         }
     }
 
@@ -237,11 +228,10 @@ private final class DigestAuthenticator: RequestAuthenticator {
             guard let nonce = try? makeClientNonce() else { return }
             state.generations &+= 1
             state.current = DigestSession(
-                challenge, generation: state.generations,
+                challenge, count: nonces.count(of: challenge.nonce), generation: state.generations,
                 key: key
                     ?? DigestSession.makeKey(challenge, user: user, password: password, clientNonce: nonce),
                 user: Self.userParameter(challenge, user: user), clientNonce: nonce)
-            nonces.add(state.current)
         }
         state.former.append(previous)
         if state.former.count > 4 { state.former.removeFirst() }

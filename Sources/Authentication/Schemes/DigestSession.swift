@@ -1,6 +1,5 @@
 import Bytes
 import Crypto
-import Synchronization
 
 /// One nonce and everything that can be made ready for it: an answer then costs two digests, of which one is begun, and a few copies.
 final class DigestSession: Sendable {
@@ -20,14 +19,18 @@ final class DigestSession: Sendable {
     private let tail: [UInt8]
     /// The part between count and A2's digest in the response digest.
     private let middle: [UInt8]
-    private let used = Atomic<UInt32>(0)
-    private let proven = Atomic<Bool>(false)
+    let count: NonceCounts.Count
 
     /// - Parameters:
+    ///   - count: of the challenge's nonce.
     ///   - key: the digest of A1 as hexadecimal text; made by `makeKey`, or kept from the session before.
     ///   - user: the `username` parameter as it stands in the field, name and all.
-    init(_ challenge: DigestChallenge, generation: UInt32, key: Secret, user: [UInt8], clientNonce: [UInt8]) {
+    init(
+        _ challenge: DigestChallenge, count: NonceCounts.Count, generation: UInt32, key: Secret, user: [UInt8],
+        clientNonce: [UInt8]
+    ) {
         self.challenge = challenge
+        self.count = count
         self.generation = generation
         self.key = key
         self.clientNonce = clientNonce
@@ -77,12 +80,8 @@ final class DigestSession: Sendable {
         return session.finish().withHexadecimal { Secret($0) }
     }
 
-    /// Whether the server has accepted an answer to this nonce.
-    var isProven: Bool { proven.load(ordering: .relaxed) }
-
-    func prove() {
-        if !isProven { proven.store(true, ordering: .relaxed) }
-    }
+    /// Whether any number of requests may be answered, and without a digest of their bodies.
+    var isRepeatable: Bool { challenge.protection != .authInt && count.uses == .many }
 
     /// Whether that is the protection of our own requests, as a server's `Authentication-Info` names it or leaves it out.
     func answers(qop: [UInt8]?) -> Bool {
@@ -91,16 +90,6 @@ final class DigestSession: Sendable {
         case .auth: qop.map { $0.span.equalsIgnoringCase("auth") } ?? true
         case .authInt: qop.map { $0.span.equalsIgnoringCase("auth-int") } ?? true
         }
-    }
-
-    /// The next `nc`, never given twice; nil when they are used up.
-    func nextCount() -> UInt32? {
-        let count = used.wrappingAdd(1, ordering: .relaxed).newValue
-        if count == 0 {
-            used.store(.max, ordering: .relaxed)
-            return nil
-        }
-        return count
     }
 
     /// Appends the field value for one request.

@@ -11,10 +11,13 @@ public final class KnownOrigin: Sendable {
         var openDirectories: Set<UInt64> = []
         /// So many directories were open that the rest is taken to be.
         var isOpenThroughout = false
+        /// By realm, the latest last.
+        var nonces: [(realm: String?, counts: NonceCounts)] = []
     }
 
     private static let spaceLimit = 64
     private static let directoryLimit = 256
+    private static let realmLimit = 16
 
     init(_ origin: Origin) { self.origin = origin }
 
@@ -60,6 +63,17 @@ public final class KnownOrigin: Sendable {
             }
             state.spaces.append(known)
             return (known, true)
+        }
+    }
+
+    /// The counts of the Digest nonces that were named for the realm.
+    func nonces(of realm: String?) -> NonceCounts {
+        state.withLock { state in
+            if let known = state.nonces.last(where: { $0.realm == realm }) { return known.counts }
+            if state.nonces.count >= Self.realmLimit { state.nonces.removeFirst() }
+            let counts = NonceCounts()
+            state.nonces.append((realm, counts))
+            return counts
         }
     }
 

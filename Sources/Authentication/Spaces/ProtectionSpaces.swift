@@ -80,6 +80,11 @@ public final class ProtectionSpaces: Sendable {
         return known?.authenticator(for: challenge)
     }
 
+    /// The counts of the Digest nonces that were named for the space.
+    public func nonces(of space: ProtectionSpace) -> NonceCounts {
+        remembered(space.origin).nonces(of: space.realm)
+    }
+
     /// An answer was accepted: from now on it is given before it is asked for.
     ///
     /// - Parameter isLasting: whether processes to come have the credential as well.
@@ -151,6 +156,9 @@ public final class ProtectionSpaces: Sendable {
     public func admit(to space: ProtectionSpace, version: CredentialVersion) -> Admission {
         underWay.join(.space(space, version))
     }
+
+    /// How a request goes ahead that needs a nonce of its own, and was challenged with one that another request has used.
+    public func admit(toNonceOf space: ProtectionSpace) -> Admission { underWay.join(.nonce(space)) }
 
     /// A response without a challenge to a request without an answer: the target's directory asks for none.
     public func markOpen(_ origin: Origin, target: Span<UInt8>) {

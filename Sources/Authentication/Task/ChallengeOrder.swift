@@ -54,13 +54,19 @@ public struct ChallengeOrder: Sendable {
     }
 
     /// The authenticator for `answer`; the answer has a challenge, since without one nothing can be begun.
+    ///
+    /// - Parameter nonces: the counts of the nonces that the space's server has named so far; nil: there are none.
     public func authenticator(
-        for answer: Answer, at target: Span<UInt8>
+        for answer: Answer, at target: Span<UInt8>, counting nonces: NonceCounts? = nil
     ) throws(AuthenticationError) -> any Authenticator {
         let method = answer.space.authenticationMethod
         if answer.isUnasked { return try UnaskedScheme.authenticator(in: answer.space, with: answer.credential) }
         guard let challenge = answer.challenge, let scheme = schemes.first(where: { $0.method == method }) else {
             throw .unusableChallenge(method: method)
+        }
+        if let digest = scheme as? DigestScheme, let nonces {
+            return try digest.authenticator(
+                for: challenge, in: answer.space, at: target, with: answer.credential, counting: nonces)
         }
         return try scheme.authenticator(for: challenge, in: answer.space, at: target, with: answer.credential)
     }

@@ -48,6 +48,9 @@ extension ChallengeTask {
             refusals.contains { $0.credential.version.fingerprint == credential.version.fingerprint }
         }
 
+        /// The latest answer was not sent, and does not count. The limit of questions bounds how often that may happen.
+        mutating func takeBack() { answers = max(0, answers - 1) }
+
         /// - Parameter known: why it was not sent, if it was not.
         mutating func noteRefusal(of answer: Answer, known: PassReason? = nil) {
             failures += 1

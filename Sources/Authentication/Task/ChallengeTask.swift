@@ -123,7 +123,10 @@ public struct ChallengeTask: Sendable {
         }
         let round = Round(response: response, offers: history.helpful(among: offers))
         switch (answer, refusal) {
-        case (nil, _), (_?, nil), (_?, .renewed), (_?, .aborted), (_?, .denied): return consider(round)
+        case (let answer?, nil):
+            if answer.challenge != nil { history.takeBack() }
+            return consider(round)
+        case (nil, _), (_?, .renewed), (_?, .aborted), (_?, .denied): return consider(round)
         case (let answer?, .retry), (let answer?, .proceed):
             history.retries += 1
             guard history.retries <= history.limits.retries else { return finish(.pass(.endless)) }

@@ -63,13 +63,8 @@ final class DigestGuard: Sendable {
     /// The number of answers to a nonce of this server whose response value was wrong.
     var wrong: Int { refused.count { $0 == "response" } }
 
-    /// Sets the password that is right from now on. Its answers may begin with the first `nc` again, on the same nonce.
-    func change(to password: String) {
-        state.withLock { state in
-            state.password = password
-            state.counts = []
-        }
-    }
+    /// Sets the password that is right from now on. The counts of nonces go on.
+    func change(to password: String) { state.withLock { $0.password = password } }
 
     func judge(_ request: Message) throws -> Verdict {
         guard let field = request["Authorization"], field.lowercased().hasPrefix("digest ") else {
@@ -127,6 +122,9 @@ final class DigestGuard: Sendable {
         } else if answer["nonce"] != state.nonce {
             return "unknown nonce"
         }
+        // A count is used whatever else is wrong with the answer.
+        let count = answer["nc"] ?? ""
+        if terms.qop != nil, !state.counts.insert(count).inserted { return "nc \(count) repeated" }
         if answer["realm"] != terms.realm { return "realm" }
         if answer["uri"] != request.target { return "uri \(answer["uri"] ?? "") is not \(request.target)" }
         if answer["response"] != expected { return "response" }
@@ -134,9 +132,7 @@ final class DigestGuard: Sendable {
         if !qop.split(separator: ",").contains(where: { $0.trimmingCharacters(in: .whitespaces) == answer["qop"] }) {
             return "qop \(answer["qop"] ?? "")"
         }
-        let count = answer["nc"] ?? ""
-        if count.count != 8 { return "nc \(count)" }
-        return state.counts.insert(count).inserted ? nil : "nc \(count) repeated"
+        return count.count == 8 ? nil : "nc \(count)"
     }
 
     private func challenge(_ state: inout State) -> String {

@@ -30,10 +30,12 @@ struct AnswerPreparation {
     let performer: AnswerPerformer
     private let context: ChallengeContext
     var turn = ChallengeTurn()
-    /// The request's turn to get a nonce, where each nonce serves one request.
-    var nonceTurn = ChallengeTurn()
-    /// How often the request went out without an answer, for a nonce of its own.
-    private var fetches = 0
+    /// The request's place in the line of those that have no nonce, where each nonce serves one request; nil: it needs none.
+    private var seeker: NonceCounts.Seeker?
+    /// The nonces of which the request has one for itself, until the server's verdict.
+    private var ownNonces: NonceCounts?
+    /// How often the request went out without an answer, for a nonce of its own, and how often it waited for one.
+    private var (fetches, waits) = (0, 0)
     /// The challenge that it went out from, if the server had accepted an answer to its nonce.
     private var acceptedChallenge: HeaderChallenge?
     /// The nonces of which the request uses one again.
@@ -56,7 +58,7 @@ struct AnswerPreparation {
         let sample = verdict == .accepted && context.request.isOwn == false ? context.request.sample() : nil
         attempt?.settle(verdict, sample: sample, now: context.loop.epochMilliseconds)
         attempt = nil
-        if verdict == .accepted { reused?.noteReuse() }
+        if verdict == .accepted { reused?.noteReuse(at: context.loop.epochMilliseconds) }
     }
 
     /// The server has refused the answer.
@@ -95,8 +97,8 @@ struct AnswerPreparation {
                 if let waiter = turn.seekVerdict(on: answer, in: context.spaces) { return .awaits(.verdict(waiter)) }
                 return .ready
             }
-        case .nonce(let outcome)?:
-            hasWaited = !nonceTurn.hearVerdict(outcome)
+        case .nonce?:
+            hasWaited = true
             // The account is asked again: an answer with this version may have been refused meanwhile.
             if attempt?.leads == false { settle(.none) }
         case .verdict(let outcome)?:
@@ -129,9 +131,8 @@ struct AnswerPreparation {
         if answer.space.authenticationMethod != .htmlForm, let held = seekAdmission(of: answer) { return held }
         do throws(AuthenticationError) {
             var made = PreparedAnswer(authenticator: try authenticator(for: answer), answer: answer)
-            if !mayTakeNonce(of: made, after: hasWaited) {
-                if let held = seekNonce(for: answer, after: hasWaited) { return held }
-                made = PreparedAnswer(authenticator: try authenticator(for: answer), answer: answer)
+            if made.uses != .many || seeker != nil {
+                if let held = try seekNonce(for: &made, after: hasWaited) { return held }
             }
             take(made)
         } catch { return unmade(error) }
@@ -166,60 +167,72 @@ struct AnswerPreparation {
         turn.passOn()
     }
 
-    /// Whether the request goes out with that answer before it is asked. A nonce that serves one request may be another's,
-    /// which waits for it.
+    /// Whether the request goes out with that answer before it is asked.
     mutating func mayPreempt(_ prepared: PreparedAnswer) -> Bool {
         switch prepared.uses {
         case .many: return true
         case .none: return false
         case .one:
-            guard let waiter = nonceTurn.seekNonce(of: prepared.answer.space, in: context.spaces) else { return true }
-            waiter.expire()
-            return false
-        }
-    }
-
-    /// Whether the request uses the answer's nonce. One that serves one request is first of all for the request whose turn it is.
-    private func mayTakeNonce(of prepared: PreparedAnswer, after hasWaited: Bool) -> Bool {
-        switch prepared.uses {
-        case .many: return true
-        case .none: return false
-        case .one:
-            let nonces = context.spaces.nonces(of: prepared.answer.space)
-            guard let lease = nonceTurn.lease else { return hasWaited || !nonces.isSought }
-            nonces.endSearch(with: lease)
+            ownNonces = context.spaces.nonces(of: prepared.answer.space)
             return true
         }
     }
 
-    /// The challenge's nonce is another request's. This one waits for its turn to take the next, or goes out without an
-    /// answer, and so gets a nonce of its own from the server.
+    /// Sees to it that no other request uses the answer's nonce. One whose nonce is another's waits in line for the next,
+    /// or goes out without an answer, so that the server names one.
     ///
-    /// - Parameter hasWaited: whether its turn did not come in time.
-    /// - Returns: nil where it uses the nonce all the same: the server names it again after it has accepted it, so it
-    ///   may serve many requests.
-    private mutating func seekNonce(for answer: Answer, after hasWaited: Bool) -> Readiness? {
+    /// - Parameters:
+    ///   - prepared: changed to one with another nonce, where that is there.
+    ///   - hasWaited: whether the request waited for this answer.
+    /// - Returns: nil where the answer can go out.
+    private mutating func seekNonce(
+        for prepared: inout PreparedAnswer, after hasWaited: Bool
+    ) throws(AuthenticationError) -> Readiness? {
+        let answer = prepared.answer
         guard let challenge = answer.challenge else { return nil }
-        if !hasWaited, nonceTurn.lease == nil,
-            let waiter = nonceTurn.seekNonce(of: answer.space, in: context.spaces)
-        {
-            return .awaits(
-                .nonce(waiter, within: min(Self.noncePatience << fetches, context.policy.timeouts.connect)))
-        }
         let nonces = context.spaces.nonces(of: answer.space)
+        while true {
+            if let other = seeker?.take(for: challenge) {
+                let substitute = Answer(space: answer.space, challenge: other, credential: answer.credential)
+                prepared = PreparedAnswer(authenticator: try authenticator(for: substitute), answer: answer)
+            }
+            if prepared.uses != .none {
+                (seeker, ownNonces) = (nil, nonces)
+                return nil
+            }
+            let seeker = seeker ?? nonces.seek()
+            self.seeker = seeker
+            // The one that had the challenge's nonce is done with it, and brings no other.
+            let mayGo = nonces.isFirst(seeker) && (hasWaited || nonces.hasAccepted(challenge))
+            if mayGo || waits >= Self.waitLimit { break }
+            if let wakeUp = seeker.wait() {
+                waits += 1
+                return .awaits(.nonce(wakeUp, within: Self.noncePatience))
+            }
+        }
+        // A nonce that the server names again after it has accepted it serves more requests.
         if fetches >= Self.fetchLimit || acceptedChallenge?.text("nonce") == challenge.text("nonce") {
             nonces.allowReuse(challenge)
-            reused = nonces
+            (seeker, reused) = (nil, nonces)
+            prepared = PreparedAnswer(authenticator: try authenticator(for: answer), answer: answer)
             return nil
         }
         fetches += 1
-        if let lease = nonceTurn.lease { nonces.seek(with: lease) }
         acceptedChallenge = nonces.hasAccepted(challenge) ? challenge : nil
         return .ready
     }
 
-    /// Milliseconds that a request first waits for its turn; each time it waits twice as long.
-    private static let noncePatience = 200
+    /// The request needs no nonce any more.
+    mutating func endNonce() {
+        seeker = nil
+        ownNonces?.noteDone()
+        ownNonces = nil
+    }
+
+    /// Milliseconds that the first in line waits for a response that brings a nonce, before it goes out for one.
+    private static let noncePatience = 100
+    /// So many times a request waits at most.
+    private static let waitLimit = 100
     private static let fetchLimit = 8
 
     // MARK: - The account
@@ -249,7 +262,7 @@ struct AnswerPreparation {
         case .wait(let waiter):
             // The account's leader may wait for this turn.
             if sharesNonces(answer) { turn.passOn() }
-            nonceTurn.passOn()
+            seeker = nil
             return .awaits(.admission(waiter))
         case let admission: return take(admission, of: answer)
         }

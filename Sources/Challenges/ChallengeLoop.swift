@@ -241,7 +241,7 @@ public final class ChallengeLoop {
 
     /// A request whose client has left is broken off, which is no verdict: the next that waits leads.
     private func settle(_ verdict: Verdict) {
-        preparation.nonceTurn.passOn()
+        preparation.endNonce()
         preparation.turn.settle(
             verdict, at: challenger.origin, in: context.spaces, isBrokenOff: request.presence.isOver)
     }

@@ -101,18 +101,6 @@ struct ChallengeTurn {
         }
     }
 
-    /// Becomes the one request that gets the space's next nonce, if there is none.
-    /// - Returns: how to wait for its turn; nil: the request goes ahead.
-    mutating func seekNonce(of space: ProtectionSpace, in spaces: ProtectionSpaces) -> Waiter? {
-        switch spaces.admit(toNonceOf: space) {
-        case .proceed, .overtake: return nil
-        case .lead(let lease):
-            lead(with: lease)
-            return nil
-        case .wait(let waiter): return waiter
-        }
-    }
-
     /// The verdict on the request that was judged for all is there, or took too long.
     /// - Returns: false when there was no verdict in time.
     mutating func hearVerdict(_ outcome: Waiter.Outcome) -> Bool {

@@ -28,8 +28,8 @@ enum ChallengeWork {
     case admission(AdmissionWaiter)
     /// Another request answers to a new nonce first.
     case verdict(Waiter)
-    /// Another request gets the next nonce first. For so many milliseconds at most.
-    case nonce(Waiter, within: Int)
+    /// A response to another request may bring a nonce for this one. For so many milliseconds at most.
+    case nonce(Promise<Void>, within: Int)
     /// The login of a connection gets a ticket, or whatever else it needs.
     case login
     /// The same of the session that the answer belongs to: the verdict on the request that logs in.
@@ -50,7 +50,7 @@ enum ChallengeWork {
         /// Nil: it was not decided in time.
         case admission(AnswerAdmission?)
         case verdict(Waiter.Outcome)
-        case nonce(Waiter.Outcome)
+        case nonce
         case login(AuthenticationError?)
         case sessionVerdict(Waiter.Outcome)
         /// Nil: no rule has a form any more.
@@ -127,7 +127,12 @@ enum ChallengeWork {
             }
             return .admission(await waiter.admission())
         case .verdict(let waiter): return .verdict(await waiter.verdict(within: patience, on: context.loop))
-        case .nonce(let waiter, let limit): return .nonce(await waiter.verdict(within: limit, on: context.loop))
+        case .nonce(let wakeUp, let limit):
+            let end = Alarm(on: context.loop) { wakeUp.expire() }
+            end.set(after: limit)
+            defer { end.cancel() }
+            await wakeUp.value()
+            return .nonce
         case .login:
             do throws(AuthenticationError) {
                 try await performer.prepareConnections(failures: failures)

@@ -40,6 +40,13 @@ public struct HeaderChallenge: Sendable, Hashable {
         self[name].map { $0.span.text }
     }
 
+    /// The same challenge with another nonce.
+    func with(nonce: [UInt8]) -> HeaderChallenge {
+        HeaderChallenge(
+            scheme: scheme,
+            parameters: parameters.map { $0.name == "nonce" ? Parameter(name: $0.name, value: nonce) : $0 })
+    }
+
     public var realm: String? { text("realm") }
 
     /// Whether the parameter is the word `true`, in any case.

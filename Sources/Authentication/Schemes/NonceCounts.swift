@@ -2,8 +2,9 @@ import Synchronization
 
 /// The Digest nonces that a server has named for one realm, each with its count.
 ///
-/// Some servers take each nonce once. Then a request sends an answer on a nonce that no other request has used, or goes out
-/// without an answer, and the server's challenge names a nonce for it.
+/// Some servers take each nonce once. Then a request sends an answer on a nonce that no other request has used. Requests that
+/// have none wait in line: each new nonce that the server names is for the first of them, whichever response it came
+/// with. The first goes out without an answer where no response brings a nonce, so that the server's challenge names one.
 ///
 /// The count belongs to the nonce (RFC 7616 section 3.4), whatever credential answers and whichever requests share the nonce.
 /// A server may name a nonce again: to several requests, after a credential has changed, or as one of several servers behind
@@ -21,19 +22,21 @@ public final class NonceCounts: Sendable {
 
         let nonce: [UInt8]
         private let used = Atomic<UInt32>(0)
-        private let servesOnce: Atomic<Bool>
+        /// The requests that may use the nonce; `max`: any number.
+        private let limit: Atomic<UInt32>
+        /// Whether it is for a request that has waited for it.
+        private let isReserved = Atomic(false)
         private let proof = Atomic<Proof>(.none)
 
         init(_ nonce: [UInt8], servesOnce: Bool) {
             self.nonce = nonce
-            self.servesOnce = Atomic(servesOnce)
+            limit = Atomic(servesOnce ? 1 : .max)
         }
 
         /// The next `nc`, never given twice; nil when the nonce is used up.
         func next() -> UInt32? {
-            if servesOnce.load(ordering: .relaxed) {
-                return used.compareExchange(expected: 0, desired: 1, ordering: .relaxed).exchanged ? 1 : nil
-            }
+            let limit = limit.load(ordering: .relaxed)
+            if limit != .max { return next(within: limit) }
             let count = used.wrappingAdd(1, ordering: .relaxed).newValue
             if count == 0 {
                 used.store(.max, ordering: .relaxed)
@@ -42,13 +45,33 @@ public final class NonceCounts: Sendable {
             return count
         }
 
-        /// The number of requests that may still use the nonce.
-        var uses: AnswerUses {
-            if !servesOnce.load(ordering: .relaxed) { return .many }
-            return used.load(ordering: .relaxed) == 0 ? .one : .none
+        private func next(within limit: UInt32) -> UInt32? {
+            if isReserved.load(ordering: .relaxed) { return nil }
+            var count = used.load(ordering: .relaxed)
+            while count < limit {
+                let (isMine, latest) = used.compareExchange(expected: count, desired: count + 1, ordering: .relaxed)
+                if isMine { return count + 1 }
+                count = latest
+            }
+            return nil
         }
 
-        func serve(once servesOnce: Bool) { self.servesOnce.store(servesOnce, ordering: .relaxed) }
+        /// The number of requests that may still use the nonce.
+        var uses: AnswerUses {
+            let limit = limit.load(ordering: .relaxed)
+            if limit == .max { return .many }
+            return used.load(ordering: .relaxed) < limit && !isReserved.load(ordering: .relaxed) ? .one : .none
+        }
+
+        func reserve(_ isReserved: Bool) { self.isReserved.store(isReserved, ordering: .relaxed) }
+
+        func serve(once servesOnce: Bool) { limit.store(servesOnce ? 1 : .max, ordering: .relaxed) }
+
+        /// One more request may use the nonce.
+        func serveAnother() {
+            let count = used.load(ordering: .relaxed)
+            if uses == .none, count < .max { limit.store(count + 1, ordering: .relaxed) }
+        }
 
         /// Whether the server has accepted an answer to the nonce.
         var isAccepted: Bool { proof.load(ordering: .relaxed) == .accepted }
@@ -65,10 +88,69 @@ public final class NonceCounts: Sendable {
         }
     }
 
+    /// A request that waits in line for a nonce. Dropping it leaves the line.
+    public final class Seeker: Sendable {
+        fileprivate struct State {
+            var nonce: Count?
+            var wakeUp: Promise<Void>?
+        }
+
+        fileprivate let state = Mutex(State())
+
+        fileprivate init() {}
+
+        deinit { state.withLock { $0.nonce.take() }?.reserve(false) }
+
+        /// How to wait for a nonce, or for the time to go out without an answer.
+        ///
+        /// - Returns: nil where the nonce is there.
+        public func wait() -> Promise<Void>? {
+            state.withLock { state in
+                if state.nonce != nil { return nil }
+                let wakeUp = Promise<Void>()
+                state.wakeUp = wakeUp
+                return wakeUp
+            }
+        }
+
+        /// The challenge with the nonce that is for this request; nil where there is none yet.
+        public func take(for challenge: HeaderChallenge) -> HeaderChallenge? {
+            guard let nonce = state.withLock({ $0.nonce.take() }) else { return nil }
+            nonce.reserve(false)
+            return challenge.with(nonce: nonce.nonce)
+        }
+
+        fileprivate var hasNonce: Bool { state.withLock { $0.nonce != nil } }
+
+        /// - Returns: what it waits with.
+        fileprivate func give(_ nonce: Count) -> Promise<Void>? {
+            nonce.reserve(true)
+            return state.withLock { state in
+                state.nonce = nonce
+                return state.wakeUp.take()
+            }
+        }
+
+        fileprivate func wake() { state.withLock { $0.wakeUp.take() }?.keep(()) }
+    }
+
+    private struct Place {
+        weak var seeker: Seeker?
+    }
+
     private struct State {
         var counts: [Count] = []
-        /// Of the request that goes out without an answer, for the next nonce.
-        weak var seeker: Lease?
+        /// When a nonce that was to serve once was accepted again, in milliseconds since 1970.
+        var reuse = 0
+        /// Whether nonces were found to be used up after that: they serve a few requests.
+        var servesFew = false
+        var places: [Place] = []
+
+        /// Those in line, the first first.
+        mutating func line() -> [Seeker] {
+            places.removeAll { $0.seeker == nil }
+            return places.compactMap(\.seeker)
+        }
     }
 
     private let state = Mutex(State())
@@ -82,13 +164,15 @@ public final class NonceCounts: Sendable {
 
     /// The count of that nonce, which begins with 1 if the nonce is new.
     func count(of nonce: [UInt8]) -> Count {
-        state.withLock { state in
-            if let known = state.counts.last(where: { $0.nonce == nonce }) { return known }
+        let (count, wakeUp) = state.withLock { state -> (Count, Promise<Void>?) in
+            if let known = state.counts.last(where: { $0.nonce == nonce }) { return (known, nil) }
             if state.counts.count >= Self.limit { state.counts.removeFirst() }
-            let count = Count(nonce, servesOnce: end.load(ordering: .relaxed) > 0)
+            let count = Count(nonce, servesOnce: serveOnce)
             state.counts.append(count)
-            return count
+            return (count, serveOnce ? state.line().first { !$0.hasNonce }?.give(count) : nil)
         }
+        wakeUp?.keep(())
+        return count
     }
 
     /// Whether each nonce serves one request.
@@ -97,48 +181,65 @@ public final class NonceCounts: Sendable {
     /// The server would not take a nonce that it had just named: for ten minutes each nonce serves one request.
     ///
     /// - Parameter now: milliseconds since 1970.
-    public func noteUsedUp(at now: Int) { serve(until: now + Self.period) }
+    public func noteUsedUp(at now: Int) {
+        state.withLock { state in
+            if state.reuse > 0 { state.servesFew = now - state.reuse < Self.period }
+            serve(until: now + Self.period, &state)
+        }
+    }
 
-    /// The server has accepted a nonce for the second time: nonces serve many requests.
-    public func noteReuse() { serve(until: 0) }
+    /// The server has accepted a nonce again: nonces serve many requests, unless that was tried before.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    public func noteReuse(at now: Int) {
+        state.withLock { state in
+            if state.servesFew { return }
+            state.reuse = now
+            serve(until: 0, &state)
+        }
+    }
 
     /// Ends the ten minutes in time.
     ///
     /// - Parameter now: milliseconds since 1970.
     public func noteTime(_ now: Int) {
         let end = end.load(ordering: .relaxed)
-        if end > 0, end <= now { serve(until: 0) }
+        if end > 0, end <= now { state.withLock { serve(until: 0, &$0) } }
     }
 
-    private func serve(until end: Int) {
-        state.withLock { state in
-            self.end.store(end, ordering: .relaxed)
-            for count in state.counts { count.serve(once: end > 0) }
-        }
+    private func serve(until end: Int, _ state: inout State) {
+        self.end.store(end, ordering: .relaxed)
+        for count in state.counts { count.serve(once: end > 0) }
     }
 
     /// Milliseconds.
     private static let period = 600_000
 
-    /// The request with that lease goes out without an answer. The next nonce that the server names is for it, whoever gets
-    /// it first.
-    public func seek(with lease: Lease) { state.withLock { $0.seeker = lease } }
+    // MARK: - The line
 
-    /// The request with that lease has a nonce.
-    public func endSearch(with lease: Lease) {
-        state.withLock { state in
-            if state.seeker === lease { state.seeker = nil }
-        }
+    /// A request joins the line.
+    public func seek() -> Seeker {
+        let seeker = Seeker()
+        state.withLock { $0.places.append(Place(seeker: seeker)) }
+        return seeker
     }
 
-    /// Whether a new nonce is for a request that seeks one.
-    public var isSought: Bool { state.withLock { $0.seeker != nil } }
+    /// Whether that is the first in line that has no nonce.
+    public func isFirst(_ seeker: Seeker) -> Bool {
+        state.withLock { state in state.line().first { !$0.hasNonce } === seeker }
+    }
+
+    /// A request that had a nonce is done with it. Where it brought none for another, the first in line goes out for one.
+    public func noteDone() {
+        let line = state.withLock { $0.line() }
+        if !line.contains(where: \.hasNonce) { line.first?.wake() }
+    }
 
     /// Whether the server has accepted an answer to the challenge's nonce.
     public func hasAccepted(_ challenge: HeaderChallenge) -> Bool { known(challenge)?.isAccepted ?? false }
 
-    /// More requests may use the challenge's nonce.
-    public func allowReuse(_ challenge: HeaderChallenge) { known(challenge)?.serve(once: false) }
+    /// One more request may use the challenge's nonce.
+    public func allowReuse(_ challenge: HeaderChallenge) { known(challenge)?.serveAnother() }
 
     private func known(_ challenge: HeaderChallenge) -> Count? {
         guard let nonce = challenge["nonce"] else { return nil }

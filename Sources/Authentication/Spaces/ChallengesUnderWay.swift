@@ -101,8 +101,6 @@ enum SharedChallenge: Sendable, Hashable {
     /// Before the realm is known; with the credential that the client would get, since clients differ.
     case origin(Origin, CredentialVersion?)
     case space(ProtectionSpace, CredentialVersion)
-    /// The next nonce of a space whose nonces serve once.
-    case nonce(ProtectionSpace)
 }
 
 /// How a request goes about what is not known yet.

@@ -157,9 +157,6 @@ public final class ProtectionSpaces: Sendable {
         underWay.join(.space(space, version))
     }
 
-    /// How a request goes ahead that needs a nonce of its own, and was challenged with one that another request has used.
-    public func admit(toNonceOf space: ProtectionSpace) -> Admission { underWay.join(.nonce(space)) }
-
     /// A response without a challenge to a request without an answer: the target's directory asks for none.
     public func markOpen(_ origin: Origin, target: Span<UInt8>) {
         remembered(origin).markOpen(target)

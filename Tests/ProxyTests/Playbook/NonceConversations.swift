@@ -88,21 +88,14 @@ struct NonceConversations {
                 # the server has not seen that answer yet
                 server >> HTTP/1.1 401 Unauthorized
                           WWW-Authenticate: Digest realm="x", nonce="n4", qop="auth"
-                server << GET /2 HTTP/1.1
-                server >> HTTP/1.1 401 Unauthorized
-                          WWW-Authenticate: Digest realm="x", nonce="n4", qop="auth"
-                server << GET /2 HTTP/1.1
                 server 2 >> HTTP/1.1 200 OK
                             Authentication-Info: nextnonce="n5"
                 client << HTTP/1.1 200 OK
                           Authentication-Info: *
-                # another one is on its way to a nonce of its own: n5 is not taken from it
-                client 3 >> GET http://h/3 HTTP/1.1
-                server 2 << GET /3 HTTP/1.1
-                server >> HTTP/1.1 401 Unauthorized
-                          WWW-Authenticate: Digest realm="x", nonce="n5", qop="auth"
                 server << GET /2 HTTP/1.1
                           Authorization: Digest *nonce="n5"*nc=00000001*
+                client 3 >> GET http://h/3 HTTP/1.1
+                server 2 << GET /3 HTTP/1.1
                 server 2 >> HTTP/1.1 401 Unauthorized
                             WWW-Authenticate: Digest realm="x", nonce="n5", qop="auth"
                 server >> HTTP/1.1 200 OK
@@ -163,14 +156,16 @@ struct NonceConversations {
                             Authorization: Digest *nonce="n4"*nc=00000001*
                 server >> HTTP/1.1 401 Unauthorized
                           WWW-Authenticate: Digest realm="x", nonce="n4", qop="auth"
-                server << GET /2 HTTP/1.1
                 server 3 >> HTTP/1.1 401 Unauthorized
                             WWW-Authenticate: Digest realm="x", nonce="n4", qop="auth"
+                # the first in line
+                after 100ms
+                server << GET /2 HTTP/1.1
                 server >> HTTP/1.1 401 Unauthorized
                           WWW-Authenticate: Digest realm="x", nonce="n5", qop="auth"
                 server << GET /2 HTTP/1.1
                           Authorization: Digest *nonce="n5"*nc=00000001*
-                # both are slow
+                # the next, since this response is slow, too
                 after 100ms
                 server 3 << GET /3 HTTP/1.1
                 server 3 >> HTTP/1.1 401 Unauthorized
@@ -181,6 +176,42 @@ struct NonceConversations {
                 client 3 << HTTP/1.1 200 OK
                 server >> HTTP/1.1 200 OK
                 client 2 << HTTP/1.1 200 OK
+                server 2 >> HTTP/1.1 200 OK
+                client << HTTP/1.1 200 OK
+                """)
+    }
+
+    @Test func `a new nonce is for the first in line, whichever response it comes with`() async {
+        await play(
+            rules: Self.rules,
+            Self.learning + """
+                client >> GET http://h/ HTTP/1.1
+                server 2 << GET / HTTP/1.1
+                client 2 >> GET http://h/2 HTTP/1.1
+                server << GET /2 HTTP/1.1
+                server 2 >> HTTP/1.1 401 Unauthorized
+                            WWW-Authenticate: Digest realm="x", nonce="n4", qop="auth"
+                server 2 << GET / HTTP/1.1
+                            Authorization: Digest *nonce="n4"*nc=00000001*
+                server >> HTTP/1.1 401 Unauthorized
+                          WWW-Authenticate: Digest realm="x", nonce="n4", qop="auth"
+                client 3 >> GET http://h/3 HTTP/1.1
+                << connect h:80
+                server 3 << GET /3 HTTP/1.1
+                server 3 >> HTTP/1.1 401 Unauthorized
+                            WWW-Authenticate: Digest realm="x", nonce="n5", qop="auth"
+                server << GET /2 HTTP/1.1
+                          Authorization: Digest *nonce="n5"*nc=00000001*
+                # no response names the next: the first in line goes out for it
+                server >> HTTP/1.1 200 OK
+                client 2 << HTTP/1.1 200 OK
+                server 3 << GET /3 HTTP/1.1
+                server 3 >> HTTP/1.1 401 Unauthorized
+                            WWW-Authenticate: Digest realm="x", nonce="n6", qop="auth"
+                server 3 << GET /3 HTTP/1.1
+                            Authorization: Digest *nonce="n6"*nc=00000001*
+                server 3 >> HTTP/1.1 200 OK
+                client 3 << HTTP/1.1 200 OK
                 server 2 >> HTTP/1.1 200 OK
                 client << HTTP/1.1 200 OK
                 """)

@@ -176,10 +176,9 @@ public final class AnswerSource {
 
     /// What the challenger has said of a credential.
     func evidence(of credential: Credential) -> Evidence {
-        let isBrought = credential.version == urlCredential?.version
-        return state.spaces.accounts.evidence(
+        state.spaces.accounts.evidence(
             of: credential, at: challenger.serverName,
-            broughtBy: isBrought ? "\(client.address.unmapped) \(client.user ?? "")" : nil)
+            broughtBy: credential.isBrought ? "\(client.address.unmapped) \(client.user ?? "")" : nil)
     }
 
     /// What the rule says of versions that were refused.

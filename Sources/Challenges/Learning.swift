@@ -67,7 +67,8 @@ public struct Learning {
             return nil
         }
         let credential = Credential(
-            name: space.credentialName(of: user), user: user, password: password, persistence: persistence)
+            name: space.credentialName(of: user), user: user, password: password, persistence: persistence,
+            isBrought: true)
         if persistence == .session {
             let isNew = state.sessionCredentials.put(
                 credential, for: space, of: delegate.client, at: loop.epochMilliseconds,

@@ -17,7 +17,7 @@ public enum URLCredential {
         let (text, mayBeToken) = (user.span.text, password.isEmpty)
         let secret = Secret(wiping: &password)
         let name = mayBeToken ? fingerprint(of: text, secret) : printable(text)
-        return Credential(name: "url:\(name)", user: text, password: secret, persistence: .session)
+        return Credential(name: "url:\(name)", user: text, password: secret, persistence: .session, isBrought: true)
     }
 
     /// Its name in logs says that it came with a request, and for whom. But a user without a password is often a

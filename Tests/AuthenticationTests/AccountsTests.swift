@@ -212,4 +212,16 @@ struct AccountsTests {
     func `another name is none of a server`(name: String) {
         #expect(Origin(serverName: name) == nil)
     }
+
+    @Test func `what the rule file or the store has as well is not pushed out by what clients bring`() {
+        func bring(_ number: Int, by owner: String) {
+            let credential = Credential(name: "url:\(number)", user: "u", password: Secret("\(number)"))
+            _ = accounts.evidence(of: credential, at: Self.server, broughtBy: owner)
+        }
+        _ = accounts.evidence(of: alice, at: Self.server, broughtBy: "one")
+        send("/a", .refused, now: 0)
+        for number in 0..<40 { bring(number, by: "one") }
+        #expect(accounts.isRefused(alice.version, at: Self.server, now: 1))
+        #expect(accounts.all.first { $0.version == alice.version }.map { $0.owner == nil } == true)
+    }
 }

@@ -3,6 +3,7 @@ import Bytes
 import Crypto
 import Model
 import Rules
+import TestSupport
 import Testing
 
 @testable import Challenges
@@ -59,5 +60,30 @@ struct SessionCredentialsTests {
         }
         let kept = clients.map { sessions.credential(for: space, of: $0, at: 3, limit: 100) != nil }
         #expect(kept == [false, true, true])
+    }
+
+    @Test func `what a client has shown counts in the table of credentials that clients bring`() async throws {
+        let accounts = try await onLoop { loop -> [SharedAccount] in
+            let state = PlayedRequest.freshState()
+            let rules = "challenge { host h; default; learn yes; persistence session }"
+            for number in 0..<40 {
+                let context = try PlayedRequest(rules, state: state, on: loop).context
+                let request = LearningEvidence<SessionClient>.Request(
+                    PlayedRequest.origin, method: "GET".utf8Span.span, target: "/\(number)".utf8Span.span)
+                let learning = Learning(
+                    delegate: context.delegate, origin: PlayedRequest.origin, request: request, loop: loop)
+                let realm = HeaderChallenge.Parameter(name: "realm", value: Array("\(number)".utf8))
+                let credential = Credential(name: "shown", user: "u\(number)", password: Secret("p"))
+                learning.sawChallenges([HeaderChallenge(scheme: "basic", parameters: [realm])])
+                learning.sawAcceptance(of: credential)
+                let space = ProtectionSpace(
+                    origin: PlayedRequest.origin, realm: "\(number)", authenticationMethod: .basic)
+                let kept = try #require(context.source.kept(for: space))
+                _ = context.evidence(of: kept)
+            }
+            return state.spaces.accounts.all
+        }
+        #expect(accounts.allSatisfy { $0.owner != nil })
+        #expect(accounts.count == 32)
     }
 }

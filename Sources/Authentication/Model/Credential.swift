@@ -23,16 +23,21 @@ public final class Credential: Sendable {
     public let placements: [CredentialPlacement]
     /// As whom Kerberos logins are made: the principal itself, or the one that a user's name and password belong to.
     public let principal: (any KerberosPrincipal)?
+    /// Whether a client brought it along, in a URL or in an answer of its own.
+    public let isBrought: Bool
 
     /// A user and a password. `name` is what logs and explanations call it.
     ///
-    /// - Parameter principal: the user's Kerberos principal; nil where no KDC is asked.
+    /// - Parameters:
+    ///   - principal: the user's Kerberos principal; nil where no KDC is asked.
+    ///   - isBrought: whether a client brought it along.
     public init(
         name: String, user: String, password: Secret, persistence: Persistence = .session,
-        principal: (any KerberosPrincipal)? = nil
+        principal: (any KerberosPrincipal)? = nil, isBrought: Bool = false
     ) {
         content = .password(user: user, password: password)
         self.principal = principal
+        self.isBrought = isBrought
         self.persistence = persistence
         placements = []
         version = CredentialVersion(name: name, fingerprint: CredentialFingerprint.of(user: user, password: password))
@@ -50,6 +55,7 @@ public final class Credential: Sendable {
         self.principal = principal
         self.persistence = persistence
         placements = []
+        isBrought = false
         version = CredentialVersion(name: name, fingerprint: fingerprint)
     }
 
@@ -59,6 +65,7 @@ public final class Credential: Sendable {
         principal = nil
         self.persistence = persistence
         placements = []
+        isBrought = false
         version = CredentialVersion(name: name, fingerprint: identity.fingerprint)
     }
 
@@ -68,6 +75,7 @@ public final class Credential: Sendable {
         principal = nil
         self.persistence = persistence
         placements = []
+        isBrought = false
         version = CredentialVersion(name: name, fingerprint: CredentialFingerprint.of(["token"], secrets: [token]))
     }
 
@@ -77,6 +85,7 @@ public final class Credential: Sendable {
         principal = nil
         self.persistence = persistence
         placements = []
+        isBrought = false
         let fingerprint = CredentialFingerprint.of(
             ["key", key.region, key.service, key.accessKey, key.signsPayload ? "signed" : "unsigned"],
             secrets: [key.secretKey] + (key.sessionToken.map { [$0] } ?? []))
@@ -89,6 +98,7 @@ public final class Credential: Sendable {
         principal = nil
         self.persistence = persistence
         placements = []
+        isBrought = false
         version = CredentialVersion(
             name: name,
             fingerprint: CredentialFingerprint.of(["trust", "\(exception.pin)", "\(exception.until)"], secrets: []))
@@ -100,6 +110,7 @@ public final class Credential: Sendable {
         principal = nil
         self.persistence = persistence
         placements = []
+        isBrought = false
         version = CredentialVersion(name: name, fingerprint: grant.fingerprint)
     }
 
@@ -113,6 +124,7 @@ public final class Credential: Sendable {
         self.principal = principal
         self.persistence = persistence
         placements = []
+        isBrought = false
         version = CredentialVersion(name: name, fingerprint: fingerprint)
     }
 
@@ -179,6 +191,7 @@ public final class Credential: Sendable {
     ) {
         content = other.content
         principal = other.principal
+        isBrought = other.isBrought
         self.persistence = persistence
         self.placements = placements
         self.version = version

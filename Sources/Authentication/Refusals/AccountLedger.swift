@@ -8,7 +8,7 @@ import Synchronization
 final class AccountLedger: Sendable {
     let version: CredentialVersion
     /// The client that brought the credential along; nil: the rule file or the store has it.
-    let owner: String?
+    var owner: String? { state.withLock { $0.owner } }
     private let context: AccountContext
     private let state: Mutex<State>
     /// Of the answers sent so far.
@@ -20,6 +20,7 @@ final class AccountLedger: Sendable {
 
     struct State {
         var account: Account
+        var owner: String?
         var seat: Account.Seat
         /// With the version's value, for probes; nil: no request has sent it yet.
         var credential: Credential?
@@ -75,9 +76,8 @@ final class AccountLedger: Sendable {
 
     init(_ version: CredentialVersion, _ account: Account, owner: String?, in context: AccountContext) {
         self.version = version
-        self.owner = owner
         self.context = context
-        state = Mutex(State(account: account, seat: Account.Seat(replica: context.replica)))
+        state = Mutex(State(owner: owner, account: account, seat: Account.Seat(replica: context.replica)))
     }
 
     var replica: UInt64 { context.replica }
@@ -85,7 +85,7 @@ final class AccountLedger: Sendable {
     var latestEvent: Int { latest.load(ordering: .relaxed) }
     var account: Account { state.withLock { $0.account } }
     var shared: SharedAccount {
-        state.withLock { SharedAccount(version, broughtBy: owner, $0.account, revision: $0.revision) }
+        state.withLock { SharedAccount(version, broughtBy: $0.owner, $0.account, revision: $0.revision) }
     }
 
     /// Nil: no request has sent it yet.
@@ -94,6 +94,9 @@ final class AccountLedger: Sendable {
     /// The credential has this version.
     func take(_ credential: Credential) {
         state.withLock { if $0.credential == nil { $0.credential = credential } }
+    /// The rule file or the store has the credential, too.
+    func disown() { state.withLock { $0.owner = nil } }
+
     }
 
     /// The place of an answer in the order of sending.
@@ -324,7 +327,7 @@ final class AccountLedger: Sendable {
                 state.seat.sent = places.add(Self.placesOfEvent, ordering: .relaxed).oldValue
                 return (
                     state.seat,
-                    SharedAccount(version, broughtBy: owner, state.account, revision: state.revision)
+                    SharedAccount(version, broughtBy: state.owner, state.account, revision: state.revision)
                 )
             }
             let changed = await context.journal?.change(own) { account in

@@ -38,7 +38,9 @@ public final class Accounts: Sendable {
 
     private func ledger(of version: CredentialVersion, broughtBy owner: String?) -> AccountLedger {
         let (ledger, forgotten) = state.withLock { state -> (AccountLedger, AccountLedger?) in
-            if let known = state.ledgers[version] { return (known, nil) }
+            if let known = state.ledgers[version] {
+                return (known, owner == nil && known.owner != nil ? state.adopt(known, capacity: capacity) : nil)
+            }
             let ledger = AccountLedger(version, Account(), owner: owner, in: context)
             return (ledger, state.insert(ledger, capacity: capacity))
         }
@@ -76,7 +78,7 @@ public final class Accounts: Sendable {
                 return former
             }
             let account = renewal ? Account(renewing: last.account) : Account(after: last.account)
-            _ = state.insert(AccountLedger(version, account, owner: last.owner, in: context), capacity: capacity)
+            _ = state.insert(AccountLedger(version, account, owner: nil, in: context), capacity: capacity)
             return former
         }
         if former.isEmpty { return }
@@ -235,6 +237,15 @@ extension Accounts.State {
         }
         if let forgotten { remove(forgotten) }
         return forgotten
+    }
+
+    /// The rule file or the store has the credential as well: what clients bring does not push its account out any more.
+    ///
+    /// - Returns: one that had to make room.
+    mutating func adopt(_ ledger: AccountLedger, capacity: Int) -> AccountLedger? {
+        remove(ledger)
+        ledger.disown()
+        return insert(ledger, capacity: capacity)
     }
 
     mutating func remove(_ ledger: AccountLedger) {

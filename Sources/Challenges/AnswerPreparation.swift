@@ -56,7 +56,7 @@ struct AnswerPreparation {
     /// The server's verdict on the answer that was sent.
     mutating func settle(_ verdict: AnswerVerdict) {
         let sample = verdict == .accepted && context.request.isOwn == false ? context.request.sample() : nil
-        attempt?.settle(verdict, sample: sample, now: context.loop.epochMilliseconds)
+        attempt?.settle(verdict, sample: sample, by: client, now: context.loop.epochMilliseconds)
         attempt = nil
         if verdict == .accepted { reused?.noteReuse(at: context.loop.epochMilliseconds) }
     }
@@ -70,8 +70,13 @@ struct AnswerPreparation {
             let (evidence, target) = (context.evidence(of: answer.credential), context.request.target)
             attempt = Attempt(sentAt: evidence.send(), evidence, for: target.readable)
         }
-        attempt?.settle(.refused, because: reason, now: context.loop.epochMilliseconds)
+        attempt?.settle(.refused, because: reason, by: client, now: context.loop.epochMilliseconds)
         attempt = nil
+    }
+
+    /// The client whose request it is; nil: the proxy's own.
+    private var client: ClientIdentity? {
+        context.request.isOwn || context.probe != nil ? nil : context.delegate.client
     }
 
     /// The answer is that from now on.

@@ -152,7 +152,7 @@ public final class ChallengeState: Sendable {
             }
         let origin = change.server.flatMap(Origin.init(serverName:))
         var event = AuditEvent(
-            name, by: .proxy,
+            name, by: change.client.map { .init($0) } ?? .proxy,
             origin.map {
                 ProtectionSpace(
                     origin: $0, realm: nil,

@@ -1,5 +1,6 @@
 import Authentication
 import Bytes
+import Model
 import Rules
 import Synchronization
 

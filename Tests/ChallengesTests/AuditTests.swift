@@ -29,12 +29,15 @@ struct AuditTests {
     }
 
     /// A request sends the credential, and the server judges it.
-    private func judge(_ state: ChallengeState, _ verdict: AnswerVerdict, at target: String, second: Int = 0) {
+    private func judge(
+        _ state: ChallengeState, _ verdict: AnswerVerdict, at target: String, of client: ClientIdentity? = client,
+        second: Int = 0
+    ) {
         let evidence = state.spaces.accounts.evidence(of: Self.alice, at: Self.space.origin.serverName)
         let now = Self.start + second * 1000
         guard case .send(let attempt) = evidence.admit(target.utf8.span, under: RetryTerms(retry: [30_000]), now: now)
         else { return }
-        attempt.settle(verdict, because: "was refused by host:80", now: now)
+        attempt.settle(verdict, because: "was refused by host:80", by: client, now: now)
     }
 
     private static let start = 1_767_225_600_000
@@ -45,7 +48,7 @@ struct AuditTests {
         for number in 1...50 { judge(state, .refused, at: "/\(number)") }
         #expect(told.names == [.credentialRefused, .credentialParked])
         let event = told.events.withLock { $0.last }
-        #expect(event?.actor == .proxy && event?.credential == "alice@host:80")
+        #expect(event?.actor == .client(address: "10.0.0.7", user: "ann") && event?.credential == "alice@host:80")
         #expect(event?.space?.origin == Self.space.origin)
         #expect(event?.since == Self.start && event?.nextTry == Self.start + 30 * 60_000)
         #expect(
@@ -63,6 +66,12 @@ struct AuditTests {
         #expect(told.names == [.credentialRefused, .credentialParked, .credentialLifted])
         #expect(told.events.withLock { $0.last?.actor } == .dashboard)
         #expect(state.retry(for: .dashboard, at: Self.start) { _, _ in true } == [])
+    }
+
+    @Test func `a change by a request of the proxy's own is the proxy's`() {
+        let (state, told) = state()
+        judge(state, .refused, at: "/", of: nil)
+        #expect(told.events.withLock { $0.map(\.actor) } == [.proxy])
     }
 
     @Test func `a doubt is told of once, and not its end`() {

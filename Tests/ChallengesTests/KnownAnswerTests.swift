@@ -3,6 +3,7 @@ import Bytes
 import Credentials
 import HTTP
 import IO
+import Model
 import Rules
 import Telemetry
 import TestSupport

@@ -51,7 +51,8 @@ struct AuditTests {
 
             for number in 1...10 { #expect(try proxy.get(named.url("/\(number)")).status == 401) }
             let refused = try next("credential.refused", of: proxy, &told)
-            #expect(refused["by"] == "proxy" && refused["credential"] == "ci" && refused["port"] == "\(named.port)")
+            #expect(refused["by"] == "client" && refused["client"] == "127.0.0.1")
+            #expect(refused["credential"] == "ci" && refused["port"] == "\(named.port)")
             let parked = try next("credential.parked", of: proxy, &told)
             #expect(parked["credential"] == "ci" && parked["next_try"] != nil && parked["level"] == "warning")
             #expect(parked["details"]?.hasSuffix("/password, or run 'attache credential retry ci'") == true)

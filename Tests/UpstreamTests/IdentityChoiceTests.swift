@@ -60,7 +60,7 @@ struct IdentityChoiceTests {
         let shared = SharedState(storage: storage) { _ in }
         let delegate = RuleDelegate(
             policy: policy.challenges, state: shared.challenges,
-            client: Rules.ClientIdentity(address: IPAddress(v4: 0x7F00_0001), user: user))
+            client: Model.ClientIdentity(address: IPAddress(v4: 0x7F00_0001), user: user))
         for name in parked {
             shared.spaces.accounts.putOnHold(try policy.credentials.credential(named: name), at: Self.origin)
         }
@@ -196,7 +196,7 @@ struct IdentityChoiceTests {
         let policy = try policy()
         let delegate = RuleDelegate(
             policy: policy.challenges, state: sharedState().challenges,
-            client: Rules.ClientIdentity(address: IPAddress(v4: 0x7F00_0001)))
+            client: Model.ClientIdentity(address: IPAddress(v4: 0x7F00_0001)))
         let choice = IdentityChoice(delegate, for: Self.origin, mayShow: false, metrics: Metrics()) { 0 }
         #expect(try choice.identity(acceptedBy: issuers(.ours)) == nil)
         let text = IdentityReport(choice).text

@@ -1,3 +1,5 @@
+import Model
+
 /// A change of what is held against a version, for the log.
 public struct AccountChange: Sendable {
     public enum Kind: Sendable {
@@ -22,6 +24,8 @@ public struct AccountChange: Sendable {
     public let isIdentity: Bool
     /// Whether an answer of this process brought it about, which tells of it; of the others somebody else does.
     public let isOurs: Bool
+    /// The client whose request brought it about; nil: none did, or the proxy's own.
+    public let client: ClientIdentity?
     /// Milliseconds since 1970.
     public let time: Int
 }

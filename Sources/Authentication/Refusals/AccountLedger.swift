@@ -1,3 +1,4 @@
+import Model
 import Synchronization
 
 /// The account of one version in this process: the machine behind a lock, the requests that wait for it, and the way to the
@@ -19,8 +20,8 @@ final class AccountLedger: Sendable {
     private let latest = Atomic(0)
 
     struct State {
-        var account: Account
         var owner: String?
+        var account: Account
         var seat: Account.Seat
         /// With the version's value, for probes; nil: no request has sent it yet.
         var credential: Credential?
@@ -45,19 +46,21 @@ final class AccountLedger: Sendable {
     /// What happens to the account.
     enum Event: Sendable {
         case request(Account.Request)
-        case judge(SentAnswer, AnswerVerdict, Account.Sample?, reason: String?)
+        case judge(SentAnswer, AnswerVerdict, Account.Sample?, reason: String?, by: ClientIdentity?)
         case wake
         case hurry(server: String)
         case follow
         case reset
 
         var isReset: Bool { if case .reset = self { true } else { false } }
+        /// The client whose request was judged; nil: the proxy's own was, or none.
+        var client: ClientIdentity? { if case .judge(_, _, _, _, let client) = self { client } else { nil } }
 
         /// - Parameter now: milliseconds since 1970.
         func happen(to account: inout Account, by seat: inout Account.Seat, at now: Int) -> [Account.Decision] {
             switch self {
             case .request(let request): account.request(request, by: &seat, at: now)
-            case .judge(let answer, let verdict, let sample, let reason):
+            case .judge(let answer, let verdict, let sample, let reason, _):
                 account.judge(answer, verdict, sample: sample, because: reason, by: &seat, at: now)
             case .wake: account.wake(by: &seat, at: now)
             case .hurry(let server): account.hurry(at: server, by: &seat, at: now)
@@ -91,12 +94,12 @@ final class AccountLedger: Sendable {
     /// Nil: no request has sent it yet.
     var credential: Credential? { state.withLock { $0.credential } }
 
-    /// The credential has this version.
-    func take(_ credential: Credential) {
-        state.withLock { if $0.credential == nil { $0.credential = credential } }
     /// The rule file or the store has the credential, too.
     func disown() { state.withLock { $0.owner = nil } }
 
+    /// The credential has this version.
+    func take(_ credential: Credential) {
+        state.withLock { if $0.credential == nil { $0.credential = credential } }
     }
 
     /// The place of an answer in the order of sending.
@@ -144,11 +147,14 @@ final class AccountLedger: Sendable {
         }
     }
 
-    /// - Parameter reason: as `Account.judge`.
+    /// - Parameters:
+    ///   - reason: as `Account.judge`.
+    ///   - client: whose request was judged; nil: the proxy's own.
     func judge(
-        _ answer: SentAnswer, _ verdict: AnswerVerdict, sample: Account.Sample?, because reason: String?, now: Int
+        _ answer: SentAnswer, _ verdict: AnswerVerdict, sample: Account.Sample?, because reason: String?,
+        by client: ClientIdentity?, now: Int
     ) {
-        _ = carryOut(.judge(answer, verdict, sample, reason: reason), now: now, for: nil)
+        _ = carryOut(.judge(answer, verdict, sample, reason: reason, by: client), now: now, for: nil)
         if verdict == .accepted { state.withLock { $0.account.noteAcceptance(at: answer.server, now) } }
     }
 
@@ -185,7 +191,7 @@ final class AccountLedger: Sendable {
 
     /// Takes over what the store has.
     func adopt(_ shared: SharedAccount, at now: Int) {
-        let isChanged = change(isOurs: false, at: now) { state in
+        let isChanged = change(isOurs: false, by: nil, at: now) { state in
             if state.isAtStore {
                 // What is being carried out there may have begun with an earlier one.
                 state.events.append(.follow)
@@ -205,7 +211,7 @@ final class AccountLedger: Sendable {
 
     /// A server has accepted the version before.
     func learn(of server: String) {
-        _ = change(isOurs: false, at: latestEvent) { $0.account.learn(of: server) }
+        _ = change(isOurs: false, by: nil, at: latestEvent) { $0.account.learn(of: server) }
     }
 
     /// Tells the store of the events that it missed while it was away.
@@ -240,7 +246,7 @@ final class AccountLedger: Sendable {
         if state.withLock({ $0.isDissolved }) { return .refused(.superseded, nextTry: nil) }
         let isShared = context.journal != nil
         var (decisions, begins) = (nil as [Account.Decision]?, false)
-        _ = change(isOurs: !event.isReset, at: now) { state in
+        _ = change(isOurs: !event.isReset, by: event.client, at: now) { state in
             if isShared, state.isAtStore || !state.isOnlyHere(event) {
                 state.events.append(event)
                 begins = !state.isAtStore
@@ -263,8 +269,11 @@ final class AccountLedger: Sendable {
 
     /// Changes the state, and tells all who look at it.
     ///
-    /// - Parameter isOurs: whether this process tells of it; a command that resets an account does so itself.
-    private func change(isOurs: Bool, at now: Int, _ change: (inout State) -> Bool) -> Bool {
+    /// - Parameters:
+    ///   - isOurs: whether this process tells of it; a command that resets an account does so itself.
+    ///   - client: whose request brought it about; nil: none did.
+    private func change(isOurs: Bool, by client: ClientIdentity?, at now: Int, _ change: (inout State) -> Bool) -> Bool
+    {
         var found: [ToldHolds.Found] = []
         let (before, after, isIdentity) = state.withLock { state -> (Account, Account?, Bool) in
             let before = state.account
@@ -282,7 +291,7 @@ final class AccountLedger: Sendable {
                 AccountChange(
                     kind: found.kind, version: version, server: found.server, standing: found.standing,
                     reason: found.server.flatMap(after.record(of:))?.reason, isIdentity: isIdentity, isOurs: isOurs,
-                    time: now)
+                    client: client, time: now)
             })
         return true
     }
@@ -336,7 +345,9 @@ final class AccountLedger: Sendable {
                 return (seat, decisions)
             }
             var decisions: [Account.Decision] = []
-            _ = change(isOurs: !events.contains(where: \.isReset), at: now) { state in
+            // Where several requests were judged at once, the change is the latest one's.
+            let client = events.last { $0.client != nil }?.client
+            _ = change(isOurs: !events.contains(where: \.isReset), by: client, at: now) { state in
                 if let changed {
                     (state.account, state.seat, state.revision) = (changed.account, changed.seat, changed.revision)
                     decisions = changed.decisions
@@ -386,7 +397,7 @@ extension AccountLedger.State {
     func isOnlyHere(_ event: AccountLedger.Event) -> Bool {
         switch event {
         case .request(let request): account.isGood(at: request.server)
-        case .judge(let answer, let verdict, _, _):
+        case .judge(let answer, let verdict, _, _, _):
             answer.role == .free && (verdict != .refused && account.isGood(at: answer.server) || verdict == .none)
         case .wake: account.nextWake(after: 0) == nil
         case .hurry: seat.waiting.isEmpty

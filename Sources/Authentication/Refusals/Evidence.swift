@@ -67,7 +67,7 @@ public final class Evidence: Sendable {
         let answer = SentAnswer(
             id: 0, server: server, target: AcceptedTargets.hash(target), role: .free, replica: ledger.replica,
             sent: place, knew: 0)
-        ledger.judge(answer, verdict, sample: sample, because: nil, now: now)
+        ledger.judge(answer, verdict, sample: sample, because: nil, by: nil, now: now)
     }
 
     /// A request would send the version.
@@ -185,16 +185,18 @@ public final class Attempt: Sendable {
     /// - Parameters:
     ///   - sample: the accepted request, if it can be repeated.
     ///   - reason: of a refusal, for an operator.
+    ///   - client: whose request was judged; nil: the proxy's own.
     ///   - now: milliseconds since 1970.
     public func settle(
-        _ verdict: AnswerVerdict, sample: Account.Sample? = nil, because reason: String? = nil, now: Int
+        _ verdict: AnswerVerdict, sample: Account.Sample? = nil, because reason: String? = nil,
+        by client: ClientIdentity? = nil, now: Int
     ) {
         let isFirst = settled.withLock { settled in
             defer { settled = settled ?? verdict }
             return settled == nil
         }
         guard isFirst else { return }
-        evidence.ledger.judge(answer, verdict, sample: sample, because: reason, now: now)
+        evidence.ledger.judge(answer, verdict, sample: sample, because: reason, by: client, now: now)
     }
 }
 

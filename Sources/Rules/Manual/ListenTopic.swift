@@ -66,14 +66,15 @@ extension ManualTopic {
         the value of one of the rule file's, as in its secret's file.
 
         = credential.refused
-        A server has refused it. Requests go on to send it, or wait until the proxy has asked the server.
+        A server has refused it. Requests go on to send it, or wait until the proxy has asked the server. `by` names the
+        client whose request was refused, here and below; it is proxy for a request of its own.
 
         = credential.parked
         It is on hold there since `since`, and not sent before `next_try`. `details` has the reason, the state, and what
         ends it ('attache help refusals'). Logged once for each next try, not for each request.
 
         = credential.lifted
-        It is sent again: a server has accepted it (`by` proxy), `attache credential retry` or `attache reload --retry`
+        It is sent again: a server has accepted it (`by` a client, or proxy), `attache credential retry` or `attache reload --retry`
         (`by` a command), or one of its files was written again (`by` file).
 
         = credential.probed

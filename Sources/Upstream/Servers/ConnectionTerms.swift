@@ -1,3 +1,4 @@
+import Model
 import Rules
 
 /// All that is settled about a connection to an origin before it is made. A kept connection, and a TLS session, serves only

@@ -252,7 +252,7 @@ final class IdentityChoice {
             attempts.first { $0.version == credential.version }
             ?? Attempt(sentAt: evidence.send(), evidence, for: [UInt8]().span)
         attempts.removeAll { $0.version == credential.version }
-        attempt.settle(verdict, because: reason, now: now())
+        attempt.settle(verdict, because: reason, by: delegate.client, now: now())
     }
 }
 

@@ -1,6 +1,7 @@
 import Bytes
 import Challenges
 import HTTP
+import Model
 import Rules
 
 /// Where requests go that name an origin, and the route that says how. Made once for an origin and a set of rules.

@@ -40,8 +40,10 @@ public struct Forwarding: ~Copyable {
         case connected
         /// Becomes `.arrived`, or `.prepared` where the connection turned out to be dead.
         case sending
-        /// The response's head is there. Becomes `.met`, or `.relaying`.
+        /// The response's head is there. Becomes `.looked`, or `.prepared` where the origin refuses a certificate.
         case arrived
+        /// Becomes `.met`, or `.relaying`.
+        case looked
         /// Becomes `.passed`, or `.judged` by the parent that makes the request.
         case met
         /// That parent, if there is one, has let the response pass. Becomes `.judged`.
@@ -61,6 +63,7 @@ public struct Forwarding: ~Copyable {
         case preparation(origin: Bool, parent: Bool)
         case connection
         case identity
+        case identityPage
         case answers
         case copy
         case verdict
@@ -152,7 +155,10 @@ public struct Forwarding: ~Copyable {
             guard try context.hasConnected() else { return .awaitsEvent }
             stage = .connected
             return nil
-        case .arrived: return judge(context)
+        case .arrived:
+            if context.mayRefuseIdentity { return wait(for: .identityPage) }
+            fallthrough
+        case .looked: return judge(context)
         case .met: return judgeByParent(context)
         case .passed: return judgeByOrigin(context)
         case .judged: return try carryOut(context, verdict)
@@ -190,6 +196,8 @@ public struct Forwarding: ~Copyable {
         case .identity:
             try await context.followIdentity()
             (mayReuse, stage) = (false, .prepared)
+        case .identityPage:
+            (mayReuse, stage) = try await context.followIdentityPage() ? (false, .prepared) : (mayReuse, .looked)
         case .answers:
             context.meetChallenges()
             try await sending.prepareAndBegin(context)

@@ -33,6 +33,17 @@ extension ForwardingContext {
     func followIdentity() async throws(ExchangeFailure) {
         let security = exchange.upstream.peerSecurity
         exchange.upstream.reset()
+        try await settleIdentity(on: security)
+        guard exchange.body.canBeSent else {
+            throw .refused(
+                Refusal(
+                    .badGateway, .httpRequestError,
+                    "\(exchange.way.peer(of: origin).title) refused a client certificate, and the request body is larger "
+                        + "than this proxy keeps for sending it again with another"))
+        }
+    }
+
+    private func settleIdentity(on security: ConnectionSecurity?) async throws(ExchangeFailure) {
         do throws(Refusal) {
             do throws(Refusal) { _ = try await exchange.credentials.beginIdentities().follow(for: requester) } catch {
                 try await follow(error)
@@ -41,13 +52,29 @@ extension ForwardingContext {
             requester.noteRefusal(on: security)
             throw .refused(error)
         }
-        guard exchange.body.canBeSent else {
-            throw .refused(
-                Refusal(
-                    .badGateway, .httpRequestError,
-                    "\(exchange.way.peer(of: origin).title) refused a client certificate, and the request body is larger "
-                        + "than this proxy keeps for sending it again with another"))
-        }
+    }
+
+    /// Whether the response may refuse the certificate that the origin was shown.
+    var mayRefuseIdentity: Bool {
+        let upstream = exchange.upstream
+        guard [.badRequest, .certificateError].contains(upstream.head.status), origin.isSecure, exchange.own == nil
+        else { return false }
+        return upstream.security?.awaitsIdentityVerdict ?? false
+    }
+
+    /// Makes the refusal known that the response is, if it is one.
+    ///
+    /// - Returns: whether another connection does better; else the client gets the response.
+    func followIdentityPage() async throws(ExchangeFailure) -> Bool {
+        let (upstream, limits) = (exchange.upstream, policy.limits.response)
+        if upstream.awaitsContent { _ = await connection(at: origin).awaitText() }
+        guard let page = upstream.certificatePage(by: limits), page.isVerdict else { return false }
+        let identities = exchange.credentials.beginIdentities()
+        upstream.noteIdentityRefusal(onPage: page.words, in: identities)
+        try await settleIdentity(on: upstream.security)
+        guard identities.hasAlternative(at: origin), exchange.body.canBeSent else { return false }
+        upstream.reset()
+        return true
     }
 
     /// The TLS of the connection that a response came on, for the record; and the server's word on a certificate that it has
@@ -67,17 +94,32 @@ extension ForwardingContext {
         let upstream = exchange.upstream
         let sentence = requester.noteIdentity(
             on: security, isGood: upstream.head.status.rawValue < 400,
-            onPage: upstream.certificateRefusal(by: policy.limits.response), at: exchange.target)
+            onPage: upstream.certificatePage(by: policy.limits.response)?.words, at: exchange.target)
         exchange.record.details = exchange.record.details ?? sentence
     }
 }
 
 extension UpstreamConnection {
     /// The status and words of a page by which nginx refuses a request over the client's certificate, with its handshake long
-    /// done; nil: the response is no such page.
-    fileprivate func certificateRefusal(by limits: Limits) -> String? {
-        guard head.status == .badRequest, let text = excerpt(hiding: EchoMask(), by: limits).text else { return nil }
-        let words = ["No required SSL certificate was sent", "The SSL certificate error"].first { text.contains($0) }
-        return words.map { "400, \"\($0)\"" }
+    /// done, and whether that is one which it was shown; nil: the response is no such page.
+    ///
+    /// Its own page has the words in its title, and comes as a 400. Behind `error_page` the status is nginx's own one.
+    fileprivate func certificatePage(by limits: Limits) -> (words: String, isVerdict: Bool)? {
+        switch head.status {
+        case .certificateError: return ("495", true)
+        case .certificateRequired: return ("496", false)
+        case .badRequest:
+            guard let text = excerpt(hiding: EchoMask(), by: limits).text else { return nil }
+            let words = ["No required SSL certificate was sent", "The SSL certificate error"]
+            guard let index = words.firstIndex(where: { text.hasPrefix("400 \($0)") }) else { return nil }
+            return ("400, \"\(words[index])\"", index == 1)
+        default: return nil
+        }
     }
+}
+
+extension Status {
+    /// "SSL Certificate Error" and "SSL Certificate Required" of nginx.
+    fileprivate static let certificateError = Status(rawValue: 495)
+    fileprivate static let certificateRequired = Status(rawValue: 496)
 }

@@ -304,7 +304,7 @@ public struct ForwardingContext {
 
     // MARK: - Both
 
-    private func connection(at server: UpstreamServer) -> ChallengedConnection {
+    func connection(at server: UpstreamServer) -> ChallengedConnection {
         ChallengedConnection(exchange.upstream, at: server, for: requester, in: exchange)
     }
 

@@ -45,8 +45,9 @@ extension ManualTopic {
         A server refuses the one that it was shown by breaking TLS off with an alert that names certificates (bad,
         unsupported, revoked, expired, unknown, of an unknown authority; access denied, required). Then the rules are
         asked again on another connection, with one more of `failures`; the certificate is paused for this server ('attache
-        help refusals'); and where no other is left the server is asked without. A page about a
-        certificate, a connection that breaks and a time limit refuse nothing. A 502 lists the issuers that the server
+        help refusals'); and where no other is left the server is asked without. The page "The SSL certificate error" of
+        nginx, and its status 495, do the same; where no other is left the client gets that page. Any other page, a
+        connection that breaks and a time limit refuse nothing. A 502 lists the issuers that the server
         accepts, and what became of each certificate; `attache challenges` has both kinds of challenge of TLS.
         """, ManualEntry.of(CredentialDirective.certificate, .key, .pkcs12, .pkcs11, .passphrase),
         ManualEntry.of(ChallengeDirective.issuer))

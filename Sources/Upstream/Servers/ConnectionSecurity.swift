@@ -45,6 +45,12 @@ public final class ConnectionSecurity {
     /// Whether the server has asked for a certificate, and nothing was noted of it yet.
     public var hasIdentityNews: Bool { choice?.hasNews ?? false }
 
+    /// Whether the server was shown a certificate on this connection, and has not been heard on it yet.
+    public var awaitsIdentityVerdict: Bool {
+        guard let choice, choice.hasNews else { return false }
+        return choice.progress.end == nil && choice.shown.credential != nil
+    }
+
     /// The part of the records of exchanges that is about this connection. The origin may ask for a certificate at any
     /// time.
     public var record: SecurityRecord {

@@ -13,7 +13,8 @@ public struct IdentityProgress {
 
     struct Refused {
         let version: CredentialVersion
-        let alert: TLSAlert
+        /// The server's words: the name of an alert, or the status and words of a page.
+        let words: String
     }
 
     var task = ChallengeTask()

@@ -31,7 +31,7 @@ struct IdentityReport {
     var predicate: String {
         if case .cancelled(let reason)? = choice.progress.end { return "wants a client certificate, and \(reason)" }
         if let refusal = choice.progress.refusals.last {
-            return "refused the client certificate of credential \(refusal.version.name) (\(refusal.alert))"
+            return "refused the client certificate of credential \(refusal.version.name) (\(refusal.words))"
         }
         if choice.progress.end == nil, let name = choice.shown.name {
             return "was shown the client certificate of credential \(name)"
@@ -59,7 +59,8 @@ struct IdentityReport {
     ///
     /// - Parameter page: its status, and its words.
     func sentence(onPage page: String) -> String {
-        guard choice.progress.end == nil, let name = choice.shown.name else {
+        let refused = choice.progress.refusals.last { $0.words == page }?.version.name
+        guard let name = refused ?? (choice.progress.end == nil ? choice.shown.name : nil) else {
             return "the server \(predicate): it answered \(page)"
         }
         return "the server refused the client certificate of credential \(name): it answered \(page)"
@@ -123,7 +124,7 @@ struct IdentityReport {
     private func why(_ credential: Credential) -> String? {
         let version = credential.version
         if let refusal = choice.progress.refusals.last(where: { $0.version == version }) {
-            return "it was shown, and refused (\(refusal.alert))"
+            return "it was shown, and refused (\(refusal.words))"
         }
         if version == choice.shown.credential?.version { return "it was shown" }
         guard let pause = choice.pause(of: version) else { return nil }

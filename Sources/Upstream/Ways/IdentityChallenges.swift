@@ -48,6 +48,13 @@ public final class IdentityChallenges {
         }
     }
 
+    /// Whether the next connection differs from the one that has shown the server a certificate which it refused: it shows
+    /// another one, or an operator has decided.
+    public func hasAlternative(at server: UpstreamServer) -> Bool {
+        if words[ProtectionSpace(clientCertificateOf: server.authority)] != nil { return true }
+        return known.contains { $0.server === server && $0.progress.end == nil }
+    }
+
     func note(_ refusal: IdentityRefusal) { self.refusal = refusal }
 
     /// Whether the latest connection came to its end by a certificate that a server has refused.
@@ -69,6 +76,14 @@ public final class IdentityChallenges {
 }
 
 extension UpstreamConnection {
+    /// The server refuses the certificate that it was shown with a response.
+    ///
+    /// - Parameter page: the status and words of the response.
+    public func noteIdentityRefusal(onPage page: String, in challenges: IdentityChallenges) {
+        guard let choice = peerSecurity?.choice, let server = peer else { return }
+        challenges.note(IdentityRefusal(choice: choice, server: server, words: page))
+    }
+
     /// Whether the server broke off what it had been asked, over its wish for a certificate. Reads what it said of that,
     /// should the connection have ended for this side before.
     ///
@@ -89,8 +104,7 @@ extension UpstreamConnection {
         }
         switch reason {
         case .alert(let alert)? where alert.refusesCertificate && security.shownIdentity != nil:
-            challenges.note(
-                IdentityRefusal(choice: choice, server: server, alert: alert))
+            challenges.note(IdentityRefusal(choice: choice, server: server, words: "\(alert)"))
             return Refusal(alert, of: choice)
         case .identityWanted(let alert)?: return Refusal(choice.progress, of: choice) ?? Refusal(alert, of: choice)
         default: return nil

@@ -9,7 +9,8 @@ import TLS
 struct IdentityRefusal {
     let choice: IdentityChoice
     let server: UpstreamServer
-    let alert: TLSAlert
+    /// The server's words: the name of an alert, or the status and words of a page.
+    let words: String
     private var space: ProtectionSpace { choice.space }
     private var challenges: ChallengeState { choice.delegate.state }
 
@@ -18,7 +19,7 @@ struct IdentityRefusal {
         // It is one of an earlier connection's, whose session this was: in a handshake of its own the server asks.
         if choice.challenge == nil { return choice.beginning }
         if let version = choice.shown.credential?.version {
-            choice.progress.refusals.append(IdentityProgress.Refused(version: version, alert: alert))
+            choice.progress.refusals.append(IdentityProgress.Refused(version: version, words: words))
         }
         var action = choice.refused()
         while true {
@@ -47,7 +48,7 @@ struct IdentityRefusal {
     }
 
     private func park(_ answer: Answer, for requester: Requester) {
-        let reason = "was refused by \(space.host):\(space.port) (\(alert))"
+        let reason = "was refused by \(space.host):\(space.port) (\(words))"
         choice.settle(answer.credential, .refused, because: reason)
         challenges.refuse(
             DefiniteRefusal(of: answer.credential, in: space, because: reason), of: choice.delegate.client,

@@ -127,7 +127,7 @@ public struct OriginHandshake {
         guard own == nil, choice.challenge != nil else { return usual }
         switch error {
         case .tls(.alert(let alert)) where alert.refusesCertificate && choice.shown.credential != nil:
-            identities?.note(IdentityRefusal(choice: choice, server: origin, alert: alert))
+            identities?.note(IdentityRefusal(choice: choice, server: origin, words: "\(alert)"))
             return usual
         case .tls(.alert(let alert)), .tls(.identityWanted(let alert)):
             return noted(Refusal(choice.progress, of: choice) ?? Refusal(alert, of: choice), choice)

@@ -230,4 +230,76 @@ struct CertificateConversations {
             server 2 << close
             """)
     }
+
+    // MARK: - Pages of nginx
+
+    /// Responses by which nginx refuses a request over the certificate that it was shown.
+    static let pages = [
+        """
+        >> HTTP/1.1 400 Bad Request
+           Content-Type: text/html
+           Connection: close
+
+           <html><head><title>400 The SSL certificate error</title></head><body>nginx</body></html>
+        """,
+        """
+        >> HTTP/1.1 495 SSL Certificate Error
+           Connection: close
+
+           no
+        """,
+    ]
+
+    @Test(arguments: pages)
+    func `behind a page that refuses a certificate the rule's next one is shown, and the first is on hold`(
+        page: String
+    ) async {
+        await play(
+            rules: Self.trusting + "challenge { host h; method client-certificate; use old new }",
+            """
+            >> GET https://h/ HTTP/1.1
+            << connect h:443
+            and server >> tls h accepting old
+            server << GET / HTTP/1.1
+            \(page)
+            report credential old was refused by h:443 (4*
+            server << close
+            << connect h:443
+            and server 2 >> tls h accepting new
+            server 2 << GET / HTTP/1.1
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            log GET https://h/ 200
+                identity: new
+            server 2 << close
+            client 2 >> GET https://h/2 HTTP/1.1
+            << connect h:443
+            and server 3 >> tls h accepting new
+            server 3 << GET /2 HTTP/1.1
+            >> HTTP/1.1 200 OK
+            client 2 << HTTP/1.1 200 OK
+            log GET https://h/2 200
+                identity: new
+            """)
+    }
+
+    @Test func `a page that only looks like that refuses nothing`() async {
+        await play(
+            rules: Self.trusting + "challenge { host h; method client-certificate; use old new }",
+            """
+            >> GET https://h/ HTTP/1.1
+            << connect h:443
+            and server >> tls h accepting old
+            server << GET / HTTP/1.1
+            >> HTTP/1.1 400 Bad Request
+               Content-Type: text/html
+
+               <html><head><title>Bad</title></head><body>400 The SSL certificate error</body></html>
+            << HTTP/1.1 400 Bad Request
+
+               *
+            log GET https://h/ 400
+                identity: old
+            """)
+    }
 }

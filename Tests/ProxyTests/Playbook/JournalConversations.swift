@@ -212,6 +212,7 @@ struct JournalConversations {
             << connect h:443
             and server 2 >> tls h accepting new
             server 2 << GET / HTTP/1.1
+            report credential new was refused by h:443 (400, "The SSL certificate error")*
             >> HTTP/1.1 200 OK
             << HTTP/1.1 200 OK
             server 2 << close

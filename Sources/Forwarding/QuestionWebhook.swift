@@ -94,6 +94,9 @@ extension OperatorQuestion {
         line.add("details", details.isEmpty ? nil : details.joined(separator: "; "))
         line.add("pin", pin.map { "\($0)" })
         line.add("client", clients.first)
+        line.add("status", response?.status)
+        line.add("fields", lines: response?.fields)
+        line.add("text", response?.text, longest: ResponseExcerpt.textLimit)
         line.end()
     }
 }

@@ -21,7 +21,7 @@ public struct LogLine {
     private let style: LogStyle
 
     /// Letters of a text that are shown: a server's realm may be as long as a head.
-    private static let longest = 256
+    public static let longest = 256
 
     /// Begins a line behind what the buffer holds.
     /// - Parameters:
@@ -63,13 +63,32 @@ public struct LogLine {
         line.append(.quote)
     }
 
-    /// - Parameter value: nil: the member is left out.
-    public func add(_ name: StaticString, _ value: String?) {
+    /// - Parameters:
+    ///   - value: nil: the member is left out.
+    ///   - longest: letters that are shown.
+    public func add(_ name: StaticString, _ value: String?, longest: Int = longest) {
         guard let value else { return }
         begin(name)
+        append(value, longest)
+    }
+
+    /// - Parameter lines: nil: the member is left out.
+    public func add(_ name: StaticString, lines: [String]?) {
+        guard let lines else { return }
+        begin(name)
+        let (start, end): (UInt8, UInt8) = (UInt8(ascii: "["), UInt8(ascii: "]"))
+        line.append(start)
+        for (index, text) in lines.enumerated() {
+            if index > 0 { line.append(.comma) }
+            append(text, Self.longest)
+        }
+        line.append(end)
+    }
+
+    private func append(_ value: String, _ longest: Int) {
         let scalars = value.unicodeScalars
-        // The end of the 256th scalar is nobody's middle.
-        let end = scalars.index(scalars.startIndex, offsetBy: Self.longest, limitedBy: scalars.endIndex)
+        // The end of the last scalar that is shown is nobody's middle.
+        let end = scalars.index(scalars.startIndex, offsetBy: longest, limitedBy: scalars.endIndex)
         let shown = end.map { String(value[..<$0]) } ?? value
         let isCut = end != nil && end != scalars.endIndex
         switch style {

@@ -181,7 +181,10 @@ struct AskTests {
     }
 
     @Test func `a webhook is told of each question, and its signature is good`() throws {
-        let origin = try guardedOrigin()
+        let origin = try RecordingOrigin.answering { _, connection in
+            let fields = ["WWW-Authenticate: Basic realm=\"r\"", "X-Reason: locked", "Content-Type: text/plain"]
+            try connection.reply("401 Unauthorized", fields, "the account is locked")
+        }
         let receiver = try RecordingOrigin.answering { request, connection in
             try connection.reply(request.method == "POST" ? "204 No Content" : "405 Method Not Allowed")
         }
@@ -205,6 +208,8 @@ struct AskTests {
                 assert signature == "v1," + base64.b64encode(wanted).decode(), signature
                 question = json.loads(body)
                 assert question["type"] == "question" and question["rule"].startswith('"people"'), question
+                assert question["status"] == 401 and question["text"] == "the account is locked", question
+                assert question["fields"] == ["X-Reason: locked"], question
                 print(question["id"])
                 """
             let fields = ["webhook-id", "webhook-timestamp", "webhook-signature"].map { call[$0] ?? "" }

@@ -23,6 +23,7 @@ extension ManualTopic {
 
         Each question is a line on standard error, and, where `ask webhook` says so, a POST with a JSON object: `id`,
         `challenge` in words, `host`, `port`, `protocol`, `realm`, `method`, `rule`, `user`, `details`, `pin` and `client`.
+        Of the server's response it has `status`, `fields`, and up to 1 KB of `text`, in which secrets are masked.
         It is signed as Standard Webhooks are: `webhook-id`, `webhook-timestamp`, and in `webhook-signature` the HMAC-SHA256
         of the two and the content, with points between. An answer other than 2xx is reported, and the call made again
         twice while the question is open.

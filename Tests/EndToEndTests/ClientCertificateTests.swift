@@ -91,6 +91,17 @@ struct ClientCertificateTests {
         }
     }
 
+    @Test func `behind a certificate that a page refuses the next one is shown, and the first is on hold`() throws {
+        let rules =
+            try credential(ClientCertificate.expired, as: "old") + credential(ClientCertificate.good)
+            + "challenge { host *.example.test; method client-certificate; use old device }\n"
+        try AttacheProcess.visitingZoo(rules) { proxy throws in
+            for _ in 1...2 { try expectShown("client-good", to: "client-required", by: .upgraded, through: proxy) }
+            let refusals = proxy.errorOutput.split(separator: "\n").filter { $0.contains("old was refused by ") }
+            #expect(refusals.count == 1, "\(proxy.errorOutput)")
+        }
+    }
+
     @Test(arguments: ["encrypted key", "archive", "key and certificate in one file"])
     func `an identity comes in several forms`(form: String) throws {
         let identity = try ClientCertificate.rsa.get()

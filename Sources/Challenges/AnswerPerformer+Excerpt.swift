@@ -4,7 +4,7 @@ import IO
 
 /// What a response says for people, without what the request had sent.
 extension AnswerPerformer {
-    var excerpt: ResponseExcerpt {
+    var excerpt: ResponseExcerpt? {
         var mask = EchoMask()
         hideAnswer(in: &mask)
         return context.response.excerpt(hiding: mask)

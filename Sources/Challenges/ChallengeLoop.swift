@@ -40,8 +40,10 @@ public final class ChallengeLoop {
     private var latestFailure: ResponseExcerpt?
     /// How often a challenge came back for an answer.
     private var renewals = 0
-    /// Whether an operator rejected a challenge of this request.
-    public private(set) var isRejectedByOperator = false
+    /// The rule by which an operator rejected a challenge of this request; nil: none did.
+    private var rejecting: RuleReference?
+    /// The sentence for the client where the challenges stay unanswered because an operator rejected one; nil otherwise.
+    public private(set) var rejection: String?
 
     /// - Parameter known: the answer that the request went out with; nil where it has not gone out yet.
     public init(_ context: ChallengeContext, after known: KnownAnswer? = nil) {
@@ -82,6 +84,8 @@ public final class ChallengeLoop {
     /// Whether the answer stands in `Cookie`, beside the client's own cookies.
     public var answersByCookies: Bool { performer.session != nil }
     public var failureCount: Int { task.failureCount }
+    /// Whether an operator rejected a challenge of this request.
+    public var isRejectedByOperator: Bool { rejecting != nil }
     /// The field that the answer stands in.
     public var answerField: StaticString { answersByCookies ? "Cookie" : challenger.fields.answer }
     /// The places of a credential that is sent unasked, if not in the field of answers.
@@ -311,6 +315,7 @@ public final class ChallengeLoop {
             return .again
         case .pass(let reason):
             settle(.unanswered)
+            if case .rejected = reason { rejection = rejecting.map(UnansweredReason.rejection) }
             return trouble.verdict(on: reason, of: challenger, onLoginPage: round.isLoginPage, in: request.record)
         case .cancel(let reason):
             return fail(
@@ -384,7 +389,7 @@ public final class ChallengeLoop {
             granted = credential.version
         }
         self.ruled = ruled
-        if ruled.isRejectedByOperator { isRejectedByOperator = true }
+        if ruled.isRejectedByOperator { rejecting = ruled.rule.rule }
         context.note(ruled, on: challenge)
         guard TokenSupply.isWanted(by: ruled.decision, on: challenge) else { return task.decided(ruled.decision) }
         work = .exchange(ruled.decision, challenge)

@@ -56,7 +56,7 @@ struct UnansweredReason {
             return reason
         }
         if response.isRejectedByOperator, let rule = asked.first(where: { $0.ruling.action == .ask })?.ruling.rule {
-            var reason = UnansweredReason("rule \(rule.title) asks the operator, who rejected the challenge", .rejected)
+            var reason = UnansweredReason(rejection(by: rule), .rejected)
             reason.isOfRules = false
             return reason
         }
@@ -87,6 +87,11 @@ struct UnansweredReason {
             return reason
         }
         return nil
+    }
+
+    /// The sentence on a challenge that an operator has rejected, whom the rule asks.
+    static func rejection(by rule: RuleReference) -> String {
+        "rule \(rule.title) asks the operator, who rejected the challenge"
     }
 
     /// A parked credential counts as refused without being sent.

@@ -48,7 +48,7 @@ public final class ChallengedConnection: ChallengeResponse, LoginConnection {
         upstream.withValue(of: name, body)
     }
 
-    public func excerpt(hiding mask: EchoMask) -> ResponseExcerpt {
+    public func excerpt(hiding mask: EchoMask) -> ResponseExcerpt? {
         upstream.excerpt(hiding: exchange.mask(mask), by: policy.limits.response)
     }
 

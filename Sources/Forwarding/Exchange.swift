@@ -264,7 +264,9 @@ public final class Exchange {
         guard let verdict = (credentials.challenges?.parent ?? .ignored).judge() else { return nil }
         guard isChallenged, case .pass(let note) = verdict else { return ResponseVerdict(verdict) }
         // The parent itself wants something of us, and not of the client.
-        return .cancel(.unanswered(by: parent, challenges: upstream.challenges(in: .proxyAuthenticate), note: note))
+        let rejection = credentials.challenges?.parent.loop?.rejection
+        return .cancel(
+            .unanswered(by: parent, challenges: upstream.challenges(in: .proxyAuthenticate), note: note ?? rejection))
     }
 
     /// The decision about a response of the origin.

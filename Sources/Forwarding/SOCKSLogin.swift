@@ -1,155 +1,123 @@
 import Authentication
 import Bytes
 import Challenges
+import Crypto
 import HTTP
-import IO
-import Model
 import Rules
 import Telemetry
 import Upstream
 
-/// The credential of one connection to a SOCKS server: which one, whether it may be sent, and what came of it. The server's
-/// protection space has no realm; its method is `basic`, since RFC 1929 sends the password as it is.
+/// The login of one request at a SOCKS server. The server's word on it is met as a parent's `407` is, by a `ChallengeLoop`.
+///
+/// A client offers a password before the server says whether it wants one. So the challenge is met before a connection is made.
+/// The server's protection space has no realm; its method is `basic`, since RFC 1929 sends the password as it is.
 struct SOCKSLogin: ~Copyable {
-    private let requester: Requester
-    private let exchange: Exchange
-    private let parent: Parent
-    private let delegate: RuleDelegate
-    private let space: ProtectionSpace
-    /// Nil: none is offered.
-    public private(set) var credential: Credential?
-    /// Why none is offered, where there is one.
-    private var reason: String?
-    /// Whether the server asked for the password, and so has judged it.
+    private let connector: ParentConnector
+    private let response = SOCKSResponse()
+    /// Nil where no rule answers the server.
+    private let challenges: ChallengeLoop?
+    private var verdict = ResponseVerdict.pass(note: nil)
+    /// Whether the server asked for the password, and so judges it.
     private var isSent = false
-    /// The answer that is under way, until the server's verdict.
-    private var attempt: Attempt?
 
-    private var state: ChallengeState { requester.shared.challenges }
+    private var exchange: Exchange { connector.exchange }
+    private var parent: Parent { connector.parent }
 
-    public init(requester: Requester, exchange: Exchange, parent: Parent) {
-        self.requester = requester
-        self.exchange = exchange
-        self.parent = parent
-        delegate = requester.delegate(in: exchange)
-        space = ProtectionSpace(origin: parent.origin.authority, realm: nil, authenticationMethod: .basic)
-    }
-
-    /// Asks the rules, and waits for the verdict on the same credential where another request is being judged.
-    public mutating func prepare() async {
-        guard parent.mayBeAnswered(by: exchange.policy, in: requester.shared) else { return }
-        let stored = state.storage.defaultCredential(for: space)
-        let challenge = AuthenticationChallenge(
-            protectionSpace: space, proposedCredential: stored, previousFailureCount: 0, failureResponse: nil)
-        let rule = delegate.rule(for: challenge)
-        if delegate.wantsFreshCredentials(for: challenge, by: rule) {
-            await state.refresh(exchange.policy.challenges.credentials)
-        }
-        let ruled: RuleDelegate.RuledDecision
-        do throws(UnansweredQuestion) { ruled = try await decide(challenge, by: rule) } catch {
-            reason = error.reason
+    init(by connector: ParentConnector) {
+        self.connector = connector
+        let (requester, exchange, parent) = (connector.requester, connector.exchange, connector.parent)
+        guard parent.server.scheme == .socks5, parent.mayBeAnswered(by: exchange.policy, in: requester.shared) else {
+            challenges = nil
             return
         }
-        exchange.record.note(ruled.rule.rule, about: parent.challenger)
-        if let trouble = ruled.trouble {
-            exchange.record.details = "\(trouble)"
-            state.report("\(trouble)")
-        }
-        if let report = ruled.decision.report {
-            reason = PassReason.reported(answer: report, reason: ruled.decision.reason).description
-            return
-        }
-        switch ruled.decision.disposition {
-        case .useCredential(let credential): self.credential = credential
-        case .performDefaultHandling: credential = stored
-        case .rejectProtectionSpace: break
-        case .cancelAuthenticationChallenge: reason = ruled.decision.reason
-        }
-        guard let credential else { return }
-        guard credential.user != nil, credential.password != nil else {
-            reason = "credential \(credential.version.name) has no user and password"
-            self.credential = nil
-            return
-        }
-        await seekAdmission(of: credential, under: RetryTerms(retry: rule.retry))
+        // The server judges the password before it hears of a target.
+        let request = ChallengedRequest(
+            target: ByteBuffer(capacity: 1), hasBody: false, isOwn: exchange.own != nil || exchange.probe != nil,
+            record: exchange.record, presence: requester.presence, waiting: exchange.times.waiting)
+        challenges = ChallengeLoop(
+            ChallengeContext(
+                source: AnswerSource(of: parent.challenger, for: exchange, of: requester), request: request,
+                connection: response, pages: nil,
+                fetcher: TokenClient(upstreams: requester.upstreams, policy: exchange.policy),
+                metrics: requester.metrics))
     }
 
-    /// The decision of the rules, or of the operator whom they ask.
-    private func decide(
-        _ challenge: AuthenticationChallenge, by rule: Ruling
-    ) async throws(UnansweredQuestion) -> RuleDelegate.RuledDecision {
-        let now = requester.loop.epochMilliseconds
-        guard let question = delegate.question(about: challenge, by: rule) else {
-            return delegate.decide(challenge, by: rule, at: now)
-        }
-        return delegate.decide(by: try await delegate.ask(question, at: now), in: challenge.protectionSpace, rule)
+    /// Whether the next connection begins with the offer of a password.
+    var offersPassword: Bool { if case .again = verdict { true } else { false } }
+
+    /// Finds the password to offer. To be called before the first connection, and after a refusal.
+    mutating func meetChallenge() async {
+        isSent = false
+        response.status = .proxyAuthenticationRequired
+        if let challenges { verdict = ResponseVerdict(await challenges.judged()) }
     }
 
-    /// Asks the account of the credential whether it may be sent.
-    private mutating func seekAdmission(of credential: Credential, under terms: RetryTerms) async {
-        let evidence = state.spaces.accounts.evidence(of: credential, at: parent.challenger.serverName)
-        var terms = terms
-        terms.mayProbe = false
-        var admission = AnswerAdmission?.some(
-            evidence.admit([UInt8]().span, under: terms, now: requester.loop.epochMilliseconds))
-        if case .wait(let waiter)? = admission {
-            let alarm = Alarm(on: requester.loop) { waiter.expire() }
-            alarm.set(after: exchange.policy.timeouts.connect)
-            defer { alarm.cancel() }
-            admission = await waiter.admission()
-        }
-        switch admission {
-        case .send(let attempt)?:
-            self.attempt = attempt
-            return
-        case .refused(_, let nextTry)?:
-            requester.metrics.add(to: .credentialsParked)
-            let pause = nextTry.map { max(0, $0 - requester.loop.epochMilliseconds) }
-            reason = PassReason.parked(credential: credential.version.name, pause: pause).description
-        case .wait?, nil: reason = PassReason.undecided(credential: credential.version.name).description
-        }
-        self.credential = nil
-    }
-
-    public mutating func append(to buffer: ByteBuffer) throws(SOCKSError) {
-        guard let credential, let user = credential.user, let password = credential.password else {
-            throw .unusableCredential
-        }
-        try SOCKS5Handshake.append(user: user, password: password, to: buffer)
-        isSent = true
-        if let attempt, attempt.leads { requester.presence.beginTrial(attempt) }
-        let rule = exchange.record.parentAnswer
-        exchange.record.parentAnswer = AnswerRecord(
-            scheme: .basic, credential: credential.version.name, dated: .passwordInClear, rule: rule?.rule,
-            ruleLine: rule?.ruleLine ?? 0)
+    mutating func append(to buffer: ByteBuffer) throws(SOCKSError) {
+        let nothing = [UInt8]()
+        isSent =
+            challenges?.authorize(method: nothing.span, target: nothing.span, bodyDigest: nil, into: buffer) ?? false
+        guard isSent else { throw .malformed }
     }
 
     /// The server has nothing against the login, or wanted none.
-    public mutating func accepted() {
-        defer { attempt = nil }
-        if isSent { attempt?.settle(.accepted, now: requester.loop.epochMilliseconds) }
-        guard isSent, let version = credential?.version, parent.accepted != version else { return }
-        parent.accepted = version
-        state.spaces.noteAccepted(version, for: space)
+    mutating func accepted() async {
+        guard isSent, let challenges else {
+            // No answer was given.
+            if let answer = exchange.record.parentAnswer {
+                exchange.record.parentAnswer = AnswerRecord(
+                    scheme: nil, credential: nil, dated: [], rule: answer.rule, ruleLine: answer.ruleLine)
+            }
+            return
+        }
+        response.status = .ok
+        _ = await challenges.judged()
     }
 
-    /// The server has judged, and nobody sends this version again.
-    public mutating func refused() -> Refusal {
-        guard let credential else { return unanswered }
-        parent.accepted = nil
-        let why = "was refused by \(space.host):\(space.port)"
-        attempt?.settle(.refused, because: why, now: requester.loop.epochMilliseconds)
-        attempt = nil
-        state.refuse(
-            DefiniteRefusal(of: credential, in: space, because: why), of: delegate.client,
-            countedBy: requester.metrics)
-        return .unanswered(
-            by: parent, challenges: [HeaderChallenge(scheme: "password")],
-            note: PassReason.alreadyRefused(credential: credential.version.name).description)
+    /// The server wants a password, and gets none that it takes. Takes note of that.
+    func unanswered() -> Refusal {
+        switch verdict {
+        case .cancel(let refusal):
+            takeNote(refusal.sentence)
+            return refusal
+        case .pass(let note): return unanswered(note)
+        case .again: return unanswered("it takes neither a user with a password nor a connection without a login")
+        }
     }
 
-    /// The server wants a password that it does not get.
-    public var unanswered: Refusal {
-        .unanswered(by: parent, challenges: [HeaderChallenge(scheme: "password")], note: reason)
+    private func unanswered(_ note: String?) -> Refusal {
+        takeNote(note)
+        return .unanswered(by: parent, challenges: [.socksPassword], note: note ?? challenges?.rejection)
     }
+
+    private func takeNote(_ note: String?) {
+        parent.refusedLogin()
+        UnansweredNote(requester: connector.requester, exchange: exchange, upstream: nil)
+            .take(of: parent.challenger, challenges, note, .cancelled)
+    }
+}
+
+/// The word of a SOCKS server on a login, as a response of HTTP. It has no fields and no text.
+private final class SOCKSResponse: ChallengeResponse, LoginConnection {
+    var status = Status.proxyAuthenticationRequired
+
+    let keepsConnection = false
+    let persistsLogin = false
+
+    func challenges(in name: KnownField) -> [HeaderChallenge] {
+        status == .proxyAuthenticationRequired ? [.socksPassword] : []
+    }
+
+    func withInformation<Result>(in name: KnownField, _ body: (Span<UInt8>?) -> Result) -> Result { body(nil) }
+    func excerpt(hiding mask: EchoMask) -> ResponseExcerpt? { nil }
+    func awaitText() async -> Bool { false }
+    func digestBody(_ algorithm: DigestAlgorithm) async -> BodyDigest { .whole([]) }
+
+    // A login is no more than the beginning of a connection.
+    let isClaimed = false
+    let login: (any SecurityContext)? = nil
+    let channelBinding: ChannelBinding? = nil
+    let isReused = false
+
+    func claim(for credential: Credential, in context: any SecurityContext, isShared: Bool) {}
+    func holdsLogin(with version: CredentialVersion) -> Bool { false }
 }

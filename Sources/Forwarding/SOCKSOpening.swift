@@ -25,32 +25,38 @@ struct SOCKSOpening {
 
     /// - Throws: the refusal that the client is to be told.
     public func open() async throws(Refusal) -> ParentConnector.Tunnel {
-        var login = SOCKSLogin(requester: requester, exchange: exchange, parent: parent)
-        if parent.server.scheme == .socks5 { await login.prepare() }
-        let connection = try await connector.connect(under: .plain, resuming: false)
-        let inbound = ByteBuffer(capacity: 512)
-        let started = requester.loop.nanoseconds
-        do throws(Failure) {
-            try await negotiate(on: connection.stream, inbound, &login)
-        } catch {
-            connection.stream.close()
-            let refusal = refusal(for: error, of: &login)
-            exchange.record.trace?.note("socks", from: started, error: refusal.sentence)
-            throw refusal
+        var login = SOCKSLogin(by: connector)
+        await login.meetChallenge()
+        while true {
+            let connection = try await connector.connect(under: .plain, resuming: false)
+            let inbound = ByteBuffer(capacity: 512)
+            let started = requester.loop.nanoseconds
+            do throws(Failure) {
+                try await negotiate(on: connection.stream, inbound, &login)
+            } catch {
+                connection.stream.close()
+                guard let refusal = await refusal(for: error, of: &login) else {
+                    exchange.record.trace?.note("socks", from: started, error: Self.refusedLogin)
+                    continue
+                }
+                exchange.record.trace?.note("socks", from: started, error: refusal.sentence)
+                throw refusal
+            }
+            exchange.record.trace?.note("socks", from: started)
+            await login.accepted()
+            return ParentConnector.Tunnel(connection: connection, early: inbound.isEmpty ? nil : inbound)
         }
-        exchange.record.trace?.note("socks", from: started)
-        login.accepted()
-        return ParentConnector.Tunnel(connection: connection, early: inbound.isEmpty ? nil : inbound)
     }
 
-    private func refusal(for failure: Failure, of login: inout SOCKSLogin) -> Refusal {
+    private static let refusedLogin = "the parent refused the login"
+
+    /// - Returns: nil where the server is shown another login, on another connection.
+    private func refusal(for failure: Failure, of login: inout SOCKSLogin) async -> Refusal? {
         switch failure {
         case .protocolSays(.passwordRefused):
-            parent.refusedLogin()
-            return login.refused()
-        case .protocolSays(.noAcceptableMethod):
-            parent.refusedLogin()
-            return login.unanswered
+            await login.meetChallenge()
+            return login.offersPassword ? nil : login.unanswered()
+        case .protocolSays(.noAcceptableMethod): return login.unanswered()
         case .protocolSays(let error): return .refused(error, by: parent, to: origin)
         case .connection(let error):
             // As in `TunnelRequest`.
@@ -79,8 +85,8 @@ struct SOCKSOpening {
                 } catch { throw .protocolSays(error) }
             }
         }
-        var handshake = SOCKS5Handshake.awaitingMethod(offersPassword: login.credential != nil)
-        out.append(SOCKS5Handshake.greeting(offersPassword: login.credential != nil))
+        var handshake = SOCKS5Handshake.awaitingMethod(offersPassword: login.offersPassword)
+        out.append(SOCKS5Handshake.greeting(offersPassword: login.offersPassword))
         try await send(out, on: stream)
         while true {
             try await receive(from: stream, into: inbound)

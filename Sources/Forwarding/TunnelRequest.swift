@@ -143,7 +143,7 @@ struct TunnelRequest {
         case .pass(let note):
             if status == .proxyAuthenticationRequired {
                 takeNote(of: upstream, challenges, note)
-                throw .unanswered(by: parent, challenges: wants, note: note)
+                throw .unanswered(by: parent, challenges: wants, note: note ?? challenges?.rejection)
             }
             guard status.isSuccessful else { throw .tunnelRefused(by: parent, to: origin, status: status) }
         }

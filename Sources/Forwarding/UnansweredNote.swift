@@ -10,7 +10,8 @@ import Upstream
 struct UnansweredNote {
     let requester: Requester
     let exchange: Exchange
-    let upstream: UpstreamConnection
+    /// Where the response came; nil for the word of a SOCKS server.
+    let upstream: UpstreamConnection?
 
     /// - Parameters:
     ///   - loop: nil where the challenges were not ours to answer.
@@ -22,15 +23,16 @@ struct UnansweredNote {
     ) -> PassedNote? {
         let fields = challenger.fields
         var response = UnansweredResponse(
-            from: challenger, to: requester.delegate(in: exchange), lines: upstream.values(of: fields.challenge),
-            challenges: upstream.challenges(in: fields.challenge), note: note, outcome: outcome)
+            from: challenger, to: requester.delegate(in: exchange),
+            lines: upstream?.values(of: fields.challenge) ?? ["\(HeaderChallenge.socksPassword)"],
+            challenges: upstream?.challenges(in: fields.challenge) ?? [.socksPassword], note: note, outcome: outcome)
         response.failures = loop?.failureCount ?? 0
         response.refusals = loop?.refusals ?? []
         response.isRejectedByOperator = loop?.isRejectedByOperator ?? false
         response.credential = challenger.isProxy ? exchange.record.parentCredential : exchange.record.credential
         response.keepsAuthorization =
             !challenger.isProxy && loop == nil && exchange.request.fields.present.contains(.authorization)
-        response.excerpt = { upstream.excerpt(hiding: mask(of: loop), by: limits) }
+        response.excerpt = upstream.map { upstream in { upstream.excerpt(hiding: mask(of: loop), by: limits) } }
         guard let finding = response.note(at: requester.loop.epochMilliseconds) else { return PassedNote(note) }
         record(finding)
         // A client that logs in by itself where no rule means the server needs nobody's help.
@@ -50,7 +52,9 @@ struct UnansweredNote {
 
     /// Nil where the text has come with the head, or there is none.
     private func reader(for finding: UnansweredResponse.Finding, _ loop: ChallengeLoop?) -> ExcerptReader? {
-        guard let response = finding.response, response.text == nil, upstream.awaitsContent else { return nil }
+        guard let upstream, upstream.awaitsContent, let response = finding.response, response.text == nil else {
+            return nil
+        }
         let (challenges, requester, keys) = (requester.shared.challenges, requester, finding.keys)
         return ExcerptReader(response, of: upstream, hiding: mask(of: loop), by: limits) { response in
             challenges.journal.note(response, for: keys, at: requester.loop.epochMilliseconds)
@@ -78,13 +82,15 @@ extension ForwardingContext {
         exchange.record.trace?.endLeg(status: Int(exchange.upstream.head.status.rawValue), error: refusal.sentence)
         // A refusal that explains what to do says that there is no rule, and no more.
         let note = refusal.explanation == nil ? refusal.sentence : nil
+        let challenges = exchange.credentials.challenges
         switch exchange.upstream.head.status {
         case .unauthorized:
-            unanswered.take(of: destination.challenger, exchange.credentials.challenges?.origin.loop, note, .cancelled)
+            unanswered.take(of: destination.challenger, challenges?.origin.loop, note, .cancelled)
         case .proxyAuthenticationRequired:
             guard let parent = exchange.way.relay else { break }
             parent.refusedLogin()
-            unanswered.take(of: parent.challenger, exchange.credentials.challenges?.parent.loop, note, .cancelled)
+            let isRejected = challenges?.parent.loop?.rejection != nil
+            unanswered.take(of: parent.challenger, challenges?.parent.loop, isRejected ? nil : note, .cancelled)
         default: break
         }
         return refusal

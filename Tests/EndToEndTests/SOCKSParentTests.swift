@@ -33,6 +33,34 @@ struct SOCKSParentTests {
         }
     }
 
+    @Test func `behind a refused password the next one is shown, and operators see both in the lists`() throws {
+        let (apache, socks) = (try ApacheServer.shared(), try SOCKSServer.shared())
+        let rules = """
+            credential bad { user \(Account.user); password file @/wrong }
+            credential good { user \(Account.user); password file @/password }
+            parent corp { socks5 \(socks.address) }
+            challenge "socks" { proxy yes; protocol socks; use bad good }
+            route 127.0.0.1 { via corp }
+            """
+        let setting = AttacheProcess.Setting(
+            files: ["wrong": Account.wrongPassword, "password": Account.password])
+        try AttacheProcess.running(rules, setting: setting) { proxy throws in
+            let fetched = try proxy.get(apache.url("/open/"))
+            #expect(fetched.status == 200, "\(fetched) \(proxy.errorOutput)")
+            #expect(try proxy.records(atLeast: 1).first?["parent_credential"] == "good")
+            let list = { (arguments: [String]) in
+                try Finished.run(AttacheBinary.path, arguments, directory: proxy.folder, seconds: 30).output
+            }
+            let challenges = try list(["challenges"])
+            #expect(challenges.contains("socks5://\(socks.address)"), "\(challenges)")
+            #expect(challenges.contains("username/password"), "\(challenges)")
+            let credentials = try list(["credential", "list"])
+            #expect(credentials.contains("proxy socks://\(socks.address)"), "\(credentials)")
+            let learned = try list(["learn"])
+            #expect(learned.contains("port \(socks.port)"), "\(learned)")
+        }
+    }
+
     @Test func `a password that a SOCKS server refuses is sent once`() throws {
         let sent = Mutex(0)
         let socks = try RecordingOrigin { connection in

@@ -3,14 +3,14 @@ import Crypto
 import Model
 
 /// Basic (RFC 7617). The credential is sent as UTF-8 whether the server names a charset or not: nothing else is named
-/// by the RFC, and browsers send nothing else.
+/// by the RFC, and browsers send nothing else. A SOCKS server gets the same two texts as they are (RFC 1929).
 public struct BasicScheme: AuthenticationScheme {
     public let method = AuthenticationMethod.basic
 
     public init() {}
 
     public func strength(of challenge: HeaderChallenge) -> Int? {
-        challenge.scheme == "basic" && challenge.token68 == nil ? Strength.basic : nil
+        challenge.scheme == "basic" && challenge.token68 == nil || challenge == .socksPassword ? Strength.basic : nil
     }
 
     public func authenticator(
@@ -19,6 +19,19 @@ public struct BasicScheme: AuthenticationScheme {
         guard let user = credential.user, let password = credential.password else {
             throw .unsuitableCredential(credential: credential.version.name, method: method)
         }
+        let name = credential.version.name
+        var value =
+            challenge == .socksPassword
+            ? try Self.message(user, password, of: name) : try Self.fieldValue(user, password, of: name)
+        return BasicAuthenticator(
+            value: Secret(wiping: &value), challenge: challenge,
+            extent: space.isProxy ? .origin : .directory(of: target))
+    }
+
+    /// - Parameter name: the credential's, for errors.
+    private static func fieldValue(
+        _ user: String, _ password: Secret, of name: String
+    ) throws(AuthenticationError) -> [UInt8] {
         var text: [UInt8] = []
         // An array that grows leaves what it held where it stood.
         text.reserveCapacity(user.utf8.count + 1 + password.count)
@@ -29,35 +42,61 @@ public struct BasicScheme: AuthenticationScheme {
         }
         defer { _ = Secret(wiping: &text) }
         guard !text.contains(where: { $0 < .space || $0 == .delete }) else {
-            throw .controlCharacter(credential: credential.version.name)
+            throw .controlCharacter(credential: name)
         }
-        guard !user.utf8.contains(.colon) else { throw .userContainsColon(credential: credential.version.name) }
+        guard !user.utf8.contains(.colon) else { throw .userContainsColon(credential: name) }
         var value: [UInt8] = []
         value.reserveCapacity(6 + Base64.count(encoding: text.count))
         value += "Basic ".utf8
         Base64.append(text, to: &value)
-        return BasicAuthenticator(
-            value: Secret(wiping: &value), realm: challenge["realm"],
-            extent: space.isProxy ? .origin : .directory(of: target))
+        return value
+    }
+
+    /// The message of RFC 1929 section 2, which any user and password fit into that are short enough.
+    ///
+    /// - Parameter name: as above.
+    private static func message(
+        _ user: String, _ password: Secret, of name: String
+    ) throws(AuthenticationError) -> [UInt8] {
+        let count = user.utf8.count
+        guard count > 0, password.count > 0 else { throw .empty(credential: name) }
+        guard count <= 255, password.count <= 255 else { throw .oversized(credential: name) }
+        var value: [UInt8] = []
+        value.reserveCapacity(3 + count + password.count)
+        value += [1, UInt8(truncatingIfNeeded: count)]
+        value += user.utf8
+        value.append(UInt8(truncatingIfNeeded: password.count))
+        password.withBytes { bytes in
+            for offset in 0..<bytes.count { value.append(bytes[offset]) }
+        }
+        return value
     }
 }
 
-/// The one field value that answers a Basic space.
+extension HeaderChallenge {
+    /// The challenge of a SOCKS server that wants a user and a password (RFC 1928 section 3). No field can say it: its name is
+    /// no token.
+    public static let socksPassword = HeaderChallenge(scheme: "username/password")
+}
+
+/// The one value that answers a Basic space, or a SOCKS server.
 private final class BasicAuthenticator: RequestAuthenticator {
     let extent: Extent
     private let value: Secret
+    private let scheme: String
     private let realm: [UInt8]?
 
-    init(value: Secret, realm: [UInt8]?, extent: Extent) {
+    init(value: Secret, challenge: HeaderChallenge, extent: Extent) {
         self.value = value
-        self.realm = realm
+        scheme = challenge.scheme
+        realm = challenge["realm"]
         self.extent = extent
     }
 
     var bodyDigest: DigestAlgorithm? { nil }
 
     func answers(_ challenge: HeaderChallenge) -> Bool {
-        challenge.scheme == "basic" && challenge["realm"] == realm
+        challenge.scheme == scheme && challenge["realm"] == realm
     }
 
     func authorize(

@@ -100,7 +100,7 @@ public final class ProtectionSpaces: Sendable {
         if isLasting, isNew || isLarger { tell(space) }
     }
 
-    /// A version was accepted in a space that has no authenticators: a password of a SOCKS parent, or an FTP server.
+    /// A version was accepted in a space that has no authenticators: a client certificate.
     public func noteAccepted(_ version: CredentialVersion, for space: ProtectionSpace) {
         let known = remembered(space.origin).remembered(space).known
         if known.accept(version) { tell(known) }

@@ -45,7 +45,8 @@ public struct ChallengeOrder: Sendable {
     public func unknownOffers(in challenges: [HeaderChallenge], from origin: Origin) -> [Offer] {
         let methods = schemes.map(\.method).filter { $0 != .htmlForm }
         return challenges.filter { challenge in
-            challenge != .loginPage && !methods.contains { $0.rawValue == challenge.scheme }
+            challenge != .loginPage && challenge != .socksPassword
+                && !methods.contains { $0.rawValue == challenge.scheme }
         }.map { challenge in
             Offer(
                 space: ProtectionSpace(origin: origin, realm: challenge.realm, authenticationMethod: .other),

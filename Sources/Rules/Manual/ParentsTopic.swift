@@ -13,7 +13,8 @@ extension ManualTopic {
             challenge "jump host" { proxy yes; protocol socks; use ci }
 
         A rule with `proxy yes` answers a parent's 407, by every scheme; its host is the parent's, its protocol http, https
-        or socks. A 407 that no rule answers becomes a 502 that names the rule to write: a client's own Proxy-Authorization
+        or socks. A SOCKS server that wants a user and a password is asked on a connection for each answer; `attache
+        challenges` has it as username/password. A 407 that no rule answers becomes a 502 that names the rule to write: a client's own Proxy-Authorization
         is for this proxy and goes no further.
 
             challenge "corp proxy" { proxy yes; host *.corp.example.com; method ntlm digest; use ci }

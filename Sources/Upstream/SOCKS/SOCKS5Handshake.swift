@@ -1,5 +1,4 @@
 import Bytes
-import Crypto
 
 /// The client's side of SOCKS 5 (RFC 1928), with a user and a password where the server wants them (RFC 1929). A machine
 /// without I/O: what is due is sent, and what comes is handed in.
@@ -75,17 +74,6 @@ public enum SOCKS5Handshake: Equatable {
 
     public static func greeting(offersPassword: Bool) -> [UInt8] {
         offersPassword ? [version, 2, noLogin, passwordLogin] : [version, 1, noLogin]
-    }
-
-    /// RFC 1929 section 2.
-    public static func append(user: String, password: Secret, to buffer: ByteBuffer) throws(SOCKSError) {
-        let count = user.utf8.count
-        guard (1...255).contains(count), (1...255).contains(password.count) else { throw .unusableCredential }
-        buffer.append(1 as UInt8)
-        buffer.append(UInt8(truncatingIfNeeded: count))
-        buffer.append(user)
-        buffer.append(UInt8(truncatingIfNeeded: password.count))
-        password.withBytes { buffer.append($0) }
     }
 
     /// RFC 1928 section 4: CONNECT. A name is the server's to look up.

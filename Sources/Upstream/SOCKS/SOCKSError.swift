@@ -7,8 +7,6 @@ public enum SOCKSError: Error, Equatable {
     case refused(code: UInt8)
     /// It does not speak this version of SOCKS.
     case malformed
-    /// RFC 1929 has room for 255 bytes each.
-    case unusableCredential
-    /// So has RFC 1928 for a host.
+    /// RFC 1928 has room for 255 bytes.
     case hostTooLong
 }

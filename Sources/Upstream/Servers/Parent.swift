@@ -17,8 +17,6 @@ public final class Parent {
     /// For records, and for those who look at the state of the proxy.
     public let figures: ParentFigures
     private(set) var health = ParentHealth.working
-    /// The version of a credential that it took last, where it speaks SOCKS.
-    public var accepted: CredentialVersion?
     /// When it is looked at next.
     public var probe: Alarm?
 

@@ -68,10 +68,6 @@ extension Refusal {
         case .malformed, .noAcceptableMethod, .passwordRefused:
             return Refusal(
                 .badGateway, .httpProtocolError, "\(title) does not speak \(parent.server.scheme.rawValue)")
-        case .unusableCredential:
-            return Refusal(
-                .badGateway, .proxyConfigurationError,
-                "\(title) takes a user and a password of 1 to 255 bytes each, and the credential is none such")
         case .hostTooLong: return Refusal(.badGateway, .httpRequestError, "\(words): its name is too long")
         }
     }

@@ -48,7 +48,7 @@ final class PlayedServer: ChallengeResponse, LoginConnection, RequestPresence {
     var text: String?
     var lateText: String?
 
-    func excerpt(hiding mask: EchoMask) -> ResponseExcerpt {
+    func excerpt(hiding mask: EchoMask) -> ResponseExcerpt? {
         var excerpt = ResponseExcerpt(status: Int(status.rawValue), fields: [("Server", "played")], hiding: mask)
         if let text { excerpt.take(Array(text.utf8), mediaType: "text/plain", hiding: mask) }
         return excerpt

@@ -258,10 +258,23 @@ struct AskConversations {
             server >> "\x01\x01"
             report credential ask:v was refused by p:1080*
             server << close
-            << HTTP/1.1 502 Bad Gateway
-               Proxy-Status: *
-
-               *
+            report question 2: *
+            question 2
+                failures: 1
+            answer 2 user v r
+            << connect p:1080
+            server 2 << "\x05\x02\x00\x02"
+            server 2 >> "\x05\x02"
+            server 2 << "\x01\x01v\x01r"
+            server 2 >> "\x01\x00"
+            server 2 << "\x05\x01\x00\x03\x01h\x00\x50"
+            server 2 >> "\x05\x00\x00\x01\x00\x00\x00\x00\x00\x00"
+            server 2 << GET / HTTP/1.1
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            journal username/password p:1080 answered
+                credential: ask:v
+                failures: 1
             """#)
     }
 

@@ -111,6 +111,33 @@ struct JournalConversations {
             """)
     }
 
+    @Test(arguments: [false, true])
+    func `a parent's challenge that an operator rejected is told to the client as that`(isTunnel: Bool) async {
+        await play(
+            rules: """
+                parent corp { http proxy:3128 }
+                route * { via corp }
+                challenge "people" { proxy yes; ask }
+                """,
+            """
+            >> \(isTunnel ? "CONNECT h:443" : "GET http://h/") HTTP/1.1
+            << connect proxy:3128
+            << \(isTunnel ? "CONNECT h:443" : "GET http://h/") HTTP/1.1
+            >> HTTP/1.1 407 Proxy Authentication Required
+               Proxy-Authenticate: Basic realm="x"
+            report question 1: *
+            answer 1 reject
+            << HTTP/1.1 502 Bad Gateway
+               Proxy-Status: *
+
+               *rule "people" asks the operator, who rejected the challenge*
+            server << close
+            report a challenge of proxy:3128 (basic realm "x") is not answered: rule "people" asks the operator, who rejected the challenge
+            journal basic proxy:3128 cancelled
+                reason: rule "people" asks the operator, who rejected the challenge
+            """)
+    }
+
     @Test func `a server's wish for a certificate that an operator rejected is noted as that`() async {
         await play(
             rules: """
@@ -185,6 +212,7 @@ struct JournalConversations {
             and server >> tls h accepting new
             server << GET / HTTP/1.1
             \(Self.nginx.replacing("PHRASE", with: "The SSL certificate error"))
+            report credential new was refused by h:443 (400, "The SSL certificate error")*
             report the client certificate for h:443 is refused: the server refused the client certificate of credential new: it answered 400, "The SSL certificate error"
             journal client-certificate h:443 passed
                 credential: new
@@ -212,7 +240,6 @@ struct JournalConversations {
             << connect h:443
             and server 2 >> tls h accepting new
             server 2 << GET / HTTP/1.1
-            report credential new was refused by h:443 (400, "The SSL certificate error")*
             >> HTTP/1.1 200 OK
             << HTTP/1.1 200 OK
             server 2 << close

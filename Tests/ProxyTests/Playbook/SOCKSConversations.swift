@@ -217,4 +217,184 @@ struct SOCKSConversations {
                         *on hold*
             """#)
     }
+
+    // MARK: - Refusals
+
+    private static let two = """
+        credential a { user u; password p }
+        credential b { user v; password q }
+        parent corp { socks5 proxy:1080 }
+        route * { via corp }
+
+        """
+
+    /// The server refuses the first password, and takes the second.
+    private static let secondIsTaken = #"""
+        >> GET http://h/ HTTP/1.1
+        << connect proxy:1080
+        server << "\x05\x02\x00\x02"
+        server >> "\x05\x02"
+        server << "\x01\x01u\x01p"
+        server >> "\x01\x01"
+        server << close
+        report credential a was refused by proxy:1080*
+        << connect proxy:1080
+        server 2 << "\x05\x02\x00\x02"
+        server 2 >> "\x05\x02"
+        server 2 << "\x01\x01v\x01q"
+        server 2 >> "\x01\x00"
+        server 2 << "\x05\x01\x00\x03\x01h\x00\x50"
+        server 2 >> "\x05\x00\x00\x01\x00\x00\x00\x00\x00\x00"
+        server 2 << GET / HTTP/1.1
+        >> HTTP/1.1 200 OK
+        << HTTP/1.1 200 OK
+
+        """#
+
+    @Test func `behind a password that is refused the rule's next one is shown, within the same request`() async {
+        await play(
+            rules: Self.two + #"challenge "gate" { proxy yes; protocol socks; use a b }"#,
+            Self.secondIsTaken + #"""
+                log GET http://h/ 200
+                    parent_scheme: basic
+                    parent_credential: b
+                    rule: gate
+                journal username/password proxy:1080 answered
+                    rule: "gate" (proxy.conf:*)
+                    disposition: use a b
+                    credential: b
+                    failures: 1
+                    count: 1
+                """#)
+    }
+
+    @Test func `a rule about refusals answers the next time, within the same request`() async {
+        await play(
+            rules: Self.two + """
+                challenge "second" { proxy yes; failures 1; use b }
+                challenge "first" { proxy yes; use a }
+                """,
+            Self.secondIsTaken + #"""
+                journal username/password proxy:1080 answered
+                    rule: "second" (proxy.conf:*)
+                    disposition: use b
+                    credential: b
+                    failures: 1
+                """#)
+    }
+
+    @Test func `a server whose password no rule has is noted as a parent's challenge, with the lines to write`() async {
+        await play(
+            rules: "parent corp { socks5 proxy:1080 }\nroute * { via corp }",
+            #"""
+            >> GET http://h/ HTTP/1.1
+            << connect proxy:1080
+            server << "\x05\x01\x00"
+            server >> "\x05\xff"
+            server << close
+            << HTTP/1.1 502 Bad Gateway
+               Proxy-Status: *
+
+               *challenge "proxy" { proxy yes; host proxy; port 1080; use parent }*
+            report a challenge of proxy:1080 (username/password) is not answered: no rule is for proxy:1080; to have it answered: credential parent { user NAME; password file /path/to/password } challenge "proxy" { proxy yes; host proxy; port 1080; use parent }*
+            journal username/password proxy:1080 cancelled
+                disposition: default
+                failures: 0
+                reason: no rule is for proxy:1080
+            """#)
+    }
+
+    @Test func `a password that is refused at last is noted with its reason`() async {
+        await play(
+            rules: Self.rules,
+            #"""
+            >> GET http://h/ HTTP/1.1
+            << connect proxy:1080
+            server << "\x05\x02\x00\x02"
+            server >> "\x05\x02"
+            server << "\x01\x01u\x01p"
+            server >> "\x01\x01"
+            server << close
+            << HTTP/1.1 502 Bad Gateway
+               Proxy-Status: *
+
+               *refused*
+            report credential c was refused *
+            report a challenge of proxy:1080 (username/password) is not answered: *
+            journal username/password proxy:1080 cancelled
+                rule: "gate" (proxy.conf:*)
+                disposition: use c
+                credential: c
+                failures: 1
+            """#)
+    }
+
+    @Test func `a login that an operator rejects is told as that`() async {
+        await play(
+            rules: """
+                parent corp { socks5 proxy:1080 }
+                route * { via corp }
+                challenge "people" { proxy yes; ask }
+                """,
+            #"""
+            >> GET http://h/ HTTP/1.1
+            report question 1: *
+            answer 1 reject
+            << connect proxy:1080
+            server << "\x05\x01\x00"
+            server >> "\x05\xff"
+            server << close
+            << HTTP/1.1 502 Bad Gateway
+               Proxy-Status: *
+
+               *rule "people" asks the operator, who rejected the challenge*
+            report a challenge of proxy:1080 (username/password) is not answered: rule "people" asks the operator, who rejected the challenge
+            journal username/password proxy:1080 cancelled
+                rule: "people" (proxy.conf:*)
+                reason: rule "people" asks the operator, who rejected the challenge
+            """#)
+    }
+
+    @Test func `a server that takes none of the ways to log in has refused no password`() async {
+        await play(
+            rules: Self.rules,
+            #"""
+            >> GET http://h/ HTTP/1.1
+            << connect proxy:1080
+            server << "\x05\x02\x00\x02"
+            server >> "\x05\xff"
+            server << close
+            << HTTP/1.1 502 Bad Gateway
+               Proxy-Status: *
+
+               *takes neither*
+            report a challenge of proxy:1080 (username/password) is not answered: *takes neither*
+            >> GET http://h/ HTTP/1.1
+            << connect proxy:1080
+            server 2 << "\x05\x02\x00\x02"
+            """#)
+    }
+
+    @Test func `a password that RFC 1929 has no room for is not sent cut off`() async {
+        let long = String(repeating: "x", count: 256)
+        await play(
+            rules: """
+                credential c { user u; password \(long) }
+                parent corp { socks5 proxy:1080 }
+                route * { via corp }
+                challenge "gate" { proxy yes; use c }
+                """,
+            #"""
+            >> GET http://h/ HTTP/1.1
+            << connect proxy:1080
+            server << "\x05\x01\x00"
+            server >> "\x05\xff"
+            server << close
+            << HTTP/1.1 502 Bad Gateway
+               Proxy-Status: *
+
+               *credential c is too long*
+            report a challenge of proxy:1080 (username/password) is not answered: *
+            """#)
+    }
 }

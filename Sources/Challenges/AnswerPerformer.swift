@@ -101,7 +101,7 @@ final class AnswerPerformer {
     /// - Parameter failures: refused answers of this request so far.
     func prepareConnections(failures: Int) async throws(AuthenticationError) {
         guard case .connection(let performer)? = binding, let answer else { return }
-        try await performer.authenticator.prepare(under: context.loginTerms(for: answer.space, failures: failures))
+        try await performer.authenticator.prepare(under: context.loginTerms(for: answer, failures: failures))
     }
 
     /// Gets ready for the next token of a login, which claims the connection.
@@ -112,7 +112,7 @@ final class AnswerPerformer {
         guard case .connection(let performer)? = binding, let answer else { return }
         let isOpening = try await performer.prepare(
             with: answer.credential, isShared: sharesLogins(of: answer.credential.version),
-            under: context.loginTerms(for: answer.space, failures: failures))
+            under: context.loginTerms(for: answer, failures: failures))
         omitsBody = isOpening && context.request.hasBody
     }
 

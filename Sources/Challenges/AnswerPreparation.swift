@@ -92,6 +92,10 @@ struct AnswerPreparation {
         var hasWaited = false
         switch outcome {
         case .login(nil)?: return beginSession(for: answer, after: nil)
+        case .login(.noTicket(_, _, .held(let nextTry))?)?: return held(until: nextTry)
+        case .login(.noTicket(_, _, .undecided)?)?:
+            performer.drop()
+            return .unanswerable(.undecided(credential: answer.credential.version.name))
         case .login(let error?)?: return unmade(error)
         case .sessionVerdict?, .session?: return beginSession(for: answer, after: outcome)
         case .admission(let admission)?:
@@ -263,6 +267,8 @@ struct AnswerPreparation {
     /// - Returns: nil where it may.
     private mutating func seekAdmission(of answer: Answer) -> Readiness? {
         if let attempt, attempt.version == answer.credential.version { return nil }
+        // A ticket is no password: the account is asked before the KDC is.
+        if answer.space.authenticationMethod == .negotiate { return nil }
         switch context.admit(answer) {
         case .wait(let waiter):
             // The account's leader may wait for this turn.
@@ -280,14 +286,18 @@ struct AnswerPreparation {
         case .send(let attempt)?:
             self.attempt = attempt
             return nil
-        case .refused(_, let nextTry)?:
-            performer.drop()
-            context.metrics.add(to: .credentialsParked)
-            return .parked(pause: nextTry.map { max(0, $0 - context.loop.epochMilliseconds) })
+        case .refused(_, let nextTry)?: return held(until: nextTry)
         case .wait?, nil:
             performer.drop()
             return .unanswerable(.undecided(credential: answer.credential.version.name))
         }
+    }
+
+    /// - Parameter nextTry: milliseconds since 1970; nil: not before the value is set anew.
+    private func held(until nextTry: Int?) -> Readiness {
+        performer.drop()
+        context.metrics.add(to: .credentialsParked)
+        return .parked(pause: nextTry.map { max(0, $0 - context.loop.epochMilliseconds) })
     }
 
     private func unmade(_ error: AuthenticationError) -> Readiness {

@@ -95,7 +95,9 @@ public final class AnswerSource {
         }
         if let answer = answer(in: space, of: known, to: target, by: rule, with: credential, holdsLogin) {
             let isSent = !answer.wantsLogin || !holdsLogin(credential.version)
-            if isSent, !evidence(of: credential).isGood { return .unproven(answer, by: rule.rule) }
+            // The account is asked when a ticket is got, not when one is shown.
+            let isJudged = space.space.authenticationMethod != .negotiate
+            if isSent, isJudged, !evidence(of: credential).isGood { return .unproven(answer, by: rule.rule) }
             remember(answer, in: space, of: known, by: rule, as: generation)
             return .answer(answer, by: rule.rule)
         }
@@ -177,8 +179,12 @@ public final class AnswerSource {
     /// What the challenger has said of a credential.
     func evidence(of credential: Credential) -> Evidence {
         state.spaces.accounts.evidence(
-            of: credential, at: challenger.serverName,
-            broughtBy: credential.isBrought ? "\(client.address.unmapped) \(client.user ?? "")" : nil)
+            of: credential, at: challenger.serverName, broughtBy: owner(of: credential))
+    }
+
+    /// The client that brought the credential along; nil: the rule file or the store has it.
+    func owner(of credential: Credential) -> String? {
+        credential.isBrought ? "\(client.address.unmapped) \(client.user ?? "")" : nil
     }
 
     /// What the rule says of versions that were refused.

@@ -70,14 +70,22 @@ public final class ChallengeContext {
         TokenSupply(state: state, timeouts: policy.timeouts, loop: loop, fetcher: fetcher)
     }
 
-    /// How the rule that answers the space wants connections logged in.
+    /// How the rule that gives the answer wants connections logged in.
     ///
     /// - Parameter failures: refused answers of this request so far.
-    func loginTerms(for space: ProtectionSpace, failures: Int) -> LoginTerms {
-        let terms = delegate.rule(for: space, failures: failures).terms
-        return LoginTerms(
+    func loginTerms(for answer: Answer, failures: Int) -> LoginTerms {
+        let rule = delegate.rule(for: answer.space, failures: failures)
+        let terms = rule.terms
+        var login = LoginTerms(
             servicePrincipal: terms?.servicePrincipal, delegates: terms?.delegates ?? false,
             canonicalises: terms?.canonicalises ?? false, patience: policy.timeouts.connect)
+        let (accounts, credential, owner) = (spaces.accounts, answer.credential, source.owner(of: answer.credential))
+        let retry = RetryTerms(retry: rule.retry)
+        login.admission = { kdc, limit throws(TicketError) in
+            let evidence = accounts.evidence(of: credential, at: kdc, broughtBy: owner)
+            return try await KDCAdmission(by: evidence, under: retry, within: limit)
+        }
+        return login
     }
 
     /// The challenges of a response that can be answered, in the order in which they are tried.

@@ -1,6 +1,7 @@
 import Authentication
 import Bytes
 import IO
+import Model
 import Rules
 
 /// The answer that a request goes out with before anybody has asked.
@@ -81,6 +82,8 @@ extension Probe {
     func decision(about challenge: AuthenticationChallenge) -> Decision {
         let isMeant =
             credential.canAnswer(challenge.protectionSpace)
+            // A ticket would prove nothing.
+            && challenge.protectionSpace.authenticationMethod != .negotiate
             && !challenge.refused.contains(credential.version)
         return Decision(isMeant ? .useCredential(credential) : .rejectProtectionSpace, reason: "a probe")
     }

@@ -230,8 +230,15 @@ public final class ChallengeLoop {
         if let granted, granted == accepted.credential.version { context.source.keepForLater(accepted) }
         if !accepted.isUnasked || response.status.rawValue < 400 {
             spaces.readmit(target.readable, to: accepted.space)
-            context.evidence(of: accepted.credential).noteAccepted(target.readable)
-            preparation.settle(.accepted)
+            let evidence = context.evidence(of: accepted.credential)
+            evidence.noteAccepted(target.readable)
+            if accepted.space.authenticationMethod == .negotiate {
+                // The server has taken a ticket, which proves nothing of the password.
+                evidence.noteTicket(now: context.loop.epochMilliseconds)
+                preparation.settle(.abandoned)
+            } else {
+                preparation.settle(.accepted)
+            }
         }
         settle(.accepted)
         request.record.trace?.note(.accepted)
@@ -299,8 +306,12 @@ public final class ChallengeLoop {
         case .reread(let answer): next = reread(answer, after: outcome)
         case .park(let answer):
             let refusal = DefiniteRefusal(
-                of: answer.credential, in: answer.space, because: trouble.refusal(of: answer, by: challenger))
-            preparation.refuse(answer, because: refusal.reason)
+                of: answer.credential, in: answer.space,
+                because: "was refused by \(challenger.origin.host):\(challenger.port)")
+            // What a KDC refuses the principal has reported to the account; of a ticket the account knows nothing.
+            if answer.space.authenticationMethod != .negotiate {
+                preparation.refuse(answer, because: refusal.reason)
+            }
             context.state.refuse(refusal, of: context.delegate.client, countedBy: context.metrics)
             next = task.parked()
         case .answer(let answer):

@@ -74,14 +74,6 @@ enum ChallengeTrouble {
         if isLoginPage, let note { record.details = note }
         return .pass(note: note)
     }
-
-    /// The party that would not have the credential, for the operator.
-    public func refusal(of answer: Answer, by challenger: Challenger) -> String {
-        if answer.space.authenticationMethod == .negotiate, case .noTicket(_, _, .refused(let sentence))? = counted {
-            return "was refused (\(sentence))"
-        }
-        return "was refused by \(challenger.origin.host):\(challenger.port)"
-    }
 }
 
 extension PassReason {

@@ -120,10 +120,17 @@ public struct ListedCredential: Sendable {
         since = account.since > 0 ? account.since : nil
         lastSent = account.lastSent > 0 ? account.lastSent : nil
         reason = account.records.filter { $0.reason != nil }.max { $0.lastRefused < $1.lastRefused }?.reason
-        servers = account.records.filter { $0.isKnown || $0.lastRefused > 0 || $0.pause != nil }.map { record in
-            Server(
-                name: record.server, standing: account.standing(at: record.server, now: now), reason: record.reason,
-                hasAccepted: record.isKnown, lastAccepted: record.lastAccepted > 0 ? record.lastAccepted : nil,
+        let judges = account.records.filter {
+            $0.isKnown || $0.takesTickets || $0.lastRefused > 0 || $0.pause != nil
+        }
+        servers = judges.map { record in
+            let isTicketed = record.takesTickets && !record.isKnown && record.lastRefused == 0
+            return Server(
+                name: record.server,
+                // Nothing that is held against the value keeps a ticket from being shown.
+                standing: isTicketed ? .good : account.standing(at: record.server, now: now), reason: record.reason,
+                hasAccepted: record.isKnown || record.takesTickets,
+                lastAccepted: record.lastAccepted > 0 ? record.lastAccepted : nil,
                 lastRefused: record.lastRefused > 0 ? record.lastRefused : nil)
         }
     }

@@ -42,7 +42,7 @@ public struct RuleDelegate: Sendable {
     public func wantsFreshCredentials(for challenge: AuthenticationChallenge, by rule: Ruling) -> Bool {
         guard case .use(let names) = rule.action, let first = names.first else { return false }
         guard let known = try? policy.credentials.credential(named: first) else { return true }
-        return isHeld(known.version, in: challenge.protectionSpace)
+        return isHeld(known, in: challenge.protectionSpace)
     }
 
     /// Of the credentials that a rule names and that have not had their answers, the first that is not parked for the space, or
@@ -59,7 +59,7 @@ public struct RuleDelegate: Sendable {
         let chosen = names.first { name in
             guard let known = try? policy.credentials.credential(named: name) else { return true }
             if isSpent(known, after: refused) { return false }
-            return !isHeld(known.version, in: space, at: now())
+            return !isHeld(known, in: space, at: now())
         }
         if let chosen { return chosen }
         let open = names.last { name in
@@ -75,11 +75,19 @@ public struct RuleDelegate: Sendable {
         return refused.count { $0.name == credential.version.name } > 1
     }
 
-    /// Whether a version was refused, so that another credential is the better choice for the space.
+    /// Whether a credential was refused, so that another one is the better choice for the space.
     ///
     /// - Parameter now: milliseconds since 1970.
-    public func isHeld(_ version: CredentialVersion, in space: ProtectionSpace, at now: Int = 0) -> Bool {
-        state.spaces.accounts.isRefused(version, at: space.origin.serverName, now: now)
+    public func isHeld(_ credential: Credential, in space: ProtectionSpace, at now: Int = 0) -> Bool {
+        var server = space.origin.serverName
+        if space.authenticationMethod == .negotiate {
+            // With a ticket at hand the KDC is not asked.
+            guard let principal = credential.principal, let kdc = principal.kdc,
+                principal.ticketEnd ?? 0 <= SystemClock.epochMilliseconds / 1000
+            else { return false }
+            server = kdc
+        }
+        return state.spaces.accounts.isRefused(credential.version, at: server, now: now)
     }
 
     /// The rules' word on a challenge.

@@ -11,6 +11,14 @@ public final class TicketCache: Sendable {
     /// As GSSAPI's credential store wants it.
     let name: String
 
+    /// The realm of a principal, by the configuration where its name has none; empty where nothing can be known. Blocks.
+    public static func realm(of principal: String) -> String {
+        guard let context = try? KerberosContext(), let parsed = try? context.principal(principal) else { return "" }
+        defer { context.library.krb5_free_principal(context.handle, parsed) }
+        let name = context.name(of: parsed)
+        return name.lastIndex(of: "@").map { String(name[name.index(after: $0)...]) } ?? ""
+    }
+
     /// Asks the KDC for a ticket with the key that a keytab has for the principal.
     public static func acquire(_ principal: String, keytab path: String) throws(GSSAPIError) -> TicketCache {
         let context = try KerberosContext()

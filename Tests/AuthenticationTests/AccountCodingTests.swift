@@ -20,6 +20,7 @@ struct AccountCodingTests {
         var record = Account.Record("https://example.com:443")
         record.isKnown = true
         record.wasKnown = true
+        record.takesTickets = true
         record.samples = [sample, Account.Sample(target: 0, content: [])]
         record.pause = Account.Pause(since: 1, nextTry: .max, step: 2, number: 3, replica: .max - 1, sent: 5)
         record.reason = "account löcked"
@@ -61,7 +62,7 @@ struct AccountCodingTests {
             fields(Account.Record("")) == [
                 "clearances", "fixedSample", "indecisions", "isKnown", "lastAccepted", "lastRefused", "leader",
                 "mayAskOpenly", "mayProbe", "pause", "reason", "refusedTargets", "retry", "samples", "server",
-                "unknownTry", "wasKnown",
+                "takesTickets", "unknownTry", "wasKnown",
             ])
         #expect(
             fields(Account.Pause(since: 0, nextTry: 0, step: 0, number: 0, replica: 0, sent: 0)) == [

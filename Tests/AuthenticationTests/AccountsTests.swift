@@ -82,6 +82,29 @@ struct AccountsTests {
         #expect(accounts.hold(on: alice.version, at: Self.server, now: 1_801_001) == 5_401_000)
     }
 
+    @Test func `a ticket that a server takes clears no refusal, the acceptance of the password by a KDC does`() {
+        let kdc = accounts.evidence(of: alice, at: "krb5:R")
+        kdc.judge(kdc.send(), .accepted, at: Self.target.span, now: 0)
+        let guarded = accounts.evidence(of: alice, at: "http://tickets:80")
+        guarded.noteTicket(now: 1)
+        #expect(guarded.version == alice.version && !guarded.isGood)
+        for refusal in 0..<4 {
+            // The fourth was sent before the third was known, and shares its slot.
+            evidence.judge(evidence.send(), .refused, at: Self.target.span, now: 2 + refusal)
+            guarded.noteTicket(now: 10)
+        }
+        #expect(!kdc.isGood && accounts.troubledCount == 1)
+        let account = accounts.all.first?.account
+        #expect(account?.slots.isEmpty == false)
+        #expect(account?.record(of: "http://tickets:80")?.lastAccepted == 10)
+        guard case .send(let attempt) = kdc.admit(Self.target.span, under: Self.terms, now: 20) else {
+            Issue.record("the KDC is not asked")
+            return
+        }
+        attempt.settle(.accepted, now: 21)
+        #expect(kdc.isGood && accounts.troubledCount == 0)
+    }
+
     @Test func `behind a refusal the next request waits for a probe, and goes on with its acceptance`() async {
         let probes = Mutex<[Probe]>([])
         accounts.onProbe { probe in probes.withLock { $0.append(probe) } }

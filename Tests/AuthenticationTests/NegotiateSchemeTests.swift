@@ -11,6 +11,7 @@ struct NegotiateSchemeTests {
     /// A principal whose logins say what a test wants.
     private final class Principal: KerberosPrincipal {
         var ticketEnd: Int? { nil }
+        var kdc: String? { nil }
         func forgetRefusal() {}
         let error: TicketError?
         let step: KerberosStep

@@ -12,12 +12,6 @@ struct ChallengeTroubleTests {
     private static let noTicket = AuthenticationError.noTicket(
         credential: "a", service: "HTTP/h", .unavailable("no KDC answers"))
 
-    private static func answer(_ method: AuthenticationMethod) -> Answer {
-        Answer(
-            space: ProtectionSpace(origin: PlayedRequest.origin, realm: nil, authenticationMethod: method),
-            challenge: nil, credential: Credential(name: "a", user: "u", password: Secret("p")))
-    }
-
     @Test func `a missing ticket is counted once, and is the reason that the client reads`() {
         var trouble = ChallengeTrouble.unmade(Self.noTicket)
         let counts = [trouble.count(in: record), trouble.count(in: record)]
@@ -43,16 +37,5 @@ struct ChallengeTroubleTests {
         #expect(trouble.sentence(instead: .endless, of: challenger) == nil)
         #expect(trouble.note(on: .endless) == PassReason.endless.description)
         #expect(trouble.note(on: .nothingToAnswer) == nil)
-    }
-
-    @Test func `the operator reads the KDC's refusal, and else the server's`() {
-        let refused = ChallengeTrouble.counted(
-            .noTicket(credential: "a", service: "s", .refused("the password is wrong")))
-        #expect(
-            refused.refusal(of: Self.answer(.negotiate), by: challenger)
-                == "was refused (the password is wrong)")
-        #expect(refused.refusal(of: Self.answer(.basic), by: challenger) == "was refused by h:80")
-        #expect(
-            ChallengeTrouble.none.refusal(of: Self.answer(.negotiate), by: challenger) == "was refused by h:80")
     }
 }

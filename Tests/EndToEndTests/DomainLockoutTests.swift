@@ -85,7 +85,12 @@ struct DomainLockoutTests {
         let begin = ContinuousClock.now
         for proxy in proxies { try proxy.replace("password", with: Account.nextPassword + "\n") }
         let all = clients.flatMap(\.values)
-        for clients in all { try #require(clients.awaitAll(200), "\(clients.statuses) \(proxies[0].errorOutput)") }
+        for clients in all where !clients.awaitAll(200) {
+            let list = try AttacheBinary.run(
+                "credential", "list", "--config", "proxy.conf", directory: proxies[0].folder)
+            Issue.record("\(clients.statuses) \(list.output) \(proxies[0].errorOutput)")
+            throw CancellationError()
+        }
         print("\(scene): all clients were answered \(ContinuousClock.now - begin) after the new password was written")
         let before = all.map(\.statuses)
         for clients in all {

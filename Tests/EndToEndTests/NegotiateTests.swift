@@ -127,6 +127,38 @@ struct NegotiateTests {
         }
     }
 
+    @Test func `tickets that a server goes on to take do not let another server refuse the password over and over`()
+        throws
+    {
+        let server = try KerberosServer.shared()
+        let user = server.realm.principal("bob")
+        let sentry = BasicGuard(Account.principals["bob"] ?? "", of: user)
+        let origin = try RecordingOrigin.guarded(by: sentry)
+        let rules = """
+            credential svc { user \(user); password file @/secret }
+            challenge { host localhost; method negotiate; use svc }
+            challenge { host 127.0.0.1; method basic; retry 1s; use svc }
+            """
+        let files = ["secret": (Account.principals["bob"] ?? "") + "\n"]
+        let setting = AttacheProcess.Setting(environment: server.realm.environment, files: files)
+        try AttacheProcess.running(rules, setting: setting) { proxy throws in
+            #expect(try proxy.get(server.url("/request/")).status == 200)
+            #expect(try proxy.get(origin.url("/first")).status == 200)
+            sentry.change(to: Account.wrongPassword)
+            var list = ""
+            let isHeld = try Wait.until {
+                #expect(try proxy.get(origin.url("/next")).status == 401)
+                #expect(try proxy.get(server.url("/request/")).status == 200)
+                list = try AttacheBinary.run(
+                    "credential", "list", "--config", "proxy.conf", directory: proxy.folder
+                ).output
+                return list.contains("krb5:\(KerberosRealm.name): held since ") || sentry.refused > 4
+            }
+            #expect(isHeld && sentry.refused == 4, "\(sentry.refused) \(list)")
+            #expect(list.contains(":\(server.port): accepted"), "\(list)")
+        }
+    }
+
     @Test func `a principal that may not come in is not parked, and the login does not loop`() throws {
         let server = try KerberosServer.shared()
         let mark = ApacheServer.mark()

@@ -13,12 +13,15 @@ public protocol KerberosPrincipal: AnyObject, Sendable {
     /// Allows the KDC to be asked again after it refused the password or the key: it was set again, or the account unlocked.
     func forgetRefusal()
 
+    /// The name of its KDC in accounts, such as `krb5:EXAMPLE.COM`; nil: none was asked.
+    var kdc: String? { get }
+
     /// When its first ticket ends, in seconds since 1970; nil: there is none yet.
     var ticketEnd: Int? { get }
 }
 
 /// The service that a ticket is for, and the uses of the ticket.
-public struct KerberosService: Sendable, Hashable {
+public struct KerberosService: Sendable {
     /// As a rule writes it: `SERVICE/HOST`, `SERVICE/HOST@REALM` or `SERVICE@HOST`.
     public let name: String
     /// Whether the name that the DNS has for the host takes its place.
@@ -27,6 +30,8 @@ public struct KerberosService: Sendable, Hashable {
     public let delegates: Bool
     /// Milliseconds that a request waits for a KDC; nil: as long as it takes.
     public let patience: Int?
+    /// See `LoginTerms`.
+    public let admission: (@Sendable (_ kdc: String, _ limit: Int?) async throws(TicketError) -> KDCAdmission)?
 
     /// - Parameter host: that was asked for; whose `HTTP` service it is, unless the terms name another.
     public init(host: String, under terms: LoginTerms) {
@@ -34,6 +39,23 @@ public struct KerberosService: Sendable, Hashable {
         canonicalises = terms.canonicalises
         delegates = terms.delegates
         patience = terms.patience
+        admission = terms.admission
+    }
+}
+
+/// The permission to show a password or key to a KDC once. One that is dropped was not used.
+public struct KDCAdmission: Sendable {
+    /// Reports the KDC's verdict to the account; nil: it has accepted the password or key.
+    public let report: @Sendable (TicketError?) -> Void
+    /// A permission to renew the ticket that this one brings; nil while something is held against the password or key. It does
+    /// not keep the credential alive.
+    public let renewal: @Sendable () -> KDCAdmission?
+
+    public init(
+        report: @escaping @Sendable (TicketError?) -> Void, renewal: @escaping @Sendable () -> KDCAdmission?
+    ) {
+        self.report = report
+        self.renewal = renewal
     }
 }
 
@@ -69,10 +91,21 @@ public enum TicketError: Error, Sendable, Hashable, CustomStringConvertible {
     case refused(String)
     /// Nothing was said about the password or the key. It may go well the next time.
     case unavailable(String)
+    /// The KDC is not asked, since the account of the password or key has no room for another refusal, or waits for the next
+    /// try.
+    ///
+    /// - Parameter nextTry: milliseconds since 1970; nil: when another request comes, or the value is set again.
+    case held(nextTry: Int?)
+    /// The KDC is not asked: the verdict on another answer with the password or key did not come in time.
+    case undecided
+
+    public var isRefusal: Bool { if case .refused = self { true } else { false } }
 
     public var description: String {
         switch self {
         case .refused(let sentence), .unavailable(let sentence): sentence
+        case .undecided: "the verdict on another answer with its password or key did not come in time"
+        case .held: "its password or key was refused, and the KDC is not asked again yet"
         }
     }
 }

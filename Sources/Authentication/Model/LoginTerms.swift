@@ -1,5 +1,5 @@
 /// How a connection is logged in, where a rule wants it out of the ordinary.
-public struct LoginTerms: Sendable, Hashable {
+public struct LoginTerms: Sendable {
     /// The service to get a ticket for; nil: `HTTP` at the host.
     public var servicePrincipal: String?
     /// Whether the server may act in the credential's name elsewhere.
@@ -8,6 +8,9 @@ public struct LoginTerms: Sendable, Hashable {
     public var canonicalises: Bool
     /// Milliseconds that a request waits for what the login needs from third parties; nil: as long as it takes.
     public var patience: Int?
+    /// Asks the account of the credential whether its password or key may be shown to the KDC, which may take that many
+    /// milliseconds (nil: as long as it takes); nil: there is no account.
+    public var admission: (@Sendable (_ kdc: String, _ limit: Int?) async throws(TicketError) -> KDCAdmission)?
 
     public init(
         servicePrincipal: String? = nil, delegates: Bool = false, canonicalises: Bool = false, patience: Int? = nil

@@ -127,6 +127,7 @@ extension Account.Record {
         if let fixedSample { writer.frame { fixedSample.write(to: &$0) } }
         if let reason { writer.put(reason) }
         for time in [lastAccepted, lastRefused, unknownTry] { writer.put(time) }
+        writer.put(flags: [takesTickets])
     }
 
     fileprivate init?(from reader: inout AccountReader) {
@@ -158,6 +159,7 @@ extension Account.Record {
         }
         (lastAccepted, lastRefused) = (reader.number() ?? 0, reader.number() ?? 0)
         unknownTry = reader.number() ?? 0
+        takesTickets = reader.flags()?.contains(0) ?? false
     }
 }
 

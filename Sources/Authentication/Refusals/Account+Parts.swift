@@ -42,6 +42,9 @@ extension Account {
         public internal(set) var isKnown = false
         /// Whether the server has accepted a value that the credential had before.
         var wasKnown = false
+        /// Whether the server has taken a ticket that was got with the version. Servers take tickets until they expire, also
+        /// after the password has changed: so this says nothing of the version's value.
+        public internal(set) var takesTickets = false
         /// Accepted requests that can be repeated, the next to repeat first.
         public internal(set) var samples: [Sample] = []
         /// The targets of probes that were refused, and not accepted since. Their pages may be gone.

@@ -7,9 +7,10 @@ extension Account {
         var (account, other) = own.number > number ? (own, self) : (self, own)
         account.since = [account.since, other.since].filter { $0 > 0 }.min() ?? 0
         account.lastSent = max(account.lastSent, other.lastSent)
-        other.records.removeAll { !$0.isKnown }
+        other.records.removeAll { !$0.isKnown && !$0.takesTickets }
         for record in other.records {
-            _ = account.learn(of: record.server)
+            if record.isKnown { _ = account.learn(of: record.server) }
+            if record.takesTickets { _ = account.learnOfTickets(at: record.server) }
             guard let index = account.records.firstIndex(where: { $0.server == record.server }) else { continue }
             if account.records[index].samples.isEmpty { account.records[index].samples = record.samples }
             account.records[index].lastAccepted = max(account.records[index].lastAccepted, record.lastAccepted)

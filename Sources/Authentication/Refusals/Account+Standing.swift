@@ -35,6 +35,8 @@ extension Account {
         public let since: Int?
         public let nextTry: NextTry
 
+        public static let good = Standing(.good)
+
         init(_ state: State, since: Int? = nil, _ nextTry: NextTry = .request) {
             self.state = state
             self.since = since
@@ -89,7 +91,10 @@ extension Account {
     ///
     /// - Parameter now: milliseconds since 1970.
     public func standing(now: Int) -> Standing {
-        if !isProven { return unprovenStanding(at: now) }
+        if !isProven {
+            let isTicketed = unprovenRefusals == 0 && records.contains { $0.takesTickets }
+            return isTicketed ? Standing(.good) : unprovenStanding(at: now)
+        }
         let standings = records.filter { $0.isKnown || $0.pause != nil || !$0.refusedTargets.isEmpty }
             .map { standing(at: $0.server, now: now) }
         let worst = standings.max { left, right in

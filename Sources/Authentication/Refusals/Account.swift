@@ -494,11 +494,20 @@ public struct Account: Sendable, Hashable {
         return true
     }
 
+    /// A server has taken a ticket that was got with the version. That clears no slot.
+    ///
+    /// - Returns: whether that was new.
+    mutating func learnOfTickets(at server: String) -> Bool {
+        let index = recordIndex(of: server)
+        defer { records[index].takesTickets = true }
+        return !records[index].takesTickets
+    }
+
     /// Servers that have accepted the version stay as long as there are others: a client can make up names of servers.
     private mutating func removeRecord() {
         let worth = { (record: Record) in
             if record.leader != nil { return 3 }
-            return record.isKnown || record.wasKnown ? 2 : record.pause == nil ? 0 : 1
+            return record.isKnown || record.wasKnown ? 2 : record.pause == nil && !record.takesTickets ? 0 : 1
         }
         guard let index = records.indices.min(by: { worth(records[$0]) < worth(records[$1]) }) else { return }
         records.remove(at: index)

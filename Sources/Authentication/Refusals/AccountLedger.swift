@@ -214,6 +214,20 @@ final class AccountLedger: Sendable {
         _ = change(isOurs: false, by: nil, at: latestEvent) { $0.account.learn(of: server) }
     }
 
+    /// A server takes tickets that were got with the version.
+    ///
+    /// - Parameter now: when it took one, in milliseconds since 1970; nil: in an earlier process, or in another one.
+    func noteTicket(at server: String, now: Int?) {
+        _ = change(isOurs: false, by: nil, at: now ?? latestEvent) { state in
+            let isNew = state.account.learnOfTickets(at: server)
+            if let now {
+                state.account.noteSending(now)
+                state.account.noteAcceptance(at: server, now)
+            }
+            return isNew
+        }
+    }
+
     /// Tells the store of the events that it missed while it was away.
     func catchUp(at now: Int) {
         if state.withLock({ $0.isAhead && !$0.isAtStore }) { _ = carryOut(.follow, now: now, for: nil) }

@@ -159,6 +159,11 @@ public final class Accounts: Sendable {
         ledger(of: version, broughtBy: nil).learn(of: server)
     }
 
+    /// A server has taken a ticket of the version in an earlier process, or in another one.
+    func noteTicket(of version: CredentialVersion, at server: String) {
+        ledger(of: version, broughtBy: nil).noteTicket(at: server, now: nil)
+    }
+
     /// All accounts, in the order in which they were made.
     public var all: [SharedAccount] { state.withLock { $0.own + $0.brought }.map(\.shared) }
 

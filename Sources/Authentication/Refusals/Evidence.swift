@@ -39,6 +39,11 @@ public final class Evidence: Sendable {
     /// The server has accepted the version for this target.
     public func noteAccepted(_ target: Span<UInt8>) { targets.note(target) }
 
+    /// The server has taken a ticket that was got with the version.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    public func noteTicket(now: Int) { ledger.noteTicket(at: server, now: now) }
+
     /// Whether the acceptance of an answer that `send` counted is to be told: it says something new, or the request may
     /// become a sample.
     public var wantsAcceptance: Bool {

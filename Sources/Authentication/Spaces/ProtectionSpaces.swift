@@ -123,7 +123,14 @@ public final class ProtectionSpaces: Sendable {
     public func adopt(_ learned: [LearnedSpace]) {
         for learned in learned {
             remembered(learned.space.origin).remembered(learned.space).known.adopt(learned)
-            for version in learned.accepted { accounts.noteAccepted(version, at: learned.space.origin.serverName) }
+            let server = learned.space.origin.serverName
+            for version in learned.accepted {
+                if learned.space.authenticationMethod == .negotiate {
+                    accounts.noteTicket(of: version, at: server)
+                } else {
+                    accounts.noteAccepted(version, at: server)
+                }
+            }
         }
         noteChange()
     }

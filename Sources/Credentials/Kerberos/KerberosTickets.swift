@@ -10,6 +10,8 @@ final class KerberosTickets: KerberosPrincipal {
     private let principal: String
     private let proof: TicketProof
     private let held = Mutex(HeldTickets())
+    /// What the KDC has said of the password or key.
+    private let verdicts = Mutex(Verdicts())
     /// Of the cache file that was looked at last.
     private let stamp = Mutex<FileStamp?>(nil)
     private let firstTickets: SharedWork<Bool, Result<TicketCache, TicketError>>
@@ -47,7 +49,7 @@ final class KerberosTickets: KerberosPrincipal {
             renewIfDue(at: now)
             return supply
         }
-        let cache = try await firstTicket(at: now, within: patience)
+        let cache = try await firstTicket(at: now, for: service, within: patience)
         if let error = held.withLock({ $0.reasonToWait(for: name, at: now) }) { throw error }
         let result = await serviceTickets.run(name, within: patience.rest) { [self] in fetch(name, with: cache) }
         guard let result else { throw silence(patience) }
@@ -84,15 +86,19 @@ final class KerberosTickets: KerberosPrincipal {
         guard held.withLock({ $0.cache != nil }), let present = FileStamp(path: path),
             present != stamp.withLock({ $0 })
         else { return }
-        firstTickets.start(true) { [self] in acquire() }
+        firstTickets.start(true) { [self] in acquire(nil) }
     }
 
     private func renewIfDue(at now: Int) {
         // Those of a cache are somebody else's to renew.
         if case .cache = proof { return }
         guard held.withLock({ $0.isRenewalDue(at: now) }) else { return }
-        firstTickets.start(true) { [self] in acquire() }
+        // While something is held against the password or key, the KDC is asked when a ticket is needed.
+        guard let admission = verdicts.withLock(\.renewal)?() else { return }
+        firstTickets.start(true) { [self] in acquire(admission) }
     }
+
+    var kdc: String? { verdicts.withLock(\.kdc) }
 
     var ticketEnd: Int? { held.withLock { $0.cache?.validity.upperBound } }
 
@@ -101,17 +107,59 @@ final class KerberosTickets: KerberosPrincipal {
         firstTickets.isOverdue(true) ? silence() : held.withLock { $0.trouble }
     }
 
-    private func firstTicket(at now: Int, within patience: Patience) async throws(TicketError) -> TicketCache {
+    private func firstTicket(
+        at now: Int, for service: KerberosService, within patience: Patience
+    ) async throws(TicketError) -> TicketCache {
         let (cache, reason) = held.withLock { ($0.usableCache(at: now), $0.reasonToWait(at: now)) }
         if let cache { return cache }
-        if let reason { throw reason }
-        let result = await firstTickets.run(true, within: patience.rest) { [self] in acquire() }
+        if let reason, service.admission == nil || !reason.isRefusal { throw reason }
+        let admission = try await admission(to: service, within: patience)
+        // Another request may have asked the KDC meanwhile.
+        if let cache = held.withLock({ $0.usableCache(at: Self.now) }) { return cache }
+        let result = await firstTickets.run(true, within: patience.rest) { [self] in acquire(admission) }
         guard let result else { throw silence(patience) }
         return try result.get()
     }
 
+    /// Asks the account of the password or key whether it may be shown to the KDC; nil: no KDC is asked, or there is no account.
+    private func admission(
+        to service: KerberosService, within patience: Patience
+    ) async throws(TicketError) -> KDCAdmission? {
+        if case .cache = proof { return nil }
+        guard let admission = service.admission else { return nil }
+        if firstTickets.isOverdue(true) { throw silence(patience) }
+        let kdc = await kdcName()
+        do throws(TicketError) {
+            let admitted = try await admission(kdc, patience.rest)
+            verdicts.withLock { $0.renewal = admitted.renewal }
+            held.withLock { $0.forgetRefusal() }
+            return admitted
+        } catch {
+            // The answer whose verdict is awaited may be this process's own.
+            throw error == .undecided && firstTickets.isUnderWay(true) ? silence(patience) : error
+        }
+    }
+
+    private func kdcName() async -> String {
+        if let known = verdicts.withLock(\.kdc) { return known }
+        let (principal, name) = (principal, Expectation<String>())
+        pool.submit { name.fulfil(TicketCache.realm(of: principal)) }
+        let kdc = "krb5:\(await name.value(within: nil) ?? "")"
+        verdicts.withLock { $0.kdc = kdc }
+        return kdc
+    }
+
+    private struct Verdicts {
+        /// See `KerberosPrincipal.kdc`.
+        var kdc: String?
+        /// That of the latest admission, which itself is held as long as it is used.
+        var renewal: (@Sendable () -> KDCAdmission?)?
+    }
+
     /// Blocks.
-    private func acquire() -> Result<TicketCache, TicketError> {
+    ///
+    /// - Parameter admission: that of the account; nil: no KDC is asked, or there is no account.
+    private func acquire(_ admission: KDCAdmission?) -> Result<TicketCache, TicketError> {
         let now = Self.now
         if case .cache(let path) = proof { stamp.withLock { $0 = FileStamp(path: path) } }
         do throws(GSSAPIError) {
@@ -123,10 +171,12 @@ final class KerberosTickets: KerberosPrincipal {
                 tickets[service] = try? cache.ticket(for: service)
             }
             held.withLock { $0.replace(with: cache, tickets, at: now) }
+            admission?.report(nil)
             return .success(cache)
         } catch {
             let error = TicketError(error)
             held.withLock { $0.lack(error, at: now) }
+            admission?.report(error)
             return .failure(error)
         }
     }

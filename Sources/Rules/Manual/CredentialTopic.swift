@@ -67,8 +67,8 @@ extension ManualTopic {
 
         A KDC that is down or says nothing (for `timeouts connect`), a clock that is off and a ticket that is late are no
         refusals: the response's other challenges are tried, else the client gets a 502 that says so. A password or key
-        that the KDC refuses is shown to it once. A user and a password are taken to a KDC too, by a rule that names the
-        method `negotiate`.
+        that the KDC refuses is on hold like one that a server refuses (`attache help refusals`). A user and a password
+        are taken to a KDC too, by a rule that names the method `negotiate`.
         """, ManualEntry.of(CredentialDirective.kerberos, .keytab, .ccache),
         ManualEntry.of(ChallengeDirective.spn, .canonicalise, .delegate))
 

@@ -73,10 +73,12 @@ extension ManualTopic {
 
         What counts: a challenge in response to a complete, fresh answer. Errors (5xx, 429, 408), time-outs, closed
         connections, `stale=true` and a missing Kerberos ticket say nothing about the value. A KDC and a token endpoint
-        count as servers. So does a parent that speaks SOCKS: a request goes on to the next answer on another connection.
-        A server refuses a client certificate by an alert of TLS, and nginx by its page with status 400 or 495.
-        Credentials that a client brings, in a URL or in an answer of its own (`learn`), have accounts of their own, which push
-        out no others.
+        count as servers. The list shows a KDC as krb5:REALM. A Kerberos ticket is no password: a server accepts one until it
+        expires, also after the password has changed. So only the KDC can accept or refuse the password, and a ticket that
+        the proxy has is used in every state. A parent that speaks SOCKS is a server, too: a request goes on to the next
+        answer on another connection. A server refuses a client certificate by an alert of TLS, and nginx by its page with
+        status 400 or 495. Credentials that a client brings, in a URL or in an answer of its own (`learn`), have accounts of
+        their own, which push out no others.
 
         A request by which the proxy asks repeats one that the server has accepted: GET, HEAD, OPTIONS or PROPFIND without a
         body, cookies, or fields other than Accept, User-Agent, Range and the like; at a parent a GET of a URL, or a CONNECT.

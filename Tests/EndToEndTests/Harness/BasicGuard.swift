@@ -10,9 +10,13 @@ final class BasicGuard: Sendable {
         var refused = 0
     }
 
+    private let user: String
     private let state: Mutex<State>
 
-    init(_ password: String = Account.password) { state = Mutex(State(password: password)) }
+    init(_ password: String = Account.password, of user: String = Account.user) {
+        self.user = user
+        state = Mutex(State(password: password))
+    }
 
     /// What it takes from now on.
     func change(to password: String) { state.withLock { $0.password = password } }
@@ -24,7 +28,7 @@ final class BasicGuard: Sendable {
 
     fileprivate func admits(_ authorization: String?) -> Bool {
         state.withLock { state in
-            let right = "Basic " + Data("\(Account.user):\(state.password)".utf8).base64EncodedString()
+            let right = "Basic " + Data("\(user):\(state.password)".utf8).base64EncodedString()
             switch authorization {
             case nil: state.unanswered += 1
             case right: state.accepted += 1

@@ -279,6 +279,20 @@ struct AnswerPreparation {
         }
     }
 
+    /// Whether the account admits the answer; where it does not, the request goes out without. May wait for a verdict on
+    /// another answer.
+    mutating func admits(_ answer: Answer) async -> Bool {
+        switch seekAdmission(of: answer) {
+        case nil: return true
+        case .awaits(let work)?:
+            guard case .admission(let admission) = await work.perform(for: performer, failures: 0, in: context) else {
+                return false
+            }
+            return take(admission, of: answer) == nil
+        default: return false
+        }
+    }
+
     /// The account's decision is there. Nil: not in time.
     /// - Returns: as above.
     private mutating func take(_ admission: AnswerAdmission?, of answer: Answer) -> Readiness? {

@@ -95,6 +95,12 @@ public final class ChallengeLoop {
 
     /// Gets ready for the next token of a login that belongs to the connection, which the login claims.
     public func prepareLogin() async {
+        // The request may have been meant for a connection that was logged in, and is gone.
+        if context.connection.login == nil, loginVersion != nil, let answer = performer.answer,
+            await !preparation.admits(answer)
+        {
+            return
+        }
         do throws(AuthenticationError) {
             try await performer.prepareLogin(failures: task.failureCount)
         } catch {

@@ -78,17 +78,24 @@ struct DomainLockoutTests {
         try #require(isReached, "\(login): \(clients.statuses)")
     }
 
+    /// What the proxies know of the credential, and what they logged of it.
+    private func reports(of proxies: [AttacheProcess]) throws -> String {
+        try proxies.map { proxy in
+            let list = try AttacheBinary.run("credential", "list", "--config", "proxy.conf", directory: proxy.folder)
+            return list.output + proxy.errorOutput + (try proxy.events().map { "\($0)\n" }.joined())
+        }.joined(separator: "\n")
+    }
+
     /// Writes the password for all replicas, and waits until all clients are answered, and stay so.
     private func recover(
-        _ proxies: [AttacheProcess], _ clients: [[DomainServer.Login: Clients]], _ scene: String
+        _ proxies: [AttacheProcess], _ clients: [[DomainServer.Login: Clients]], _ user: String,
+        _ domain: SambaDomain, _ scene: String
     ) throws {
         let begin = ContinuousClock.now
         for proxy in proxies { try proxy.replace("password", with: Account.nextPassword + "\n") }
         let all = clients.flatMap(\.values)
         for clients in all where !clients.awaitAll(200) {
-            let list = try AttacheBinary.run(
-                "credential", "list", "--config", "proxy.conf", directory: proxies[0].folder)
-            Issue.record("\(clients.statuses) \(list.output) \(proxies[0].errorOutput)")
+            Issue.record("\(clients.statuses) \(try domain.failures(of: user))\n\(try reports(of: proxies))")
             throw CancellationError()
         }
         print("\(scene): all clients were answered \(ContinuousClock.now - begin) after the new password was written")
@@ -103,10 +110,13 @@ struct DomainLockoutTests {
     }
 
     /// Looks at the account's failures, which must not have locked it.
-    private func expectUnlocked(_ user: String, _ domain: SambaDomain, atMost limit: Int, _ scene: String) throws {
+    private func expectUnlocked(
+        _ user: String, _ domain: SambaDomain, atMost limit: Int, _ scene: String, _ proxies: [AttacheProcess]
+    ) throws {
         let failures = try domain.failures(of: user)
         print("\(scene): the domain counted \(failures.count) wrong passwords")
-        try #require(!failures.isLocked, "\(failures.count) wrong passwords")
+        let reports = failures.isLocked ? try reports(of: proxies) : ""
+        try #require(!failures.isLocked, "\(failures.count) wrong passwords\n\(reports)")
         #expect(failures.count <= limit)
     }
 
@@ -116,8 +126,8 @@ struct DomainLockoutTests {
         try replicas(3, user, Account.wrongPassword, in: setting) { proxies throws in
             let clients = clients(through: proxies, of: setting.server)
             for login in DomainServer.Login.allCases { try awaitResponses(60, 401, login, clients) }
-            try expectUnlocked(user, setting.domain, atMost: 2, "a password that was never right")
-            try recover(proxies, [clients], "a password that was never right")
+            try expectUnlocked(user, setting.domain, atMost: 2, "a password that was never right", proxies)
+            try recover(proxies, [clients], user, setting.domain, "a password that was never right")
             #expect(try !setting.domain.failures(of: user).isLocked)
         }
     }
@@ -158,10 +168,10 @@ struct DomainLockoutTests {
                 for round in 1...2 {
                     #expect(Set(try askEach(others[0], setting.server, "/other/\(round)")) == [401])
                 }
-                try expectUnlocked(user, setting.domain, atMost: 4, "a password that was changed")
+                try expectUnlocked(user, setting.domain, atMost: 4, "a password that was changed", proxies + others)
                 try recover(
                     proxies + others, [clients(through: proxies + others, of: setting.server)],
-                    "a password that was changed")
+                    user, setting.domain, "a password that was changed")
                 #expect(try !setting.domain.failures(of: user).isLocked)
             }
         }
@@ -184,11 +194,12 @@ struct DomainLockoutTests {
                 let others = (proxies: others, clients: self.clients(through: others, of: setting.server))
                 for login in DomainServer.Login.allCases { try awaitResponses(60, 401, login, others.clients) }
                 let limit = SambaDomain.lockLimit - 1
-                try expectUnlocked(user, setting.domain, atMost: limit, "a password changed under load")
+                try expectUnlocked(user, setting.domain, atMost: limit, "a password changed under load", proxies)
                 // Tickets are good until they expire.
                 #expect(clients[.negotiate].map { Set($0.statuses.keys) } == [200])
                 try recover(
-                    proxies + others.proxies, [clients, others.clients], "a password changed under load")
+                    proxies + others.proxies, [clients, others.clients], user, setting.domain,
+                    "a password changed under load")
                 #expect(try !setting.domain.failures(of: user).isLocked)
             }
         }

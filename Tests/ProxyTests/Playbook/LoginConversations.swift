@@ -72,6 +72,36 @@ struct LoginConversations {
                 """)
     }
 
+    @Test func `a second login waits for a probe where another server has refused the credential`() async {
+        await play(
+            rules: """
+                credential a { user u; password p }
+                challenge { host h x; use a }
+                """,
+            Self.login + """
+                client 4 >> GET http://x/ HTTP/1.1
+                << connect x:80
+                server 2 << GET / HTTP/1.1
+                server 2 >> HTTP/1.1 401 Unauthorized
+                            WWW-Authenticate: Basic realm="x"
+                server 2 << GET / HTTP/1.1
+                            Authorization: Basic base64(u:p)
+                server 2 >> HTTP/1.1 401 Unauthorized
+                            WWW-Authenticate: Basic realm="x"
+                client 4 << HTTP/1.1 401 Unauthorized
+                            WWW-Authenticate: Basic realm="x"
+                            Proxy-Status: *was refused*
+                # the login of the first client serves this one
+                client 2 >> GET http://h/2 HTTP/1.1
+                server << GET /2 HTTP/1.1
+                # and is busy
+                client 3 >> GET http://h/3 HTTP/1.1
+                << connect h:80
+                << connect h:80
+                server 4 << GET /1 HTTP/1.1
+                """)
+    }
+
     @Test func `a login outlives the client that it was made for`() async {
         await play(
             rules: """

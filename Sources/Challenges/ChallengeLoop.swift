@@ -38,6 +38,8 @@ public final class ChallengeLoop {
     private var ruled: RuleDelegate.RuledDecision?
     /// What the latest response said that refused an answer of this request; nil: none did.
     private var latestFailure: ResponseExcerpt?
+    /// Whether this request went out with an answer, and not on a connection that was logged in before.
+    private var showsCredential = false
     /// How often a challenge came back for an answer.
     private var renewals = 0
     /// The rule by which an operator rejected a challenge of this request; nil: none did.
@@ -113,6 +115,7 @@ public final class ChallengeLoop {
     public func authorize(
         method: Span<UInt8>, target: Span<UInt8>, bodyDigest: [UInt8]?, into value: ByteBuffer
     ) -> Bool {
+        showsCredential = false
         do throws(AuthenticationError) {
             let isAnswered = try performer.authorize(
                 method: method, target: target, bodyDigest: bodyDigest, into: value)
@@ -125,6 +128,7 @@ public final class ChallengeLoop {
             performer.drop()
             return false
         }
+        showsCredential = true
         request.record.countAnswer(to: challenger)
         if let lease = preparation.turn.lease { request.presence.beginTrial(lease) }
         if let attempt = preparation.attempt, attempt.leads { request.presence.beginTrial(attempt) }
@@ -241,6 +245,9 @@ public final class ChallengeLoop {
             if accepted.space.authenticationMethod == .negotiate {
                 // The server has taken a ticket, which proves nothing of the password.
                 evidence.noteTicket(now: context.loop.epochMilliseconds)
+                preparation.settle(.abandoned)
+            } else if performer.loginVersion != nil, !showsCredential {
+                // The connection was logged in before, maybe with a password that is no longer right.
                 preparation.settle(.abandoned)
             } else {
                 preparation.settle(.accepted)

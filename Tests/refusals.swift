@@ -1,17 +1,20 @@
+import Testing
+
 #if canImport(Glibc)
 import Glibc
 #else
 import Musl
 #endif
 
-/// What `Tests/refusals` runs: the walks and worlds of `AuthenticationTests/Refusals`.
+/// What `Tests/refusals` runs: the walks, worlds and scenes of `AuthenticationTests/Refusals`.
 ///
 ///     walks FIRST COUNT        the walks of so many seeds
 ///     worlds PART DEPTH LIMIT  every second world, up to so many moves and states
 ///     walk SEED                tells what happens in one walk
+///     scenes                   the tests of that folder
 ///     catch                    the first broken promise, by a few walks and then by shallow worlds
 @main struct Refusals {
-    static func main() {
+    static func main() async {
         let arguments = CommandLine.arguments
         let numbers = arguments.dropFirst(2).map { Int($0) ?? 0 }
         do {
@@ -21,12 +24,13 @@ import Musl
                 let settings = WorldSetting.all.enumerated().filter { $0.offset % 2 == numbers[0] }.map(\.element)
                 print("states: \(try worlds(settings, depth: numbers[1], limit: numbers[2]))")
             case ("walk", 1): try tell(numbers[0])
+            case ("scenes", 0): exit(await Testing.__swiftPMEntryPoint())
             case ("catch", 0):
                 try walks(0..<2000)
                 _ = try worlds(WorldSetting.all, depth: 8, limit: 20_000)
-                try walks(2000..<20_000)
+                try walks(2000..<40_000)
             default:
-                print("usage: walks FIRST COUNT | worlds PART DEPTH LIMIT | walk SEED | catch")
+                print("usage: walks FIRST COUNT | worlds PART DEPTH LIMIT | walk SEED | scenes | catch")
                 exit(2)
             }
         } catch {

@@ -22,6 +22,7 @@ struct AccountCodingTests {
         record.wasKnown = true
         record.takesTickets = true
         record.samples = [sample, Account.Sample(target: 0, content: [])]
+        record.samples[1].wasRefused = true
         record.pause = Account.Pause(since: 1, nextTry: .max, step: 2, number: 3, replica: .max - 1, sent: 5)
         record.reason = "account löcked"
         record.leader = Account.Reservation.ID(replica: 7, sent: 8)
@@ -35,7 +36,9 @@ struct AccountCodingTests {
         record.mayProbe = false
         record.fixedSample = sample
         account.records = [Account.Record("proxy http://p:3128"), record]
-        account.reservations = [Account.Reservation(id: .init(replica: 7, sent: 8), number: 3, end: 9, isCleared: true)]
+        account.reservations = [(true, false), (false, true)].map { isSecond, isCleared in
+            .init(id: .init(replica: 7, sent: 8), number: 3, end: 9, isSecond: isSecond, isCleared: isCleared)
+        }
         account.number = 12
         account.isProven = true
         account.unprovenRefusals = 3
@@ -69,7 +72,14 @@ struct AccountCodingTests {
                 "nextTry", "number", "replica", "sent", "since", "step",
             ])
         #expect(fields(Account.Slot(time: 0, id: 0, refusals: [])) == ["id", "refusals", "time"])
-        #expect(fields(Self.sample) == ["content", "target"])
+        #expect(fields(Self.sample) == ["content", "target", "wasRefused"])
+    }
+
+    @Test(arguments: 0..<20) func `what the store keeps is what was there`(_ seed: Int) throws {
+        var walk = Walk(seed: seed)
+        try walk.run(requests: 50)
+        let data = walk.replicas.account.encoded(within: .max)
+        #expect(Account(encoded: data) == walk.replicas.account)
     }
 
     @Test func `bytes that are no account are none`() {

@@ -58,7 +58,7 @@ extension Account {
             writer.put(reservation.id)
             writer.put(reservation.end)
             writer.put(reservation.number)
-            writer.put(flags: [reservation.isCleared])
+            writer.put(flags: [reservation.isCleared, reservation.isSecond])
         }
         writer.put(unprovenPlaces) { writer, place in
             writer.put(place.server)
@@ -181,11 +181,13 @@ extension Account.Sample {
     fileprivate func write(to writer: inout AccountWriter) {
         writer.put(hash: target)
         writer.put(content)
+        writer.put(flags: [wasRefused])
     }
 
     fileprivate init?(from reader: inout AccountReader) {
         guard let target = reader.hash(), let content = reader.bytes() else { return nil }
         self.init(target: target, content: content)
+        wasRefused = reader.flags()?.contains(0) ?? false
     }
 }
 
@@ -194,7 +196,7 @@ extension Account.Reservation {
         guard let id = reader.reservationID(), let end = reader.number(), let number = reader.number(),
             let flags = reader.flags()
         else { return nil }
-        self.init(id: id, number: number, end: end, isCleared: flags.contains(0))
+        self.init(id: id, number: number, end: end, isSecond: flags.contains(1), isCleared: flags.contains(0))
     }
 }
 

@@ -47,8 +47,6 @@ extension Account {
         public internal(set) var takesTickets = false
         /// Accepted requests that can be repeated, the next to repeat first.
         public internal(set) var samples: [Sample] = []
-        /// The targets of probes that were refused, and not accepted since. Their pages may be gone.
-        var refusedSamples: [UInt64] = []
         public internal(set) var pause: Pause?
         /// What its latest refusal was about, as text for an operator; nil: it has refused nothing since it accepted.
         public internal(set) var reason: String?
@@ -88,16 +86,15 @@ extension Account {
             samples = Array(samples.prefix(min(limit, Self.sampleLimit)))
         }
 
-        mutating func noteRefusedSample(_ target: UInt64) {
-            refusedSamples.removeAll { $0 == target }
-            refusedSamples.append(target)
-            refusedSamples = refusedSamples.suffix(Self.sampleLimit)
+        /// The server's verdict on a request for that target.
+        mutating func markSample(of target: UInt64, asRefused isRefused: Bool) {
+            for index in samples.indices where samples[index].target == target { samples[index].wasRefused = isRefused }
         }
 
         /// The sample for a probe: one whose last probe was not refused, if there is one. The next probe takes another.
         mutating func nextSample() -> Sample? {
             if let fixedSample { return fixedSample }
-            let good = samples.firstIndex { !refusedSamples.contains($0.target) }
+            let good = samples.firstIndex { !$0.wasRefused }
             guard let index = good ?? samples.indices.first else { return nil }
             let sample = samples.remove(at: index)
             samples.append(sample)
@@ -130,6 +127,8 @@ extension Account {
         let number: Int
         /// When others may lead: the answer takes long, or its replica has died.
         var end: Int
+        /// Whether it went out beside a leader.
+        var isSecond = false
         /// Whether an answer that was sent later was accepted.
         var isCleared = false
 
@@ -159,7 +158,8 @@ extension Account {
     public struct Seat: Sendable {
         public let replica: UInt64
         public internal(set) var sent = 0
-        var waiting: [Waiting] = []
+        /// Those whose target was accepted before come first, since the first one leads.
+        private(set) var waiting: [Waiting] = []
         private var lastID = 0
 
         struct Waiting: Sendable {
@@ -202,12 +202,24 @@ extension Account {
             return taken
         }
 
-        /// The waiting request that leads without a probe: one whose target was accepted before, if there is one.
-        mutating func takeLeader(waitingAt server: String) -> Request? {
-            let isHere = { (waiting: Waiting) in waiting.request.server == server }
-            let index =
-                waiting.firstIndex { isHere($0) && $0.request.wasAccepted } ?? waiting.firstIndex(where: isHere)
-            return index.map { waiting.remove(at: $0).request }
+        mutating func add(_ request: Request, clearances: Int) {
+            let index = request.wasAccepted ? waiting.firstIndex { !$0.request.wasAccepted } : nil
+            waiting.insert(Waiting(request: request, clearances: clearances), at: index ?? waiting.count)
+        }
+
+        /// - Returns: whether the request did wait.
+        mutating func remove(_ id: Int) -> Bool {
+            guard let index = waiting.firstIndex(where: { $0.request.id == id }) else { return false }
+            waiting.remove(at: index)
+            return true
+        }
+
+        mutating func forgetWaiting(where isOver: (Int) -> Bool = { _ in true }) {
+            waiting.removeAll { isOver($0.request.id) }
+        }
+
+        mutating func takeFirst(waitingAt server: String) -> Request? {
+            waiting.firstIndex { $0.request.server == server }.map { waiting.remove(at: $0).request }
         }
     }
 
@@ -243,6 +255,8 @@ extension Account {
         public let target: UInt64
         /// Its request line's method and target, and its fields; in the sender's own form.
         public let content: [UInt8]
+        /// Whether a probe by it was refused, and its target not accepted since. Its page may be gone.
+        var wasRefused = false
 
         public init(target: UInt64, content: [UInt8]) {
             self.target = target
@@ -258,8 +272,6 @@ extension Account {
         case wait(Int)
         /// The request of that number counts as refused, and the version is not sent.
         case refuse(Int, Hold)
-
-        var isWait: Bool { if case .wait = self { true } else { false } }
     }
 
     /// Why a version is not sent.

@@ -73,7 +73,8 @@ extension Account {
     public func standing(at server: String, now: Int) -> Standing {
         let record = record(of: server)
         if let pause = record?.pause {
-            return Standing(.paused, since: pause.since, pause.nextTry == .max ? .newValue : .time(pause.nextTry))
+            return Standing(
+                .paused, since: pause.since, nextTry(at: pause.nextTry, ofKnown: record?.isKnown ?? false, now))
         }
         if !isProven { return unprovenStanding(at: now) }
         let isKnown = record?.isKnown ?? false
@@ -82,7 +83,8 @@ extension Account {
         }
         if !isKnown {
             guard let record, !record.refusedTargets.isEmpty else { return Standing(.unknown) }
-            return Standing(.unknown, since: record.lastRefused, .otherTarget(or: record.unknownTry))
+            let time = nextTry(at: record.unknownTry, ofKnown: false, now).date
+            return Standing(.unknown, since: record.lastRefused, .otherTarget(or: time ?? record.unknownTry))
         }
         return slots.isEmpty ? Standing(.good) : Standing(.doubted, since: doubtStart)
     }
@@ -115,6 +117,16 @@ extension Account {
         return Standing(.unproven, since: since, .time(max(unprovenTry, room ?? 0)))
     }
 
+    /// A try that is set for that time is made when the account has room for it.
+    private func nextTry(at time: Int, ofKnown isKnown: Bool, _ now: Int) -> NextTry {
+        if time == .max { return .newValue }
+        return switch room(forKnown: isKnown, at: max(time, now)) {
+        case .time(let room): .time(max(time, room))
+        case .verdict where time <= now: .verdict
+        default: .time(time)
+        }
+    }
+
     private var doubtStart: Int? { doubtedSince > 0 ? doubtedSince : slots.first?.time }
 
     /// What an answer at a server waits for where the account has no room for it; nil: there is room.
@@ -140,28 +152,24 @@ extension Account {
     ///
     /// - Parameter target: nil: a new one.
     public func hold(at server: String, for target: UInt64? = nil, now: Int) -> Int? {
-        let record = record(of: server)
-        if let target {
-            if unprovenTry > now, unprovenPlaces.contains(Place(server: server, target: target)) { return unprovenTry }
-            if let record, record.unknownTry > now, record.refusedTargets.contains(target) { return record.unknownTry }
+        if isGood(at: server) { return nil }
+        var (account, seat) = (self, Seat(replica: 0))
+        var request = Request(id: 0, server: server, target: target ?? 0)
+        if let record = record(of: server) {
+            (request.retry, request.mayProbe, request.fixedSample) = (record.retry, record.mayProbe, record.fixedSample)
         }
-        let standing = standing(at: server, now: now)
-        guard standing.isOnHold else { return nil }
-        return switch standing.nextTry {
-        case .time(let time): time > now ? time : nil
-        case .newValue: .max
-        case .request, .otherTarget, .verdict: nil
+        for case .refuse(request.id, let hold) in account.request(request, by: &seat, at: now) {
+            return nextTry(after: hold, at: server, now: now) ?? .max
         }
+        return nil
     }
 
     /// When a version that is held may be sent; nil: no time is set.
     func nextTry(after hold: Hold, at server: String, now: Int) -> Int? {
         switch hold {
-        case .unproven: unprovenTry
-        case .unknown: record(of: server)?.unknownTry
         case .superseded: nil
-        case .paused, .held:
-            if case .time(let time) = standing(at: server, now: now).nextTry { time } else { nil }
+        case .unknown: record(of: server).flatMap { nextTry(at: $0.unknownTry, ofKnown: false, now).date }
+        case .unproven, .paused, .held: standing(at: server, now: now).nextTry.date
         }
     }
 
@@ -194,24 +202,20 @@ extension Account {
     }
 }
 
-extension Account.Seat {
-    mutating func forgetWaiting(where isOver: (Int) -> Bool = { _ in true }) {
-        waiting.removeAll { isOver($0.request.id) }
-    }
-}
-
 extension Account.State {
     /// The worse, the higher.
     public var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
 extension Account.NextTry {
-    /// For the sooner of two.
-    fileprivate var time: Int {
+    /// Milliseconds since 1970; nil: no time is set.
+    fileprivate var date: Int? {
         switch self {
-        case .request, .verdict: 0
         case .time(let time), .otherTarget(let time): time
-        case .newValue: .max
+        case .request, .verdict, .newValue: nil
         }
     }
+
+    /// For the sooner of two.
+    fileprivate var time: Int { date ?? (self == .newValue ? .max : 0) }
 }

@@ -84,15 +84,13 @@ public struct Account: Sendable, Hashable {
         reservations.removeAll { $0.id == answer.reservation }
         let isLeader = records[index].leader == answer.reservation
         if isLeader { records[index].leader = nil }
-        var decisions: [Decision] = []
         switch verdict {
         case .accepted:
             if !records[index].isKnown { records[index].lastAccepted = now }
             accept(answer, sample, index)
-            if isLeader, answer.role.isRetrial {
-                records[index].clearances &+= 1
-                decisions = release(waitingAt: answer.server, index, by: &seat)
-            }
+            // A server that is known by now has shorter steps.
+            followClock(now)
+            if isLeader, answer.role.isRetrial { records[index].clearances &+= 1 }
         case .refused:
             records[index].reason = reason
             records[index].lastRefused = now
@@ -100,10 +98,7 @@ public struct Account: Sendable, Hashable {
         case .none: leaveOpen(answer, index, by: seat, at: now)
         case .abandoned: break
         }
-        if answer.role != .free || verdict == .accepted || verdict == .refused {
-            decisions += decideAgain(by: &seat, at: now)
-        }
-        return decisions
+        return decideAgain(by: &seat, at: now)
     }
 
     /// The time has come that `nextWake` named.
@@ -157,16 +152,17 @@ public struct Account: Sendable, Hashable {
     public mutating func hurry(at server: String, by seat: inout Seat, at now: Int) -> [Decision] {
         expire(now)
         let index = recordIndex(of: server)
-        guard !records[index].isKnown, let next = seat.waiting.first(where: { $0.request.server == server }) else {
-            return []
-        }
-        let place = Place(server: server, target: next.request.target)
+        guard !records[index].isKnown, let next = seat.waiting.first(where: { $0.request.server == server })?.request
+        else { return [] }
+        let place = Place(server: server, target: next.target)
         let hasRoom =
             isProven
             ? allows(.unknown, index, at: now) && !records[index].refusedTargets.contains(place.target)
             : !isRotated && unprovenRefusals + reservations.count < 2 && !unprovenPlaces.contains(place)
-        guard hasRoom, Self.giveUp(next.request.id, by: &seat) else { return [] }
-        return send(next.request, index, as: isProven ? .unknown : .unproven, by: &seat, at: now)
+        guard hasRoom, Self.giveUp(next.id, by: &seat) else { return [] }
+        let role: SentAnswer.Role = isProven ? records[index].pause == nil ? .unknown : .retry : .unproven
+        defer { reservations[reservations.count - 1].isSecond = true }
+        return send(next, index, as: role, by: &seat, at: now)
     }
 
     /// The account has changed at another replica.
@@ -181,9 +177,7 @@ public struct Account: Sendable, Hashable {
     ///
     /// - Returns: whether it did wait.
     public static func giveUp(_ id: Int, by seat: inout Seat) -> Bool {
-        guard let index = seat.waiting.firstIndex(where: { $0.request.id == id }) else { return false }
-        seat.waiting.remove(at: index)
-        return true
+        seat.remove(id)
     }
 
     // MARK: - Decisions
@@ -192,8 +186,8 @@ public struct Account: Sendable, Hashable {
         let record = records[index]
         if let pause = record.pause {
             let isDue = now >= pause.nextTry && record.leader == nil
-            if isDue, !record.isKnown, isProven { return introduce(request, index, as: .retry, by: &seat, at: now) }
-            if isDue, !record.isKnown || !record.canProbe, allows(record.isKnown ? .retry : .unknown, index, at: now) {
+            if isDue, !record.isKnown { return introduce(request, index, as: .retry, by: &seat, at: now) }
+            if isDue, !record.canProbe, allows(.retry, index, at: now) {
                 return send(request, index, as: .retry, by: &seat, at: now)
             }
             if record.mayAskOpenly, record.leader == nil, usedSlots(at: now) < 2 {
@@ -258,12 +252,12 @@ public struct Account: Sendable, Hashable {
             return isAnyUnderWay(at: now) ? [] : refuseAll(waitingAt: record.server, by: &seat)
         }
         if record.canProbe { return probe(index, as: .doubt, by: &seat, at: now) }
-        guard let leader = seat.takeLeader(waitingAt: record.server) else { return [] }
+        guard let leader = seat.takeFirst(waitingAt: record.server) else { return [] }
         return send(leader, index, as: .doubt, by: &seat, at: now)
     }
 
     private func wait(_ request: Request, _ index: Int, by seat: inout Seat) -> [Decision] {
-        seat.waiting.append(Seat.Waiting(request: request, clearances: records[index].clearances))
+        seat.add(request, clearances: records[index].clearances)
         return [.wait(request.id)]
     }
 
@@ -294,12 +288,8 @@ public struct Account: Sendable, Hashable {
         seat.take(waitingAt: server).map { .refuse($0.request.id, .held) }
     }
 
-    /// Lets the requests go on that have waited for a leader's acceptance. What they were sent before does not count: they
-    /// are under way.
-    private func release(waitingAt server: String, _ index: Int, by seat: inout Seat) -> [Decision] {
-        seat.take(waitingAt: server).map { .send(seat.send($0.request, as: .free, knowing: 0), nil) }
-    }
-
+    /// Requests that have waited for a leader's acceptance go on, though others were refused meanwhile: their answers are
+    /// under way.
     private mutating func decideAgain(by seat: inout Seat, at now: Int) -> [Decision] {
         var decisions: [Decision] = []
         for server in seat.serversWaitedFor {
@@ -308,7 +298,7 @@ public struct Account: Sendable, Hashable {
                 if records[index].clearances > waiting.clearances, records[index].pause == nil {
                     decisions.append(.send(seat.send(waiting.request, as: .free, knowing: 0), nil))
                 } else {
-                    decisions += decide(waiting.request, index, by: &seat, at: now).filter { !$0.isWait }
+                    decisions += decide(waiting.request, index, by: &seat, at: now)
                 }
             }
         }
@@ -325,7 +315,7 @@ public struct Account: Sendable, Hashable {
         records[index].reason = nil
         records[index].refusedTargets = []
         records[index].indecisions = 0
-        records[index].refusedSamples.removeAll { $0 == answer.target }
+        records[index].markSample(of: answer.target, asRefused: false)
         if let pause = records[index].pause, pause.isBefore(answer) { records[index].pause = nil }
         // Of many servers each keeps one, since all are written to the store together.
         if let sample, !answer.isProbe { records[index].add(sample, limit: max(1, Self.sampleLimit / records.count)) }
@@ -338,7 +328,7 @@ public struct Account: Sendable, Hashable {
 
     private mutating func refuse(_ answer: SentAnswer, _ index: Int, by seat: Seat, at now: Int) {
         takeSlot(answer, at: now)
-        if answer.isProbe { records[index].noteRefusedSample(answer.target) }
+        if answer.isProbe { records[index].markSample(of: answer.target, asRefused: true) }
         let record = records[index]
         if let pause = record.pause, !pause.isBefore(answer) { return }
         switch answer.role {
@@ -425,6 +415,8 @@ public struct Account: Sendable, Hashable {
         let used = usedSlots(at: now)
         if role == .unknown { return used < 2 }
         if used < 3 { return true }
+        // A server that is slow with its first answers leaves room for a leader at another one.
+        if used == 3, role == .doubt, reservations.contains(where: { $0.isSecond && now < $0.end }) { return true }
         guard used == 3, isLastSlotFree(at: now) else { return false }
         return role != .retry || goodRecord(besides: index) == nil
     }

@@ -52,8 +52,9 @@ struct ToldHolds: Sendable {
         var found: [Found] = []
         for record in after.records {
             let standing = after.standing(at: record.server, now: now)
-            if record.pause != nil {
-                hold(record.server, standing, of: record.server, &found)
+            if let pause = record.pause {
+                // It may be made later, since all servers share the account's room. That is not told each time.
+                hold(record.server, standing, until: .time(pause.nextTry), of: record.server, &found)
             } else if nextTries.removeValue(forKey: record.server) != nil {
                 found.append(Found(kind: .lifted, server: record.server, standing: standing))
             }
@@ -66,7 +67,7 @@ struct ToldHolds: Sendable {
             $0.state == .held && $0.isOnHold
         }
         if let standing = overall.state == .unproven && overall.isOnHold ? overall : held {
-            hold(Self.overall, standing, of: latest, &found)
+            hold(Self.overall, standing, until: standing.nextTry, of: latest, &found)
         } else if after.slots.isEmpty || after.isProven && !before.isProven,
             nextTries.removeValue(forKey: Self.overall) != nil
         {
@@ -81,10 +82,11 @@ struct ToldHolds: Sendable {
     }
 
     private mutating func hold(
-        _ key: String, _ standing: Account.Standing, of server: String?, _ found: inout [Found]
+        _ key: String, _ standing: Account.Standing, until nextTry: Account.NextTry, of server: String?,
+        _ found: inout [Found]
     ) {
-        let former = nextTries.updateValue(standing.nextTry, forKey: key)
-        if former == standing.nextTry { return }
+        let former = nextTries.updateValue(nextTry, forKey: key)
+        if former == nextTry { return }
         found.append(Found(kind: .onHold(isFirst: former == nil), server: server, standing: standing))
     }
 }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Authentication
 
-/// What walks cannot see of an account: its bounds, its form in the store, and a clock that is set back.
+/// What walks cannot see of an account: its bounds, and what replicas and earlier versions of the program have left of it.
 @Suite struct AccountTests {
     private let open = Page.open(0)
     private var account = Account()
@@ -59,13 +59,6 @@ import Testing
         #expect(samples.joined().count <= 325)
     }
 
-    @Test(arguments: 0..<20) func `what the store keeps is what was there`(_ seed: Int) throws {
-        var walk = Walk(seed: seed)
-        try walk.run(requests: 50)
-        let data = walk.replicas.account.encoded(within: .max)
-        #expect(Account(encoded: data) == walk.replicas.account)
-    }
-
     @Test mutating func `a clock that is set back holds a version back for no longer than a step`() throws {
         let later = 10_000_000_000
         ask("a", open, .accepted, at: later)
@@ -91,5 +84,55 @@ import Testing
         #expect(account.record(of: "a")?.pause?.nextTry == .max)
         ask("a", open, .accepted, at: 1000)
         #expect(account.record(of: "a")?.pause?.nextTry == 31_000)
+    }
+
+    @Test func `what only this process knows completes the store's account`() {
+        var (stored, own) = (Account(), Account())
+        stored.number = 2
+        _ = stored.learn(of: "a")
+        _ = own.learn(of: "a")
+        _ = own.learn(of: "b")
+        own.records[0].samples = [Account.Sample(target: 1, content: [1])]
+        let completed = stored.completed(by: own)
+        #expect(completed.records.map(\.server) == ["a", "b"])
+        #expect(completed.records.allSatisfy(\.isKnown) && completed.records[0].samples.count == 1)
+        #expect(completed.number == 2)
+        #expect(stored.completed(by: Account()) == stored)
+        #expect(completed.completed(by: own) == completed)
+    }
+
+    @Test func `a process that has counted more while the store was away goes on from that`() {
+        var (stored, own) = (Account(), Account())
+        _ = stored.learn(of: "b")
+        (stored.number, own.number) = (1, 2)
+        own.slots = [Account.Slot(time: 5, id: 2, refusals: [])]
+        let completed = stored.completed(by: own)
+        #expect(completed.slots == own.slots && completed.record(of: "b")?.isKnown == true)
+        own.number = 1
+        #expect(stored.completed(by: own) == stored)
+    }
+
+    @Test func `earlier refusals of a version that was accepted there pause it there`() throws {
+        let refusals = [
+            Account.EarlierRefusal(at: "a", since: 5, nextTry: 1_000_000, retries: 2),
+            Account.EarlierRefusal(at: "a", since: 7, nextTry: nil, retries: 0),
+            Account.EarlierRefusal(at: "b", since: 9, nextTry: nil, retries: 0),
+        ]
+        let account = Account(earlier: refusals, acceptedBy: ["a", "c"], at: 10_000)
+        #expect(account.isProven && account.isTroubled && account.unprovenRefusals == 0)
+        let pause = try #require(account.record(of: "a")?.pause)
+        #expect(pause.nextTry == 1_000_000 && pause.step == 2 && pause.since == 5)
+        #expect(account.record(of: "b")?.isKnown == false)
+        #expect(account.record(of: "b")?.pause?.nextTry == 10_000 + 30 * 60_000)
+        #expect(account.isGood(at: "c"))
+        let due = Account(earlier: [refusals[1]], acceptedBy: ["a"], at: 10_000)
+        #expect(due.record(of: "a")?.pause?.nextTry == 40_000)
+    }
+
+    @Test func `earlier refusals of a version that was never accepted are its two`() {
+        let refusal = Account.EarlierRefusal(at: "a", since: 5, nextTry: 6, retries: 0)
+        let account = Account(earlier: [refusal], acceptedBy: [], at: 10_000)
+        #expect(account.standing(now: 20_000).nextTry == .time(10_000 + 30 * 60_000))
+        #expect(account.hold(at: "b", now: 20_000) != nil)
     }
 }

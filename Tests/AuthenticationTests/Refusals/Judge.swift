@@ -41,6 +41,13 @@ struct Judge {
         }
     }
 
+    /// An operator has the version tried again, and answers for it.
+    mutating func reset() {
+        run = nil
+        counted = []
+        unproven = 0
+    }
+
     /// A refused answer that the directory counts, whether the proxy knows of the verdict or its replica has died.
     mutating func noteRefusal(order: Int, known: Int?, at now: Int) throws(BrokenPromise) {
         if run == nil {

@@ -19,22 +19,31 @@ struct PauseWatch {
         _ verdict: AnswerVerdict, on answer: SentAnswer, order: Int, last: Int, from former: Account,
         to account: Account
     ) throws(BrokenPromise) {
-        if verdict == .none, answer.role == .doubt {
-            indecisions[answer.server, default: 0] += 1
-        } else if verdict != .none {
-            indecisions[answer.server] = nil
+        switch verdict {
+        case .none: if answer.role == .doubt { indecisions[answer.server, default: 0] += 1 }
+        case .accepted: indecisions[answer.server] = nil
+        case .refused, .abandoned: break
         }
         let before = former.record(of: answer.server)?.pause
         let after = account.record(of: answer.server)?.pause
         if after == nil, indecisions[answer.server, default: 0] >= 3 {
             throw BrokenPromise(.rest, "three leaders at \(answer.server) had no verdict, and it is not paused")
         }
-        if before == after { return }
+        // Its time may change: a server that is known by now has shorter steps.
+        if before?.number == after?.number { return }
         if before != nil, order <= paused[answer.server, default: 0] || after == nil && verdict != .accepted {
             throw BrokenPromise(.lockout, "the pause of \(answer.server) changes by an answer that was sent before")
         }
+        if before == nil, verdict == .abandoned || verdict == .none && indecisions[answer.server, default: 0] < 3 {
+            throw BrokenPromise(.others, "\(answer.server) is paused without a verdict")
+        }
         indecisions[answer.server] = nil
         paused[answer.server] = after == nil ? nil : last
+    }
+
+    mutating func reset() {
+        paused = [:]
+        indecisions = [:]
     }
 
     func last(at server: String) -> Int? { paused[server] }

@@ -49,6 +49,16 @@ struct Replicas {
         look(of: replica) { account, seat in account.follow(by: &seat, at: now) }
     }
 
+    /// A request has waited long for a leader at that server.
+    mutating func hurry(at server: String, of replica: Int, at now: Int) -> [Account.Decision] {
+        look(of: replica) { account, seat in account.hurry(at: server, by: &seat, at: now) }
+    }
+
+    /// An operator has the version tried again.
+    mutating func reset(by replica: Int, at now: Int) -> [Account.Decision] {
+        look(of: replica) { account, seat in account.reset(by: &seat, at: now) }
+    }
+
     mutating func giveUp(_ id: Int, of replica: Int) -> Bool { Account.giveUp(id, by: &seats[replica]) }
 
     /// The replica's process ends, and another begins in its place.

@@ -11,13 +11,15 @@ extension Walk {
     /// server refuses it.
     func isPromised(_ asked: Asked) -> Bool {
         asked.isPromised && asked.page.kind == .open && plan.isRightForEver(asked.server)
-            && !(asked.server == 0 && plan.gone != nil) && plan.mayProbe && plan.flakiness == 0
+            && setBackSeen == nil && !(asked.server == 0 && plan.gone != nil) && plan.mayProbe && plan.flakiness == 0
+            && plan.haste == 0
             && plan.wrongOthers(than: asked.server) <= 1 && !isOvershadowed(asked)
     }
 
     /// Whether the request came while an answer of a dead replica counted as under way. Where a server refuses the version
-    /// at the same time, the account may have no room for another 30 s.
+    /// at the same time, the account may have no room for another 30 s, or until the half hour of one of four slots is over.
     private func isOvershadowed(_ asked: Asked) -> Bool {
+        if isDeathOpen, replicas.account.usedSlots(at: clock) >= 4 { return true }
         let time = Self.leaderTime * (plan.servers.contains { $0.trouble != nil } ? 2 : 1)
         return death.map { asked.time <= $0 + time && now >= $0 } ?? false
     }
@@ -25,7 +27,79 @@ extension Walk {
     private func isTryUnderWay(at server: String) -> Bool {
         underWay.values.contains { sent in
             sent.answer.role == .retry && sent.answer.server == server
-                && replicas.account.reservations.contains { $0.id == sent.answer.reservation && now < $0.end }
+                && replicas.account.record(of: server)?.leader == sent.answer.reservation
+                && replicas.account.reservations.contains { $0.id == sent.answer.reservation && clock < $0.end }
+        }
+    }
+
+    /// A leader is alone at its server, and may go there.
+    mutating func checkRole(of key: Key, _ answer: SentAnswer, of replica: Int) throws(BrokenPromise) {
+        let isLeader = { (role: SentAnswer.Role) in role == .doubt || role == .retry || role == .open }
+        let record = replicas.copies[replica].record(of: answer.server)
+        if answer.role == .free || answer.role == .doubt, record?.pause != nil {
+            throw BrokenPromise(.lockout, "\(key) goes to \(answer.server), which is paused, as \(answer.role)")
+        }
+        if answer.role == .open {
+            openTries[answer.server, default: 0] += 1
+            if openTries[answer.server, default: 0] > 1 {
+                throw BrokenPromise(.lockout, "\(key) is the second that goes out besides a try of \(answer.server)")
+            }
+        }
+        guard isLeader(answer.role), record?.isKnown == true else { return }
+        let other = underWay.first { entry in
+            isLeader(entry.value.answer.role) && entry.value.answer.server == answer.server
+                && replicas.account.reservations.contains {
+                    $0.id == entry.value.answer.reservation && clock < $0.end
+                }
+        }
+        if let other { throw BrokenPromise(.lockout, "\(key) leads at \(answer.server), as \(other.key) does") }
+        guard let asked = requests[key], !asked.wasAccepted else { return }
+        for key in waiting.keys {
+            guard let other = requests[key], other.server == asked.server, other.replica == asked.replica,
+                other.wasAccepted
+            else { continue }
+            throw BrokenPromise(.others, "\(asked.page) leads at \(answer.server), and \(other.page) was accepted")
+        }
+    }
+
+    /// The proxy asks the server itself.
+    mutating func checkProbe(by sample: Account.Sample, at server: String) throws(BrokenPromise) {
+        probes += 1
+        if !plan.mayProbe { throw BrokenPromise(.others, "\(server) is asked by the proxy, and the rule forbids it") }
+        if let page = plan.probedPage, page.target != sample.target {
+            throw BrokenPromise(.others, "\(server) is asked for another page than the rule's")
+        }
+    }
+
+    /// A request waits as long as a verdict is to come.
+    func checkWaiting() throws(BrokenPromise) {
+        guard plan.replicas == 1, let key = waiting.keys.first, !replicas.account.isAnyUnderWay(at: clock) else {
+            return
+        }
+        throw BrokenPromise(.visibility, "\(key) waits, and no answer is under way")
+    }
+
+    /// What is shown of a server before a request comes is what becomes of the request.
+    ///
+    /// - Parameter hold: until when the request was to be refused; nil: it was not.
+    func checkHold(_ hold: Int?, of key: Key, _ decisions: [Account.Decision]) throws(BrokenPromise) {
+        guard plan.replicas == 1 else { return }
+        let isRefused = decisions.contains { if case .refuse(key.id, _) = $0 { true } else { false } }
+        if isRefused != (hold != nil) {
+            throw BrokenPromise(
+                .visibility,
+                "\(key) is \(isRefused ? "" : "not ")held back, and shown: \(hold.map { "\($0)" } ?? "no hold")")
+        }
+        // Should nothing else happen, it is sent at that time, or waits. Another server may be tried first.
+        guard var time = hold, time < .max, let asked = requests[key], !replicas.account.isAnyUnderWay(at: clock) else {
+            return
+        }
+        var (account, seat) = (replicas.account, replicas.seats[asked.replica])
+        time = max(time, clock)
+        _ = account.wake(by: &seat, at: time)
+        let next = account.hold(at: plan.servers[asked.server].name, for: asked.page.target, now: time)
+        if let next, !account.isAnyUnderWay(at: time) {
+            throw BrokenPromise(.visibility, "\(key) is shown to be held until \(time), and is until \(next)")
         }
     }
 
@@ -53,7 +127,7 @@ extension Walk {
         let server = plan.servers[asked.server].name
         let reason = hold.map { "\($0)" } ?? "no verdict"
         if plan.replicas == 1, hold != nil {
-            let shown = replicas.account.standing(at: server, now: now)
+            let shown = replicas.account.standing(at: server, now: clock)
             if !shown.isTroubled {
                 throw BrokenPromise(.visibility, "\(key) is refused as \(reason), and \(server) is shown as \(shown)")
             }
@@ -63,6 +137,12 @@ extension Walk {
         }
         if isPromised(asked) {
             throw BrokenPromise(.others, "\(key) is refused as \(reason) at \(server), which is right")
+        }
+        if plan.kind == .hanging, hold == nil, !isCrowded {
+            throw BrokenPromise(.others, "\(key) waits for the first request of \(server), and gives up")
+        }
+        if lastReset != nil, !isRefusedSinceReset, hold != nil, replicas.account.reservations.count < 2 {
+            throw BrokenPromise(.healing, "\(key) is refused as \(reason), and an operator has ended that")
         }
         if plan.kind == .peace, plan.badness == 0 {
             throw BrokenPromise(.others, "\(key) is refused as \(reason), and nothing was ever refused")
@@ -75,7 +155,7 @@ extension Walk {
     private func checkTwoHostile(_ key: Key, _ asked: Asked, _ reason: String) throws(BrokenPromise) {
         guard plan.kind == .twoHostile, asked.page.kind == .open, asked.isPromised,
             plan.servers[asked.server].hostility == nil,
-            let pause = replicas.account.firstPause, now >= pause + 30_500
+            let pause = replicas.account.firstPause, clock >= pause + 30_500
         else { return }
         throw BrokenPromise(.others, "\(key) is refused as \(reason), later than 30 s after the first pause")
     }
@@ -112,21 +192,34 @@ extension Walk {
             }
             return
         }
-        guard trouble.lowerBound > 0, asked.isPromised, plan.kind != .stalling, plan.retry == nil,
-            !plan.servers.contains(where: { $0.hostility != nil })
-        else { return }
-        // A dead replica's answer may have been refused, so there is one try less.
-        let isAlone = plan.servers.count { $0.trouble != nil } == 1 && !isDeathOpen
-        let bound =
-            switch trouble.count {
-            case ..<30_000: 30_000
-            case ..<300_000 where isAlone: 300_000
-            default: 1_800_000
-            }
-        if asked.time >= trouble.upperBound + bound + 700 + (death == nil ? 0 : Self.leaderTime) {
+        guard let bound = healingTime(after: trouble, for: asked) else { return }
+        if asked.time >= max(trouble.upperBound, setBackSeen ?? 0) + bound + 700 {
             throw BrokenPromise(
                 .healing, "trouble of \(seconds([trouble.count])) s until \(seconds([trouble.upperBound])), and \(text)"
             )
         }
+    }
+
+    /// How long after a trouble requests are refused at most; nil: for ever.
+    private func healingTime(after trouble: Range<Int>, for asked: Asked) -> Int? {
+        switch plan.kind {
+        case .stalling, .retryNever: return nil
+        // Tries come after half an hour, one hour, two hours.
+        case .late: return max(30 * minute, 2 * trouble.count)
+        // Four servers are tried in half an hour.
+        case .straggler:
+            let hasHealed = lastAcceptances[asked.server] > trouble.upperBound
+            return asked.isPromised && !hasHealed ? plan.servers.count * 30 * minute : nil
+        default: break
+        }
+        guard trouble.lowerBound > 0, asked.isPromised, plan.gone == nil,
+            !plan.servers.contains(where: { $0.hostility != nil })
+        else { return nil }
+        // A dead replica's answer may have been refused, so there is one try less.
+        let isAlone = plan.servers.count { $0.trouble != nil } == 1 && !isDeathOpen
+        let steps = plan.retry ?? [30_000, 5 * minute, 30 * minute]
+        let step = steps.first { trouble.count < $0 }
+        let isEarly = step == steps.first || isAlone && steps.count > 1 && step == steps[1]
+        return (isEarly ? step ?? 0 : max(30 * minute, steps.last ?? 0)) + (death == nil ? 0 : Self.leaderTime)
     }
 }

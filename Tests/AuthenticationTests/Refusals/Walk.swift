@@ -19,6 +19,8 @@ struct Walk {
         let time: Int
         /// Whether the server had accepted the version by then, and the proxy had a sample.
         let isPromised: Bool
+        /// Whether the server had accepted its page.
+        let wasAccepted: Bool
     }
 
     /// An answer on its way to the server and back.
@@ -35,13 +37,18 @@ struct Walk {
     enum Event {
         case request(server: Int, page: Page, replica: Int)
         case verdict(Key, AnswerVerdict)
+        /// The request has waited for half its time: another leads beside the leader.
+        case hurries(Key)
         /// The request does not wait any longer.
         case patienceEnds(Key)
+        /// The client of a leader leaves.
+        case leaves(server: String, replica: Int)
         /// A replica learns of a run of refused answers, or of its end.
         case learns(replica: Int, run: Int?)
         /// A replica learns that the account has changed.
         case follows(replica: Int)
         case wakes
+        case resets
     }
 
     let plan: WalkPlan
@@ -65,15 +72,32 @@ struct Walk {
     private var lastBeforeDeath = 0
     /// When a leader was refused whose page is gone.
     private(set) var pageGoneSince: Int?
+    /// When the account saw the clock that was set back.
+    private(set) var setBackSeen: Int?
+    /// Whether a request had no room to go ahead beside a leader.
+    private(set) var isCrowded = false
+    /// When an operator last had the version tried again.
+    private(set) var lastReset: Int?
+    /// Whether an answer was refused since.
+    private(set) var isRefusedSinceReset = false
     /// What happened, if it is asked for.
     private(set) var story: [String]?
     private var events = EventQueue<Event>()
     /// The run that each replica knows of.
     private var knownRuns: [Int?]
     private var wasAccepted: [Set<Page>]
+    /// By server, when it last accepted the version.
+    private(set) var lastAcceptances: [Int]
+    /// By server, whether a request was accepted that the proxy can repeat; a value before this one counts, too.
+    private var hasSample: [Bool]
     private var order = 0
-    private var probes = 0
+    var probes = 0
     private var nextWake: Int?
+    /// Times in a row when the account was woken and did nothing.
+    private var idleWakes = 0
+    /// By server, requests that went out besides the tries since the last one.
+    var openTries: [String: Int] = [:]
+    private var hasHung = false
 
     /// A change reaches the other replicas so much later.
     static let notificationTime = 50
@@ -87,6 +111,8 @@ struct Walk {
         replicas = Replicas(account, count: plan.replicas)
         knownRuns = Array(repeating: nil, count: plan.replicas)
         wasAccepted = Array(repeating: [], count: plan.servers.count)
+        lastAcceptances = Array(repeating: 0, count: plan.servers.count)
+        hasSample = Array(repeating: plan.kind == .rotation, count: plan.servers.count)
         story = isTold ? [] : nil
     }
 
@@ -98,6 +124,11 @@ struct Walk {
 
     /// The account of a version that replaces one which all servers have accepted.
     private static func rotated(_ plan: WalkPlan) -> Account {
+        let next = Account(after: accepted(plan))
+        return plan.isRotatedTwice ? Account(after: next) : next
+    }
+
+    private static func accepted(_ plan: WalkPlan) -> Account {
         var former = Replicas(count: 1)
         for server in plan.servers {
             let id = former.nextID(of: 0)
@@ -106,7 +137,7 @@ struct Walk {
                 _ = former.judge(answer, .accepted, of: 0, at: 0)
             }
         }
-        return Account(after: former.account)
+        return former.account
     }
 
     // MARK: - Time
@@ -117,6 +148,7 @@ struct Walk {
     mutating func run(requests count: Int) throws(BrokenPromise) {
         var time = 0
         var drawn = 0
+        for reset in plan.resets { add(.resets, at: reset) }
         while drawn < count {
             let atOnce = plan.comesInBursts && random.happens(5) ? 20 : 1
             time += random.happens(93) ? random.gap(plan.pace) : random.one(of: [1000, 31_000, 301_000, 1_801_000])
@@ -141,11 +173,14 @@ struct Walk {
         var steps = 0
         while let (time, event) = events.next() {
             now = time
+            if let setBack = plan.setBack, now >= setBack, setBackSeen == nil { setBackSeen = now }
             steps += 1
+            if case .wakes = event {} else { idleWakes = 0 }
             if probes > 5000 { throw BrokenPromise(.rest, "\(probes) probes") }
             if steps > 30_000 { return }
             try play(event)
-            guard let due = replicas.account.nextWake(after: now) else { continue }
+            if now < last { try checkWaiting() }
+            guard let due = replicas.account.nextWake(after: clock).map({ $0 - clock + now }) else { continue }
             if due <= last, nextWake.map({ due < $0 }) ?? true {
                 nextWake = due
                 add(.wakes, at: due)
@@ -157,6 +192,11 @@ struct Walk {
         switch event {
         case .request(let server, let page, let replica): try request(page, at: server, of: replica)
         case .verdict(let key, let verdict): try hear(verdict, of: key)
+        case .hurries(let key):
+            guard waiting[key] != nil, let asked = requests[key], replicas.seats[asked.replica].replica == key.process
+            else { return }
+            try hurry(at: plan.servers[asked.server].name, of: asked.replica)
+        case .leaves(let server, let replica): try hurry(at: server, of: replica)
         case .patienceEnds(let key):
             guard let asked = requests[key], replicas.seats[asked.replica].replica == key.process,
                 replicas.giveUp(key.id, of: asked.replica)
@@ -165,11 +205,45 @@ struct Walk {
             try checkRefusal(of: key, nil)
             waiting[key] = nil
         case .learns(let replica, let run): knownRuns[replica] = run
-        case .follows(let replica): try carryOut(replicas.follow(replica, at: now), of: replica)
-        case .wakes:
-            nextWake = nil
-            let replica = random.below(plan.replicas)
-            try carryOut(replicas.wake(replica, at: now), of: replica)
+        case .follows(let replica): try carryOut(replicas.follow(replica, at: clock), of: replica)
+        case .wakes: try wake()
+        case .resets: try reset()
+        }
+    }
+
+    /// What the proxy's clock shows.
+    var clock: Int { plan.setBack.map { now + (now < $0 ? 2 : 1) * 10_000 * minute } ?? now }
+
+    private mutating func wake() throws(BrokenPromise) {
+        // Not a time that an earlier one has taken the place of.
+        guard nextWake == now else { return }
+        nextWake = nil
+        let replica = random.below(plan.replicas)
+        let before = replicas.account
+        let decisions = replicas.wake(replica, at: clock)
+        idleWakes = decisions.isEmpty && replicas.account == before ? idleWakes + 1 : 0
+        if idleWakes > 20 { throw BrokenPromise(.rest, "the account is woken over and over, and does nothing") }
+        try carryOut(decisions, of: replica)
+    }
+
+    private mutating func hurry(at server: String, of replica: Int) throws(BrokenPromise) {
+        tell("replica \(replica) hurries at \(server)")
+        let decisions = replicas.hurry(at: server, of: replica, at: clock)
+        if decisions.isEmpty, replicas.account.reservations.count >= 2 { isCrowded = true }
+        try carryOut(decisions, of: replica)
+    }
+
+    private mutating func reset() throws(BrokenPromise) {
+        tell("an operator resets the account")
+        lastReset = now
+        isRefusedSinceReset = false
+        judge.reset()
+        pauses.reset()
+        knownRuns = Array(repeating: nil, count: plan.replicas)
+        let replica = random.below(plan.replicas)
+        try carryOut(replicas.reset(by: replica, at: clock), of: replica)
+        for other in replicas.indices where other != replica {
+            add(.follows(replica: other), at: now + Self.notificationTime)
         }
     }
 
@@ -181,14 +255,20 @@ struct Walk {
         let key = Key(process: replicas.seats[replica].replica, id: replicas.nextID(of: replica))
         requests[key] = Asked(
             server: server, page: page, replica: replica, time: now,
-            isPromised: record.map { $0.isKnown && !$0.samples.isEmpty } ?? false)
+            isPromised: hasSample[server] && record?.isKnown ?? false,
+            wasAccepted: wasAccepted[server].contains(page))
+        add(.hurries(key), at: now + Self.patience / 2)
         add(.patienceEnds(key), at: now + Self.patience)
         var request = Account.Request(id: key.id, server: name, target: page.target)
         request.wasAccepted = wasAccepted[server].contains(page)
         request.mayProbe = plan.mayProbe
+        request.fixedSample = plan.probedPage?.sample
         if let retry = plan.retry { request.retry = retry }
         tell("\(key) asks \(name) for \(page)")
-        try carryOut(replicas.request(request, of: replica, at: now), of: replica)
+        let hold = replicas.account.hold(at: name, for: page.target, now: clock)
+        let decisions = replicas.request(request, of: replica, at: clock)
+        try checkHold(hold, of: key, decisions)
+        try carryOut(decisions, of: replica)
     }
 
     private mutating func hear(_ verdict: AnswerVerdict, of key: Key) throws(BrokenPromise) {
@@ -212,7 +292,10 @@ struct Walk {
             for other in others { add(.learns(replica: other, run: run), at: now + Self.notificationTime) }
         }
         if verdict == .accepted {
-            wasAccepted[server].insert(Page(target: answer.target))
+            let page = Page(target: answer.target)
+            wasAccepted[server].insert(page)
+            lastAcceptances[server] = now
+            if page.sample != nil { hasSample[server] = true }
             if answer.role.isRetrial {
                 for other in others { add(.learns(replica: other, run: nil), at: now + Self.notificationTime) }
             }
@@ -221,13 +304,15 @@ struct Walk {
             for key in waiting.keys where requests[key]?.server == server { waiting[key, default: 0] += 1 }
         }
         let account = replicas.account
-        let decisions = replicas.judge(answer, verdict, of: sent.replica, at: now)
+        let decisions = replicas.judge(answer, verdict, of: sent.replica, at: clock)
         try pauses.note(verdict, on: answer, order: sent.order, last: order, from: account, to: replicas.account)
         for other in others { add(.follows(replica: other), at: now + Self.notificationTime) }
         if verdict == .accepted, answer.role != .free, sent.order > lastBeforeDeath { isDeathOpen = false }
+        if answer.role == .retry { openTries[answer.server] = 0 }
         if verdict == .refused {
-            if plan.kind == .pageGone, answer.role == .doubt { try notePageGone() }
+            if plan.kind == .pageGone, answer.role == .doubt, now > plan.gone ?? 0 { try notePageGone() }
             refusedAnswers += 1
+            isRefusedSinceReset = true
             if let asked = requests[key] { try checkHealing(of: asked, "it was sent, and refused") }
         }
         try carryOut(decisions, of: sent.replica)
@@ -239,10 +324,10 @@ struct Walk {
             let process = replicas.seats[replica].replica
             switch decision {
             case .send(let answer, let sample):
-                if sample != nil { probes += 1 }
+                if let sample { try checkProbe(by: sample, at: answer.server) }
                 leads = leads || answer.role != .free
                 try send(answer, Key(process: process, id: answer.id), of: replica)
-            case .wait(let id): waiting[Key(process: process, id: id)] = 0
+            case .wait(let id): waiting[Key(process: process, id: id), default: 0] += 0
             case .refuse(let id, let hold):
                 let key = Key(process: process, id: id)
                 tell("\(key) is held back: \(hold)")
@@ -257,11 +342,7 @@ struct Walk {
     private mutating func send(_ answer: SentAnswer, _ key: Key, of replica: Int) throws(BrokenPromise) {
         tell("\(key) goes to \(answer.server) as \(answer.role), for \(Page(target: answer.target))")
         order += 1
-        if answer.role == .free || answer.role == .doubt,
-            replicas.copies[replica].record(of: answer.server)?.pause != nil
-        {
-            throw BrokenPromise(.lockout, "\(key) goes to \(answer.server), which is paused, as \(answer.role)")
-        }
+        try checkRole(of: key, answer, of: replica)
         // What has waited for an acceptance is sent before that is known.
         let isReleased =
             plan.replicas > 1 && answer.role == .free && answer.knew == 0 && !replicas.account.slots.isEmpty
@@ -274,6 +355,13 @@ struct Walk {
         let verdict = verdict(of: index, on: Page(target: answer.target), at: now + random.below(time))
         if plan.kind == .slow, index == 0, !answer.isProbe, random.happens(30) { time += random.within(1000...9000) }
         if plan.kind == .stalling, verdict == .refused || random.happens(10) { time += random.within(5000...90_000) }
+        if plan.kind == .hanging, index == 0, !hasHung {
+            hasHung = true
+            time += 60_000
+        }
+        if answer.role != .free, !answer.isProbe, random.happens(plan.haste) {
+            add(.leaves(server: answer.server, replica: replica), at: now + random.below(time))
+        }
         add(.verdict(key, verdict), at: now + time)
         try checkSending(of: key, answer)
         waiting[key] = nil
@@ -282,6 +370,7 @@ struct Walk {
     private mutating func verdict(of index: Int, on page: Page, at time: Int) -> AnswerVerdict {
         let server = plan.servers[index]
         if random.happens(plan.flakiness) { return .none }
+        if random.happens(plan.haste / 4) { return .abandoned }
         if server.hostility == .never { return .refused }
         if server.hostility == .flips, random.happens(50) { return .refused }
         if index == 0, let gone = plan.gone, time >= gone {

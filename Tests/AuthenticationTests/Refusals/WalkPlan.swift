@@ -9,6 +9,10 @@ struct WalkPlan {
         /// All servers refuse it for a while.
         case central
         case tenServers
+        /// All servers refuse it, and one of them accepts it again.
+        case straggler
+        /// A server that has never accepted it refuses it at first.
+        case late
         /// Another server never accepts it, or two.
         case hostile
         case twoHostile
@@ -38,6 +42,18 @@ struct WalkPlan {
         case rotation
         /// A replica dies as it leads.
         case death
+        /// Clients leave before their answers come back.
+        case leaving
+        /// A server that has never accepted the version does not answer its first request.
+        case hanging
+        /// An operator has the version tried again.
+        case resets
+        /// The clock is set back.
+        case clock
+        /// The rule names the page that the proxy asks for (`probe PATH`).
+        case probePath
+        /// The rule has steps of its own (`retry`).
+        case steps
         /// A paused version is not tried again (`retry never`).
         case retryNever
     }
@@ -60,8 +76,12 @@ struct WalkPlan {
     var replicas = 1
     var mayProbe = true
     var retry: [Int]?
+    /// The page that the proxy asks for.
+    var probedPage: Page?
     /// So many of a hundred requests get no verdict.
     var flakiness = 0
+    /// So many of a hundred clients leave before their answer comes back.
+    var haste = 0
     /// So many of a hundred requests are for pages that are refused.
     var badness = 0
     var areAllPosted = false
@@ -74,6 +94,12 @@ struct WalkPlan {
     var gone: Int?
     /// When a replica dies, which does so with its next leader.
     var death: Int?
+    /// Whether another value came between the accepted one and this one, which no server was asked with.
+    var isRotatedTwice = false
+    /// When an operator has the version tried again.
+    var resets: [Int] = []
+    /// When the clock is set back by some hours.
+    var setBack: Int?
 
     static let endless = 1_000_000 * minute
 
@@ -85,10 +111,12 @@ struct WalkPlan {
         self.kind = kind
         let count =
             switch kind {
-            case .tenServers: 10
+            case .tenServers, .straggler: 10
+            case .death: random.one(of: [1, 1, 2, 3])
             case .peace: random.one(of: [1, 3, 6])
             case .twoHostile: 3
             case .first, .pageGone: 1
+            case .late, .hanging: random.one(of: [1, 2])
             case .never: random.one(of: [1, 3])
             default: random.within(1...3)
             }
@@ -99,6 +127,7 @@ struct WalkPlan {
         mayProbe = kind != .noProbe
         areAllPosted = kind == .noSamples
         flakiness = kind == .flaky ? 10 : 0
+        haste = kind == .leaving ? 40 : 0
         comesInBursts = (kind == .burst || kind == .central) && random.happens(60)
         drawTrouble(kind, &random)
         drawOthers(kind, &random)
@@ -113,22 +142,37 @@ struct WalkPlan {
             : random.one(of: [50, 3000, 5000, 29_000, 40_000, 200_000, 299_000, 600_000, 4_000_000, Self.endless])
         let trouble = start..<start + duration
         switch kind {
-        case .local, .noProbe, .noSamples, .burst, .retryNever:
+        case .local, .noProbe, .noSamples, .burst, .leaving, .resets, .clock, .probePath, .retryNever:
             if random.happens(80) { servers[0].trouble = trouble }
+        case .steps:
+            let isCentral = random.happens(50)
+            for index in servers.indices where index == 0 || isCentral { servers[index].trouble = trouble }
         case .slow: servers[0].trouble = trouble
         case .death:
-            death = random.within(1000...10_000)
+            // Before the trouble, or in it.
+            let isEarly = random.happens(50)
+            death = random.within(isEarly ? 1000...10_000 : 20_000...60_000)
+            let start = isEarly ? random.within(40_000...100_000) : start
             if random.happens(60) {
                 servers[0].trouble = start..<start + random.one(of: [5000, 40_000, 200_000, 299_000, Self.endless])
             }
         case .central, .tenServers, .stalling: for index in servers.indices { servers[index].trouble = trouble }
+        case .straggler:
+            for index in servers.indices { servers[index].trouble = start..<Self.endless }
+            servers[random.below(servers.count)].trouble = start..<start + random.within(10 * minute...100 * minute)
+        case .late:
+            servers[0].trouble = 0..<random.one(of: [100_000, 40 * minute, 100 * minute])
         case .never: for index in servers.indices { servers[index].trouble = 0..<Self.endless }
         case .rotation:
             for index in servers.indices {
                 servers[index].trouble = 0..<(random.happens(30) ? 0 : random.within(20_000...50_000))
             }
-        case .gone, .pageGone, .pageFails: gone = start
-        case .peace, .forbidden, .hostile, .twoHostile, .flips, .first, .flaky: break
+        case .gone, .pageFails: gone = start
+        case .pageGone:
+            gone = start
+            // All samples have been refused once.
+            if random.happens(30) { servers[0].trouble = start - 2000..<start - 1000 }
+        case .peace, .forbidden, .hostile, .twoHostile, .flips, .first, .flaky, .hanging: break
         }
     }
 
@@ -149,8 +193,17 @@ struct WalkPlan {
         case .pageGone: (pace, badness, pages) = (random.one(of: [100, 300, 1000]), 0, 3)
         case .pageFails: (pace, badness) = (random.one(of: [100, 300, 1000]), 30)
         case .death: (pace, replicas) = (random.one(of: [100, 300, 1000]), random.within(2...3))
-        case .rotation: (pace, badness) = (random.one(of: [200, 1000, 10_000]), random.one(of: [0, 0, 30]))
+        case .rotation:
+            (pace, badness) = (random.one(of: [200, 1000, 10_000]), random.one(of: [0, 0, 30]))
+            isRotatedTwice = random.happens(30)
+        case .straggler: (pace, badness, replicas) = (random.one(of: [40_000, 100_000]), 0, 1)
+        case .late: (pace, badness, pages) = (random.one(of: [3000, 40_000, 400_000]), 0, random.one(of: [1, 6]))
+        case .hanging: (pace, badness) = (random.one(of: [200, 3000]), 0)
+        case .probePath: probedPage = .open(100)
+        case .steps: retry = random.one(of: [[5000, 60_000, 300_000], [120_000], [60_000, 600_000]])
         case .retryNever: retry = []
+        case .resets: resets = (1...3).map { _ in random.within(10_000...1_000_000) }
+        case .clock: setBack = random.within(10_000...1_000_000)
         default: break
         }
     }

@@ -76,13 +76,14 @@ extension World {
                 print.add(-5, max(0, pause.nextTry - now), pause.step, numbers[pause.number])
                 print.add(seat(pause.replica), places[pause.sent])
             }
-            for target in record.refusedTargets { print.add(-6, Int(target)) }
+            for target in record.refusedTargets { print.add(-6, Int(target), max(0, record.unknownTry - now)) }
             for sample in record.samples {
-                print.add(-7, Int(sample.target), record.refusedSamples.contains(sample.target) ? 1 : 0)
+                print.add(-7, Int(sample.target), sample.wasRefused ? 1 : 0)
             }
         }
         for reservation in account.reservations {
             print.add(-8, reservation.end - now, numbers[reservation.number], reservation.isCleared ? 1 : 0)
+            print.add(reservation.isSecond ? 1 : 0)
             print.add(seat(reservation.id.replica), places[reservation.id.sent])
         }
         print.add(account.isProven ? 1 : 0, min(account.unprovenRefusals, 9), max(0, account.unprovenTry - now))

@@ -11,6 +11,12 @@ struct World {
         case verdict(Int)
         /// The server of an answer under way gives no verdict on it.
         case trouble(Int)
+        /// An answer under way is broken off.
+        case leave(Int)
+        /// Requests have waited long at a server.
+        case hurry(Int)
+        /// An operator has the version tried again.
+        case reset
         /// The password changes at a server, or comes back.
         case change(Int)
         /// A replica sees the store's change.
@@ -99,6 +105,8 @@ struct World {
             }
         }
         if setting.hasTrouble { moves += underWay.indices.map { .trouble($0) } }
+        if setting.isHasty { moves += underWay.indices.map { .leave($0) } + setting.servers.indices.map { .hurry($0) } }
+        if setting.hasResets { moves.append(.reset) }
         if underWay.isEmpty {
             moves += setting.times.map { .time($0) }
         } else if setting.isSlow, let oldest = underWay.map(\.time).min() {
@@ -115,6 +123,13 @@ struct World {
             try self.request(request.server, request.page, of: replica)
         case .verdict(let index): try hear(underWay[index].verdict, of: index)
         case .trouble(let index): try hear(.none, of: index)
+        case .leave(let index): try hear(.abandoned, of: index)
+        case .hurry(let server):
+            try carryOut(replicas.hurry(at: WorldSetting.names[server], of: 0, at: now), of: 0)
+        case .reset:
+            judge.reset()
+            pauses.reset()
+            try carryOut(replicas.reset(by: 0, at: now), of: 0)
         case .change(let server): accepts[server].toggle()
         case .follow(let replica):
             knownRuns[replica] = judge.run
@@ -132,6 +147,9 @@ struct World {
             now += time
             if let times = setting.learningTimes { accepts = times.map { now >= $0 } }
             try carryOut(replicas.wake(0, at: now), of: 0)
+        }
+        if replicas.copies.count == 1, let asked = waiting.first, !replicas.account.isAnyUnderWay(at: now) {
+            throw BrokenPromise(.visibility, "\(asked.page) at \(asked.server) waits, and no answer is under way")
         }
     }
 
@@ -210,7 +228,7 @@ struct World {
 
     private func isPromised(_ asked: Waiting) -> Bool {
         asked.page.kind == .open && asked.isPromised && setting.isAlwaysRight(asked.server) && setting.wrongServers <= 1
-            && setting.mayProbe && !setting.hasTrouble && !setting.isSlow
+            && setting.mayProbe && !setting.hasTrouble && !setting.isSlow && !setting.isHasty
     }
 
     private func checkRefusal(of asked: Waiting, _ hold: Account.Hold) throws(BrokenPromise) {

@@ -28,6 +28,10 @@ struct WorldSetting {
     var hasTrouble = false
     /// Whether verdicts may take longer than an answer is reserved.
     var isSlow = false
+    /// Whether answers may be broken off, and requests go ahead that have waited long.
+    var isHasty = false
+    /// Whether an operator may have the version tried again.
+    var hasResets = false
     var retry: [Int]?
     /// Milliseconds that may pass at once: longer than each step.
     var times = [31_000, 301_000, 1_801_000]
@@ -83,11 +87,28 @@ struct WorldSetting {
             name: "a replica dies as it leads", servers: [.right], requests: [.a(.open(0)), .a(.forbidden(0))],
             replicas: 2, hasDeath: true),
         WorldSetting(
+            name: "a replica has died as it led at two servers", servers: [.right, .right],
+            requests: [.a(.open(0)), .b(.open(0)), .a(.forbidden(0))], replicas: 2, hasDeath: true,
+            story: [
+                .request(2, replica: 0), .verdict(0), .follow(1), .request(0, replica: 1), .request(1, replica: 1),
+                .death(1), .time(31_000),
+            ]),
+        WorldSetting(
             name: "no tries", servers: [.right, .right], changing: [0],
             requests: [.a(.open(0)), .a(.forbidden(0)), .b(.open(0))], retry: []),
         WorldSetting(
             name: "servers that give no verdict", servers: [.right, .right], changing: [0],
             requests: [.a(.open(0)), .a(.forbidden(0)), .b(.open(0))], hasTrouble: true),
+        WorldSetting(
+            name: "answers that are broken off, at a server that has accepted the version and one that has not",
+            servers: [.right, .wrong], changing: [0], requests: [.a(.open(0)), .a(.forbidden(0)), .b(.open(0))],
+            isHasty: true),
+        WorldSetting(
+            name: "answers that are broken off, and no server has accepted the version", servers: [.right, .wrong],
+            requests: [.a(.forbidden(0)), .a(.open(0)), .b(.open(0))], isKnown: false, isHasty: true),
+        WorldSetting(
+            name: "an operator has it tried again", servers: [.right, .wrong], changing: [0],
+            requests: [.a(.open(0)), .b(.open(0)), .b(.open(1))], hasResets: true),
         WorldSetting(
             name: "half-hourly tries at one of two servers", servers: [.right, .right], changing: [1],
             requests: [.a(.open(0)), .a(.forbidden(0)), .b(.open(0))], times: [31_000, 1_500_000],

@@ -7,7 +7,7 @@ public enum Wait {
     private static let pause: UInt32 = 5000
 
     /// - Parameter seconds: after which it is false.
-    public static func until(seconds: Double = 60, _ condition: () throws -> Bool) rethrows -> Bool {
+    public static func until(seconds: Double = 240, _ condition: () throws -> Bool) rethrows -> Bool {
         let deadline = Date(timeIntervalSinceNow: seconds)
         while try !condition() {
             guard Date() < deadline else { return false }
@@ -17,7 +17,7 @@ public enum Wait {
     }
 
     /// As above, where asking takes a task.
-    public static func until(seconds: Double = 60, _ condition: () async throws -> Bool) async rethrows -> Bool {
+    public static func until(seconds: Double = 240, _ condition: () async throws -> Bool) async rethrows -> Bool {
         let deadline = Date(timeIntervalSinceNow: seconds)
         while try await !condition() {
             guard Date() < deadline else { return false }

@@ -102,6 +102,59 @@ struct LoginConversations {
                 """)
     }
 
+    @Test func `a connection that was logged in before proves nothing of a credential that another server refused`()
+        async
+    {
+        await play(
+            rules: """
+                credential a { user u; password p }
+                challenge { host h; use a; probe no }
+                challenge { host x; use a }
+                """,
+            Self.login + """
+                client 4 >> GET http://x/ HTTP/1.1
+                << connect x:80
+                server 2 << GET / HTTP/1.1
+                server 2 >> HTTP/1.1 401 Unauthorized
+                            WWW-Authenticate: Basic realm="x"
+                server 2 << GET / HTTP/1.1
+                            Authorization: Basic base64(u:p)
+                server 2 >> HTTP/1.1 401 Unauthorized
+                            WWW-Authenticate: Basic realm="x"
+                client 4 << HTTP/1.1 401 Unauthorized
+                            WWW-Authenticate: Basic realm="x"
+                            Proxy-Status: *was refused*
+                client 2 >> GET http://h/2 HTTP/1.1
+                server << GET /2 HTTP/1.1
+                # the login of this request leads, and the next request waits for its verdict
+                client 3 >> GET http://h/3 HTTP/1.1
+                << connect h:80
+                server 3 << GET /3 HTTP/1.1
+                            Authorization: NTLM TlRMTVNTUAAB*
+                client 5 >> GET http://h/5 HTTP/1.1
+                server >> HTTP/1.1 200 OK
+                client 2 << HTTP/1.1 200 OK
+                server 3 >> HTTP/1.1 503 Service Unavailable
+                client 3 << HTTP/1.1 503 Service Unavailable
+                server 3 << close
+                # now that one leads, on the connection that is logged in
+                server << GET /5 HTTP/1.1
+                          Authorization: -
+                server >> HTTP/1.1 200 OK
+                client 5 << HTTP/1.1 200 OK
+                client 6 >> GET http://h/6 HTTP/1.1
+                server << GET /6 HTTP/1.1
+                client 7 >> GET http://h/7 HTTP/1.1
+                << connect h:80
+                server 4 << GET /7 HTTP/1.1
+                            Authorization: NTLM TlRMTVNTUAAB*
+                # this one waits again
+                client 8 >> GET http://h/8 HTTP/1.1
+                server >> HTTP/1.1 200 OK
+                client 6 << HTTP/1.1 200 OK
+                """)
+    }
+
     @Test func `a login outlives the client that it was made for`() async {
         await play(
             rules: """

@@ -6,7 +6,7 @@ import Testing
 
 /// A store whose transactions each go on when the test lets them.
 private final class HeldJournal: AccountJournal {
-    private let account = Mutex(Account())
+    private let state = Mutex((account: Account(), revision: Int64(0)))
     private let begun = AsyncStream<Promise<Bool>>.makeStream()
 
     var isAttached: Bool { true }
@@ -17,9 +17,10 @@ private final class HeldJournal: AccountJournal {
         let turn = Promise<Bool>()
         begun.continuation.yield(turn)
         guard await turn.value() == true else { return nil }
-        return account.withLock { account in
-            let (seat, decisions) = change(&account)
-            return SharedAccount.Change(account, revision: Int64(account.number), by: seat, decisions: decisions)
+        return state.withLock { state in
+            let (seat, decisions) = change(&state.account)
+            state.revision += 1
+            return SharedAccount.Change(state.account, revision: state.revision, by: seat, decisions: decisions)
         }
     }
 
@@ -207,6 +208,29 @@ struct AccountsTests {
         for waiter in [second, third] {
             guard case .send? = await waiter.admission() else { throw CancellationError() }
         }
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `an answer without a verdict has no request lead beside the store`() async throws {
+        let journal = HeldJournal()
+        let evidence = Accounts(journal: journal).evidence(of: alice, at: Self.server)
+        var leaders: [Attempt] = []
+        guard case .wait(let first) = evidence.admit("/1".utf8Span.span, under: Self.terms, now: 0) else {
+            throw CancellationError()
+        }
+        try await journal.transaction().keep(true)
+        if case .send(let leader)? = await first.admission() { leaders.append(leader) }
+        guard case .wait(let second) = evidence.admit("/2".utf8Span.span, under: Self.terms, now: 1) else {
+            throw CancellationError()
+        }
+        try await journal.transaction().keep(true)
+        while evidence.ledger.shared.revision < 2 { await Task.yield() }
+        // Its leader has not answered for half a minute.
+        evidence.judge(evidence.send(), .none, at: "/3".utf8Span.span, now: 31_000)
+        try #require(!second.promise.isOver)
+        try await journal.transaction().keep(true)
+        guard case .send? = await second.admission() else { throw CancellationError() }
+        #expect(leaders.count == 1)
     }
 
     @Test func `credentials that one client brings push out its own, and nobody else's`() {

@@ -412,7 +412,9 @@ extension AccountLedger.State {
         switch event {
         case .request(let request): account.isGood(at: request.server)
         case .judge(let answer, let verdict, _, _, _):
-            answer.role == .free && (verdict != .refused && account.isGood(at: answer.server) || verdict == .none)
+            answer.role == .free
+                && (verdict != .refused && account.isGood(at: answer.server)
+                    || verdict == .none && seat.waiting.isEmpty)
         case .wake: account.nextWake(after: 0) == nil
         case .hurry: seat.waiting.isEmpty
         case .follow: seat.waiting.isEmpty && !isAhead

@@ -6,7 +6,7 @@ import Glibc
 import Musl
 #endif
 
-/// What `Tests/refusals` runs: the walks, worlds and scenes of `AuthenticationTests/Refusals`.
+/// The program of `Tests/refusals`: the walks, worlds and scenes of `AuthenticationTests/Refusals`.
 ///
 ///     walks FIRST COUNT        the walks of so many seeds
 ///     worlds PART DEPTH LIMIT  every second world, up to so many moves and states

@@ -124,7 +124,7 @@ struct AnswerPreparation {
                 return .ready
             }
             if servesOnce(answer) {
-                // Each request sees to its own nonce. The account is asked again, as above.
+                // Each request gets its own nonce. The account is asked again: it may have refused an answer meanwhile.
                 turn.passOn()
                 if attempt?.leads == false { settle(.none) }
             }
@@ -231,7 +231,7 @@ struct AnswerPreparation {
         return .ready
     }
 
-    /// The request needs no nonce any more.
+    /// The request has its verdict, and needs no nonce.
     mutating func endNonce() {
         seeker = nil
         ownNonces?.noteDone()
@@ -240,7 +240,7 @@ struct AnswerPreparation {
 
     /// Milliseconds that the first in line waits for a response that brings a nonce, before it goes out for one.
     private static let noncePatience = 100
-    /// So many times a request waits at most.
+    /// A request waits at most this often.
     private static let waitLimit = 100
     private static let fetchLimit = 8
 
@@ -307,7 +307,7 @@ struct AnswerPreparation {
         }
     }
 
-    /// - Parameter nextTry: milliseconds since 1970; nil: not before the value is set anew.
+    /// - Parameter nextTry: milliseconds since 1970; nil: not before the value is set again.
     private func held(until nextTry: Int?) -> Readiness {
         performer.drop()
         context.metrics.add(to: .credentialsParked)

@@ -20,7 +20,7 @@ public protocol ChallengeResponse: AnyObject {
     /// Lends the value of `Authentication-Info`, or of the field that a proxy says the same in; nil: it has none.
     func withInformation<Result>(in name: KnownField, _ body: (Span<UInt8>?) -> Result) -> Result
 
-    /// What the response says for people: its status, fields, and as much of its text as has come; nil: it says nothing.
+    /// The response for people to read: its status, its fields, and the part of its text that has come; nil: it says nothing.
     ///
     /// - Parameter mask: hides what this side knows to have been sent; the other side adds to it.
     func excerpt(hiding mask: EchoMask) -> ResponseExcerpt?

@@ -81,7 +81,7 @@ public struct RuleDelegate: Sendable {
     public func isHeld(_ credential: Credential, in space: ProtectionSpace, at now: Int = 0) -> Bool {
         var server = space.origin.serverName
         if space.authenticationMethod == .negotiate {
-            // With a ticket at hand the KDC is not asked.
+            // The KDC is not asked while there is a ticket.
             guard let principal = credential.principal, let kdc = principal.kdc,
                 principal.ticketEnd ?? 0 <= SystemClock.epochMilliseconds / 1000
             else { return false }

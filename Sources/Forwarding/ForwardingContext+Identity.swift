@@ -101,7 +101,7 @@ extension ForwardingContext {
 
 extension UpstreamConnection {
     /// The status and words of a page by which nginx refuses a request over the client's certificate, with its handshake long
-    /// done, and whether that is one which it was shown; nil: the response is no such page.
+    /// done, and whether that is one which it was shown; nil: the response is another page.
     ///
     /// Its own page has the words in its title, and comes as a 400. Behind `error_page` the status is nginx's own one.
     fileprivate func certificatePage(by limits: Limits) -> (words: String, isVerdict: Bool)? {

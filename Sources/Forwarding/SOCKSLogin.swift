@@ -7,7 +7,7 @@ import Rules
 import Telemetry
 import Upstream
 
-/// The login of one request at a SOCKS server. The server's word on it is met as a parent's `407` is, by a `ChallengeLoop`.
+/// The login of one request at a SOCKS server. A `ChallengeLoop` answers a refusal by the server as it answers a parent's `407`.
 ///
 /// A client offers a password before the server says whether it wants one. So the challenge is met before a connection is made.
 /// The server's protection space has no realm; its method is `basic`, since RFC 1929 sends the password as it is.

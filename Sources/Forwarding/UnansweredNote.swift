@@ -10,7 +10,7 @@ import Upstream
 struct UnansweredNote {
     let requester: Requester
     let exchange: Exchange
-    /// Where the response came; nil for the word of a SOCKS server.
+    /// The connection that brought the response; nil: a SOCKS server refused the login.
     let upstream: UpstreamConnection?
 
     /// - Parameters:

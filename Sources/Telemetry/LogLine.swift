@@ -87,7 +87,7 @@ public struct LogLine {
 
     private func append(_ value: String, _ longest: Int) {
         let scalars = value.unicodeScalars
-        // The end of the last scalar that is shown is nobody's middle.
+        // The text is cut between two scalars.
         let end = scalars.index(scalars.startIndex, offsetBy: longest, limitedBy: scalars.endIndex)
         let shown = end.map { String(value[..<$0]) } ?? value
         let isCut = end != nil && end != scalars.endIndex

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Three replicas, nine servers and one account of a real Active Directory domain, which five wrong passwords in half an hour
-/// lock. Whatever happens to the password, the proxies do not lock it.
+/// lock. The proxies do not lock it, also when the password is wrong or changes.
 @Suite(
     .serialized,
     .enabled(
@@ -78,7 +78,7 @@ struct DomainLockoutTests {
         try #require(isReached, "\(login): \(clients.statuses)")
     }
 
-    /// What the proxies know of the credential, and what they logged of it.
+    /// The proxies' lists of credentials, and their logs.
     private func reports(of proxies: [AttacheProcess]) throws -> String {
         try proxies.map { proxy in
             let list = try AttacheBinary.run("credential", "list", "--config", "proxy.conf", directory: proxy.folder)

@@ -40,7 +40,7 @@ public struct HeaderChallenge: Sendable, Hashable {
         self[name].map { $0.span.text }
     }
 
-    /// The same challenge with another nonce.
+    /// A copy of the challenge that has another nonce.
     func with(nonce: [UInt8]) -> HeaderChallenge {
         HeaderChallenge(
             scheme: scheme,

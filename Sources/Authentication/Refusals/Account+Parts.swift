@@ -158,7 +158,7 @@ extension Account {
     public struct Seat: Sendable {
         public let replica: UInt64
         public internal(set) var sent = 0
-        /// Those whose target was accepted before come first, since the first one leads.
+        /// Requests that wait for a verdict. The first one leads, so requests come first whose target was accepted before.
         private(set) var waiting: [Waiting] = []
         private var lastID = 0
 

@@ -86,7 +86,7 @@ extension Account {
             let time = nextTry(at: record.unknownTry, ofKnown: false, now).date
             return Standing(.unknown, since: record.lastRefused, .otherTarget(or: time ?? record.unknownTry))
         }
-        return slots.isEmpty ? Standing(.good) : Standing(.doubted, since: doubtStart)
+        return slots.isEmpty ? .good : Standing(.doubted, since: doubtStart)
     }
 
     /// The worst state at any server.
@@ -95,7 +95,7 @@ extension Account {
     public func standing(now: Int) -> Standing {
         if !isProven {
             let isTicketed = unprovenRefusals == 0 && records.contains { $0.takesTickets }
-            return isTicketed ? Standing(.good) : unprovenStanding(at: now)
+            return isTicketed ? .good : unprovenStanding(at: now)
         }
         let standings = records.filter { $0.isKnown || $0.pause != nil || !$0.refusedTargets.isEmpty }
             .map { standing(at: $0.server, now: now) }
@@ -103,7 +103,7 @@ extension Account {
             left.state.rank != right.state.rank
                 ? left.state.rank < right.state.rank : left.nextTry.time > right.nextTry.time
         }
-        return worst ?? (slots.isEmpty ? Standing(.good) : Standing(.doubted, since: doubtStart))
+        return worst ?? (slots.isEmpty ? .good : Standing(.doubted, since: doubtStart))
     }
 
     private func unprovenStanding(at now: Int) -> Standing {
@@ -216,6 +216,6 @@ extension Account.NextTry {
         }
     }
 
-    /// For the sooner of two.
+    /// A time to compare two of them by. A request may come at once, and a new value never.
     fileprivate var time: Int { date ?? (self == .newValue ? .max : 0) }
 }

@@ -244,7 +244,8 @@ extension Accounts.State {
         return forgotten
     }
 
-    /// The rule file or the store has the credential as well: what clients bring does not push its account out any more.
+    /// The rule file or the store has the credential as well. From now on its account stays, however many credentials clients
+    /// bring.
     ///
     /// - Returns: one that had to make room.
     mutating func adopt(_ ledger: AccountLedger, capacity: Int) -> AccountLedger? {

@@ -54,7 +54,7 @@ public struct BasicScheme: AuthenticationScheme {
 
     /// The message of RFC 1929 section 2, which any user and password fit into that are short enough.
     ///
-    /// - Parameter name: as above.
+    /// - Parameter name: the credential's name, for an error.
     private static func message(
         _ user: String, _ password: Secret, of name: String
     ) throws(AuthenticationError) -> [UInt8] {

@@ -27,7 +27,7 @@ public struct DigestScheme: AuthenticationScheme {
         try authenticator(for: challenge, in: space, at: target, with: credential, counting: NonceCounts())
     }
 
-    /// As the protocol's, with the counts of the nonces that the space's server has named so far.
+    /// An authenticator that continues the counts of the nonces that the server of the space has named so far.
     func authenticator(
         for challenge: HeaderChallenge, in space: ProtectionSpace, at target: Span<UInt8>,
         with credential: Credential, counting nonces: NonceCounts

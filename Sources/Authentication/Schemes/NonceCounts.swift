@@ -6,7 +6,7 @@ import Synchronization
 /// have none wait in line: each new nonce that the server names is for the first of them, whichever response it came
 /// with. The first goes out without an answer where no response brings a nonce, so that the server's challenge names one.
 ///
-/// The count belongs to the nonce (RFC 7616 section 3.4), whatever credential answers and whichever requests share the nonce.
+/// The count belongs to the nonce (RFC 7616 section 3.4). All credentials and requests that use the nonce share it.
 /// A server may name a nonce again: to several requests, after a credential has changed, or as one of several servers behind
 /// a name.
 public final class NonceCounts: Sendable {
@@ -113,7 +113,7 @@ public final class NonceCounts: Sendable {
             }
         }
 
-        /// The challenge with the nonce that is for this request; nil where there is none yet.
+        /// The challenge with the nonce that is for this request; nil: no nonce has come yet.
         public func take(for challenge: HeaderChallenge) -> HeaderChallenge? {
             guard let nonce = state.withLock({ $0.nonce.take() }) else { return nil }
             nonce.reserve(false)
@@ -140,13 +140,13 @@ public final class NonceCounts: Sendable {
 
     private struct State {
         var counts: [Count] = []
-        /// When a nonce that was to serve once was accepted again, in milliseconds since 1970.
+        /// The time at which a nonce that was to serve once was accepted again, in milliseconds since 1970.
         var reuse = 0
         /// Whether nonces were found to be used up after that: they serve a few requests.
         var servesFew = false
         var places: [Place] = []
 
-        /// Those in line, the first first.
+        /// The requests in line. The first one gets the next nonce.
         mutating func line() -> [Seeker] {
             places.removeAll { $0.seeker == nil }
             return places.compactMap(\.seeker)
@@ -154,10 +154,10 @@ public final class NonceCounts: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Until when new nonces are for one request each, in milliseconds since 1970; 0: they are for many.
+    /// Milliseconds since 1970. Before that time each new nonce is for one request; 0: nonces are for many requests.
     private let end = Atomic<Int>(0)
 
-    /// More than requests are challenged at once.
+    /// The most counts that are kept: more than requests are challenged at once.
     private static let limit = 64
 
     public init() {}
@@ -250,8 +250,8 @@ public final class NonceCounts: Sendable {
 /// How many requests may still be sent with an authenticator's answer.
 public enum AnswerUses: Sendable {
     case many
-    /// Its nonce serves one request, and is that of the next.
+    /// The nonce serves one request, and no request has used it.
     case one
-    /// Another request has used its nonce.
+    /// The nonce serves one request, which has used it.
     case none
 }

@@ -11,7 +11,7 @@ public final class KnownOrigin: Sendable {
         var openDirectories: Set<UInt64> = []
         /// So many directories were open that the rest is taken to be.
         var isOpenThroughout = false
-        /// By realm, the latest last.
+        /// The nonces of each realm. The latest realm is the last one.
         var nonces: [(realm: String?, counts: NonceCounts)] = []
     }
 

@@ -56,7 +56,7 @@ public struct ChallengeOrder: Sendable {
 
     /// The authenticator for `answer`; the answer has a challenge, since without one nothing can be begun.
     ///
-    /// - Parameter nonces: the counts of the nonces that the space's server has named so far; nil: there are none.
+    /// - Parameter nonces: the counts of the nonces that the space's server has named so far; nil: the server has named no nonce.
     public func authenticator(
         for answer: Answer, at target: Span<UInt8>, counting nonces: NonceCounts? = nil
     ) throws(AuthenticationError) -> any Authenticator {

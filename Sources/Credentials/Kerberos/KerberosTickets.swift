@@ -10,7 +10,7 @@ final class KerberosTickets: KerberosPrincipal {
     private let principal: String
     private let proof: TicketProof
     private let held = Mutex(HeldTickets())
-    /// What the KDC has said of the password or key.
+    /// The KDC's verdicts on the password or key.
     private let verdicts = Mutex(Verdicts())
     /// Of the cache file that was looked at last.
     private let stamp = Mutex<FileStamp?>(nil)
@@ -152,7 +152,7 @@ final class KerberosTickets: KerberosPrincipal {
     private struct Verdicts {
         /// See `KerberosPrincipal.kdc`.
         var kdc: String?
-        /// That of the latest admission, which itself is held as long as it is used.
+        /// The permission to renew that came with the latest admission. The admission itself is kept only while it is used.
         var renewal: (@Sendable () -> KDCAdmission?)?
     }
 

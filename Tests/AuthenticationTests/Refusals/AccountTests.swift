@@ -2,7 +2,7 @@ import Testing
 
 @testable import Authentication
 
-/// What walks cannot see of an account: its bounds, and what replicas and earlier versions of the program have left of it.
+/// Rules of an account that walks cannot check: its limits, and rows that replicas and earlier versions of the program wrote.
 @Suite struct AccountTests {
     private let open = Page.open(0)
     private var account = Account()

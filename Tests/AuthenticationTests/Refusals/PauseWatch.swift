@@ -2,12 +2,12 @@
 @testable import Authentication
 #endif
 
-/// Since when the version is paused at each server. Only verdicts on answers that were sent later change that. Three leaders
+/// Follows the pauses of the version at each server. Only verdicts on answers that were sent later change that. Three leaders
 /// in a row without a verdict pause it, too.
 struct PauseWatch {
     /// By server, the place in the order of sending of the last answer that was sent before the pause.
     private var paused: [String: Int] = [:]
-    /// By server, how many leaders in a row got no verdict.
+    /// The number of leaders in a row that got no verdict, by server.
     private(set) var indecisions: [String: Int] = [:]
 
     /// A verdict has changed the account.

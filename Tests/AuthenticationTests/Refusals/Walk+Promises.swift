@@ -4,7 +4,7 @@
 
 /// P2 to P4, asked whenever a request is sent, refused, or held back.
 extension Walk {
-    /// Others wait so long for a leader whose replica has died.
+    /// Milliseconds that others wait for a leader whose replica has died.
     private static let leaderTime = 30_000
 
     /// Whether P2 holds for a request: its server has accepted the version, goes on to accept it, and no more than one other
@@ -79,7 +79,7 @@ extension Walk {
         throw BrokenPromise(.visibility, "\(key) waits, and no answer is under way")
     }
 
-    /// What is shown of a server before a request comes is what becomes of the request.
+    /// A request meets the state that was shown of its server before.
     ///
     /// - Parameter hold: until when the request was to be refused; nil: it was not.
     func checkHold(_ hold: Int?, of key: Key, _ decisions: [Account.Decision]) throws(BrokenPromise) {

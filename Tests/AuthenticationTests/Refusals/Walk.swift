@@ -70,13 +70,13 @@ struct Walk {
     /// Whether no leader was accepted that was sent later.
     private(set) var isDeathOpen = false
     private var lastBeforeDeath = 0
-    /// When a leader was refused whose page is gone.
+    /// The time at which a leader was refused whose page is gone.
     private(set) var pageGoneSince: Int?
-    /// When the account saw the clock that was set back.
+    /// The time at which the account saw the clock that was set back.
     private(set) var setBackSeen: Int?
     /// Whether a request had no room to go ahead beside a leader.
     private(set) var isCrowded = false
-    /// When an operator last had the version tried again.
+    /// The time at which an operator last had the version tried again.
     private(set) var lastReset: Int?
     /// Whether an answer was refused since.
     private(set) var isRefusedSinceReset = false
@@ -86,16 +86,16 @@ struct Walk {
     /// The run that each replica knows of.
     private var knownRuns: [Int?]
     private var wasAccepted: [Set<Page>]
-    /// By server, when it last accepted the version.
+    /// The time of each server's last acceptance.
     private(set) var lastAcceptances: [Int]
-    /// By server, whether a request was accepted that the proxy can repeat; a value before this one counts, too.
+    /// Whether each server has accepted a request that the proxy can repeat, with this value or an earlier one.
     private var hasSample: [Bool]
     private var order = 0
     var probes = 0
     private var nextWake: Int?
     /// Times in a row when the account was woken and did nothing.
     private var idleWakes = 0
-    /// By server, requests that went out besides the tries since the last one.
+    /// The number of requests, by server, that went out beside the tries since the last try.
     var openTries: [String: Int] = [:]
     private var hasHung = false
 
@@ -211,7 +211,7 @@ struct Walk {
         }
     }
 
-    /// What the proxy's clock shows.
+    /// The time by the proxy's clock.
     var clock: Int { plan.setBack.map { now + (now < $0 ? 2 : 1) * 10_000 * minute } ?? now }
 
     private mutating func wake() throws(BrokenPromise) {

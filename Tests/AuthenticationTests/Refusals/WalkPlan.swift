@@ -80,25 +80,25 @@ struct WalkPlan {
     var probedPage: Page?
     /// So many of a hundred requests get no verdict.
     var flakiness = 0
-    /// So many of a hundred clients leave before their answer comes back.
+    /// The clients of a hundred that leave before their answer comes back.
     var haste = 0
     /// So many of a hundred requests are for pages that are refused.
     var badness = 0
     var areAllPosted = false
-    /// So many different pages of a kind are asked for.
+    /// The number of different pages of a kind.
     var pages = 6
     var comesInBursts = false
     /// The time between two requests, on average.
     var pace = 1000
-    /// When the first server's open pages become forbidden, or one of them forbidden or faulty.
+    /// The time at which the first server's open pages become forbidden, or one of them forbidden or faulty.
     var gone: Int?
     /// When a replica dies, which does so with its next leader.
     var death: Int?
     /// Whether another value came between the accepted one and this one, which no server was asked with.
     var isRotatedTwice = false
-    /// When an operator has the version tried again.
+    /// The times at which an operator has the version tried again.
     var resets: [Int] = []
-    /// When the clock is set back by some hours.
+    /// The time at which the clock is set back by some hours.
     var setBack: Int?
 
     static let endless = 1_000_000 * minute

@@ -20,7 +20,7 @@ struct WorldSetting {
     var mayProbe = true
     /// Whether the servers that are right have accepted the version.
     var isKnown = true
-    /// When the servers know the version, which replaces the one that they have accepted.
+    /// The times at which the servers learn the version, which replaces the one that they have accepted.
     var learningTimes: [Int]?
     /// Whether a replica may die while it leads.
     var hasDeath = false
@@ -35,7 +35,7 @@ struct WorldSetting {
     var retry: [Int]?
     /// Milliseconds that may pass at once: longer than each step.
     var times = [31_000, 301_000, 1_801_000]
-    /// What has happened before.
+    /// The moves that come first.
     var story: [World.Move] = []
     /// So many requests wait or are under way at the same time.
     var width = 3

@@ -122,7 +122,7 @@ final class DigestGuard: Sendable {
         } else if answer["nonce"] != state.nonce {
             return "unknown nonce"
         }
-        // A count is used whatever else is wrong with the answer.
+        // A count is used also when the answer is wrong.
         let count = answer["nc"] ?? ""
         if terms.qop != nil, !state.counts.insert(count).inserted { return "nc \(count) repeated" }
         if answer["realm"] != terms.realm { return "realm" }

@@ -1,5 +1,5 @@
 // Invariant: any page, and any fields that come with it, are read within the limits and without a trap, and a login ends
-// whatever it is answered with; nothing that it sends can end a request line. What people are shown of the page is short,
+// with any answer; nothing that it sends can end a request line. The text of the page that is shown to people is short,
 // printable, and without the password.
 import Authentication
 import Bytes

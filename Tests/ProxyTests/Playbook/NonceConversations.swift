@@ -1,7 +1,7 @@
 import Testing
 
-/// Digest nonces among several requests: the count that goes on whatever credential answers, and servers that take each
-/// nonce once.
+/// Digest nonces among several requests: the count is the nonce's, also when another credential answers, and some servers
+/// take each nonce once.
 struct NonceConversations {
     private static let rules = """
         credential a { user u; password file FILES/password }

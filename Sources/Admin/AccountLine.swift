@@ -7,7 +7,7 @@ public enum AccountLine {
     private static let limit = 64 << 10
 
     static func text(_ shared: SharedAccount) -> String {
-        let owner = shared.owner == nil ? "" : "client"
+        let owner = shared.owner == nil ? shared.version.isGrant ? "grant" : "" : "client"
         let account = Base64.encode(shared.account.withoutSamples.encoded(within: limit))
         return [
             account, String(shared.version.fingerprint, radix: 16), owner,
@@ -24,7 +24,7 @@ public enum AccountLine {
             let name = Base64.decode(words[3]).flatMap({ String(validating: $0, as: UTF8.self) })
         else { return nil }
         return SharedAccount(
-            CredentialVersion(name: name, fingerprint: fingerprint),
-            broughtBy: words[2].isEmpty ? nil : String(words[2]), account, revision: 0)
+            CredentialVersion(name: name, fingerprint: fingerprint, isGrant: words[2] == "grant"),
+            broughtBy: words[2] == "client" ? "client" : nil, account, revision: 0)
     }
 }

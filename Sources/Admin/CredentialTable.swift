@@ -92,7 +92,8 @@ extension ListedCredential.Server {
             lastAccepted.map { "accepted \(AdminTime.text($0))" }, lastRefused.map { "refused \(AdminTime.text($0))" },
         ].compactMap(\.self).joined(separator: ", ")
         // What names the server alone is said already.
-        let other = reason.flatMap { $0.hasPrefix("was refused by ") ? nil : $0 }
+        let isKnown = reason.map { $0.hasPrefix("was refused by ") && $0.split(separator: " ").count == 4 } ?? true
+        let other = isKnown ? nil : reason
         return "\(name): \(times)\(other.map { ": it \(JournalText.printable($0, longest: 512))" } ?? "")"
     }
 }

@@ -67,7 +67,7 @@ public final class ChallengeContext {
     public var spaces: ProtectionSpaces { state.spaces }
 
     public var tokens: TokenSupply {
-        TokenSupply(state: state, timeouts: policy.timeouts, loop: loop, fetcher: fetcher)
+        TokenSupply(delegate: delegate, loop: loop, fetcher: fetcher)
     }
 
     /// How the rule that gives the answer wants connections logged in.

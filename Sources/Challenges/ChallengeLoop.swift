@@ -391,8 +391,12 @@ public final class ChallengeLoop {
             return task.decided(decision)
         case .exchange(.success(let decision), _)?: return task.decided(decision)
         case .exchange(.failure(let error), let reason)?:
-            if case .failed(let details) = error { request.record.details = details }
             trouble = .explained("\(challenger.title) wants a token, and \(error)")
+            if case .refused(let credential, let details, let pause) = error {
+                request.record.details = details
+                return task.withheld(credential, for: pause)
+            }
+            if case .failed(let details) = error { request.record.details = details }
             return task.decided(Decision(.cancelAuthenticationChallenge, reason: reason))
         case .credentials?: break
         default:
@@ -435,7 +439,9 @@ public final class ChallengeLoop {
             }
             return task.challenged(round.response, offers: round.offers, refusal: refusal)
         case .unanswerable(let reason): return task.unanswerable(reason)
-        case .parked(let pause): return task.heldBack(round.response, offers: round.offers, for: pause)
+        case .parked(let pause):
+            trouble.noteVerdict()
+            return task.heldBack(round.response, offers: round.offers, for: pause)
         case .loggedIn(let answer):
             // A request that waits for a session that was good before need not wait for this request as well.
             if answer.challenge == nil { settle(.accepted) }

@@ -114,17 +114,14 @@ public final class ChallengeState: Sendable {
     /// - Parameter now: milliseconds since 1970.
     /// - Returns: the names of those credentials.
     public func retryAll(for actor: AuditEvent.Actor, at now: Int) -> Set<String> {
-        let refused = retryEndpoints { _ in true }
-        return refused.union(retry(for: actor, at: now) { _, _ in true })
+        retryEndpoints { _ in true }
+        return Set(retry(for: actor, at: now) { _, _ in true })
     }
 
     /// Has KDCs and token endpoints asked again about the configured credentials that fit.
-    ///
-    /// - Returns: the names of those that a token endpoint had refused.
-    @discardableResult
-    private func retryEndpoints(where fits: (CredentialVersion) -> Bool) -> Set<String> {
+    private func retryEndpoints(where fits: (CredentialVersion) -> Bool) {
         retryObserver.withLock { $0 }(fits)
-        return tokens.retry(where: fits)
+        tokens.retry(where: fits)
     }
 
     /// A server has definitely refused a credential.

@@ -30,11 +30,18 @@ enum ChallengeTrouble {
         if let error {
             self = .counted(error)
             record.details = "\(error)"
-        } else if case .refused? = refusal, case .counted = self {
-            // The server has judged another answer since.
-            self = .none
+        } else if case .refused? = refusal {
+            noteVerdict()
         }
         return refusal
+    }
+
+    /// The server, or the account, has judged another answer since.
+    mutating func noteVerdict() {
+        switch self {
+        case .counted, .explained: self = .none
+        case .none, .unmade: break
+        }
     }
 
     /// Why the request ends, if it does.
@@ -51,10 +58,13 @@ enum ChallengeTrouble {
         if case .explained(let sentence) = self { sentence } else { nil }
     }
 
-    /// The sentence for the client in place of a challenge that would be answered if there was a ticket.
+    /// The sentence for the client in place of a challenge that would be answered if there was a ticket or a token.
     public func sentence(instead reason: PassReason, of challenger: Challenger) -> String? {
-        guard let counted, case .aborted = reason else { return nil }
-        return "\(challenger.title) wants a login, and \(counted)"
+        switch (self, reason) {
+        case (.counted(let error), .aborted): "\(challenger.title) wants a login, and \(error)"
+        case (.explained(let sentence), .parked): sentence
+        default: nil
+        }
     }
 
     /// The words of `Proxy-Status` about a challenge that the client gets; nil where it was not ours to answer.

@@ -26,16 +26,20 @@ public struct CredentialList: Sendable {
             let source = ListedCredential.Source(credential.content)
             let versions = byName[credential.name] ?? []
             for version in versions { byVersion[version.version] = nil }
-            let known: [Account?] = versions.isEmpty ? [nil] : versions.map(\.account)
-            entries += known.map { ListedCredential(credential.name, source, $0, at: now) }
+            let accounts = versions.map(\.account)
+            // A grant and its token are one credential to an operator.
+            let isOne = accounts.isEmpty || versions.contains(where: \.version.isGrant)
+            for known in isOne ? [accounts] : accounts.map({ [$0] }) {
+                entries.append(ListedCredential(credential.name, source, known, at: now))
+            }
         }
         for place in stored {
             let known = place.version.flatMap { byVersion.removeValue(forKey: $0) }
             let name = place.space.credentialName(of: place.user)
-            entries.append(ListedCredential(name, .store(place), known?.account, at: now))
+            entries.append(ListedCredential(name, .store(place), known.map { [$0.account] } ?? [], at: now))
         }
         entries += accounts.filter { $0.owner != nil || byVersion[$0.version] != nil }.map {
-            ListedCredential($0.version.name, .client, $0.account, at: now)
+            ListedCredential($0.version.name, .client, [$0.account], at: now)
         }
         self.entries = entries.sorted { left, right in
             left.standing.state != right.standing.state
@@ -97,6 +101,17 @@ public struct ListedCredential: Sendable {
         /// Milliseconds since 1970; nil: not known.
         public let lastAccepted: Int?
         public let lastRefused: Int?
+
+        fileprivate init(_ record: Account.Record, standing: Account.Standing) {
+            let isTicketed = record.takesTickets && !record.isKnown && record.lastRefused == 0
+            name = record.server
+            // Nothing that is held against the value keeps a ticket from being shown.
+            self.standing = isTicketed ? .good : standing
+            reason = record.reason
+            hasAccepted = record.isKnown || record.takesTickets
+            lastAccepted = record.lastAccepted > 0 ? record.lastAccepted : nil
+            lastRefused = record.lastRefused > 0 ? record.lastRefused : nil
+        }
     }
 
     public let name: String
@@ -111,27 +126,19 @@ public struct ListedCredential: Sendable {
     public let since: Int?
     public let lastSent: Int?
 
-    fileprivate init(_ name: String, _ source: Source, _ account: Account?, at now: Int) {
-        let account = account ?? Account()
+    /// - Parameter accounts: of a grant, its own and that of its token.
+    fileprivate init(_ name: String, _ source: Source, _ accounts: [Account], at now: Int) {
         self.name = name
         self.source = source
         isJudged = if case .store(let place) = source { place.space.authenticationMethod != .serverTrust } else { true }
-        standing = account.standing(now: now)
-        since = account.since > 0 ? account.since : nil
-        lastSent = account.lastSent > 0 ? account.lastSent : nil
-        reason = account.records.filter { $0.reason != nil }.max { $0.lastRefused < $1.lastRefused }?.reason
-        let judges = account.records.filter {
-            $0.isKnown || $0.takesTickets || $0.lastRefused > 0 || $0.pause != nil
-        }
-        servers = judges.map { record in
-            let isTicketed = record.takesTickets && !record.isKnown && record.lastRefused == 0
-            return Server(
-                name: record.server,
-                // Nothing that is held against the value keeps a ticket from being shown.
-                standing: isTicketed ? .good : account.standing(at: record.server, now: now), reason: record.reason,
-                hasAccepted: record.isKnown || record.takesTickets,
-                lastAccepted: record.lastAccepted > 0 ? record.lastAccepted : nil,
-                lastRefused: record.lastRefused > 0 ? record.lastRefused : nil)
+        let standings = accounts.map { $0.standing(now: now) }
+        standing = standings.max { $0.state.rank < $1.state.rank } ?? Account().standing(now: now)
+        since = accounts.map(\.since).filter { $0 > 0 }.min()
+        lastSent = accounts.map(\.lastSent).filter { $0 > 0 }.max()
+        let records = accounts.flatMap(\.records)
+        reason = records.filter { $0.reason != nil }.max { $0.lastRefused < $1.lastRefused }?.reason
+        servers = accounts.flatMap { account in
+            account.judges.map { Server($0, standing: account.standing(at: $0.server, now: now)) }
         }
     }
 
@@ -150,6 +157,13 @@ public struct ListedCredential: Sendable {
     /// What lets it be sent again at once, as a clause for operators; nil: nothing is held against it.
     public var remedy: String? {
         standing.isTroubled ? CredentialRemedy(name, source).sentence(in: standing.state) : nil
+    }
+}
+
+extension Account {
+    /// The servers that have accepted or refused the version.
+    fileprivate var judges: [Record] {
+        records.filter { $0.isKnown || $0.takesTickets || $0.lastRefused > 0 || $0.pause != nil }
     }
 }
 

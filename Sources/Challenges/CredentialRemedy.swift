@@ -1,5 +1,6 @@
 import Authentication
 import Bytes
+import Credentials
 import Model
 import Rules
 
@@ -78,10 +79,13 @@ extension UnansweredResponse {
     func remedy(
         in space: ProtectionSpace, by action: Configuration.ChallengeRule.Action, at now: Int
     ) -> String? {
-        guard let name = parked(in: space, by: action)?.name ?? (failures > 0 ? credential : nil),
-            let standing = delegate.state.spaces.accounts.standings(at: space.origin.serverName, now: now)
-                .first(where: { $0.name == name })?.standing
-        else { return nil }
+        guard let name = parked(in: space, by: action)?.name ?? (failures > 0 ? credential : nil) else { return nil }
+        let named = try? delegate.policy.credentials.credential(named: name)
+        let servers = [named.flatMap { delegate.judge(of: $0, in: space) }, space.origin.serverName]
+        let standings = servers.compactMap(\.self).lazy.flatMap {
+            delegate.state.spaces.accounts.standings(at: $0, now: now)
+        }
+        guard let standing = standings.first(where: { $0.name == name })?.standing else { return nil }
         return remedy(of: name, in: space).sentence(in: standing.state)
     }
 

@@ -1,21 +1,31 @@
 import Authentication
 import IO
 
+extension Evidence {
+    /// Asks the account whether the version may be sent to a server that judges nothing but the version, such as a KDC or a
+    /// token endpoint. Waits for the verdict on another answer.
+    ///
+    /// - Parameters:
+    ///   - limit: milliseconds to wait; nil: as long as it takes.
+    ///   - now: milliseconds since 1970.
+    /// - Returns: nil where the verdict does not come in time.
+    func admission(under terms: RetryTerms, within limit: Int?, at now: Int) async -> AnswerAdmission? {
+        let admission = admit([UInt8]().span, under: terms, now: now)
+        guard case .wait(let waiter) = admission else { return admission }
+        let alarm = EventLoop.current.map { Alarm(on: $0) { waiter.expire() } }
+        if let limit { alarm?.set(after: limit) }
+        defer { alarm?.cancel() }
+        return await waiter.admission()
+    }
+}
+
 /// A KDC as a server that accepts and refuses a password or key.
 extension KDCAdmission {
     /// Asks the account.
     ///
     /// - Parameter limit: milliseconds to wait for the verdict on another answer; nil: as long as it takes.
     init(by evidence: Evidence, under terms: RetryTerms, within limit: Int?) async throws(TicketError) {
-        var admission = AnswerAdmission?.some(
-            evidence.admit([UInt8]().span, under: terms, now: SystemClock.epochMilliseconds))
-        if case .wait(let waiter)? = admission {
-            let alarm = EventLoop.current.map { Alarm(on: $0) { waiter.expire() } }
-            if let limit { alarm?.set(after: limit) }
-            defer { alarm?.cancel() }
-            admission = await waiter.admission()
-        }
-        switch admission {
+        switch await evidence.admission(under: terms, within: limit, at: SystemClock.epochMilliseconds) {
         case .send(let attempt)?: self.init(attempt)
         case .refused(_, let nextTry)?: throw .held(nextTry: nextTry)
         case .wait?, nil: throw .undecided

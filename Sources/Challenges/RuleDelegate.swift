@@ -71,7 +71,8 @@ public struct RuleDelegate: Sendable {
     /// Whether a request has nothing to send any more with the credential, which is not read again here: its value was
     /// refused. For a grant another token is fetched once.
     private func isSpent(_ credential: Credential, after refused: [CredentialVersion]) -> Bool {
-        guard credential.grant != nil else { return refused.contains(credential.version) }
+        if refused.contains(credential.version) { return true }
+        guard credential.grant != nil else { return false }
         return refused.count { $0.name == credential.version.name } > 1
     }
 
@@ -79,15 +80,18 @@ public struct RuleDelegate: Sendable {
     ///
     /// - Parameter now: milliseconds since 1970.
     public func isHeld(_ credential: Credential, in space: ProtectionSpace, at now: Int = 0) -> Bool {
-        var server = space.origin.serverName
-        if space.authenticationMethod == .negotiate {
-            // The KDC is not asked while there is a ticket.
-            guard let principal = credential.principal, let kdc = principal.kdc,
-                principal.ticketEnd ?? 0 <= SystemClock.epochMilliseconds / 1000
-            else { return false }
-            server = kdc
-        }
+        guard let server = judge(of: credential, in: space) else { return false }
         return state.spaces.accounts.isRefused(credential.version, at: server, now: now)
+    }
+
+    /// The name in accounts of the server that judges the credential before it can answer in the space: the space's own, or
+    /// the KDC or token endpoint that gives what answers there; nil: there is a ticket or a token.
+    func judge(of credential: Credential, in space: ProtectionSpace) -> String? {
+        let now = SystemClock.epochMilliseconds
+        if let grant = credential.grant { return state.current(credential, at: now) == nil ? grant.server : nil }
+        guard space.authenticationMethod == .negotiate else { return space.origin.serverName }
+        guard let principal = credential.principal, principal.ticketEnd ?? 0 <= now / 1000 else { return nil }
+        return principal.kdc
     }
 
     /// The rules' word on a challenge.

@@ -4,13 +4,18 @@ import IO
 
 /// One fetch of a token for a grant, for all who want it.
 struct TokenRenewal {
-    let version: CredentialVersion
+    let credential: Credential
     let grant: TokenGrant
-    let state: ChallengeState
+    /// The rules' word to the client whose request began it.
+    let delegate: RuleDelegate
+    let terms: RetryTerms
     let loop: EventLoop
     let fetcher: any TokenFetching
     /// Milliseconds that a fetch may take.
     let patience: Int
+
+    private var version: CredentialVersion { credential.version }
+    private var state: ChallengeState { delegate.state }
 
     /// Milliseconds between two looks at another process's fetch.
     private static let pause = 250
@@ -21,7 +26,7 @@ struct TokenRenewal {
             token = await renew(family)
         } else {
             do throws(TokenError) {
-                let response = try await fetcher.fetch(grant)
+                let response = try await judged { () throws(TokenError) in try await fetcher.fetch(grant) }
                 token = state.tokens.land(.success(response), for: version, at: loop.epochMilliseconds)
             } catch {
                 fail(error)
@@ -32,8 +37,35 @@ struct TokenRenewal {
     }
 
     private func fail(_ error: TokenError) {
-        state.report("credential \(version.name) gets no token: \(error)")
+        // Of a refusal the account reports.
+        if !error.isRefusal { state.report("credential \(version.name) gets no token: \(error)") }
         state.tokens.fail(version, error, at: loop.epochMilliseconds)
+    }
+
+    /// Asks the grant's account before the endpoint, and reports the endpoint's verdict to it.
+    private func judged<Value>(_ fetch: () async throws(TokenError) -> Value) async throws(TokenError) -> Value {
+        let evidence = state.spaces.accounts.evidence(of: credential, at: grant.server)
+        let now = loop.epochMilliseconds
+        let admission = await evidence.admission(
+            under: terms, within: delegate.policy.timeouts.connect, at: now)
+        switch admission {
+        case .send(let attempt)?:
+            do throws(TokenError) {
+                let value = try await fetch()
+                attempt.settle(.accepted, by: delegate.client, now: loop.epochMilliseconds)
+                return value
+            } catch {
+                attempt.settle(
+                    error.isRefusal ? .refused : .none, because: error.reason, by: delegate.client,
+                    now: loop.epochMilliseconds)
+                throw error
+            }
+        case .refused(_, let nextTry)?:
+            let reason = state.spaces.accounts.standings(at: grant.server, now: now)
+                .first { $0.name == version.name }?.reason
+            throw .held(reason: reason, pause: nextTry.map { max(0, $0 - now) })
+        case .wait?, nil: throw .undecided
+        }
     }
 
     // MARK: - Refresh tokens
@@ -59,32 +91,35 @@ struct TokenRenewal {
         }
     }
 
-    /// Fetches with the refresh token that the endpoint gave last; where the endpoint refuses that one, with the first one,
-    /// once.
     private func fetch(with family: RefreshTokenFamily, _ known: RefreshTokenRotation) async -> Credential? {
         var rotation = known
-        while true {
-            var grant = grant
-            if let last = rotation.token { grant = grant.renewed(by: last) }
-            do throws(TokenError) {
-                let response = try await fetcher.fetch(grant)
-                let last = response.refreshToken ?? rotation.token
-                rotation = rotation.next(with: last == family.first ? nil : last)
-                let fetched = FetchedToken(
-                    response, for: version, generation: rotation.generation, at: loop.epochMilliseconds)
-                await state.tokens.end(family, at: rotation, with: fetched)
-                return state.tokens.land(fetched)
-            } catch {
-                guard error.isInvalidGrant, rotation.token != nil else {
-                    await state.tokens.end(family, at: rotation, with: nil)
-                    fail(error)
-                    return nil
-                }
+        do throws(TokenError) {
+            let response = try await judged { () throws(TokenError) in try await fetch(with: &rotation) }
+            let last = response.refreshToken ?? rotation.token
+            rotation = rotation.next(with: last == family.first ? nil : last)
+            let fetched = FetchedToken(
+                response, for: version, generation: rotation.generation, at: loop.epochMilliseconds)
+            await state.tokens.end(family, at: rotation, with: fetched)
+            return state.tokens.land(fetched)
+        } catch {
+            await state.tokens.end(family, at: rotation, with: nil)
+            fail(error)
+            return nil
+        }
+    }
+
+    /// Fetches with the refresh token that the endpoint gave last; where the endpoint refuses that one, which is another value
+    /// than the configured one, with that.
+    private func fetch(with rotation: inout RefreshTokenRotation) async throws(TokenError) -> TokenResponse {
+        if let last = rotation.token {
+            do throws(TokenError) { return try await fetcher.fetch(grant.renewed(by: last)) } catch {
+                guard error.isInvalidGrant else { throw error }
                 state.report(
                     "credential \(version.name): the refresh token that was given last is refused; the configured one "
                         + "is tried")
                 rotation = rotation.next(with: nil)
             }
         }
+        return try await fetcher.fetch(grant)
     }
 }

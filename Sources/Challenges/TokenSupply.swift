@@ -1,5 +1,6 @@
 import Authentication
 import IO
+import Rules
 
 /// Asks a token endpoint for a token. Implemented by the side that makes requests.
 public protocol TokenFetching {
@@ -10,24 +11,28 @@ public protocol TokenFetching {
 enum MissingToken: Error, CustomStringConvertible {
     /// The request is one that a token is fetched by.
     case ownRequest
+    /// The endpoint has refused the grant, now or before: it counts as refused.
+    ///
+    /// - Parameter pause: milliseconds until the next try; nil: not known.
+    case refused(Credential, String, pause: Int?)
     /// The sentence says which credential has none, and why.
     case failed(String)
 
     public var description: String {
         switch self {
         case .ownRequest: "none can be fetched through it"
-        case .failed(let sentence): sentence
+        case .refused(_, let sentence, _), .failed(let sentence): sentence
         }
     }
 }
 
 /// Exchanges credentials for the tokens that they are given for: those at hand, or fetched now, once for all who wait.
 public struct TokenSupply {
-    public let state: ChallengeState
-    public let timeouts: ChallengePolicy.Timeouts
+    public let delegate: RuleDelegate
     public let loop: EventLoop
     public let fetcher: any TokenFetching
 
+    private var state: ChallengeState { delegate.state }
     private var store: TokenStore { state.tokens }
 
     /// How often a token answers that the server refuses, since another may be good: once renewed, it counts against nobody's
@@ -36,7 +41,9 @@ public struct TokenSupply {
 
     /// Whether the decision's credential is exchanged for a token: it is a grant, whose tokens were not refused too often.
     static func isWanted(by decision: Decision, on challenge: AuthenticationChallenge) -> Bool {
-        guard case .useCredential(let credential) = decision.disposition, credential.grant != nil else { return false }
+        guard case .useCredential(let credential) = decision.disposition, credential.grant != nil,
+            !challenge.refused.contains(credential.version)
+        else { return false }
         return challenge.refused.count { $0.name == credential.version.name } < attempts(decision)
     }
 
@@ -60,7 +67,11 @@ public struct TokenSupply {
             let token = try await token(for: credential, in: challenge.protectionSpace, besides: refused)
             return Decision(
                 .useCredential(token), attempts: Self.attempts(decision), reason: decision.reason)
-        } catch { throw .failed("credential \(credential.version.name) has no token: \(error)") }
+        } catch {
+            let sentence = "credential \(credential.version.name) has no token: \(error)"
+            if case .held(_, let pause) = error { throw .refused(credential, sentence, pause: pause) }
+            throw error.isRefusal ? .refused(credential, sentence, pause: nil) : .failed(sentence)
+        }
     }
 
     /// The token that answers with the credential in this space.
@@ -74,12 +85,12 @@ public struct TokenSupply {
         for _ in 0..<4 {
             switch store.supply(for: credential.version, besides: refused, at: loop.epochMilliseconds) {
             case .token(let token, let fetches):
-                if fetches { fetch(credential) }
+                if fetches { fetch(credential, for: space) }
                 let isHeld = state.spaces.accounts.hold(on: token.version, at: space.origin.serverName, now: 0) != nil
                 guard isHeld, refused != token.version else { return token.with(credential.persistence) }
                 refused = token.version
             case .wait(let waiter, let fetches):
-                if fetches { fetch(credential) }
+                if fetches { fetch(credential, for: space) }
                 let alarm = Alarm(on: loop) { waiter.expire() }
                 alarm.set(after: patience)
                 defer { alarm.cancel() }
@@ -94,17 +105,18 @@ public struct TokenSupply {
     }
 
     /// Milliseconds that a fetch may take.
-    private var patience: Int { timeouts.connect * 2 + timeouts.response }
+    private var patience: Int { delegate.policy.timeouts.connect * 2 + delegate.policy.timeouts.response }
 
     /// Goes on by itself, whatever becomes of the request that began it.
-    private func fetch(_ credential: Credential) {
+    private func fetch(_ credential: Credential, for space: ProtectionSpace) {
         guard let grant = credential.grant else { return }
         let fetcher = LoopBound(fetcher, to: loop)
-        let (state, loop, patience) = (state, loop, patience)
+        let (delegate, loop, patience) = (delegate, loop, patience)
         loop.spawn {
             let renewal = TokenRenewal(
-                version: credential.version, grant: grant, state: state, loop: loop, fetcher: fetcher.value,
-                patience: patience)
+                credential: credential, grant: grant, delegate: delegate,
+                terms: RetryTerms(retry: delegate.rule(for: space, failures: 0).retry), loop: loop,
+                fetcher: fetcher.value, patience: patience)
             await renewal.run()
         }
     }

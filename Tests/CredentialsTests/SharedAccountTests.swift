@@ -296,6 +296,45 @@ import Testing
     }
 
     @Test(arguments: SharedPlace.Kind.allCases)
+    func `a grant keeps its account beside those of its tokens, until the grant is another one`(
+        kind: SharedPlace.Kind
+    ) async throws {
+        let place = try kind.make()
+        let process = try place.open()
+        let name = SendingProcess.credential("one").version.name
+        let grant = { (secret: String) in
+            Credential(
+                name: name,
+                grant: TokenGrant(
+                    endpoint: try #require(HTTPEndpoint("https://id/token")), clientID: "c",
+                    proof: .secret(Secret(secret), inBody: false)))
+        }
+        let first = try grant("s")
+        try await process.isAccepted(first, now: now)
+        #expect(try await Wait.asTask { try process.row(of: first.version) != nil })
+        for token in ["one", "two"] {
+            let token = SendingProcess.credential(token)
+            process.store.accounts.renew(with: token.version)
+            try await process.isAccepted(token, now: now)
+            #expect(try await Wait.asTask { try process.row(of: token.version) != nil })
+            #expect(try process.row(of: first.version)?.isProven == true)
+            #expect(process.store.accounts.hasAccepted(first.version, at: SendingProcess.server))
+        }
+        #expect(try process.row(of: SendingProcess.credential("one").version) == nil)
+        let other = try place.open()
+        let grants = try await Wait.asTask {
+            try other.store.follow(within: 20)
+            return other.store.accounts.all.filter(\.version.isGrant).map(\.version) == [first.version]
+        }
+        #expect(grants)
+        let second = try grant("t")
+        process.store.accounts.replace(with: second.version)
+        #expect(try await Wait.asTask { try process.row(of: first.version) == nil })
+        #expect(try process.row(of: second.version)?.isRotated == true)
+        #expect(try process.row(of: SendingProcess.credential("two").version) == nil)
+    }
+
+    @Test(arguments: SharedPlace.Kind.allCases)
     func `a credential that is set in the store keeps nothing of the value before, and one removed nothing at all`(
         kind: SharedPlace.Kind
     ) async throws {

@@ -11,11 +11,12 @@ import Testing
     private var setting: AttacheProcess.Setting { .init(threads: 1, files: ["store.key": Self.key + "\n"]) }
 
     private func running(
-        _ count: Int, _ info: String, _ proxies: [AttacheProcess] = [], _ body: ([AttacheProcess]) throws -> Void
+        _ count: Int, _ info: String, more: String = "", _ proxies: [AttacheProcess] = [],
+        _ body: ([AttacheProcess]) throws -> Void
     ) throws {
         if proxies.count == count { return try body(proxies) }
-        try AttacheProcess.running(rules(info), setting: setting) { proxy throws in
-            try running(count, info, proxies + [proxy], body)
+        try AttacheProcess.running(rules(info) + more, setting: setting) { proxy throws in
+            try running(count, info, more: more, proxies + [proxy], body)
         }
     }
 
@@ -27,6 +28,41 @@ import Testing
     /// Whether every one of them comes to know of so many credentials that were refused.
     private func allPark(_ count: Int, _ proxies: [AttacheProcess]) throws -> Bool {
         try Wait.until { try proxies.allSatisfy { try $0.metric("attache_parked_credentials") == count } }
+    }
+
+    @Test func `three replicas show a token endpoint a wrong secret once, and again when one is told to`() throws {
+        let cluster = try PostgreSQLCluster()
+        let server = try TokenServer(.init(answer: ("401 Unauthorized", "{\"error\":\"invalid_client\"}")))
+        let more = """
+
+            credential crm { oauth2 http://127.0.0.1:\(server.endpoint.port)/token; client-id crm; client-secret s }
+            challenge "crm" { host 127.0.0.1; port \(server.api.port); use crm }
+            """
+        try running(3, cluster.info, more: more) { proxies throws in
+            for _ in 1...2 {
+                let requests = try proxies.map { try Parallel(20, server.api.url(), through: $0) }
+                for request in requests { #expect(request.statuses() == Array(repeating: 502, count: 20)) }
+            }
+            #expect(server.endpoint.messages.count == 1)
+            let run = { (words: String, proxy: AttacheProcess) in
+                try Finished.run(
+                    AttacheBinary.path, words.split(separator: " ").map(String.init) + ["--config", "proxy.conf"],
+                    directory: proxy.folder, seconds: 20)
+            }
+            let list = try run("credential list", proxies[2])
+            #expect(list.output.contains("crm") && list.output.contains("invalid_client"), "\(list)")
+            server.change { $0.answer = nil }
+            let retry = try run("credential retry crm", proxies[1])
+            #expect(retry.output == "crm is sent again from now on\n", "\(retry)")
+            #expect(try Wait.until { try proxies.allSatisfy { try $0.get(server.api.url()).status == 200 } })
+            // The grant and its token are one credential, which two servers judge.
+            let good = try run("credential list", proxies[1]).output
+            let isOne = good.split(separator: "\n").count { $0.contains("crm") } == 1
+            #expect(good.hasPrefix("good  ") && isOne, "\(good)")
+            for port in [server.endpoint.port, server.api.port] {
+                #expect(good.contains("http://127.0.0.1:\(port): accepted"), "\(good)")
+            }
+        }
     }
 
     @Test func `three replicas: a change at one is everybody's, and so is a refusal`() throws {

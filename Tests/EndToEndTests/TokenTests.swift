@@ -114,7 +114,7 @@ struct TokenTests {
             for _ in 1...3 {
                 let refused = try proxy.get(server.api.url())
                 #expect(refused.status == 502)
-                #expect(refused.text.contains("refused it (invalid_client: who?)"), "\(refused)")
+                #expect(refused.text.contains("(invalid_client: who?)"), "\(refused)")
             }
             #expect(server.endpoint.messages.count == 1)
             server.change { $0.answer = nil }

@@ -111,7 +111,7 @@ public final class Credential: Sendable {
         self.persistence = persistence
         placements = []
         isBrought = false
-        version = CredentialVersion(name: name, fingerprint: grant.fingerprint)
+        version = CredentialVersion(name: name, fingerprint: grant.fingerprint, isGrant: true)
     }
 
     /// A Kerberos principal. `name` is what logs and explanations call it.

@@ -9,15 +9,24 @@ public struct CredentialVersion: Sendable, Hashable {
     /// A keyed hash of the value, equal for equal values, or what a storage tells its values apart by. Of no use to anyone
     /// who reads it.
     public let fingerprint: UInt128
+    /// Whether it is a grant, which its token endpoint judges. The tokens that it is exchanged for have its name and versions
+    /// of their own.
+    public let isGrant: Bool
 
-    public init(name: String, fingerprint: UInt128) {
+    public init(name: String, fingerprint: UInt128, isGrant: Bool = false) {
         self.name = name
         self.fingerprint = fingerprint
+        self.isGrant = isGrant
     }
 
     /// The fingerprint first: it differs where it matters, and comparing it costs two instructions.
     public static func == (left: CredentialVersion, right: CredentialVersion) -> Bool {
         left.fingerprint == right.fingerprint && left.name == right.name
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(fingerprint)
+        hasher.combine(name)
     }
 }
 

@@ -44,6 +44,12 @@ public struct TokenGrant: Sendable {
         self.audience = audience
     }
 
+    /// The name of its endpoint in accounts.
+    public var server: String {
+        let scheme = endpoint.isSecure ? NetworkProtocol.https : .http
+        return Origin(host: endpoint.host, port: endpoint.port, protocol: scheme).serverName
+    }
+
     /// The same grant with the refresh token that its endpoint gave in place of its own.
     public func renewed(by token: Secret) -> TokenGrant {
         TokenGrant(

@@ -59,7 +59,7 @@ public final class Accounts: Sendable {
     }
 
     /// A token takes the place of one that was given for the same grant, and means the same: servers that accepted that one
-    /// are taken to accept this one.
+    /// are taken to accept this one. The grant keeps its account.
     public func renew(with version: CredentialVersion) {
         take(version, renewal: true)
         context.journal?.replaced(by: version, isRenewal: true)
@@ -68,7 +68,7 @@ public final class Accounts: Sendable {
     private func take(_ version: CredentialVersion, renewal: Bool) {
         let former = state.withLock { state -> [AccountLedger] in
             let former = (state.own + state.brought).filter {
-                $0.version.name == version.name && $0.version != version
+                $0.version.name == version.name && $0.version != version && !(renewal && $0.version.isGrant)
             }
             state.replaced.removeAll { $0 == version }
             if former.isEmpty { return [] }

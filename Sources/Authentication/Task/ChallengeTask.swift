@@ -45,7 +45,7 @@ public struct ChallengeTask: Sendable {
     public enum Action: Sendable {
         /// Ask the storage for the space's default; report `foundDefault`.
         case lookUpDefault(ProtectionSpace)
-        /// Ask the delegate; report `decided`.
+        /// Ask the delegate; report `decided` or `withheld`.
         case ask(AuthenticationChallenge)
         /// Send the request with this answer, unless the credential is parked for the space; report `challenged`,
         /// `accepted`, `heldBack` or `unanswerable`.
@@ -186,6 +186,18 @@ public struct ChallengeTask: Sendable {
         guard case .awaitingResponse(let answer?) = state else { return outOfTurn() }
         history.noteRefusal(of: answer, known: .parked(credential: answer.credential.version.name, pause: pause))
         return consider(Round(response: response, offers: offers))
+    }
+
+    /// The delegate's credential is a grant, which its token endpoint has refused: it counts as refused.
+    ///
+    /// - Parameter pause: milliseconds until the next try; nil: not known.
+    public mutating func withheld(_ credential: Credential, for pause: Int? = nil) -> Action {
+        guard case .asking(let round, _) = state, round.offers.indices.contains(round.index) else { return outOfTurn() }
+        let offer = round.offers[round.index]
+        history.noteRefusal(
+            of: Answer(space: offer.space, challenge: offer.challenge, credential: credential),
+            known: .parked(credential: credential.version.name, pause: pause))
+        return consider(round)
     }
 
     /// The refusal is known to the other requests.

@@ -67,8 +67,16 @@ public struct TokenResponse: Sendable {
 
 /// Why there is no token. The sentences name no secret, and go on behind "credential NAME has no token: ".
 public enum TokenError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The endpoint refused the grant or the client: the same will be refused again.
+    /// The endpoint refused the grant or the client.
     case refused(endpoint: String, code: String, words: String?)
+    /// The endpoint is not asked: it has refused the grant or the client, whose account waits for its next try.
+    ///
+    /// - Parameters:
+    ///   - reason: the account's; nil: it has none.
+    ///   - pause: milliseconds until the next try; nil: not before the value is set again.
+    case held(reason: String?, pause: Int?)
+    /// The endpoint is not asked: the verdict on another process's request for the grant did not come in time.
+    case undecided
     /// The endpoint is in trouble, or says what is no answer (RFC 6749 section 5).
     case status(endpoint: String, Int)
     case malformed(endpoint: String, String)
@@ -84,18 +92,27 @@ public enum TokenError: Error, Sendable, Equatable, CustomStringConvertible {
         if case .refused(_, code: "invalid_grant", _) = self { true } else { false }
     }
 
-    /// Whether another try with the same values can come out otherwise.
-    public var isPassing: Bool {
+    /// Whether the endpoint has refused the grant or the client, now or before.
+    public var isRefusal: Bool {
         switch self {
-        case .refused, .unusableKey: false
-        case .status, .malformed, .unreachable, .unclaimed, .noRandomness: true
+        case .refused, .held: true
+        case .undecided, .status, .malformed, .unreachable, .unclaimed, .unusableKey, .noRandomness: false
         }
+    }
+
+    /// The account of the grant keeps this text about a refusal; nil for other errors.
+    public var reason: String? {
+        guard case .refused(let endpoint, let code, let words) = self else { return nil }
+        return "was refused by \(endpoint) (\(code)\(words.map { ": \($0)" } ?? ""))"
     }
 
     public var description: String {
         switch self {
-        case .refused(let endpoint, let code, let words):
-            "\(endpoint) refused it (\(code)\(words.map { ": \($0)" } ?? ""))"
+        case .refused: "it \(reason ?? "was refused")"
+        case .held(let reason, let pause):
+            "it \(reason ?? "was refused") and is on hold"
+                + (pause.map { ": the next try is in \(PassReason.words($0))" } ?? " until its value is set again")
+        case .undecided: "the verdict on another request for it did not come in time"
         case .status(let endpoint, let status): "\(endpoint) answered with status \(status)"
         case .malformed(let endpoint, let what): "the answer of \(endpoint) \(what)"
         case .unreachable(let endpoint, let why): "\(endpoint) cannot be asked: \(why)"

@@ -51,7 +51,7 @@ public final class TokenStore: Sendable {
     private let rotations = RefreshTokenRotations()
     private let journal: (any TokenJournal)?
 
-    /// Milliseconds between tries that failed; between tokens that servers refuse.
+    /// Milliseconds between tries that failed, where the grant's account allows them; between tokens that servers refuse.
     private static let pause = 5_000
     private static let replacementPause = 30_000
     private static let capacity = 1024
@@ -107,18 +107,13 @@ public final class TokenStore: Sendable {
         }
     }
 
-    /// Allows token endpoints to be asked again after they refused these grants: a secret was set again, or a client unlocked.
-    ///
-    /// - Returns: the names of those that were refused.
-    @discardableResult
-    public func retry(where fits: (CredentialVersion) -> Bool) -> Set<String> {
+    /// Asks token endpoints again at once that refused these grants: a secret was set again, or a client unlocked.
+    public func retry(where fits: (CredentialVersion) -> Bool) {
         entries.withLock { entries in
-            let refused = entries.filter { $0.value.pausedUntil == .max && fits($0.key) }.keys
-            for grant in refused {
+            for (grant, entry) in entries where entry.failure?.isRefusal == true && fits(grant) {
                 entries[grant]?.failure = nil
                 entries[grant]?.pausedUntil = .min
             }
-            return Set(refused.map(\.name))
         }
     }
 
@@ -177,7 +172,7 @@ public final class TokenStore: Sendable {
     public func fail(_ grant: CredentialVersion, _ error: TokenError, at now: Int) {
         end(grant, .unanswered) { entry in
             entry.failure = error
-            entry.pausedUntil = error.isPassing ? now + Self.pause : .max
+            entry.pausedUntil = now + Self.pause
         }
     }
 

@@ -9,6 +9,8 @@ enum AccountTables {
     private static let isVersion = "name = $1 AND fingerprint = $2"
     /// The value of `owner` for those that no client brought.
     private static let isOwn = "owner = ''"
+    /// Stands behind the name of a grant in its row: the tokens of that name have rows of their own.
+    fileprivate static let grantMark = " (grant)"
 
     /// Days that an account is kept without a change.
     private static let memory: Int64 = 30
@@ -102,8 +104,8 @@ enum AccountTables {
         with version: CredentialVersion, isRenewal: Bool, _ key: SealingKey, on day: Int64, at revision: Int64,
         _ connection: some SQLConnection
     ) throws(DatabaseError) {
-        guard mayKeep(version), try hasOther(than: version, connection) else { return }
-        if try row(of: version, connection) == nil {
+        guard mayKeep(version) else { return }
+        if try row(of: version, connection) == nil, try hasOther(than: version, connection) {
             // It gets a row in any case: by that a late answer with the value before finds that it is one.
             let account = try former(of: version, key, connection).map { former in
                 isRenewal ? Account(renewing: former) : Account(after: former)
@@ -114,6 +116,11 @@ enum AccountTables {
         }
         try connection.rows(
             "DELETE FROM attache_accounts WHERE name = $1 AND fingerprint <> $2 AND \(isOwn)", version.columns)
+        // The tokens of another grant are void, too; a grant outlives its tokens.
+        if !isRenewal {
+            let other = version.isGrant ? version.name : version.name + grantMark
+            try connection.rows("DELETE FROM attache_accounts WHERE name = $1 AND \(isOwn)", [.text(other)])
+        }
     }
 
     /// The credential is gone.
@@ -154,8 +161,10 @@ struct StoredAccount: Sendable {
 
     /// Of a row: name, fingerprint, owner, revision, sealed.
     init?(row: some DatabaseRow) {
-        guard let name = row.text(0), let version = CredentialVersion(name: name, fingerprint: row.bytes(1) ?? []),
-            let owner = row.text(2), let revision = row.integer(3), let sealed = row.bytes(4)
+        guard let name = row.text(0), let owner = row.text(2), let revision = row.integer(3),
+            let sealed = row.bytes(4),
+            let version = CredentialVersion(
+                inAccounts: name, fingerprint: row.bytes(1) ?? [], isOwn: owner.isEmpty)
         else { return nil }
         self.version = version
         self.owner = owner.isEmpty ? nil : owner
@@ -188,5 +197,16 @@ struct StoredAccount: Sendable {
 
 extension CredentialVersion {
     /// Name, fingerprint.
-    var columns: [DatabaseValue] { [.text(name), .bytes(fingerprintBytes)] }
+    var columns: [DatabaseValue] {
+        [.text(isGrant ? name + AccountTables.grantMark : name), .bytes(fingerprintBytes)]
+    }
+
+    /// - Parameters:
+    ///   - name: as a row has it.
+    ///   - isOwn: whether no client brought the credential.
+    fileprivate init?(inAccounts name: String, fingerprint: [UInt8], isOwn: Bool) {
+        let isGrant = isOwn && name.hasSuffix(AccountTables.grantMark)
+        let name = isGrant ? String(name.dropLast(AccountTables.grantMark.count)) : name
+        self.init(name: name, fingerprint: fingerprint, isGrant: isGrant)
+    }
 }

@@ -118,7 +118,8 @@ struct StoredToken: Sendable {
     }
 
     init?(row: some DatabaseRow) {
-        guard let name = row.text(0), let grant = CredentialVersion(name: name, fingerprint: row.bytes(1) ?? []),
+        guard let name = row.text(0),
+            let grant = CredentialVersion(name: name, fingerprint: row.bytes(1) ?? [], isGrant: true),
             let sealed = row.bytes(2), let endsAt = row.integer(3), let renewsAt = row.integer(4),
             let generation = row.integer(5)
         else { return nil }

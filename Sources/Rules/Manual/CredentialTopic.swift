@@ -98,6 +98,8 @@ extension ManualTopic {
 
         One that is fetched where it is given (OAuth 2.0, RFC 6749) is asked for when it is first needed, and again before
         it ends, or when a server refuses it. While the endpoint is down a token is used until it ends, and never after.
+        An endpoint that refuses the client or the grant is asked again as a server that refuses a password: 'attache help
+        refusals'.
         The client shows who it is by `client-secret`, by a signature of `key`, or by `certificate` and `key`. Other
         grants: `refresh-token`, `assertion`. The endpoint is asked as its `route` says, by TLS as it says and through its
         parents, whose 407 is answered as to a client at 127.0.0.1, though not with a token that was not fetched yet.

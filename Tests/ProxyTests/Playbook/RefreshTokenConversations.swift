@@ -119,7 +119,6 @@ struct RefreshTokenConversations {
 
                *invalid_grant*
             report credential crm: the refresh token that was given last is refused; the configured one is tried
-            report credential crm gets no token: *
             """)
     }
 }

@@ -167,7 +167,7 @@ struct TokenEndpointConversations {
             """)
     }
 
-    @Test func `a client that the endpoint refuses is not shown to it again`() async {
+    @Test func `a client that the endpoint refuses is shown to it again after half an hour`() async {
         await play(
             rules: Self.rules,
             """
@@ -180,8 +180,8 @@ struct TokenEndpointConversations {
             << HTTP/1.1 502 Bad Gateway
                Proxy-Status: *
 
-               *invalid_client*
-            report credential crm gets no token: *
+               *credential crm has no token: it was refused by http://127.0.0.1:9/token (invalid_client)*
+            report credential crm was refused by http://127.0.0.1:9/token (invalid_client)*
             after 20s
             >> GET http://h/2 HTTP/1.1
             << connect h:80
@@ -192,7 +192,174 @@ struct TokenEndpointConversations {
             << HTTP/1.1 502 Bad Gateway
                Proxy-Status: *
 
-               *invalid_client*
+               *(invalid_client) and is on hold: the next try is in 30 minutes*
+            after 30min
+            client << close
+            client 2 >> GET http://h/3 HTTP/1.1
+            << connect h:80
+            server 4 << GET /3 HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Bearer
+            << connect 127.0.0.1:9
+            server 5 << POST /token HTTP/1.1
+                        Authorization: Basic base64(c:s)
+
+                        grant_type=client_credentials
+            server 5 >> HTTP/1.1 200 OK
+
+                        {"access_token":"one","token_type":"Bearer"}
+            server 5 << close
+            server 4 << GET /3 HTTP/1.1
+                        Authorization: Bearer one
+            server 4 >> HTTP/1.1 200 OK
+            client 2 << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test func `a client that the endpoint accepted before is shown to it again after half a minute`() async {
+        await play(
+            rules: """
+                credential crm { oauth2 http://127.0.0.1:9/token; client-id c; client-secret s }
+                challenge "api" { host h; use crm }
+                """,
+            """
+            \(TokenConversations.asked)
+            server 2 >> HTTP/1.1 200 OK
+
+                        {"access_token":"one","token_type":"Bearer","expires_in":1}
+            server 2 << close
+            server << GET /1 HTTP/1.1
+               Authorization: Bearer one
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            after 2s
+            >> GET http://h/2 HTTP/1.1
+            << connect 127.0.0.1:9
+            server 3 << POST /token HTTP/1.1
+                        Authorization: Basic base64(c:s)
+
+                        grant_type=client_credentials
+            server 3 >> HTTP/1.1 401 Unauthorized
+
+                        {"error":"invalid_client"}
+            server 3 << close
+            server << GET /2 HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Bearer
+            server << close
+            << HTTP/1.1 502 Bad Gateway
+               Proxy-Status: *
+
+               *(invalid_client)*
+            after 6s
+            >> GET http://h/3 HTTP/1.1
+            << connect 127.0.0.1:9
+            server 4 << POST /token HTTP/1.1
+                        Authorization: Basic base64(c:s)
+
+                        grant_type=client_credentials
+            server 4 >> HTTP/1.1 401 Unauthorized
+
+                        {"error":"invalid_client"}
+            server 4 << close
+            << connect h:80
+            server 5 << GET /3 HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Bearer
+            server 5 << close
+            << HTTP/1.1 502 Bad Gateway
+               Proxy-Status: *
+
+               *(invalid_client)*
+            report credential crm was refused by http://127.0.0.1:9/token (invalid_client), which accepted it before, *
+            after 10s
+            >> GET http://h/4 HTTP/1.1
+            << connect h:80
+            server 6 << GET /4 HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Bearer
+            server 6 << close
+            << HTTP/1.1 502 Bad Gateway
+               Proxy-Status: *
+
+               *(invalid_client) and is on hold: the next try is in 20 seconds*
+            after 20s
+            >> GET http://h/5 HTTP/1.1
+            << connect 127.0.0.1:9
+            server 7 << POST /token HTTP/1.1
+                        Authorization: Basic base64(c:s)
+
+                        grant_type=client_credentials
+            server 7 >> HTTP/1.1 200 OK
+
+                        {"access_token":"two","token_type":"Bearer"}
+            server 7 << close
+            << connect h:80
+            server 8 << GET /5 HTTP/1.1
+                        Authorization: Bearer two
+            server 8 >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test func `a request goes on to the rule's next credential when the endpoint refuses the grant`() async {
+        await play(
+            rules: """
+                credential crm { oauth2 http://127.0.0.1:9/token; client-id c; client-secret s }
+                credential spare { token t }
+                challenge "api" { host h; use crm spare }
+                """,
+            """
+            \(TokenConversations.asked)
+            server 2 >> HTTP/1.1 400 Bad Request
+
+                        {"error":"invalid_grant"}
+            server 2 << close
+            report credential crm was refused by http://127.0.0.1:9/token (invalid_grant)*
+            server << GET /1 HTTP/1.1
+                      Authorization: Bearer t
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            log GET http://h/1 200
+                rule: api
+                scheme: bearer
+                credential: spare
+                attempts: 1
+            >> GET http://h/2 HTTP/1.1
+            << GET /2 HTTP/1.1
+               Authorization: Bearer t
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            log GET http://h/2 200
+                rule: api
+                scheme: bearer
+                credential: spare
+                attempts: 1
+            """)
+    }
+
+    @Test func `the next credential's refusal is the client's, where the endpoint had refused the first`() async {
+        await play(
+            rules: """
+                credential crm { oauth2 http://127.0.0.1:9/token; client-id c; client-secret s }
+                credential spare { token t }
+                challenge "api" { host h; use crm spare }
+                """,
+            """
+            \(TokenConversations.asked)
+            server 2 >> HTTP/1.1 400 Bad Request
+
+                        {"error":"invalid_grant"}
+            server 2 << close
+            report credential crm was refused by http://127.0.0.1:9/token (invalid_grant)*
+            server << GET /1 HTTP/1.1
+                      Authorization: Bearer t
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Bearer
+            report credential spare was refused by h:80*
+            << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Bearer
+               Proxy-Status: *
             """)
     }
 
@@ -214,7 +381,7 @@ struct TokenEndpointConversations {
                Proxy-Status: *
 
                *invalid_client*
-            report credential crm gets no token: *
+            report credential crm was refused by http://127.0.0.1:9/token (invalid_client)*
             # the client is enabled again, and its secret written once more
             file s s
             refresh

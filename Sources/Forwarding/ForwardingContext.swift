@@ -154,7 +154,7 @@ public struct ForwardingContext {
 
     private var isConcerned: Bool {
         (exchange.request.target.userinfo != nil || destination.isConcerned(in: requester.shared))
-            && exchange.request.method != .trace
+            && !exchange.request.method.isEchoed
     }
 
     /// Whether what the client itself says in the place of a credential goes on.

@@ -42,7 +42,8 @@ struct PlacedCredential {
 }
 
 extension Exchange {
-    /// Takes a credential out of a response's head in `outbound` that went in the request's query.
+    /// Takes a credential out of a response's head in `outbound` that went in the request's query: its parameter out of URLs,
+    /// and its value wherever the server has written it in another way.
     func hidePlacedCredential() {
         guard let placement = credentials.challenges?.origin.placement,
             !placement.parameters.isEmpty
@@ -54,6 +55,12 @@ extension Exchange {
         }
         EchoedParameters(parameters).append(out.readable, to: kept)
         out.clear()
-        out.append(kept.readable)
+        var mask = EchoMask()
+        placement.secret?.withBytes { mask.add($0) }
+        if let masked = mask.hide(in: kept.readable.array) {
+            out.append(masked)
+        } else {
+            out.append(kept.readable)
+        }
     }
 }

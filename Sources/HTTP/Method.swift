@@ -4,15 +4,20 @@ import Bytes
 /// those not listed are `extension`, and their name is in the head.
 public enum Method: UInt8, Sendable {
     case get, head, post, put, delete, connect, options, trace, patch
+    /// An extension that servers treat as TRACE: TRACK, and either name in other letters.
+    case track
     case `extension`
 
     /// May be sent again when a reused connection died before any byte of the answer (RFC 9110 section 9.2.2).
     public var isIdempotent: Bool {
         switch self {
         case .get, .head, .put, .delete, .options, .trace: true
-        case .post, .connect, .patch, .extension: false
+        case .post, .connect, .patch, .track, .extension: false
         }
     }
+
+    /// Whether the response may show the request's fields, and a credential in them (RFC 9110 section 9.3.8).
+    public var isEchoed: Bool { self == .trace || self == .track }
 
     /// The name; nil for an extension method.
     public var name: StaticString? {
@@ -26,7 +31,7 @@ public enum Method: UInt8, Sendable {
         case .options: "OPTIONS"
         case .trace: "TRACE"
         case .patch: "PATCH"
-        case .extension: nil
+        case .track, .extension: nil
         }
     }
 }
@@ -38,7 +43,12 @@ extension Method {
             switch name.count {
             case 3: name.equals("GET") ? .get : name.equals("PUT") ? .put : .extension
             case 4: name.equals("POST") ? .post : name.equals("HEAD") ? .head : .extension
-            case 5: name.equals("PATCH") ? .patch : name.equals("TRACE") ? .trace : .extension
+            case 5:
+                name.equals("PATCH")
+                    ? .patch
+                    : name.equals("TRACE")
+                        ? .trace
+                        : name.equalsIgnoringCase("trace") || name.equalsIgnoringCase("track") ? .track : .extension
             case 6: name.equals("DELETE") ? .delete : .extension
             case 7: name.equals("CONNECT") ? .connect : name.equals("OPTIONS") ? .options : .extension
             default: .extension

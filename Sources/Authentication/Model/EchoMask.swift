@@ -1,10 +1,10 @@
 import Bytes
 import Crypto
 
-/// Hides what was sent with a request in a line of text that its server wrote, which may be an echo of the request.
+/// Hides what was sent with a request in text that its server wrote, which may be an echo of the request.
 ///
-/// A secret is looked for as it is, percent-encoded, escaped as in JSON, and within runs of Base64 and hexadecimal digits,
-/// such as a Basic answer. One of fewer than four bytes is hidden only where it stands alone.
+/// A secret is looked for as it is, percent-encoded as often as the server likes, escaped as in JSON, and within runs of
+/// Base64 and hexadecimal digits, such as a Basic answer. One of fewer than four bytes is hidden only where it stands alone.
 public struct EchoMask {
     private var secrets: [Secret] = []
 
@@ -50,7 +50,19 @@ public struct EchoMask {
     /// The text with `***` in the place of each secret, and of each answer to a challenge.
     func hide(in text: String) -> String {
         let bytes = Array(text.utf8)
-        var hidden = Self.answers(in: bytes)
+        let hidden = Self.answers(in: bytes) + places(in: bytes)
+        guard !hidden.isEmpty else { return text }
+        return String(decoding: Self.replace(hidden, in: bytes), as: UTF8.self)
+    }
+
+    /// The bytes with `***` in the place of each secret; nil if they hold no secret.
+    public func hide(in bytes: [UInt8]) -> [UInt8]? {
+        let hidden = places(in: bytes)
+        return hidden.isEmpty ? nil : Self.replace(hidden, in: bytes)
+    }
+
+    private func places(in bytes: [UInt8]) -> [Range<Int>] {
+        var hidden: [Range<Int>] = []
         for view in Self.views(of: bytes) {
             for secret in secrets { secret.withBytes { Self.find($0, in: view, &hidden) } }
         }
@@ -58,11 +70,10 @@ public struct EchoMask {
         for run in Self.runs(in: bytes, where: { $0.hexValue != nil }) where isTold(byHex: Array(bytes[run])) {
             hidden.append(run)
         }
-        guard !hidden.isEmpty else { return text }
-        return Self.replace(hidden, in: bytes)
+        return hidden
     }
 
-    private static func replace(_ ranges: [Range<Int>], in bytes: [UInt8]) -> String {
+    private static func replace(_ ranges: [Range<Int>], in bytes: [UInt8]) -> [UInt8] {
         var (result, offset) = ([UInt8](), 0)
         for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) where range.upperBound > offset {
             if range.lowerBound >= offset {
@@ -71,7 +82,7 @@ public struct EchoMask {
             }
             offset = range.upperBound
         }
-        return String(decoding: result + bytes[offset...], as: UTF8.self)
+        return result + bytes[offset...]
     }
 
     // MARK: - The secret as it is, or escaped
@@ -81,13 +92,35 @@ public struct EchoMask {
         var bytes: [UInt8] = []
         /// One more than there are bytes: the last is the end.
         var places: [Int] = []
+        /// Whether all percent-encoding was undone, at any depth. A secret is then compared without its own.
+        var isDecoded = false
     }
 
     private static func views(of text: [UInt8]) -> [View] {
-        var views = [View(bytes: text, places: Array(0...text.count))]
-        if text.contains(UInt8(ascii: "%")) { views.append(unescaped(text, by: percentEscape)) }
-        if text.contains(UInt8(ascii: "\\")) { views.append(unescaped(text, by: jsonEscape)) }
+        let whole = View(bytes: text, places: Array(0...text.count))
+        var views = [whole]
+        if text.contains(UInt8(ascii: "%")) { views += [unescaped(text, by: percentEscape), decoded(whole)] }
+        if text.contains(UInt8(ascii: "\\")) {
+            let view = unescaped(text, by: jsonEscape)
+            views += [view, decoded(view)]
+        }
         return views
+    }
+
+    /// Undoes percent-encoding until none is left, in one pass.
+    private static func decoded(_ view: View) -> View {
+        var decoded = View(isDecoded: true)
+        for (offset, byte) in view.bytes.enumerated() {
+            decoded.bytes.append(byte)
+            decoded.places.append(view.places[offset])
+            while decoded.bytes.count >= 3, let escape = percentEscape(decoded.bytes, decoded.bytes.count - 3) {
+                decoded.bytes.removeLast(2)
+                decoded.places.removeLast(2)
+                decoded.bytes[decoded.bytes.count - 1] = escape.bytes[0]
+            }
+        }
+        decoded.places.append(view.places[view.bytes.count])
+        return decoded
     }
 
     /// - Parameter escape: the bytes that an escape at an offset stands for, and its length; nil: there is none.
@@ -124,6 +157,10 @@ public struct EchoMask {
     }
 
     private static func find(_ secret: Span<UInt8>, in view: View, _ found: inout [Range<Int>]) {
+        if view.isDecoded, secret.firstIndex(of: .percent) != nil {
+            let bytes = decoded(View(bytes: secret.array, places: Array(0...secret.count))).bytes
+            return find(bytes.span, in: View(bytes: view.bytes, places: view.places), &found)
+        }
         var offset = 0
         while let start = firstIndex(of: secret, in: view.bytes, from: offset) {
             let end = start + secret.count
@@ -136,17 +173,19 @@ public struct EchoMask {
 
     private static func firstIndex(of secret: Span<UInt8>, in bytes: [UInt8], from offset: Int) -> Int? {
         guard secret.count > 0, bytes.count >= secret.count else { return nil }
-        let first = secret[0]
         var start = offset
         while start + secret.count <= bytes.count {
-            if bytes[start] == first {
-                var length = 1
-                while length < secret.count, bytes[start + length] == secret[length] { length += 1 }
-                if length == secret.count { return start }
-            }
+            var length = 0
+            while length < secret.count, isSame(bytes[start + length], secret[length]) { length += 1 }
+            if length == secret.count { return start }
             start += 1
         }
         return nil
+    }
+
+    /// A form writes a blank as a plus sign.
+    private static func isSame(_ byte: UInt8, _ expected: UInt8) -> Bool {
+        byte == expected || byte == UInt8(ascii: "+") && expected == .space
     }
 
     private static func standsAlone(_ range: Range<Int>, in bytes: [UInt8]) -> Bool {

@@ -15,6 +15,8 @@ public final class RequestPlacement: Sendable {
     /// Of the URL's query.
     public let parameters: [Item]
 
+    /// The credential's password or token, which no response may show where it goes in the query.
+    public let secret: Secret?
     /// Whether it takes the place of an answer to a challenge.
     public let isInAuthorization: Bool
 
@@ -35,6 +37,7 @@ public final class RequestPlacement: Sendable {
             }
         }
         self.fields = fields
+        secret = credential.password ?? credential.token
         isInAuthorization = fields.contains { $0.name.span.equalsIgnoringCase("authorization") }
         self.parameters = parameters
     }

@@ -54,7 +54,8 @@ public struct ExplainedRequest: Sendable, Equatable {
             let advice = isInTunnel ? "; 'route \(host) { intercept }' looks into it" : ""
             return "what a tunnel carries is not seen\(advice)"
         }
-        return method == "TRACE" ? "the response to a TRACE would show the credential" : nil
+        let isEchoed = ["TRACE", "TRACK"].contains(method.uppercased())
+        return isEchoed ? "the response to a TRACE would show the credential" : nil
     }
 
     /// The request as the origin gets it: by https where the route upgrades it, and as it is made in a tunnel that is

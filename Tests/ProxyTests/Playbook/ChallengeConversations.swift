@@ -321,16 +321,17 @@ struct ChallengeConversations {
             """)
     }
 
-    @Test func `a TRACE, whose response would show the answer, is not answered`() async {
+    @Test(arguments: ["TRACE", "trace", "TRACK", "Track"])
+    func `a TRACE, whose response would show the answer, is not answered`(method: String) async {
         await play(
             rules: """
                 credential a { user u; password p }
                 challenge { host h; use a }
                 """,
             """
-            >> TRACE http://h/ HTTP/1.1
+            >> \(method) http://h/ HTTP/1.1
             << connect h:80
-            << TRACE / HTTP/1.1
+            << \(method) / HTTP/1.1
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
             << HTTP/1.1 401 Unauthorized

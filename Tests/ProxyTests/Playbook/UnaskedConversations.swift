@@ -115,6 +115,37 @@ struct UnaskedConversations {
             """)
     }
 
+    @Test(arguments: [
+        // As often encoded as a chain of sign-on pages makes it.
+        ("/in?to=%252Fx%253Fkey%253Da%25252Bb%25252Fc", "/in?to=%252Fx%253Fkey%253D***"),
+        ("/in?to=%25252Fx%25253Fkey%25253Da%2525252Bb%2525252Fc", "/in?to=%25252Fx%25253Fkey%25253D***"),
+        ("/in?to=/x?a=1%26key=a%2Bb%2Fc", "/in?to=/x?a=1%26key=***"),
+        ("/app#/x?key=a%2Bb%2Fc", "/app#/x"), ("/app#key=a%2Bb%2Fc", "/app#key=***"), ("/app#a+b/c", "/app#***"),
+        ("/x?key=a+b/c,d", "/x?key=***,d"), ("(/x?key=a+b/c)", "(/x?key=***)"), ("{/x?key=a+b/c}", "{/x?key=***}"),
+        ("/x?k%65y=a%2bb%2fc", "/x?k%65y=***"), ("/x?KEY=a%2bb%2fc&b", "/x?KEY=***&b"),
+        ("/x/a%2Bb%2Fc/y", "/x/***/y"), ("/x?k=YStiL2M", "/x?k=***"), ("/x?k=612b622F63", "/x?k=***"),
+        (#"/x?j={"key":"a+b\/c"}"#, #"/x?j={"key":"***"}"#),
+    ])
+    func `a key in the query is in no response, however the server writes it`(
+        location: String, shown: String
+    ) async {
+        await play(
+            rules: """
+                \(Self.loopback)
+                credential k { token "a+b/c"; query key }
+                challenge { host localhost; use k }
+                """,
+            """
+            >> GET http://localhost/x HTTP/1.1
+            << connect localhost:80
+            << GET /x?key=a%2Bb%2Fc HTTP/1.1
+            >> HTTP/1.1 302 Found
+               Location: \(location)
+            << HTTP/1.1 302 Found
+               Location: \(shown)
+            """)
+    }
+
     @Test func `a user and a password have places of their own`() async {
         await play(
             rules: """

@@ -158,6 +158,7 @@ let package = Package(
         .systemLibrary(name: "CPacparser", providers: [.apt(["libpacparser-dev"])]),
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CIDN2"),
+        .systemLibrary(name: "CPSL"),
 
         // Layer 1: buffers, cursors, encodings.
         .target(
@@ -171,11 +172,12 @@ let package = Package(
         .target(name: "Crypto", dependencies: ["Bytes", "COpenSSL", "CCrypt"], swiftSettings: house),
         .target(name: "Compression", dependencies: ["Bytes", "CZlib"], swiftSettings: house),
         .target(name: "Database", dependencies: ["CPostgreSQL", "CSQLite"], swiftSettings: house),
+        .target(name: "Domains", dependencies: ["CPSL"], swiftSettings: house),
         .target(name: "GSSAPI", dependencies: ["CGSSAPI"], swiftSettings: house),
 
         // Layer 3: the model, the rule file, the record and TLS, all without I/O; names to addresses on the loop.
-        .target(name: "Authentication", dependencies: ["Bytes", "Crypto", "Model"], swiftSettings: safe),
-        .target(name: "Rules", dependencies: ["Bytes", "Model"], swiftSettings: safe),
+        .target(name: "Authentication", dependencies: ["Bytes", "Crypto", "Domains", "Model"], swiftSettings: safe),
+        .target(name: "Rules", dependencies: ["Bytes", "Domains", "Model"], swiftSettings: safe),
         .target(name: "Telemetry", dependencies: ["Bytes", "HTTP", "IO"], swiftSettings: safe),
         .target(name: "DNS", dependencies: ["Bytes", "IO", "CCares", "CIDN2"], swiftSettings: house),
         .target(name: "TLS", dependencies: ["Bytes", "COpenSSL", "Crypto", "Model"], swiftSettings: house),

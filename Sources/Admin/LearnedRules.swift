@@ -15,6 +15,7 @@ enum LearnedRules {
         var rule = SuggestedChallengeRule(space)
         rule.isNarrow = true
         rule.credentials = entry.credentials
+        rule.wantsSecure = entry.wantsSecure
         rule.credentialName = "\(space.isProxy ? "parent" : "origin")-\(space.host)"
         guard var lines = rule.lines else { return nil }
         if rule.credentials.isEmpty, let first = lines.first, !made.insert(first).inserted { lines.removeFirst() }

@@ -55,8 +55,10 @@ public struct JournalEntry: Sendable {
     public var reason: String?
     /// The same in the large; only where nobody answered.
     public var cause = UnansweredCause.failed
-    /// The credentials of the rule file that answered, or that a rule nearly gave.
+    /// The credentials of the rule file that answered, or that a rule nearly gave and means for this server.
     public var credentials: [String] = []
+    /// Whether the rule that nearly answered is for answers that do not show the credential on the way.
+    public var wantsSecure = false
     /// What lets the credential be sent again at once that was refused, as a clause for operators.
     public var remedy: String?
     /// Lines for the rule file that would have it answered.

@@ -5,8 +5,12 @@ import Rules
 /// The lines for the rule file that would have a challenge answered.
 public struct SuggestedChallengeRule: Sendable {
     public let space: ProtectionSpace
-    /// The credentials of the rule file that a rule nearly gave; none: one has to be made.
+    /// The credentials of the rule file that a rule means for this server; none: one has to be made.
     public var credentials: [String] = []
+    /// Whether a rule nearly gave credentials that it does not mean for this server: the lines leave theirs open.
+    public var isOpen = false
+    /// Whether that rule is for answers that do not show the credential on the way.
+    public var wantsSecure = false
     /// Whether the answer is to take the place of the client's own.
     public var replacesAuthorization = false
     /// Whether the rule names the method, and wants `secure yes` where that holds.
@@ -20,25 +24,27 @@ public struct SuggestedChallengeRule: Sendable {
 
     /// One line each, without a line feed at the end. Nil where no lines would help.
     public var lines: [String]? {
-        guard (try? HostPattern(space.host)) != nil else { return nil }
+        let isSecure = space.receivesCredentialSecurely
+        guard (try? HostPattern(space.host)) != nil, isSecure || !wantsSecure else { return nil }
+        let realm = space.isProxy ? nil : space.realm.map(Self.quoted)
+        // A pattern would be for other realms, too.
+        let isOpen = isOpen || !credentials.isEmpty && realm?.contains("*") == true
         let made = credentialName ?? (space.isProxy ? "parent" : "origin")
-        let name = credentials.isEmpty ? made : credentials.joined(separator: " ")
+        let name = isOpen ? "…" : credentials.isEmpty ? made : credentials.joined(separator: " ")
         var lines: [String] = []
-        if credentials.isEmpty {
+        if credentials.isEmpty, !isOpen {
             guard let content = Self.content(for: space.authenticationMethod) else { return nil }
             lines.append("credential \(name) { \(content) }")
         }
         var predicates = ["host \(space.host)", "port \(space.port)"]
         if space.isProxy { predicates.insert("proxy yes", at: 0) }
         if space.protocol == .ftp { predicates.append("protocol ftp") }
-        if let realm = space.realm, !space.isProxy { predicates.append("realm \(Self.quoted(realm))") }
-        if isNarrow {
-            predicates.append("method \(space.authenticationMethod)")
-            if space.protocol == .https { predicates.append("secure yes") }
-        }
+        if let realm, !realm.contains("*") { predicates.append("realm \(realm)") }
+        if isNarrow { predicates.append("method \(space.authenticationMethod)") }
+        if wantsSecure || isNarrow && space.protocol == .https { predicates.append("secure yes") }
         if replacesAuthorization { predicates.append("authorization replace") }
         let rule = "challenge \(Self.quoted(space.host)) { \(predicates.joined(separator: "; ")); use \(name) }"
-        lines.append(space.receivesCredentialSecurely ? rule : "\(rule)  # in clear: \(Self.warning)")
+        lines.append(isSecure ? rule : "\(rule)  # in clear: \(Self.warning)")
         return lines
     }
 

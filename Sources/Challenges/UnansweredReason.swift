@@ -12,8 +12,8 @@ struct UnansweredReason {
     let cause: UnansweredCause
     /// Whether a rule or a stored credential has anything to do with the server; else it is nobody's affair here.
     let isConcerned: Bool
-    /// The credentials that a rule nearly gave.
-    private(set) var credentials: [String] = []
+    /// The credentials that a rule nearly gave, and the rule.
+    private var nearest: (credentials: [String], rule: RuleReference)?
     private var replacesAuthorization = false
     private var precedes: RuleReference?
     /// Whether other lines in the rule file would change anything.
@@ -52,7 +52,9 @@ struct UnansweredReason {
             var reason = UnansweredReason(note, cause(of: response, asked, isParked: parked != nil))
             reason.isOfRules = false
             let reported = asked.first { $0.ruling.isReport }
-            if case .use(let credentials)? = reported?.ruling.action { reason.credentials = credentials }
+            if case .use(let credentials)? = reported?.ruling.action, let rule = reported?.ruling.rule {
+                reason.nearest = (credentials, rule)
+            }
             return reason
         }
         if response.isRejectedByOperator, let rule = asked.first(where: { $0.ruling.action == .ask })?.ruling.rule {
@@ -68,7 +70,7 @@ struct UnansweredReason {
                 var reason = UnansweredReason(
                     "the request has an Authorization of its own, which is kept: rule \(rule.title) answers in its place "
                         + "with 'authorization replace'", .ownAuthorization)
-                reason.credentials = credentials
+                reason.nearest = (credentials, rule)
                 reason.replacesAuthorization = true
                 reason.precedes = rule
                 return reason
@@ -109,19 +111,21 @@ struct UnansweredReason {
             var reason: UnansweredReason
             if let miss, miss.predicate != .host, miss.rule.stands(before: rule, in: rules) {
                 reason = UnansweredReason(miss.sentence, .mismatch)
-                reason.credentials = miss.credentials
+                reason.nearest = (miss.credentials, miss.rule)
             } else {
                 let behind = rules.answerBehind(rule, decided.query)
                 reason = UnansweredReason(
                     Self.sentence(on: decided.ruling, by: rule, before: behind?.rule), Self.cause(decided.ruling))
-                if case .use(let credentials)? = behind?.action { reason.credentials = credentials }
+                if case .use(let credentials)? = behind?.action, let rule = behind?.rule {
+                    reason.nearest = (credentials, rule)
+                }
             }
             reason.precedes = rule
             return reason
         }
         if let miss {
             var reason = UnansweredReason(miss.sentence, .mismatch)
-            reason.credentials = miss.credentials
+            reason.nearest = (miss.credentials, miss.rule)
             return reason
         }
         return UnansweredReason(
@@ -187,11 +191,21 @@ struct UnansweredReason {
         return reason
     }
 
+    /// The credentials that lines for the challenge may name: those that a rule nearly gave, and means for its server.
+    func credentials(for query: ChallengeQuery, by rules: RuleSet) -> [String] {
+        nearest.flatMap { rules.covers(query, by: $0.rule) ? $0.credentials : nil } ?? []
+    }
+
+    /// Whether the rule that nearly answered is for answers that do not show the credential on the way.
+    func wantsSecure(by rules: RuleSet) -> Bool { nearest.map { rules.wantsSecure($0.rule) } ?? false }
+
     /// Lines for the rule file; nil where none would help.
-    func suggestion(for space: ProtectionSpace) -> [String]? {
+    func suggestion(for query: ChallengeQuery, in space: ProtectionSpace, by rules: RuleSet) -> [String]? {
         guard isOfRules else { return nil }
         var rule = SuggestedChallengeRule(space)
-        rule.credentials = credentials
+        rule.credentials = credentials(for: query, by: rules)
+        rule.isOpen = nearest != nil && rule.credentials.isEmpty
+        rule.wantsSecure = wantsSecure(by: rules)
         rule.replacesAuthorization = replacesAuthorization
         let lines = rule.lines
         guard let precedes, let lines else { return lines }

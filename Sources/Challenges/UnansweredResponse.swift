@@ -149,9 +149,10 @@ public struct UnansweredResponse {
             entry.failures = failures
             entry.reason = JournalText.printable(reason.sentence, longest: 512)
             entry.cause = reason.cause
-            entry.credentials = reason.credentials
+            entry.credentials = reason.credentials(for: query, by: rules)
+            entry.wantsSecure = reason.wantsSecure(by: rules)
             entry.remedy = remedy(in: offer.space, by: ruling.action, at: now)
-            entry.suggestion = reason.suggestion(for: offer.space)?.joined(separator: "\n")
+            entry.suggestion = reason.suggestion(for: query, in: offer.space, by: rules)?.joined(separator: "\n")
             entry.isConcerned = reason.isConcerned
             return entry
         }

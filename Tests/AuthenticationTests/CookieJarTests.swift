@@ -52,6 +52,13 @@ import Testing
         #expect(cookies(["a=1; Secure", "b=2"], on: origin) == "b=2")
     }
 
+    @Test func `a cookie for all owners below a public suffix is not kept`() {
+        let origin = Origin(host: "ci.github.io", port: 443, protocol: .https)
+        #expect(cookies(["a=1; Domain=github.io", "b=1; Domain=io", "c=1; Domain=ci.github.io"], on: origin) == "c=1")
+        let inner = Origin(host: "ci.corp", port: 443, protocol: .https)
+        #expect(cookies(["a=1; Domain=corp"], on: inner) == "a=1", "no list has this domain")
+    }
+
     @Test func `an address has no domain above it`() {
         let origin = Origin(host: "10.0.0.7", port: 443, protocol: .https)
         #expect(cookies(["a=1; Domain=0.0.7", "b=2; Domain=10.0.0.7"], on: origin) == "b=2")

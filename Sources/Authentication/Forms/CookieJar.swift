@@ -1,4 +1,5 @@
 import Bytes
+import Domains
 import Model
 
 /// The cookies that one origin has set for one session of ours (RFC 6265 section 5.3). They go back to that origin and to
@@ -140,6 +141,8 @@ public struct CookieJar: Sendable {
         if Self.begins(new.name, with: "__host-") { return false }
         let host = Array(origin.host.utf8)
         if host == domain { return true }
+        // Section 5.3, step 5: such a cookie would be for all who have a name there.
+        if PublicSuffix.contains(String(decoding: domain, as: UTF8.self)) == true { return false }
         // An address has no domain.
         return host.count > domain.count && host.suffix(domain.count).elementsEqual(domain)
             && host[host.count - domain.count - 1] == UInt8(ascii: ".") && IPAddress(origin.host) == nil

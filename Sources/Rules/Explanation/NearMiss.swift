@@ -40,6 +40,16 @@ extension RuleSet {
             sentence: "rule \(rule.rule.title) \(rule.wish(for: best.predicate, best.query))")
     }
 
+    /// Whether lines for the rule file may name the rule's credentials for the challenge: the rule means them for its server.
+    public func covers(_ query: ChallengeQuery, by rule: RuleReference) -> Bool {
+        matchers.first { $0.rule.rule === rule }?.covers(query) ?? false
+    }
+
+    /// Whether the rule is for answers that do not show the credential on the way.
+    public func wantsSecure(_ rule: RuleReference) -> Bool {
+        matchers.first { $0.rule.rule === rule }?.rule.isSecure == true
+    }
+
     /// The decision of the first rule with a credential that would have answered the challenge, had that rule not decided.
     public func answerBehind(_ rule: RuleReference, _ query: ChallengeQuery) -> Ruling? {
         matchers.drop { $0.rule.rule !== rule }.dropFirst()

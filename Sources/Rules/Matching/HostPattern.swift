@@ -1,4 +1,5 @@
 import Bytes
+import Domains
 
 /// A pattern for the host of a request, compared without regard to ASCII case:
 ///
@@ -59,6 +60,27 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         case .addresses(let prefix): prefix.isSingle ? description : nil
         case .any, .suffix, .glob: nil
         }
+    }
+
+    /// The domain below which all names fit, or all that look alike; empty for any host. Nil for one host, and for addresses.
+    var openDomain: String? {
+        switch form {
+        case .any: return ""
+        case .exact, .addresses: return nil
+        case .suffix(let end): return String(decoding: end.dropFirst(), as: UTF8.self)
+        case .glob(let pattern, _, _):
+            let labels = String(decoding: pattern, as: UTF8.self).split(separator: ".")
+            let open = labels.lastIndex { $0.contains("*") }.map { $0 + 1 } ?? 0
+            return labels[open...].joined(separator: ".")
+        }
+    }
+
+    /// Whether a host fits that has the same owner as every other host that does: the pattern is its name, or stands for
+    /// the names below a domain of one owner.
+    func covers(_ host: Span<UInt8>) -> Bool {
+        guard matches(host) else { return false }
+        guard let domain = openDomain else { return true }
+        return !domain.isEmpty && PublicSuffix.contains(domain) == false
     }
 
     /// Whether a host fits, in any spelling. Allocates only for an IPv4 address that is spelled as an IPv6 address.

@@ -1,4 +1,5 @@
 import Bytes
+import Domains
 import Model
 
 /// The parts of a file without errors that are probably not meant.
@@ -83,7 +84,7 @@ struct RuleWarnings: BlockReader {
     private func warnOfPublicSuffix(_ rule: Configuration.ChallengeRule, _ source: ChallengeSource) {
         guard rule.isUse, rule.isProxy != true else { return }
         for host in rule.hosts {
-            guard let suffix = host.publicSuffix else { continue }
+            guard let suffix = host.openDomain, PublicSuffix.contains(suffix) == true else { continue }
             let hosts = source.node.block?.nodes.filter { $0.name.isWord(ChallengeDirective.host.rawValue) } ?? []
             let token = hosts.lazy.flatMap(\.arguments).first { $0.text.lowercased() == host.description }
             log.report(

@@ -61,6 +61,19 @@ final class ChallengeMatcher: Sendable {
         return nil
     }
 
+    /// Whether the rule means its credential for the server of the challenge, and for answers that show as much of it.
+    /// Clients, failures and days do not count.
+    func covers(_ query: borrowing ChallengeQuery) -> Bool {
+        guard isProxy == nil || isProxy == query.isProxy, ports?.contains(query.port) ?? true,
+            protocols.isEmpty || protocols.contains(query.protocol), isSecure == nil || isSecure == query.isSecure,
+            realms.isEmpty || matches(realm: query.realm), issuers.isEmpty,
+            methods.contains(query.method) || !query.method.revealsCredential
+        else { return false }
+        let host = query.host.utf8Span.span
+        for index in hosts.indices where hosts[index].covers(host) { return true }
+        return false
+    }
+
     func matches(host: Span<UInt8>) -> Bool {
         if hosts.isEmpty { return true }
         for index in hosts.indices where hosts[index].matches(host) { return true }

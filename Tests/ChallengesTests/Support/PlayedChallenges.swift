@@ -141,7 +141,7 @@ final class PlayedRequest {
             storage: MemoryCredentialStorage(), spaces: ProtectionSpaces(), tokens: TokenStore(), report: { _ in })
     }
 
-    private static func policy(_ rules: String, password: String) throws -> ChallengePolicy {
+    static func policy(_ rules: String, password: String = "p") throws -> ChallengePolicy {
         let text = "listen 127.0.0.1:3128\nlog off\ncredential a { user u; password \"\(password)\" }\n\(rules)\n"
         let file = try RuleFile("proxy.conf", from: RuleText(text))
         let configuration = try #require(file.configuration, Comment(rawValue: file.report))

@@ -19,7 +19,7 @@ struct UnansweredConversations {
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
                Proxy-Status: attache; details="rule \\"ci\\" wants host ci.example; the request is for cl.example"
-            report a challenge of cl.example:80 (basic realm "x") is not answered: rule "ci" wants host ci.example; the request is for cl.example; to have it answered: challenge "cl.example" { host cl.example; port 80; realm "x"; use a }*
+            report a challenge of cl.example:80 (basic realm "x") is not answered: rule "ci" wants host ci.example; the request is for cl.example; to have it answered: challenge "cl.example" { host cl.example; port 80; realm "x"; use … }*
             log GET http://cl.example/ 401
                 challenge: basic
                 realm: x
@@ -83,7 +83,7 @@ struct UnansweredConversations {
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Digest *
                Proxy-Status: attache; details="rule \\"build server\\" wants realm \\"Jenkins\\"; the origin says \\"a \\"b\\"\\""
-            report *to have it answered: challenge "h" { host h; port 80; realm "a \\"b\\""; use a }
+            report *to have it answered: challenge "h" { host h; port 80; realm "a \\"b\\""; use … }*
             log GET http://h/ 401
                 challenge: digest
                 realm: a "b"
@@ -137,7 +137,7 @@ struct UnansweredConversations {
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
                Proxy-Status: attache; details="rule \\"safe\\" wants 'secure yes'; basic over http would show the credential"
-            report *challenge "h" { host h; port 80; realm "x"; use a }  # in clear: whoever listens on the way can read it
+            report *wants 'secure yes'; basic over http would show the credential
             log GET http://h/ 401
                 challenge: basic
                 realm: x

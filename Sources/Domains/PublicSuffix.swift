@@ -1,0 +1,32 @@
+import CPSL
+
+/// The public suffixes: domains below which different owners register names, such as `com`, `co.uk` and `github.io`
+/// (publicsuffix.org).
+public enum PublicSuffix {
+    /// Whether anyone may register a name below the domain; nil if libpsl is not installed.
+    ///
+    /// - Parameter domain: in lower case and its ASCII form, without a dot at either end.
+    public static func contains(_ domain: String) -> Bool? {
+        guard !domain.utf8.contains(0) else { return false }
+        return list?.contains(domain)
+    }
+
+    private static let list = List()
+
+    /// The newest list on this machine: the distribution's file, or else the one in the library.
+    private struct List: Sendable {
+        private let isPublic: @Sendable (String) -> Bool
+
+        init?() {
+            var library = libpsl()
+            guard libpsl_load(&library), let latest = library.latest, let ask = library.is_public_suffix2,
+                let list = latest(nil)
+            else { return nil }
+            // The list is never changed or freed.
+            let address = UInt(bitPattern: list)
+            isPublic = { ask(UnsafeRawPointer(bitPattern: address), $0, LIBPSL_TYPE) != 0 }
+        }
+
+        func contains(_ domain: String) -> Bool { isPublic(domain) }
+    }
+}

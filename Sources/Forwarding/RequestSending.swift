@@ -187,9 +187,8 @@ struct RequestSending: ~Copyable {
                     if expectation.hasWaitedInVain { context.origin.ignoredExpectation(at: context.requester.loop.now) }
                     return .answered
                 }
-                // A sign of life that nobody gets gives the origin no more time.
-                let isUnseen = context.exchange.request.version < .http11
-                let passed = isUnseen ? (context.requester.loop.nanoseconds &- sentAt) / 1_000_000 : 0
+                // An interim response gives the origin no more time.
+                let passed = (context.requester.loop.nanoseconds &- sentAt) / 1_000_000
                 let limit = context.policy.timeouts.response - Int(clamping: passed)
                 guard limit > 0 else { throw .upstreamFailed(.timedOut) }
                 passInterimHead(context)

@@ -40,12 +40,20 @@ public final class FieldTable {
         }
     }
 
-    /// The same, for any name; in any case.
+    /// Withholds the lines whose name is that to an application: in any case, and with `_` for `-`, as CGI (RFC 3875 section
+    /// 4.1.18) and all that follow it read names.
     public func withhold(named name: Span<UInt8>, in bytes: Span<UInt8>) {
-        for index in 0..<count where bytes.extracting(lines[index].name).equalsIgnoringCase(name) {
+        for index in 0..<count where Self.isSameVariable(bytes.extracting(lines[index].name), name) {
             hasNominated = true
             lines.mark(index)
         }
+    }
+
+    private static func isSameVariable(_ one: Span<UInt8>, _ other: Span<UInt8>) -> Bool {
+        guard one.count == other.count else { return false }
+        let letter = { (byte: UInt8) in byte == UInt8(ascii: "_") ? UInt8(ascii: "-") : byte.asciiLowercased }
+        for index in 0..<one.count where letter(one[index]) != letter(other[index]) { return false }
+        return true
     }
 
     /// From now on that line is passed on as little.

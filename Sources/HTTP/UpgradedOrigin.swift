@@ -62,12 +62,14 @@ public final class UpgradedOrigin: Sendable {
     }
 
     /// Appends the value of `Set-Cookie` without its `Secure` attribute: the client has the cookie from an `http` URL and
-    /// must send it there (RFC 6265 section 5.4).
+    /// must send it there (RFC 6265 section 5.4). A cookie with a `Domain` keeps it: the client would send it in clear to hosts
+    /// that nothing upgrades.
     func append(cookie value: Span<UInt8>, to buffer: ByteBuffer) {
+        guard !Self.hasDomain(value) else { return buffer.append(value) }
         var start = 0
         while start < value.count {
             let end = value.firstIndex(of: .semicolon, from: start &+ 1) ?? value.count
-            if start == 0 || !Self.isSecureAttribute(value, in: start &+ 1..<end) {
+            if start == 0 || !Self.isAttribute("secure", value, in: start &+ 1..<end) {
                 buffer.append(value.extracting(start..<end))
             }
             start = end
@@ -80,9 +82,19 @@ public final class UpgradedOrigin: Sendable {
         appendPort(originPort, unless: Self.usualOriginPort, to: buffer)
     }
 
-    private static func isSecureAttribute(_ value: Span<UInt8>, in range: Range<Int>) -> Bool {
+    private static func hasDomain(_ value: Span<UInt8>) -> Bool {
+        var start = value.firstIndex(of: .semicolon, from: 0) ?? value.count
+        while start < value.count {
+            let end = value.firstIndex(of: .semicolon, from: start &+ 1) ?? value.count
+            if isAttribute("domain", value, in: start &+ 1..<end) { return true }
+            start = end
+        }
+        return false
+    }
+
+    private static func isAttribute(_ name: StaticString, _ value: Span<UInt8>, in range: Range<Int>) -> Bool {
         let nameEnd = value.firstIndex(of: .equals, in: range) ?? range.upperBound
-        return value.extracting(value.trimmingBlanks(range.lowerBound..<nameEnd)).equalsIgnoringCase("secure")
+        return value.extracting(value.trimmingBlanks(range.lowerBound..<nameEnd)).equalsIgnoringCase(name)
     }
 
     private static func skipBlanks(_ value: Span<UInt8>, from start: Int) -> Int {

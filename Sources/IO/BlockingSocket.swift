@@ -80,12 +80,15 @@ public enum BlockingExchange {
         return try exchange(request, on: descriptor, until: end, limit: limit)
     }
 
-    /// The same over a socket in the file system.
+    /// Does so over a socket in the file system, whose other end is a process of this user or of root. Root also asks the
+    /// owner of the socket's directory.
     public static func send(
         _ request: [UInt8], to path: LocalPath, within milliseconds: Int, limit: Int
     ) throws(IOError) -> [UInt8] {
         let descriptor = try path.connected()
         defer { close(descriptor) }
+        guard let peer = LocalPeer(of: descriptor) else { throw failure("cannot tell whose socket \(path) is") }
+        guard peer.isOurs || LocalPeer.isRoot && peer.user == path.directoryOwner else { throw .foreignPeer(peer.user) }
         let end = ContinuousClock.now.advanced(by: .milliseconds(milliseconds))
         return try exchange(request, on: descriptor, until: end, limit: limit)
     }

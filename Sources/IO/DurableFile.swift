@@ -44,6 +44,12 @@ public enum DurableFile {
         }
     }
 
+    /// Whether users beside the owner and the group may write to a directory. False if it does not exist.
+    public static func isOpenToOthers(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_mode & S_IWOTH != 0
+    }
+
     private static func writeAll(_ bytes: Span<UInt8>, to descriptor: Int32) -> Bool {
         bytes.withUnsafeBytes { all in
             var rest = all[...]

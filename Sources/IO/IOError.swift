@@ -9,6 +9,8 @@ public enum IOError: Error, Equatable, Sendable, CustomStringConvertible {
     case closed
     /// The peer ended its side where more was needed.
     case endOfStream
+    /// A socket in the file system belongs to a user who is not trusted with what would be sent.
+    case foreignPeer(UInt32)
     case system(errno: Int32, operation: String)
 
     public var description: String {
@@ -16,6 +18,7 @@ public enum IOError: Error, Equatable, Sendable, CustomStringConvertible {
         case .timedOut: "the time limit passed"
         case .closed: "the connection was closed"
         case .endOfStream: "the peer ended the connection early"
+        case .foreignPeer(let user): "the socket belongs to user \(user)"
         case .system(let errno, let operation): "\(operation): \(Self.sentence(for: errno))"
         }
     }

@@ -41,7 +41,7 @@ public final class LineWriter: Sendable {
     private struct State {
         var file: any LineSink
         /// The file ends within a line.
-        var isTorn = false
+        var isTorn: Bool
         var pieces: [Piece] = []
         var bytes = 0
         var isWriting = false
@@ -86,7 +86,7 @@ public final class LineWriter: Sendable {
         _ file: any LineSink, pending: Int = 16 << 20, calm: Duration = .seconds(10),
         on pool: BlockingPool = BlockingPool(threads: 1), tell: (@Sendable (Change) -> Void)? = nil
     ) {
-        state = Mutex(State(file: file))
+        state = Mutex(State(file: file, isTorn: file.endsWithinLine))
         self.pool = pool
         limit = pending
         self.calm = calm
@@ -97,7 +97,7 @@ public final class LineWriter: Sendable {
     public func replace(with file: any LineSink) {
         state.withLock { state in
             state.file = file
-            state.isTorn = false
+            state.isTorn = file.endsWithinLine
         }
     }
 
@@ -170,6 +170,13 @@ public protocol LineSink: AnyObject, Sendable {
     /// Writes the bytes, and waits until the destination has taken them all.
     @discardableResult
     func write(_ bytes: [UInt8]) -> LinesWritten
+
+    /// Whether what is there already ends within a line, as after a full disk.
+    var endsWithinLine: Bool { get }
+}
+
+extension LineSink {
+    public var endsWithinLine: Bool { false }
 }
 
 /// How much of some bytes was written.
@@ -183,6 +190,7 @@ public enum LinesWritten: Equatable, Sendable {
 public final class OutputFile: LineSink {
     private let descriptor: Int32
     private let isOwned: Bool
+    public let endsWithinLine: Bool
 
     public static let standardOutput = OutputFile(borrowing: 1)
     public static let standardError = OutputFile(borrowing: 2)
@@ -190,6 +198,7 @@ public final class OutputFile: LineSink {
     private init(borrowing descriptor: Int32) {
         self.descriptor = descriptor
         isOwned = false
+        endsWithinLine = false
     }
 
     /// Opens, or makes with mode 0640, a file for appending.
@@ -197,6 +206,17 @@ public final class OutputFile: LineSink {
         descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
         isOwned = true
         guard descriptor >= 0 else { throw .system(errno: errno, operation: "cannot open \(path)") }
+        endsWithinLine = Self.endsWithinLine(path)
+    }
+
+    /// False for what has no end, such as a pipe.
+    private static func endsWithinLine(_ path: String) -> Bool {
+        let reading = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard reading >= 0 else { return false }
+        defer { close(reading) }
+        var (status, last) = (stat(), UInt8(0))
+        guard fstat(reading, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else { return false }
+        return pread(reading, &last, 1, status.st_size - 1) == 1 && last != UInt8(ascii: "\n")
     }
 
     deinit { if isOwned, descriptor >= 0 { close(descriptor) } }

@@ -17,6 +17,13 @@ public struct LocalPath: Sendable, Hashable, CustomStringConvertible {
     /// Whether nobody listens there, by that error number.
     public static func isAbsence(_ reason: Int32) -> Bool { [ENOENT, ECONNREFUSED, ENOTDIR].contains(reason) }
 
+    /// The user who owns the directory that it is in; nil where that is gone.
+    var directoryOwner: UInt32? {
+        let name = description.split(separator: "/", omittingEmptySubsequences: false).last?.utf8.count ?? 0
+        var status = stat()
+        return stat(description.dropLast(name) + ".", &status) == 0 ? status.st_uid : nil
+    }
+
     /// Nobody finds the socket any more.
     public func remove() { unlink(description) }
 
@@ -95,6 +102,8 @@ public struct LocalPeer: Sendable {
     /// This process's user.
     public static var ownUser: UInt32 { getuid() }
     public static var ownProcess: Int32 { getpid() }
+
+    static var isRoot: Bool { geteuid() == 0 }
 
     /// Whether it is this process's user, or root.
     public var isOurs: Bool { user == 0 || user == geteuid() }

@@ -46,7 +46,9 @@ struct ControlSocketTests {
             let rule = table.output.split(separator: "\n").first { $0.contains("challenge \"127.0.0.1\"") }
             let line = try #require(rule, "\(table)")
             #expect(proxy.errorOutput.contains("to have it answered: challenge \"127.0.0.1\""), "\(proxy.errorOutput)")
-            try proxy.reload(rules + line)
+            // The rule names another realm: whether the credential is meant for this one is the user's word.
+            #expect(line.contains("use … }"), "\(line)")
+            try proxy.reload(rules + line.replacing("…", with: "ci"))
             #expect(try Wait.until { try proxy.get(origin.url()).status == 200 })
             #expect(try attache("challenges", "--unanswered", of: proxy).output.isEmpty)
             let answered = try attache("challenges", origin.url(), of: proxy)
@@ -187,6 +189,48 @@ struct ControlSocketTests {
             #expect(second.wait(seconds: 60) == 0)
             #expect(try attache("challenges", of: first).succeeded, "the first still has its socket")
         }
+    }
+
+    @Test func `a state directory that others may write to is refused, with the command that mends it`() throws {
+        let folder = Scratch.folder("open")
+        let state = folder + "/state"
+        try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: false)
+        #expect(chmod(state, 0o777) == 0)
+        let port = FreePort.take()
+        defer { FreePort.release(port) }
+        try Scratch.write("listen 127.0.0.1:\(port)\nstate \(state)\nlog off\n", to: folder + "/proxy.conf")
+        for words in [["run"], ["challenges"]] {
+            let refused = try Finished.run(AttacheBinary.path, words, directory: folder, seconds: 20)
+            #expect(!refused.succeeded && refused.errorOutput.contains("run 'chmod o-w \(state)'"), "\(refused)")
+        }
+        #expect(chmod(state, 0o775) == 0)
+        let running = try Subprocess(AttacheBinary.path, ["run"], directory: folder)
+        #expect(awaitStart(of: running))
+        running.signal(SIGTERM)
+        #expect(running.wait(seconds: 60) == 0)
+    }
+
+    /// The test needs root, who can listen as another user.
+    @Test(.enabled(if: geteuid() == 0))
+    func `a command sends nothing to a socket of another user`() throws {
+        let folder = Scratch.folder("foreign")
+        try Scratch.write("listen 127.0.0.1:1\nstate \(folder)\nlog off\n", to: folder + "/proxy.conf")
+        let script = """
+            import os, socket
+            listener = socket.socket(socket.AF_UNIX)
+            listener.bind("\(folder)/control")
+            os.setuid(65534)
+            listener.listen()
+            print("listening", flush=True)
+            taken, _ = listener.accept()
+            print(len(taken.recv(1000)), flush=True)
+            """
+        let impostor = try Subprocess("python3", ["-c", script])
+        #expect(Wait.until { impostor.output.contains("listening") })
+        let command = try Finished.run(AttacheBinary.path, ["challenges"], directory: folder, seconds: 20)
+        #expect(!command.succeeded && command.errorOutput.contains("is a socket of user 65534"), "\(command)")
+        #expect(impostor.wait(seconds: 60) == 0)
+        #expect(impostor.output == "listening\n0\n")
     }
 
     @Test func `a directory too deep for a socket is one clear sentence`() throws {

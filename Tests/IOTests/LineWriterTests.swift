@@ -86,4 +86,22 @@ struct LineWriterTests {
         let count = read(second, &room, room.count)
         #expect(String(decoding: room.prefix(max(0, count)), as: UTF8.self) == "\nnext\n")
     }
+
+    @Test func `half a line that an earlier process has left does not spoil the next`() throws {
+        let (path, losses) = (path(), LineWriter.Losses())
+        defer { unlink(path) }
+        for (there, expected) in [("", "next\n"), ("whole\n", "whole\nnext\n"), ("ha", "ha\nnext\n")] {
+            try there.write(toFile: path, atomically: false, encoding: .utf8)
+            let writer = LineWriter(try OutputFile(appendingTo: path), calm: .zero)
+            write("next", writer, losses)
+            drain(writer)
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == expected)
+            // The file is opened again, as on SIGHUP.
+            try there.write(toFile: path, atomically: false, encoding: .utf8)
+            writer.replace(with: try OutputFile(appendingTo: path))
+            write("next", writer, losses)
+            drain(writer)
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == expected)
+        }
+    }
 }

@@ -11,7 +11,8 @@ import Testing
         ("fd00:ec2::254", false), ("100.100.100.200", false),
         ("64:ff9b::7f00:1", false), ("64:ff9b::a9fe:a9fe", false), ("64:ff9b::5db8:d822", true),
         ("64:ff9b:1::7f00:1", false), ("64:ff9b:1::5db8:d822", true), ("2001:0:4136:e378:8000:63bf:80ff:fffe", false),
-        ("2001:0:4136:e378:8000:63bf:a247:27dd", true), ("2002:7f00:1::1", false), ("2002:5db8:d822::1", true),
+        ("2001:0:4136:e378:8000:63bf:a247:27dd", true), ("2002:7f00:1::1", false),
+        ("::ffff:0:127.0.0.1", false), ("::ffff:0:93.184.216.34", true), ("2002:5db8:d822::1", true),
         ("::7f00:1", false),
     ])
     func `without a word the inside of the machine and of the cloud is refused`(text: String, expected: Bool) throws {

@@ -144,6 +144,12 @@ import Testing
         #expect(plain.action == .use(["c"]) && plain.attempts == 1 && plain.persistence == .session)
         #expect(plain.isPreemptive && plain.order.isEmpty && plain.authorization == .keep)
         #expect(plain.rule == RuleReference(name: nil, file: "proxy.conf", line: 2))
+        // A client reads these: the file's directory is not for it.
+        let named = RuleReference(name: "ci", file: "/etc/attache/proxy.conf", line: 2)
+        #expect(named.reason == "rule \"ci\" (proxy.conf:2)" && named.title == "\"ci\"")
+        let unnamed = RuleReference(name: nil, file: "/etc/attache/proxy.conf", line: 2)
+        #expect(unnamed.reason == "rule proxy.conf:2" && unnamed.title == "proxy.conf:2")
+        #expect(unnamed.place == "/etc/attache/proxy.conf:2")
         let full = rules.decide(query("b.example"))
         #expect(full.attempts == 3 && full.persistence == .none && !full.isPreemptive)
         #expect(full.order == [.basic, .digest] && full.authorization == .replace)

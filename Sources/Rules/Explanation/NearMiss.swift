@@ -77,8 +77,8 @@ extension RuleSet {
 }
 
 extension RuleReference {
-    /// Its name in quotes, else its place: for people who do not have the rule file before them.
-    public var title: String { name.map { "\"\($0)\"" } ?? place }
+    /// The name in quotes; without one, the file and the line. For people who do not have the rule file.
+    public var title: String { name.map { "\"\($0)\"" } ?? words }
 }
 
 extension ChallengePredicate {

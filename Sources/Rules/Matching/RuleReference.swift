@@ -8,16 +8,19 @@ public final class RuleReference: Sendable, Equatable, CustomStringConvertible {
     public let line: Int
     /// Its name in a log: the name, else the place.
     public let label: String
-    /// Its name in the reason of a decision: `rule "build server" (proxy.conf:12)`. Kept, since each challenge wants it.
+    /// The name and place for clients, without the directory of the rule file: `"build server" (proxy.conf:12)`.
+    public let words: String
+    /// The words behind `rule`, as the reason of a decision has them. Kept, since each challenge wants them.
     public let reason: String
 
     public init(name: String?, file: String, line: Int) {
         self.name = name
         self.file = file
         self.line = line
-        let place = "\(file):\(line)"
-        label = name ?? place
-        reason = "rule " + (name.map { "\"\($0)\" (\(place))" } ?? place)
+        label = name ?? "\(file):\(line)"
+        let place = "\(file.split(separator: "/").last ?? ""):\(line)"
+        words = name.map { "\"\($0)\" (\(place))" } ?? place
+        reason = "rule \(words)"
     }
 
     public static func == (left: RuleReference, right: RuleReference) -> Bool {

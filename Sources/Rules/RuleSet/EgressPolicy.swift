@@ -82,14 +82,16 @@ public struct EgressPolicy: Sendable {
     }
 
     /// The IPv4 address inside 64:ff9b::/96 (RFC 6052), a /96 of 64:ff9b:1::/48 (RFC 8215), 2001::/32 (RFC 4380 section
-    /// 4: the client's, inverted), 2002::/16 (RFC 3056) or ::/96 (RFC 4291 section 2.5.5.1).
+    /// 4: the client's, inverted), 2002::/16 (RFC 3056), ::ffff:0:0:0/96 (RFC 2765 section 2.1) or ::/96 (RFC 4291 section
+    /// 2.5.5.1).
     public static func carried(_ address: IPAddress) -> IPAddress? {
         guard address.family == .v6 else { return nil }
         let (high, low) = (address.high, address.low)
         // ::1 is not 0.0.0.1.
         let isCompatible = high == 0 && low > 1 && low >> 32 == 0
         let isTranslated = high == 0x0064_FF9B_0000_0000 && low >> 32 == 0 || high >> 16 == 0x0064_FF9B_0001
-        if isCompatible || isTranslated { return IPAddress(v4: UInt32(truncatingIfNeeded: low)) }
+        let isStateless = high == 0 && low >> 32 == 0xFFFF_0000
+        if isCompatible || isTranslated || isStateless { return IPAddress(v4: UInt32(truncatingIfNeeded: low)) }
         if high >> 48 == 0x2002 { return IPAddress(v4: UInt32(truncatingIfNeeded: high >> 16)) }
         if high >> 32 == 0x2001_0000 { return IPAddress(v4: ~UInt32(truncatingIfNeeded: low)) }
         return nil
@@ -121,8 +123,8 @@ public enum EgressDecision: Sendable, Equatable {
     public var reason: String {
         switch self {
         case .permitted: "no egress entry speaks of the address"
-        case .permittedBy(let rule): "allowed by \(rule)"
-        case .refusedBy(let rule): "denied by \(rule)"
+        case .permittedBy(let rule): "allowed by \(rule.words)"
+        case .refusedBy(let rule): "denied by \(rule.words)"
         case .refusedByDefault(let addressClass):
             "\(addressClass.rawValue) addresses are refused unless an egress entry allows them"
         }

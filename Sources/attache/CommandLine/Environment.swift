@@ -1,4 +1,6 @@
+import Bytes
 import Glibc
+import IO
 
 /// The process's environment, as it was at the start.
 enum Environment {
@@ -41,6 +43,15 @@ enum StatePath {
     static func unknown(for what: String) -> String {
         "there is no directory to keep \(what) in: this user has no home, so say it in the rule file, as in: "
             + "state /var/lib/attache"
+    }
+
+    /// Why the directory is not used: another user of this machine could put a socket or a key into it.
+    ///
+    /// - Parameter said: the path behind `state`.
+    static func danger(_ said: String?) -> String? {
+        guard let path = find(said), DurableFile.isOpenToOthers(path) else { return nil }
+        return "other users may write to the state directory \(path), where they could pose as this proxy: run "
+            + "'chmod o-w \(ShellWord.quoted(path))', or name a directory below it, which is made with mode 700"
     }
 
     private static func absolute(_ path: String?) -> String? {

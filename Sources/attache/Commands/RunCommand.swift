@@ -37,6 +37,7 @@ struct RunCommand {
     }
 
     private func serve(_ first: Setup, _ made: RuleFileWatch?) throws(StartError) -> Int32 {
+        if let danger = StatePath.danger(first.rules.configuration.state) { throw StartError(danger) }
         var setup = first
         var watch = made
         let store = RunningStore()

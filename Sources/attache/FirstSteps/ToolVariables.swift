@@ -93,12 +93,31 @@ enum VariableSyntax: String, CaseIterable {
         case .sh: "export \(name)=\(ShellWord.always(value))"
         case .fish:
             "set -gx \(name) '\(value.replacing("\\", with: "\\\\").replacing("'", with: "\\'"))'"
-        case .powershell: "$env:\(name) = '\(value.replacing("'", with: "''"))'"
-        case .docker: "\(name)=\(value)"
-        case .systemd:
-            "Environment=\"\(name)="
-                + value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("%", with: "%%") + "\""
+        case .powershell: "$env:\(name) = '\(Self.doublingQuotes(value))'"
+        case .docker:
+            value.contains(where: \.isNewline)
+                ? "# \(name) is left out: such a file cannot hold the line feed in its value" : "\(name)=\(value)"
+        case .systemd: "Environment=\"\(name)=\(Self.escaped(value))\""
         }
+    }
+
+    /// Doubles the quotes. PowerShell takes those of typesetters for single quotes, too.
+    private static func doublingQuotes(_ value: String) -> String {
+        let quotes = "'\u{2018}\u{2019}\u{201A}\u{201B}".unicodeScalars
+        return value.unicodeScalars.map { quotes.contains($0) ? "\($0)\($0)" : "\($0)" }.joined()
+    }
+
+    /// Escapes a double-quoted word of a unit (systemd.syntax(7)).
+    private static func escaped(_ value: String) -> String {
+        value.unicodeScalars.map { scalar in
+            switch scalar {
+            case "\\", "\"": "\\\(scalar)"
+            case "%": "%%"
+            case "\n": "\\n"
+            case "\r": "\\r"
+            default: "\(scalar)"
+            }
+        }.joined()
     }
 
     private func head(_ files: ToolFiles?) -> [String] {
@@ -112,7 +131,7 @@ enum VariableSyntax: String, CaseIterable {
             ]
             if let files {
                 let mounts = [files.certificate, files.bundle, files.javaStore].map { path in
-                    "-v \(ShellWord.quoted("\(path):\(path):ro"))"
+                    "-v \(ShellWord.quoted("\(path):\(path):ro".replacing("\n", with: "?")))"
                 }
                 lines.append("# The files go along: \(mounts.joined(separator: " "))")
             }

@@ -107,6 +107,7 @@ struct RunningProxy {
     }
 
     private init(state: String?) throws(CommandError) {
+        if let danger = StatePath.danger(state) { throw .failed(danger) }
         switch ControlPlace(state: state) {
         case .path(let path): self.path = path
         case .none(let reason): throw .failed(reason)
@@ -131,6 +132,11 @@ struct RunningProxy {
                 request, to: path, within: Self.milliseconds, limit: Self.answerLimit)
         } catch {
             if case .system(let reason, _) = error, LocalPath.isAbsence(reason) { return nil }
+            if case .foreignPeer(let user) = error {
+                throw .failed(
+                    "\(path) is a socket of user \(user), who is neither this user nor the owner of its directory: "
+                        + "nothing was sent")
+            }
             throw .failed("the running proxy cannot be asked by \(path): \(error)")
         }
         let head = ResponseHead()

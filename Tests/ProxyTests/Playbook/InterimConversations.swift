@@ -17,6 +17,28 @@ struct InterimConversations {
             """)
     }
 
+    @Test func `interim responses give the origin no more time for the final one`() async {
+        await play(
+            rules: "timeouts { response 30s }",
+            """
+            >> GET http://h/ HTTP/1.1
+            << connect h:80
+            << GET / HTTP/1.1
+            after 20s
+            >> HTTP/1.1 102 Processing
+            << HTTP/1.1 102 Processing
+            after 9s
+            >> HTTP/1.1 102 Processing
+            << HTTP/1.1 102 Processing
+            after 1s
+            server << close
+            << HTTP/1.1 504 Gateway Timeout
+               Proxy-Status: *error=http_response_timeout*
+
+               *
+            """)
+    }
+
     @Test func `a client of HTTP/1.0 gets no interim response`() async {
         await play(
             """

@@ -49,6 +49,29 @@ struct UnaskedConversations {
             """)
     }
 
+    @Test func `the client's own fields that an application takes for the key's do not go along`() async {
+        await play(
+            rules: """
+                \(Self.loopback)
+                credential k { token abc; header X-Api-Key "{token}" }
+                challenge { host localhost; use k }
+                """,
+            """
+            >> GET http://localhost/ HTTP/1.1
+               X_Api-Key: mine
+               x_api_key: mine
+               X-Api-Keys: mine
+            << connect localhost:80
+            << GET / HTTP/1.1
+               X-Api-Key: abc
+               X-Api-Keys: mine
+               X_Api-Key: -
+               x_api_key: -
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            """)
+    }
+
     @Test func `over TLS a key goes to the host of its rule, and to no other`() async {
         await play(
             rules: """

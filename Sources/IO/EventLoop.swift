@@ -45,6 +45,9 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// Counts how often the loop has asked for events.
     var turn: UInt64 { served.number }
     public static let usualShare = 1 << 20
+    /// Jobs that run in one turn at most, beyond those that were there when it began: tasks that each bring the next job
+    /// would keep the loop from its events.
+    private static let jobShare = 64
 
     /// - Parameter clock: the time that the loop goes by, instead of the system's; then the loop is driven by hand.
     /// - Throws: `IOError.system` when the process has no descriptors left.
@@ -131,11 +134,15 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Runs the jobs that are there, and then what has its time.
+    /// Runs the jobs that are there, and some that they bring, and then what has its time.
     @inline(__always)
     private func runDue() {
         if time.clock != nil || !jobs.isEmpty {
-            while let job = jobs.popFirst() { job.runSynchronously(on: asUnownedTaskExecutor()) }
+            var rest = max(jobs.count, Self.jobShare)
+            while rest > 0, let job = jobs.popFirst() {
+                job.runSynchronously(on: asUnownedTaskExecutor())
+                rest -= 1
+            }
             time.read()
         }
         while let entry = wheel.nextExpired(now: now) { entry.expire() }

@@ -39,6 +39,21 @@ import Testing
         #expect(tally.count.load(ordering: .relaxed) == 8000)
     }
 
+    @Test func `a task that never waits does not keep the loop from its events`() async throws {
+        let loop = try EventLoop(index: 0)
+        loop.start()
+        let (turns, ends) = (Tally(), Tally())
+        let task = loop.spawn {
+            while ends.count.load(ordering: .relaxed) == 0 {
+                turns.count.add(1, ordering: .relaxed)
+                await Task.yield()
+            }
+        }
+        #expect(Wait.until { turns.count.load(ordering: .relaxed) > 100 })
+        loop.submit { ends.count.add(1, ordering: .relaxed) }
+        await task.value
+    }
+
     @Test func `the blocking pool answers every caller with its own value`() async {
         let pool = BlockingPool(threads: 3)
         let sum = await withTaskGroup { group in

@@ -61,6 +61,9 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     var phase = Phase.idle
     /// Whether an exchange is being carried on at this moment: what it closes tells of that.
     private var isAdvancing = false
+    /// Answers of the proxy's own that are being sent, each from within the one before.
+    private var nestedAnswers = 0
+    private static let nestedLimit = 8
     /// Whether no request's head has come.
     private(set) var isSilent = true
     /// As `Worker.takeRestNumber`, of when it began to wait for its client: for the first request, or the one after the last.
@@ -262,7 +265,13 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
             }
         }
         let plan = try plan(exchange)
-        guard case .forward = plan else { return serve(exchange, from: .planned(plan)) }
+        switch plan {
+        case .forward: break
+        case .tunnel: return serve(exchange, from: .planned(plan))
+        case .answerOptions:
+            return send(
+                exchange, keepingConnection: OwnResponse(session: self, exchange: exchange).writeOptions())
+        }
         requester.leaves(by: .end, in: exchange)
         stream.setDeadline(after: nil)
         exchange.forward()
@@ -299,14 +308,21 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         answer(exchange, with: refusal)
     }
 
-    /// Answers in the proxy's own name. A task is started only where the client does not take it at once, or has sent more,
-    /// which must not be read from within the request before it.
+    /// Answers in the proxy's own name.
     private func answer(_ exchange: Exchange, with refusal: Refusal) {
-        let keeps = OwnResponse(session: self, exchange: exchange).write(refusal)
+        send(exchange, keepingConnection: OwnResponse(session: self, exchange: exchange).write(refusal))
+    }
+
+    /// Sends the answer in `outbound`. A task is started only where the client does not take it at once, or has sent more than
+    /// a few requests behind it: each is read from within the one before.
+    private func send(_ exchange: Exchange, keepingConnection keeps: Bool) {
         let isLast = !keeps || exchange.body.isRead && exchange.inbound.isEmpty && !stream.isReadable
-        guard isLast, stream.writeAtOnce(exchange.outbound) else {
+        let mayGoOn = exchange.body.isRead && !isAdvancing && nestedAnswers < Self.nestedLimit
+        guard isLast || mayGoOn, stream.writeAtOnce(exchange.outbound) else {
             return serve(exchange, from: .answered(keepsConnection: keeps))
         }
+        nestedAnswers += 1
+        defer { nestedAnswers -= 1 }
         finish(exchange, goesOn: keeps, lingers: !keeps)
     }
 

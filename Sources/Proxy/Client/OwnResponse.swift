@@ -43,8 +43,9 @@ struct OwnResponse {
         return keeps
     }
 
-    /// Answers an OPTIONS request that is meant for the proxy itself.
-    func sendOptions() async throws(ExchangeFailure) -> Bool {
+    /// Writes to `outbound` the answer to an OPTIONS request that is meant for the proxy itself.
+    /// - Returns: whether it lets the client's connection carry another request.
+    func writeOptions() -> Bool {
         exchange.record.status = Int(Status.ok.rawValue)
         let keeps = canKeep
         let buffer = exchange.outbound
@@ -56,8 +57,7 @@ struct OwnResponse {
         if let option = connection(keeps) { writer.field("Connection", option) }
         writer.end()
         exchange.record.headBytesOut = buffer.count
-        guard await write(buffer) else { throw .clientLost }
-        return keeps ? await readRest() : false
+        return keeps
     }
 
     /// The connection option to send; nil: none.

@@ -92,7 +92,8 @@ struct RequestService {
             let blind = try await Interception(session: session, opening: opening).begin()
             return blind.map { .tunnels($0) } ?? .ended(goesOn: true)
         case .answerOptions:
-            return .ended(goesOn: try await OwnResponse(session: session, exchange: exchange).sendOptions())
+            let response = OwnResponse(session: session, exchange: exchange)
+            return .ended(goesOn: await response.send(keepingConnection: response.writeOptions()))
         }
     }
 

@@ -1,6 +1,8 @@
 #pragma once
 /* What of OpenSSL are macros, for reading and judging certificates. */
 #include <openssl/bio.h>
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
 #include <openssl/ocsp.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
@@ -23,6 +25,18 @@ static inline ASN1_STRING *attache_general_name_text(const GENERAL_NAME *name) {
 
 static inline X509_NAME *attache_general_name_directory(const GENERAL_NAME *name) {
     return name->type == GEN_DIRNAME ? name->d.directoryName : NULL;
+}
+
+/* The bits of an RSA key's public exponent; 0 for other keys. */
+static inline int attache_exponent_bits(const EVP_PKEY *key) {
+    BIGNUM *exponent = NULL;
+    int bits = 0;
+    if ((EVP_PKEY_is_a(key, "RSA") || EVP_PKEY_is_a(key, "RSA-PSS")) &&
+        EVP_PKEY_get_bn_param(key, OSSL_PKEY_PARAM_RSA_E, &exponent) == 1) {
+        bits = BN_num_bits(exponent);
+        BN_free(exponent);
+    }
+    return bits;
 }
 
 /* RFC 4514 text: letters of any script as they are or, where a value is not what its type says, all in hexadecimal. */

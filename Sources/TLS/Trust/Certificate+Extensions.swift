@@ -62,8 +62,18 @@ extension Certificate {
             return "EC of \(EVP_PKEY_get_bits(key)) bits (\(name))"
         }
         ERR_clear_error()
-        return "\(kind) of \(EVP_PKEY_get_bits(key)) bits"
+        let exponent = hasLongExponent ? ", with an exponent of \(attache_exponent_bits(key)) bits" : ""
+        return "\(kind) of \(EVP_PKEY_get_bits(key)) bits\(exponent)"
     }
+
+    /// Whether the exponent of its RSA key is above 2³², which makes a signature cost up to 200 times as much to verify. In
+    /// practice it is 65537.
+    var hasLongExponent: Bool {
+        X509_get0_pubkey(handle).map { attache_exponent_bits($0) > 32 } ?? false
+    }
+
+    /// Bits of its key; 0 for one that cannot be read.
+    var keySize: Int { X509_get0_pubkey(handle).map { Int(EVP_PKEY_get_bits($0)) } ?? 0 }
 
     public var signatureAlgorithm: String { SignatureStrength.algorithm(of: self) }
 }

@@ -40,6 +40,7 @@ struct PathChecks {
         for damaged in involved where damaged.hasUnreadableExtension {
             add(.invalid, FindingWords.unreadableExtension(damaged))
         }
+        if last.hasLongExponent { return }
         if last.seemsSelfSigned {
             if !last.isSelfSigned { add(.invalid, "the signature of \(last) does not fit its own key") }
             return

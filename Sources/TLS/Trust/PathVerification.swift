@@ -11,6 +11,15 @@ struct PathVerification {
     private(set) var unlisted: [Certificate] = []
 
     init(_ chain: PresentedChain, anchors: TrustAnchors, revocation: RevocationLists?, at seconds: Int) {
+        let weakened = chain.weakened
+        guard weakened.isEmpty else {
+            // No signature is verified: a server that wants to be a burden picks such a key.
+            path = [chain.leaf]
+            complaints = weakened.map { Complaint(code: X509_V_ERR_CA_KEY_TOO_SMALL, depth: 0, certificate: $0) }
+            let code = X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY
+            complaints.append(Complaint(code: code, depth: 0, certificate: chain.leaf))
+            return
+        }
         guard let context = X509_STORE_CTX_new(), let others = ObjectStack(chain.others.map(\.handle)) else {
             complaints.append(Complaint(code: X509_V_ERR_OUT_OF_MEM, depth: 0, certificate: chain.leaf))
             return

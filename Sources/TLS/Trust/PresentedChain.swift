@@ -44,6 +44,14 @@ public struct PresentedChain: Sendable {
         self.keyExchange = keyExchange
     }
 
+    /// Whether its evaluation may take longer than a millisecond, and belongs on a thread that may block.
+    public var isCostly: Bool {
+        others.count >= 8 || leaf.keySize > 4096 || others.contains { $0.keySize > 4096 }
+    }
+
+    /// The certificates with an exponent that makes each signature costly to verify.
+    var weakened: [Certificate] { ([leaf] + others).filter(\.hasLongExponent) }
+
     /// The same chain with a response that came after it.
     func stapled(with response: [UInt8]?) -> PresentedChain {
         var chain = self

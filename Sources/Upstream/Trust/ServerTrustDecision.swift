@@ -5,7 +5,7 @@ import Rules
 /// terms of the rule that answers, if it has any of its own, the chain is evaluated again. Findings that are left then are
 /// forgiven where a stored exception is for the server's key, but for `revoked`; a rule that says no, or names other keys,
 /// has the last word.
-public enum ServerTrustDecision<Verified> {
+public enum ServerTrustDecision<Verified: Sendable>: Sendable {
     case trusted(Verified, TrustGrant)
     case refused(TrustRefusal)
 

@@ -72,7 +72,7 @@ public struct OriginHandshake {
                 within: policy.timeouts.connect
             ) { chain in
                 do throws(Refusal) {
-                    return try judge(chain, lists: lists, identity: choice.shown)
+                    return try await judge(chain, lists: lists, identity: choice.shown)
                 } catch {
                     refusal = error
                     return nil
@@ -176,28 +176,33 @@ public struct OriginHandshake {
     /// The answer to the server-trust challenge.
     private func judge(
         _ chain: PresentedChain, lists: RevocationLists?, identity: ShownIdentity
-    ) throws(Refusal) -> ServerTrust {
+    ) async throws(Refusal) -> ServerTrust {
         let now = SystemClock.epochMilliseconds / 1000
-        func evaluate(_ terms: TrustTerms?) -> TrustEvaluation {
+        let (policy, delegate, storage, authority) = (policy, delegate, shared.storage, origin.authority)
+        let (host, port, hasExceptions) = (origin.hostText, origin.port, terms.tlsAnswers != 0)
+        let evaluate = { @Sendable (terms: TrustTerms?) in
             TrustEvaluation.of(
-                chain, for: ServerName(terms?.name ?? origin.hostText), anchors: policy.trust.anchors(for: terms),
+                chain, for: ServerName(terms?.name ?? host), anchors: policy.trust.anchors(for: terms),
                 revocation: lists, at: now)
         }
-        let decision = ServerTrustDecision(evaluate: evaluate) {
-            // A connection whose terms say nothing of exceptions would outlive the one that it was trusted by.
-            guard self.terms.tlsAnswers != 0 else { return [] }
-            return shared.storage.trustExceptions(for: origin.hostText, port: origin.port)
-                .holding(on: Day(epochSeconds: now))
-        } ask: { findings in
-            delegate.rule(for: AuthenticationChallenge(trustOf: origin.authority, findings: findings))
+        let decide = { @Sendable () -> (decision: ServerTrustDecision<VerifiedChain>, refused: TrustEvaluation?) in
+            let decision = ServerTrustDecision(evaluate: evaluate) {
+                // A connection whose terms say nothing of exceptions would outlive the one that it was trusted by.
+                guard hasExceptions else { return [] }
+                return storage.trustExceptions(for: host, port: port).holding(on: Day(epochSeconds: now))
+            } ask: { findings in
+                delegate.rule(for: AuthenticationChallenge(trustOf: authority, findings: findings))
+            }
+            return if case .refused = decision { (decision, evaluate(nil)) } else { (decision, nil) }
         }
+        let (decision, found) = chain.isCostly ? await BlockingPool.shared.run(decide) : decide()
         switch decision {
         case .trusted(let verified, let grant):
             policy.trust.note(unlisted: verified.unlisted, by: tls)
             delegate.note(grant, of: origin.authority, at: now * 1000)
             return ServerTrust(verified, decision: SessionDecision(grant, identity: identity))
         case .refused(let refused):
-            let evaluation = evaluate(nil)
+            let evaluation = found ?? evaluate(nil)
             var refusal = refused.refusal(host: origin.hostText, port: origin.port, evaluation: evaluation)
             refusal.question = question(about: refused, evaluation)
             delegate.note(

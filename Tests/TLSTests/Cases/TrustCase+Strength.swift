@@ -8,6 +8,13 @@ extension TrustCase {
         TrustCase("RSA of 1024 bits", [.weakKey]) { chain(leaf: { $0.key = .rsa1024 }) },
         TrustCase("RSA of 1024 bits in an authority", [.weakKey]) { chain(authority: { $0.key = .rsa1024 }) },
         TrustCase("RSA of 1024 bits in the anchor", [.weakKey]) { chain(root: { $0.key = .rsa1024 }) },
+        // No signature is verified, so no issuer is known.
+        TrustCase("RSA with an exponent above 2^32", [.weakKey, .incompleteChain], stricter: "a burden") {
+            chain(leaf: { $0.key = .longExponent })
+        },
+        TrustCase("RSA with an exponent above 2^32 in an authority", [.weakKey, .incompleteChain], stricter: "a burden") {
+            chain(authority: { $0.key = .longExponent })
+        },
         TrustCase("a curve of 192 bits", [.weakKey]) { chain(leaf: { $0.key = .p192 }) },
         TrustCase("a curve of 192 bits in an authority", [.weakKey]) { chain(authority: { $0.key = .p192 }) },
         TrustCase("a curve of 224 bits") { chain(leaf: { $0.key = .p224 }) },

@@ -6,6 +6,8 @@ final class TestKey: @unchecked Sendable {
 
     enum Kind {
         case rsa(Int)
+        /// RSA of 2048 bits.
+        case exponent(String)
         case curve(String)
         case explicitCurve(String)
         case dsa(Int)
@@ -16,6 +18,13 @@ final class TestKey: @unchecked Sendable {
         switch kind {
         case .rsa(let bits):
             handle = Self.make("RSA") { EVP_PKEY_CTX_set_rsa_keygen_bits($0, Int32(bits)) }
+        case .exponent(let digits):
+            handle = Self.make("RSA") { context in
+                var number: OpaquePointer?
+                defer { BN_free(number) }
+                return EVP_PKEY_CTX_set_rsa_keygen_bits(context, 2048) > 0 && BN_hex2bn(&number, digits) > 0
+                    ? EVP_PKEY_CTX_set1_rsa_keygen_pubexp(context, number) : 0
+            }
         case .curve(let name):
             handle = Self.make("EC") { EVP_PKEY_CTX_set_group_name($0, name) }
         case .explicitCurve(let name):
@@ -57,6 +66,7 @@ final class TestKey: @unchecked Sendable {
     static var fresh: TestKey { TestKey(.curve("P-256")) }
     static let rsa2048 = TestKey(.rsa(2048))
     static let rsa1024 = TestKey(.rsa(1024))
+    static let longExponent = TestKey(.exponent("100000000000000000000000000000000000F"))
     static let dsa1024 = TestKey(.dsa(1024))
     static let p192 = TestKey(.curve("prime192v1"))
     static let p224 = TestKey(.curve("P-224"))

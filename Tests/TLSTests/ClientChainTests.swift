@@ -20,6 +20,9 @@ struct ClientChainTests {
         sign both middle 30 "${extensions}extendedKeyUsage=serverAuth,clientAuth"
         sign plain middle 30 "$extensions"
         sign server middle 30 "${extensions}extendedKeyUsage=serverAuth"
+        openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_pubexp:4294967311 -out costly.key 2>/dev/null
+        openssl req -new -key costly.key -subj /CN=costly -out costly.csr
+        openssl x509 -req -in costly.csr -CA middle.pem -CAkey middle.key -days 30 -extfile client.ext -out costly.pem 2>/dev/null
         sign short middle 1 "${extensions}extendedKeyUsage=clientAuth"
         sign stranger other 30 "${extensions}extendedKeyUsage=clientAuth"
         """
@@ -42,6 +45,7 @@ struct ClientChainTests {
         }
         for name in ["client", "both", "plain", "short"] { #expect(try vouches(name, ["middle"], 0), "\(name)") }
         #expect(try !vouches("client", [], 0))
+        #expect(try !vouches("costly", ["middle"], 0), "its key has a long exponent")
         #expect(try !vouches("server", ["middle"], 0))
         #expect(try !vouches("stranger", ["middle", "other"], 0))
         #expect(try !vouches("short", ["middle"], 2))

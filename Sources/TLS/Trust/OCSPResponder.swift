@@ -28,7 +28,8 @@ enum OCSPResponder {
             X509_get_extended_key_usage(candidate) & UInt32(XKU_OCSP_SIGN) != 0,
             X509_get_key_usage(candidate) & UInt32(X509v3_KU_DIGITAL_SIGNATURE) != 0,
             certificate.notBefore <= seconds, certificate.notAfter >= seconds,
-            let key = X509_get0_pubkey(candidate), EVP_PKEY_get_security_bits(key) >= Int32(SignatureStrength.enough),
+            !certificate.hasLongExponent, let key = X509_get0_pubkey(candidate),
+            EVP_PKEY_get_security_bits(key) >= Int32(SignatureStrength.enough),
             case .bits(SignatureStrength.enough...) = SignatureStrength(certificate),
             let issuing = X509_get0_pubkey(issuer.handle)
         else { return false }

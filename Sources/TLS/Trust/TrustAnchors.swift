@@ -164,7 +164,8 @@ extension TrustAnchors {
     ///
     /// - Parameter seconds: since 1970.
     public func vouch(forClient chain: PresentedChain, at seconds: Int) -> Bool {
-        guard chain.omitted == 0, let context = X509_STORE_CTX_new(),
+        // A client that wants to be a burden picks a key whose signatures are costly to verify.
+        guard chain.omitted == 0, chain.weakened.isEmpty, let context = X509_STORE_CTX_new(),
             let others = ObjectStack(chain.others.map(\.handle))
         else { return false }
         defer {

@@ -53,6 +53,9 @@ extension TrustCase {
         TrustCase("a staple by a responder whose key is weak", [.missingStaple], stricter: checked) {
             delegated { $0.key = .rsa1024 }
         },
+        TrustCase("a staple by a responder whose key has a long exponent", [.missingStaple], stricter: "a burden") {
+            delegated { $0.key = .longExponent }
+        },
         TrustCase("a staple by a responder of the root", [.missingStaple], stricter: checked) {
             delegated(byRoot: true)
         },

@@ -12,7 +12,9 @@ extension TrustCase {
         TrustCase("RSA with an exponent above 2^32", [.weakKey, .incompleteChain], stricter: "a burden") {
             chain(leaf: { $0.key = .longExponent })
         },
-        TrustCase("RSA with an exponent above 2^32 in an authority", [.weakKey, .incompleteChain], stricter: "a burden") {
+        TrustCase(
+            "RSA with an exponent above 2^32 in an authority", [.weakKey, .incompleteChain], stricter: "a burden"
+        ) {
             chain(authority: { $0.key = .longExponent })
         },
         TrustCase("a curve of 192 bits", [.weakKey]) { chain(leaf: { $0.key = .p192 }) },

@@ -85,7 +85,8 @@ final class AdminConnection {
                 request.client = waiting
                 hasBody = head.method != .head
                 inbound.consume(length)
-                let isWhole = try await readBody(of: &request, inbound)
+                let mayHaveBody = site.acceptsBody(of: request, at: stream.localAddress)
+                let isWhole = try await readBody(of: &request, upTo: mayHaveBody ? Self.bodyLimit : 0, inbound)
                 keepsConnection = isWhole && head.keepAlive && head.version == .http11
                 response = await site.response(to: request, at: stream.localAddress, now: loop.now)
             case .late:
@@ -152,10 +153,7 @@ final class AdminConnection {
                 isIdle = false
                 return .head(length: length)
             }
-            if !isIdle {
-                isIdle = true
-                onIdle?()
-            }
+            if !isIdle { noteWaiting() }
             // The parser's limits bound this: it refuses a head long before the buffer is large.
             inbound.reserve(1)
             do throws(IOError) {
@@ -167,12 +165,22 @@ final class AdminConnection {
         }
     }
 
-    /// Reads the body of a request that may have one. Any other is not read: the connection ends instead.
+    /// Notes that the connection waits for its client now, and may have to make room for another.
+    private func noteWaiting() {
+        isIdle = true
+        onIdle?()
+    }
+
+    /// Reads the body of a POST with at most that many bytes. Any other body is not read: the connection ends instead.
     /// - Returns: whether the request is over.
-    private func readBody(of request: inout AdminRequest, _ inbound: ByteBuffer) async throws(HTTPError) -> Bool {
+    private func readBody(
+        of request: inout AdminRequest, upTo limit: Int, _ inbound: ByteBuffer
+    ) async throws(HTTPError) -> Bool {
         switch head.framing {
         case .none, .length(0): return true
-        case .length(let count) where request.method == .post && count <= Self.bodyLimit:
+        case .length(let count) where request.method == .post && count <= limit:
+            if inbound.count < count { noteWaiting() }
+            defer { isIdle = false }
             while inbound.count < count {
                 inbound.reserve(1)
                 do throws(IOError) { if try await stream.read(into: inbound) == 0 { return false } } catch {
@@ -207,6 +215,9 @@ final class AdminConnection {
 protocol AdminResponder {
     /// The proxy's name in `Via`; nil where no request comes through a proxy.
     var via: Via? { get }
+
+    /// Whether the body of a request is read, which may take its client as long as it likes.
+    func acceptsBody(of request: AdminRequest, at local: SocketAddress?) -> Bool
 
     /// - Parameters:
     ///   - local: the address that the request arrived at; nil once the client is gone.

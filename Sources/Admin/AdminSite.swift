@@ -19,6 +19,11 @@ final class AdminSite: AdminResponder {
         self.dashboard = dashboard
     }
 
+    func acceptsBody(of request: AdminRequest, at local: SocketAddress?) -> Bool {
+        guard let dashboard, !request.isForwarded else { return false }
+        return dashboard.hasSession(request, port: local?.port ?? 0)
+    }
+
     func response(to request: AdminRequest, at local: SocketAddress?, now: UInt64) async -> AdminResponse {
         guard let dashboard, !request.isForwarded, DashboardSite.contains(request.path) else {
             return answer(to: request, at: local, now: now)

@@ -14,6 +14,9 @@ struct ControlSite: AdminResponder {
     let user: UInt32
     var via: Via? { nil }
 
+    /// The client is the proxy's own user, or root.
+    func acceptsBody(of request: AdminRequest, at local: SocketAddress?) -> Bool { true }
+
     func response(to request: AdminRequest, at local: SocketAddress?, now: UInt64) async -> AdminResponse {
         let query = AdminQuery(request.query)
         let path = request.path.span

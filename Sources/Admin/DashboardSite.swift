@@ -151,6 +151,11 @@ final class DashboardSite {
         return String(parts[1])
     }
 
+    /// Whether the request comes from a page that has logged in.
+    func hasSession(_ request: AdminRequest, port: UInt16) -> Bool {
+        Self.session(of: request, port: port).map { sources.access.admits($0) } ?? false
+    }
+
     private static func session(of request: AdminRequest, port: UInt16) -> DashboardAccess.Session? {
         guard let key = request.dashboardKey else { return nil }
         let name = Array("\(cookieName(port))=".utf8)

@@ -135,14 +135,23 @@ import Transport
         #expect(lost == 0)
     }
 
-    @Test func `a client that sends half a head makes room as well`() async throws {
+    @Test(arguments: [false, true])
+    func `a client that sends half a head, or half a body, makes room as well`(hasHead: Bool) async throws {
         let text = try await onLoop { loop in
+            let access = DashboardAccess()
+            let (sources, session) = (dashboardSources(access), try #require(access.makeSession()))
+            let dashboard = DashboardSite(sources, feed: DashboardFeed(sources, limit: 1, on: loop))
             let server = try AdminServer(
-                address: SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0), on: loop, site: try site(),
+                address: SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0), on: loop,
+                site: AdminSite(sources: AdminTests.sources(), practice: nil, dashboard: dashboard),
                 timeouts: AdminTimeouts(head: 60_000), connectionLimit: 3)
             defer { server.close() }
+            let head =
+                "POST /dashboard/answer HTTP/1.1\r\nHost: localhost\r\nX-Attache-Key: \(session.key)\r\n"
+                + "Cookie: attache-\(server.address.port)=\(session.cookie)\r\nContent-Length: 9\r\n\r\nhalf"
+            let half = hasHead ? head : "GET /healthz HT"
             var clients: [ByteStream] = []
-            for part in Array(repeating: "GET /healthz HT", count: 5) + ["GET /healthz HTTP/1.0\r\n\r\n"] {
+            for part in Array(repeating: half, count: 5) + ["GET /healthz HTTP/1.0\r\n\r\n"] {
                 let client = try await Connector.connect(
                     to: [server.address], within: 2000, on: loop, wakeup: Wakeup())
                 client.setDeadline(after: 5000)
@@ -152,6 +161,12 @@ import Transport
             return try await rest(of: clients[5])
         }
         #expect(text.hasSuffix("\r\n\r\nok\n"), "\(text)")
+    }
+
+    @Test func `a body without a session is not waited for`() async throws {
+        let text = try await answers(
+            to: "POST /practice/basic HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf")
+        #expect(text.hasPrefix("HTTP/1.1 405 ") && text.contains("Connection: close"), "\(text)")
     }
 
     @Test func `a closed server has left its port and its clients`() async throws {

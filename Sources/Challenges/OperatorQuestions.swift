@@ -8,8 +8,8 @@ import Telemetry
 
 /// The challenges whose rule says `ask`, and the requests that are held until an operator answers. All loops share them.
 ///
-/// Both are bounded: where one question too many comes up, the oldest is cancelled; a request too many of one question is
-/// not held.
+/// Both are bounded: where one question too many comes up, one of the server or client with the most questions is cancelled;
+/// a request too many of one question is not held. Questions are announced to operators at a bounded rate.
 public final class OperatorQuestions: Sendable {
     private struct State {
         var lastQuestion = 0
@@ -18,6 +18,30 @@ public final class OperatorQuestions: Sendable {
         var ids: [QuestionKey: Int] = [:]
         var standing = RecencyMap<QuestionKey, StandingAnswer>()
         var figures = RunningFigures.Questions()
+        /// The time up to which the usual rate is used up, in milliseconds since 1970.
+        var announced = Int.min
+
+        /// The oldest question of the server and the client that have the most questions, the new one included.
+        func mostCrowded(by key: QuestionKey, of client: ClientIdentity) -> Int? {
+            var (servers, clients) = ([key.space.origin: 1], [client: 1])
+            for held in open.values {
+                servers[held.question.space.origin, default: 0] += 1
+                clients[held.client, default: 0] += 1
+            }
+            let crowd = { (held: Held) in
+                servers[held.question.space.origin, default: 0] + clients[held.client, default: 0]
+            }
+            return open.max { (crowd($0.value), -$0.key) < (crowd($1.value), -$1.key) }?.key
+        }
+
+        /// - Parameter now: milliseconds since 1970.
+        /// - Returns: how long the next announcement has to wait, in milliseconds; nil: it is due.
+        mutating func takeAnnouncement(at now: Int) -> Int? {
+            let (usual, burst) = (max(announced, now), OperatorQuestions.pace * OperatorQuestions.burst)
+            guard usual - now < burst else { return usual - now - burst + 1 }
+            announced = usual + OperatorQuestions.pace
+            return nil
+        }
 
         /// - Returns: the requests that it held, the one that was held longest first.
         mutating func close(_ id: Int) -> [Expectation<HeldOutcome>] {
@@ -30,9 +54,12 @@ public final class OperatorQuestions: Sendable {
     /// A question with the requests that it holds.
     private struct Held {
         var question: OperatorQuestion
+        /// The one who asked first.
+        let client: ClientIdentity
         /// Of the request that is held longest: its credentials may be named.
         let policy: ChallengePolicy
         var requests: [Int: Expectation<HeldOutcome>] = [:]
+        var isAnnounced = false
     }
 
     private let state = Mutex(State())
@@ -40,6 +67,8 @@ public final class OperatorQuestions: Sendable {
 
     /// Answers that hold for requests to come.
     private static let standingLimit = 1000
+    /// Milliseconds between two announcements that go on for long, and how many may come at once.
+    private static let (pace, burst) = (2_000, 30)
 
     private let observers = Mutex<[@Sendable (OperatorQuestion) -> Void]>([])
 
@@ -70,6 +99,9 @@ public final class OperatorQuestions: Sendable {
     func hold(_ subject: QuestionSubject, of delegate: RuleDelegate, at now: Int) async -> HeldOutcome {
         let request = Expectation<HeldOutcome>()
         guard let entry = enter(request, subject, of: delegate, at: now) else { return .crowded }
+        let later = Announcement(of: entry.question, to: self)
+        later.attempt(at: now)
+        defer { later.cancel() }
         let outcome = await request.value(within: delegate.policy.timeouts.ask)
         leave(entry, because: Task.isCancelled ? .abandoned : .timeout)
         return outcome ?? .unanswered
@@ -100,14 +132,17 @@ public final class OperatorQuestions: Sendable {
                 state.open[id] = held
                 return Entry(question: id, request: number)
             }
-            while state.open.count >= max(1, capacity), let oldest = state.open.keys.min() {
-                displaced += state.close(oldest)
+            while state.open.count >= max(1, capacity),
+                let crowded = state.mostCrowded(by: subject.key, of: client)
+            {
+                displaced += state.close(crowded)
                 state.figures.unanswered[.displaced, default: 0] += 1
             }
             state.lastQuestion += 1
             state.figures.asked += 1
             let question = OperatorQuestion(state.lastQuestion, subject, of: client, at: now)
-            state.open[question.id] = Held(question: question, policy: delegate.policy, requests: [number: request])
+            state.open[question.id] = Held(
+                question: question, client: client, policy: delegate.policy, requests: [number: request])
             state.ids[subject.key] = question.id
             news = question
             return Entry(question: question.id, request: number)
@@ -116,9 +151,36 @@ public final class OperatorQuestions: Sendable {
         if let news {
             let names = delegate.credentials(for: news.space)
             state.withLock { $0.open[news.id]?.question.credentials = names }
-            for observer in observers.withLock({ $0 }) { observer(news) }
         }
         return entry
+    }
+
+    /// Tells the observers of a question that is still open, once, when its turn has come.
+    private final class Announcement {
+        private let question: Int
+        private let questions: OperatorQuestions
+        private var alarm: Alarm?
+
+        init(of question: Int, to questions: OperatorQuestions) {
+            (self.question, self.questions) = (question, questions)
+        }
+
+        /// - Parameter now: milliseconds since 1970.
+        func attempt(at now: Int) {
+            let (news, wait) = questions.state.withLock { state -> (OperatorQuestion?, Int?) in
+                guard let held = state.open[question], !held.isAnnounced else { return (nil, nil) }
+                if let wait = state.takeAnnouncement(at: now) { return (nil, wait) }
+                state.open[question]?.isAnnounced = true
+                return (held.question, nil)
+            }
+            if let news { for observer in questions.observers.withLock({ $0 }) { observer(news) } }
+            guard let wait, let loop = EventLoop.current else { return }
+            let alarm = self.alarm ?? Alarm(on: loop) { [unowned self] in attempt(at: loop.epochMilliseconds) }
+            self.alarm = alarm
+            alarm.set(after: wait)
+        }
+
+        func cancel() { alarm?.cancel() }
     }
 
     /// - Parameter silence: why there is no answer, if it is the last request of an open question.

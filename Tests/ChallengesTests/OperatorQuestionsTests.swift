@@ -4,6 +4,7 @@ import Credentials
 import IO
 import Model
 import Rules
+import Synchronization
 import Telemetry
 import TestSupport
 import Testing
@@ -12,9 +13,10 @@ import Testing
 
 /// The questions to operators as a whole: how many there may be, and what becomes of the others.
 struct OperatorQuestionsTests {
-    private static func question(_ realm: String, _ delegate: RuleDelegate) throws -> QuestionSubject {
-        let space = ProtectionSpace(
-            origin: PlayedRequest.origin, realm: realm, authenticationMethod: .basic)
+    private static func question(
+        _ realm: String, _ delegate: RuleDelegate, at origin: Origin = PlayedRequest.origin
+    ) throws -> QuestionSubject {
+        let space = ProtectionSpace(origin: origin, realm: realm, authenticationMethod: .basic)
         let challenge = AuthenticationChallenge(
             protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil)
         return try #require(delegate.question(about: challenge, by: delegate.rule(for: challenge)))
@@ -72,6 +74,71 @@ struct OperatorQuestionsTests {
         }
         #expect(fates.displaced == 900)
         #expect(fates.answered == 100)
+    }
+
+    @Test func `a server that asks for many realms pushes out no question of another server`() async throws {
+        let fates = try await onLoop { loop in
+            let delegate = try PlayedRequest("challenge \"people\" { ask }", on: loop).context.delegate
+            let other = Origin(host: "other", port: 80, protocol: .http)
+            let first = try Self.question("first", delegate, at: other)
+            let subjects = try [first] + (0..<500).map { try Self.question("\($0)", delegate) }
+            return await Self.hold(subjects, of: delegate) { questions in
+                while questions.figures.asked != 501 { await Task.yield() }
+                #expect(questions.open.contains { $0.space.host == "other" })
+                for question in questions.open {
+                    _ = questions.answer(question.id, with: OperatorAnswer(.cancel, persistence: .none))
+                }
+            }
+        }
+        #expect(fates.displaced == 401 && fates.answered == 100)
+    }
+
+    @Test func `a client with questions of many servers pushes out no question of another client`() async throws {
+        let isKept = try await onLoop { loop in
+            let delegate = try PlayedRequest("challenge \"people\" { ask }", on: loop).context.delegate
+            let questions = delegate.state.questions
+            let neighbour = RuleDelegate(
+                policy: delegate.policy, state: delegate.state,
+                client: ClientIdentity(address: IPAddress(v4: 0x7F00_0002)))
+            return try await withThrowingTaskGroup(of: Void.self) { group in
+                let first = try Self.question("first", neighbour)
+                group.addTask { _ = await questions.hold(first, of: neighbour, at: 0) }
+                while questions.figures.asked != 1 { await Task.yield() }
+                for number in 0..<500 {
+                    let origin = Origin(host: "h\(number)", port: 80, protocol: .http)
+                    let subject = try Self.question("x", delegate, at: origin)
+                    group.addTask { _ = await questions.hold(subject, of: delegate, at: 0) }
+                }
+                while questions.figures.asked != 501 { await Task.yield() }
+                let isKept = questions.open.contains { $0.space.realm == "first" }
+                for question in questions.open {
+                    _ = questions.answer(question.id, with: OperatorAnswer(.cancel, persistence: .none))
+                }
+                return isKept
+            }
+        }
+        #expect(isKept)
+    }
+
+    @Test func `operators are told of thirty questions at once, and then of one in two seconds`() async throws {
+        let told = try await onLoop { loop in
+            let delegate = try PlayedRequest("challenge \"people\" { ask }", on: loop).context.delegate
+            let questions = delegate.state.questions
+            let told = Mutex<[Int]>([])
+            questions.onQuestion { question in told.withLock { $0.append(question.since) } }
+            // Each is given up before the next comes up, as by a client that leaves.
+            for number in 0..<300 {
+                let subject = try Self.question("\(number)", delegate)
+                let task = Task { await questions.hold(subject, of: delegate, at: number * 100) }
+                while questions.figures.asked != number + 1 { await Task.yield() }
+                task.cancel()
+                _ = await task.value
+            }
+            return told.withLock { $0 }
+        }
+        // Thirty seconds have passed.
+        #expect(told.count == 45)
+        #expect(told.prefix(31) == (0...30).map { $0 * 100 }[...])
     }
 
     @Test func `a hundred requests wait with one question, and the rest are told so`() async throws {

@@ -26,6 +26,6 @@ extension ManualTopic {
         Of the server's response it has `status`, `fields`, and up to 1 KB of `text`, in which secrets are masked.
         It is signed as Standard Webhooks are: `webhook-id`, `webhook-timestamp`, and in `webhook-signature` the HMAC-SHA256
         of the two and the content, with points between. An answer other than 2xx is reported, and the call made again
-        twice while the question is open.
+        twice while the question is open. Thirty questions are announced at once, and then one in two seconds.
         """, ManualEntry.of(FileDirective.ask), ManualEntry.of(AskDirective.key))
 }

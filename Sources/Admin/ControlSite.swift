@@ -30,7 +30,7 @@ struct ControlSite: AdminResponder {
         }
         if path.equals("/credentials/retry") {
             guard request.method == .post else { return Self.wrongMethod("POST") }
-            let choice = CredentialChoice(origin: query.space?.origin, name: query["name"])
+            let choice = CredentialChoice(origin: query.space?.origin, kdc: query["kdc"], name: query["name"])
             let names = sources.state.retry(
                 for: .command(user: user), at: SystemClock.epochMilliseconds, where: choice.fits)
             return AdminResponse(status: .ok, body: names.map { $0 + "\n" }.joined())

@@ -7,13 +7,16 @@ public struct CredentialChoice: Sendable {
     /// A credential's name, or the user of a stored one; nil: any.
     private let name: String?
 
-    /// - Parameter origin: the server, as an origin or as a proxy.
-    public init(origin: Origin?, name: String?) {
-        servers = origin.map { origin in
+    /// - Parameters:
+    ///   - origin: the server, as an origin or as a proxy.
+    ///   - kdc: the KDC that is the server, such as `krb5:EXAMPLE.COM`.
+    public init(origin: Origin?, kdc: String? = nil, name: String?) {
+        let names = origin.map { origin in
             [false, true].map { isProxy in
                 Origin(host: origin.host, port: origin.port, protocol: origin.protocol, isProxy: isProxy).serverName
             }
         }
+        servers = kdc.map { [$0] } ?? names
         self.name = name
     }
 

@@ -117,6 +117,14 @@ struct NegotiateTests {
             #expect(realm.requests("PREAUTH_FAILED", of: "bob").count == 1)
             let words = "credential svc was refused (the KDC refused the password of bob@ATTACHE.TEST)"
             #expect(proxy.awaitErrorOutput(words), "\(proxy.errorOutput)")
+            let retry = { (server: String) in
+                try AttacheBinary.run(
+                    "credential", "retry", server, "--config", "proxy.conf", directory: proxy.folder)
+            }
+            #expect(try retry("krb5:OTHER.TEST").output.isEmpty)
+            #expect(try retry("krb5:\(KerberosRealm.name)").output == "svc is sent again from now on\n")
+            _ = try proxy.get("http://127.0.0.1:\(server.port)/request/")
+            #expect(realm.requests("PREAUTH_FAILED", of: "bob").count == 2)
             try proxy.replace("secret", with: "B0b-Ticket-Pass\n")
             // The server is another realm's: that it is asked for at all is what has changed.
             let isUnparked = try Wait.until {

@@ -16,8 +16,8 @@ extension ManualTopic {
         If the password is wrong, write the right one into the file that the list names, or set it with `attache credential
         set`. If it is right, as after an administrator has unlocked the account, run `attache credential retry NAME`. It is
         sent again at once, on all proxies that share the store. `retry` without a name is for all credentials, with a URL
-        for those that this server has judged. Writing the same value into the file again does the same, and so does `attache
-        reload --retry`, for all. If only the server had trouble, you do nothing.
+        for those that this server has judged, with krb5:REALM for those that the KDC of the realm has judged. Writing the
+        same value into the file again does the same, and so does `attache reload --retry`, for all. If only the server had trouble, you do nothing.
 
         The proxy promises:
 

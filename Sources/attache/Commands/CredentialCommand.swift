@@ -213,9 +213,10 @@ extension CredentialCommand {
             'list' shows all credentials, those of the rule file too, with the state of each value: whether
             servers have accepted or refused it, when it is tried next, and what ends a hold at once. 'retry' has
             credentials sent again that are on hold, as when an account was unlocked: all of them, with a URL
-            those that its server has judged, with NAME the one of that name, or those of that user. It holds
-            for all proxies that share the store. A credential of the rule file
-            is also sent again when one of its files is touched or written again. See 'attache help refusals'.
+            those that its server has judged, with krb5:REALM those that the KDC of that realm has judged,
+            with NAME the one of that name, or those of that user. It holds for all proxies that share the
+            store. A credential of the rule file is also sent again when one of its files is touched or written
+            again. See 'attache help refusals'.
 
             'import FILE' keeps the credentials of a netrc file, or the users in a configuration file of curl's (curl
             --config); '-' is standard input. All of it is kept, or, where a line is not understood, nothing.
@@ -233,6 +234,7 @@ extension CredentialCommand {
                 attache credential set http://ci.example.com/ builder --realm Jenkins --method digest
                 attache credential set https://api.example.com/ --token /run/secrets/token
                 attache credential import ~/.netrc --dry-run
+                attache credential retry krb5:EXAMPLE.COM
             """)
 }
 

@@ -7,11 +7,19 @@ import Rules
 /// store.
 struct CredentialRetry {
     private let origin: Origin?
+    /// The server is this KDC, as `attache credential list` names it.
+    private let kdc: String?
     /// A credential's name, or the user of a stored one.
     private let name: String?
 
     init(_ arguments: Arguments) throws(CommandError) {
         let first = arguments.operand(1)
+        if let first, first.hasPrefix(Self.kdcMark) {
+            if first == Self.kdcMark { throw arguments.error("'\(first)' names no realm; write krb5:EXAMPLE.COM") }
+            (origin, kdc, name) = (nil, first, arguments.operand(2))
+            return
+        }
+        kdc = nil
         guard let url = first, url.contains("://") || arguments.operand(2) != nil else {
             (origin, name) = (nil, first)
             return
@@ -22,9 +30,12 @@ struct CredentialRetry {
         }
     }
 
+    private static let kdcMark = "krb5:"
+
     func run(_ configuration: Configuration, _ place: CredentialStorePlace?) throws(CommandError) {
         var query = ControlQuery()
         if let origin { query.add(origin) }
+        if let kdc { query.add("kdc", kdc) }
         if let name { query.add("name", name) }
         if case .path = ControlPlace(configuration),
             let answer = try RunningProxy(configuration).ask("POST", "/credentials/retry\(query)")
@@ -34,7 +45,7 @@ struct CredentialRetry {
         guard let place, !place.isMissing else {
             throw .failed("no proxy runs, and nothing is stored: nothing is held against any credential")
         }
-        show(try StoreEditing(place).retry(CredentialChoice(origin: origin, name: name)))
+        show(try StoreEditing(place).retry(CredentialChoice(origin: origin, kdc: kdc, name: name)))
     }
 
     private static func names(_ answer: String) -> [String] { answer.split(separator: "\n").map(String.init) }
@@ -48,6 +59,7 @@ struct CredentialRetry {
 
     private var subject: String {
         let credential = name.map(Console.printable) ?? "any credential"
-        return origin.map { "\(credential) at \($0.words)" } ?? credential
+        let server = kdc.map(Console.printable) ?? origin?.words
+        return server.map { "\(credential) at \($0)" } ?? credential
     }
 }

@@ -155,6 +155,7 @@ public final class ChallengeState: Sendable {
                     origin: $0, realm: nil,
                     authenticationMethod: change.isIdentity ? .clientCertificate : .default)
             }, credential: change.version.name)
+        event.server = origin == nil ? change.server : nil
         if name != .credentialLifted {
             let standing = change.standing
             event.since = standing.since

@@ -31,9 +31,9 @@ struct AuditTests {
     /// A request sends the credential, and the server judges it.
     private func judge(
         _ state: ChallengeState, _ verdict: AnswerVerdict, at target: String, of client: ClientIdentity? = client,
-        second: Int = 0
+        second: Int = 0, server: String = space.origin.serverName
     ) {
-        let evidence = state.spaces.accounts.evidence(of: Self.alice, at: Self.space.origin.serverName)
+        let evidence = state.spaces.accounts.evidence(of: Self.alice, at: server)
         let now = Self.start + second * 1000
         guard case .send(let attempt) = evidence.admit(target.utf8.span, under: RetryTerms(retry: [30_000]), now: now)
         else { return }
@@ -57,6 +57,17 @@ struct AuditTests {
                 + "--realm r', or run 'attache credential retry alice@host:80'")
         judge(state, .accepted, at: "/", second: 30 * 60)
         #expect(told.names.suffix(1) == [.credentialLifted])
+    }
+
+    @Test func `an event about a KDC names it`() {
+        let (state, told) = state()
+        judge(state, .accepted, at: "", server: "krb5:EXAMPLE.COM")
+        for _ in 1...2 { judge(state, .refused, at: "", of: nil, server: "krb5:EXAMPLE.COM") }
+        judge(state, .accepted, at: "", second: 30, server: "krb5:EXAMPLE.COM")
+        #expect(told.names == [.credentialRefused, .credentialParked, .credentialLifted])
+        for event in told.events.withLock(\.self) {
+            #expect(event.server == "krb5:EXAMPLE.COM" && event.space == nil, "\(event)")
+        }
     }
 
     @Test func `a value that is sent again by an operator is told of once`() {

@@ -95,16 +95,21 @@ import Testing
             .credentialParked, by: .client(address: "10.0.0.7", user: "ann"), Self.space, credential: "alice@host:80")
         event.nextTry = 30_000
         first.audit.note(event)
+        var lift = AuditEvent(.credentialLifted, by: .proxy, credential: "svc")
+        lift.server = "krb5:EXAMPLE.COM"
+        first.audit.note(lift)
         first.audit.note(AuditEvent(.rulesReloaded, by: .signal(user: 0)))
         #expect(first.store.settles())
-        let heard = try #require(try second.follows(until: 1).first)
+        let all = try second.follows(until: 2)
+        let heard = try #require(all.first)
         #expect(heard.elsewhere?.replica == "pod-1")
         var same = heard
         same.elsewhere = nil
         #expect(same == event)
+        #expect(all.last?.server == "krb5:EXAMPLE.COM" && all.last?.space == nil)
         try first.store.follow(within: 300)
-        #expect(first.events.count == 2)
-        #expect(second.events.count == 1)
+        #expect(first.events.count == 3)
+        #expect(second.events.count == 2)
         let late = try Process(info, at: "pod-3")
         #expect(late.events.isEmpty, "what was before is nobody's news")
     }
@@ -158,6 +163,17 @@ import Testing
                 + #""by":"client","client":"10.0.0.7","user":"ann","replica":"pod-1","#
                 + #""happened":"1970-01-01T00:00:00.001Z","host":"host","port":80,"protocol":"http","realm":"r","#
                 + #""method":"basic","credential":"alice@host:80"}"# + "\n")
+    }
+
+    @Test func `an event about a KDC has it as its host`() {
+        var event = AuditEvent(.credentialRefused, by: .proxy, credential: "svc")
+        event.server = "krb5:EXAMPLE.COM"
+        let buffer = ByteBuffer(capacity: 64)
+        event.append(to: buffer, at: 2, as: .json)
+        #expect(
+            buffer.readable.text
+                == #"{"time":"1970-01-01T00:00:00.002Z","level":"warning","event":"credential.refused","#
+                + #""by":"proxy","host":"krb5:EXAMPLE.COM","credential":"svc"}"# + "\n")
     }
 
     @Test func `an origin with another realm each time fills no log`() {

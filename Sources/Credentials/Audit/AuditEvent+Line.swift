@@ -22,6 +22,8 @@ extension AuditEvent {
             line.add("realm", space.realm)
             let method = space.authenticationMethod
             line.add("method", method == .default ? nil : method.rawValue)
+        } else {
+            line.add("host", server)
         }
         line.add("credential", credential)
         line.add("persistence", persistence?.rawValue)

@@ -81,6 +81,8 @@ public struct AuditEvent: Sendable, Hashable {
     public let name: Name
     public let actor: Actor
     public var space: ProtectionSpace?
+    /// The server that it is about where that has no protection spaces: a KDC, such as `krb5:EXAMPLE.COM`.
+    public var server: String?
     /// Its name.
     public var credential: String?
     public var persistence: Persistence?

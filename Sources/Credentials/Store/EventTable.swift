@@ -85,7 +85,7 @@ extension AuditEvent {
 
     /// All columns but the last.
     fileprivate func columns(writtenBy writer: String, at machine: String) -> [DatabaseValue] {
-        let noSpace: [DatabaseValue] = [.text(""), .integer(0), .text(""), .integer(0), .text(""), .text("")]
+        let noSpace: [DatabaseValue] = [.words(server), .integer(0), .text(""), .integer(0), .text(""), .text("")]
         return (space.map(\.columns) ?? noSpace)
             + [.integer(Int64(SystemClock.epochMilliseconds)), .text(writer), .text(name.rawValue)]
             + [
@@ -99,6 +99,7 @@ extension AuditEvent {
             let actor = Actor(row: row), let machine = row.text(17)
         else { return nil }
         self.init(name, by: actor, ProtectionSpace(row: row), credential: row.said(9), details: row.said(12))
+        if space == nil { server = row.said(0) }
         isDefault = row.integer(10) == 1
         nextTry = row.integer(11).flatMap { $0 == 0 ? nil : Int(clamping: $0) }
         if name == .credentialLearned { persistence = .permanent }

@@ -67,7 +67,8 @@ extension ManualTopic {
 
         = credential.refused
         A server has refused it. Requests go on to send it, or wait until the proxy has asked the server. `by` names the
-        client whose request was refused, here and below; it is proxy for a request of its own.
+        client whose request was refused, here and below; it is proxy for a request of its own. `host` is the server; for a
+        KDC it is krb5:REALM.
 
         = credential.parked
         It is on hold there since `since`, and not sent before `next_try`. `details` has the reason, the state, and what

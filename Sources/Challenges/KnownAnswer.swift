@@ -88,14 +88,16 @@ public struct KnownAnswer {
     ///
     /// - Parameters:
     ///   - sample: the request, if it can be repeated.
+    ///   - client: the client whose request it is; nil: it is the proxy's own.
     ///   - now: milliseconds since 1970.
     public func noteAcceptance(
-        _ status: Status, at target: Span<UInt8>, sample: () -> Account.Sample?, now: () -> Int
+        _ status: Status, at target: Span<UInt8>, sample: () -> Account.Sample?, of client: () -> ClientIdentity?,
+        now: () -> Int
     ) {
         guard place > 0, let answer = prepared?.answer, let evidence = answer.evidence,
             status.rawValue < (answer.isUnasked ? 400 : 500), evidence.wantsAcceptance
         else { return }
-        evidence.judge(place, .accepted, at: target, sample: sample(), now: now())
+        evidence.judge(place, .accepted, at: target, sample: sample(), by: client(), now: now())
     }
 
     /// Whether the client gets a response without more; else a loop judges it, for which nothing has happened yet.

@@ -40,6 +40,8 @@ public final class Exchange {
     public var own: OwnRequest?
     /// The probe that the request is; nil for all others.
     var probe: Probe?
+    /// Whether it is the proxy's own request, and no client's.
+    var isOwn: Bool { own != nil || probe != nil }
     /// Where the request goes; nil until that is known.
     public var destination: Destination?
     /// The machine that takes it there, and the response back.
@@ -250,10 +252,10 @@ public final class Exchange {
     }
 
     /// Notes that the servers have accepted the answers that were known.
-    func noteAcceptances(on loop: EventLoop) {
+    func noteAcceptances(for requester: Requester) {
         guard let challenges = credentials.challenges else { return }
-        if way.relay != nil { challenges.parent.noteAcceptance(self, at: texts.parentTarget, on: loop) }
-        challenges.origin.noteAcceptance(self, at: target, on: loop)
+        if way.relay != nil { challenges.parent.noteAcceptance(self, at: texts.parentTarget, for: requester) }
+        challenges.origin.noteAcceptance(self, at: target, for: requester)
     }
 
     /// The decision about a response of the parent that makes the request.

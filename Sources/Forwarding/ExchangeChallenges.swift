@@ -76,11 +76,13 @@ public final class ExchangeChallenges {
         /// Notes that the server has accepted the known answer, with a response that `passes`.
         ///
         /// - Parameter target: as above.
-        func noteAcceptance(_ exchange: Exchange, at target: ByteBuffer, on loop: EventLoop) {
+        func noteAcceptance(_ exchange: Exchange, at target: ByteBuffer, for requester: Requester) {
             guard case .known(let known) = self else { return }
             known.noteAcceptance(
                 exchange.upstream.head.status, at: target.readable,
-                sample: { RequestSample.request.content(of: exchange, to: target) }, now: { loop.epochMilliseconds })
+                sample: { RequestSample.request.content(of: exchange, to: target) },
+                of: { exchange.isOwn ? nil : requester.identity(in: exchange) },
+                now: { requester.loop.epochMilliseconds })
         }
 
         /// The decision about a response's head, which is as the known answer had led to expect.
@@ -148,7 +150,7 @@ extension ChallengeContext {
         let requester = connection.requester
         var request = ChallengedRequest(
             target: target, hasBody: sample == .request && !exchange.body.isEmpty,
-            isOwn: exchange.own != nil || exchange.probe != nil, record: exchange.record,
+            isOwn: exchange.isOwn, record: exchange.record,
             presence: requester.presence, waiting: exchange.times.waiting)
         request.sample = { sample.content(of: exchange, to: target) }
         self.init(

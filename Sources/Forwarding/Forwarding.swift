@@ -295,7 +295,7 @@ public struct Forwarding: ~Copyable {
         context.exchange.credentials.learnableAnswer?.judge(context.exchange.upstream)
         if isRelayed, context.exchange.mayReadAhead { upload = .beginRest(context) }
         if context.exchange.passesAsKnown {
-            context.exchange.noteAcceptances(on: context.requester.loop)
+            context.exchange.noteAcceptances(for: context.requester)
             return pass(context, note: nil)
         }
         context.meetChallenges()

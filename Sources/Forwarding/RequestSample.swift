@@ -17,7 +17,7 @@ enum RequestSample {
     /// - Parameter target: as the server sees it.
     /// - Returns: nil where the request cannot be repeated.
     func content(of exchange: Exchange, to target: ByteBuffer) -> Account.Sample? {
-        guard exchange.own == nil, exchange.probe == nil else { return nil }
+        guard !exchange.isOwn else { return nil }
         let content = ByteBuffer(capacity: 256)
         switch self {
         case .tunnel:

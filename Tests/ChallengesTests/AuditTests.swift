@@ -85,6 +85,18 @@ struct AuditTests {
         #expect(told.events.withLock { $0.map(\.actor) } == [.proxy])
     }
 
+    @Test func `a hold that an answer ends which was sent unasked is lifted by its client`() {
+        let (state, told) = state()
+        judge(state, .accepted, at: "/")
+        judge(state, .refused, at: "/1")
+        judge(state, .refused, at: "/2", of: nil)
+        #expect(told.names == [.credentialRefused, .credentialParked])
+        let evidence = state.spaces.accounts.evidence(of: Self.alice, at: Self.space.origin.serverName)
+        evidence.judge(evidence.send(), .accepted, at: "/".utf8.span, by: Self.client, now: Self.start)
+        #expect(told.names.last == .credentialLifted)
+        #expect(told.events.withLock { $0.last?.actor } == .client(address: "10.0.0.7", user: "ann"))
+    }
+
     @Test func `a doubt is told of once, and not its end`() {
         let (state, told) = state()
         judge(state, .accepted, at: "/")

@@ -5,6 +5,7 @@ import HTTP
 import IO
 import Model
 import Rules
+import Synchronization
 import Telemetry
 import TestSupport
 import Testing
@@ -58,6 +59,29 @@ struct KnownAnswerTests {
             let isOfParent = known.passes(.unauthorized, information: nil, target: target.readable, from: .proxy)
             #expect(isOfParent)
         }
+    }
+
+    @Test func `a hold that its acceptance ends is lifted by its client`() async throws {
+        let events = try await onLoop { loop in
+            let state = try await Self.state(after: "Basic realm=\"r\"", on: loop)
+            let request = try PlayedRequest(Self.rules, state: state, on: loop)
+            var known = try #require(Self.known(request))
+            let evidence = try #require(known.answer?.evidence)
+            let target = request.context.request.target
+            let value = ByteBuffer(capacity: 256)
+            for _ in 1...2 {
+                let admission = evidence.admit(target.readable, under: RetryTerms(retry: [30_000]), now: 0)
+                if case .send(let attempt) = admission { attempt.settle(.refused, now: 0) }
+            }
+            let told = Mutex<[AuditEvent]>([])
+            state.audit.onEvent { event in told.withLock { $0.append(event) } }
+            _ = known.authorize(method: "GET".utf8Span.span, target: target.readable, into: value)
+            let client = ClientIdentity(address: IPAddress(v4: 0x0A00_0007), user: "ann")
+            known.noteAcceptance(.ok, at: target.readable, sample: { nil }, of: { client }, now: { 0 })
+            return told.withLock(\.self)
+        }
+        #expect(events.map(\.name) == [.credentialLifted])
+        #expect(events.first?.actor == .client(address: "10.0.0.7", user: "ann"))
     }
 
     @Test func `a wrong proof of the server is left to the loop, which cancels`() async throws {

@@ -65,14 +65,16 @@ public final class Evidence: Sendable {
     /// - Parameters:
     ///   - place: as `send` returned it.
     ///   - sample: the accepted request, if it can be repeated.
+    ///   - client: the client whose request was judged; nil: it was the proxy's own.
     ///   - now: milliseconds since 1970.
     public func judge(
-        _ place: Int, _ verdict: AnswerVerdict, at target: Span<UInt8>, sample: Account.Sample? = nil, now: Int
+        _ place: Int, _ verdict: AnswerVerdict, at target: Span<UInt8>, sample: Account.Sample? = nil,
+        by client: ClientIdentity? = nil, now: Int
     ) {
         let answer = SentAnswer(
             id: 0, server: server, target: AcceptedTargets.hash(target), role: .free, replica: ledger.replica,
             sent: place, knew: 0)
-        ledger.judge(answer, verdict, sample: sample, because: nil, by: nil, now: now)
+        ledger.judge(answer, verdict, sample: sample, because: nil, by: client, now: now)
     }
 
     /// A request would send the version.

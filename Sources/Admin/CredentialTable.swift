@@ -74,6 +74,7 @@ extension Account.NextTry {
         case .request: "asked about with the next request"
         case .time(let time): "next try \(AdminTime.text(time))"
         case .otherTarget(let time): "next try for another target, or \(AdminTime.text(time))"
+        case .otherServer(let time): "next try at another server, or \(AdminTime.text(time))"
         case .verdict: "an answer is under way"
         case .newValue: "not sent until its value is set again"
         }
@@ -167,6 +168,9 @@ extension JSONText {
         case .otherTarget(let time):
             member("next_try", AdminTime.text(time))
             member("waits_for", "other-target")
+        case .otherServer(let time):
+            member("next_try", AdminTime.text(time))
+            member("waits_for", "other-server")
         case .request: member("waits_for", "request")
         case .verdict: member("waits_for", "verdict")
         case .newValue: member("waits_for", "new-value")

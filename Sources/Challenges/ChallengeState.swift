@@ -160,7 +160,7 @@ public final class ChallengeState: Sendable {
             let standing = change.standing
             event.since = standing.since
             switch standing.nextTry {
-            case .time(let time), .otherTarget(let time): event.nextTry = time
+            case .time(let time), .otherTarget(let time), .otherServer(let time): event.nextTry = time
             case .request, .verdict, .newValue: break
             }
             event.details = change.sentence(remedy.withLock { $0 }(change.version))
@@ -233,9 +233,12 @@ extension AccountChange {
     /// What happened, and what can be done, about `credential NAME`.
     fileprivate func sentence(_ remedy: CredentialRemedy) -> String {
         let refused = reason ?? "was refused by \(server ?? "the server")"
-        let end = remedy.sentence(in: standing.state).map { ": \($0)" } ?? ""
+        let end = remedy.sentence(in: standing).map { ": \($0)" } ?? ""
         return switch (standing.state, standing.nextTry) {
         case (.unproven, .otherTarget): "\(refused). It is sent once more, for another target\(end)"
+        case (.unproven, .otherServer(let time)):
+            "\(refused). It is sent once more, to another server or in \(words(until: time))\(end)"
+        case (.unknown, .time(let time)): "\(refused) and is on hold there for \(words(until: time))\(end)"
         case (.paused, .time(let time)):
             "\(refused), which accepted it before, and is on hold. The next try is in \(words(until: time))\(end)"
         case (.paused, _): "\(refused), which accepted it before, and is on hold\(end)"

@@ -156,7 +156,7 @@ public struct ListedCredential: Sendable {
 
     /// What lets it be sent again at once, as a clause for operators; nil: nothing is held against it.
     public var remedy: String? {
-        standing.isTroubled ? CredentialRemedy(name, source).sentence(in: standing.state) : nil
+        standing.isTroubled ? CredentialRemedy(name, source).sentence(in: standing) : nil
     }
 }
 

@@ -33,12 +33,13 @@ public struct CredentialRemedy: Sendable {
     }
 
     /// As a clause for operators; nil: nothing is held against the credential.
-    public func sentence(in state: Account.State) -> String? {
+    public func sentence(in standing: Account.Standing) -> String? {
         let retry = "'attache credential retry \(ShellWord.quoted(JournalText.printable(name)))'"
-        switch state {
+        switch standing.state {
         case .good: return nil
-        case .unknown, .doubted: return "nothing to do: the next request finds out; \(retry) forgets the refusal"
-        case .held, .paused, .unproven: return act.map { "\($0), or run \(retry)" } ?? "run \(retry)"
+        case .unknown where !standing.isOnHold, .doubted:
+            return "nothing to do: the next request finds out; \(retry) forgets the refusal"
+        case .unknown, .held, .paused, .unproven: return act.map { "\($0), or run \(retry)" } ?? "run \(retry)"
         }
     }
 
@@ -86,7 +87,7 @@ extension UnansweredResponse {
             delegate.state.spaces.accounts.standings(at: $0, now: now)
         }
         guard let standing = standings.first(where: { $0.name == name })?.standing else { return nil }
-        return remedy(of: name, in: space).sentence(in: standing.state)
+        return remedy(of: name, in: space).sentence(in: standing)
     }
 
     private func remedy(of name: String, in space: ProtectionSpace) -> CredentialRemedy {

@@ -53,6 +53,7 @@ struct AccountStandingTests {
                 switch standing.nextTry {
                 case .time(let time): "at \((time - AccountStandingTests.start) / 1000)"
                 case .otherTarget(let time): "otherTarget or at \((time - AccountStandingTests.start) / 1000)"
+                case .otherServer(let time): "otherServer or at \((time - AccountStandingTests.start) / 1000)"
                 case .request, .verdict, .newValue: "\(standing.nextTry)"
                 }
             return "\(standing.state)\(since), \(next)"
@@ -139,6 +140,31 @@ struct AccountStandingTests {
         #expect(play.state(second: 5) == "doubted since 5, request")
         play.judge(Self.first, .accepted, second: 6)
         #expect(play.state(second: 6) == "unknown since 5, otherTarget or at 1805")
+    }
+
+    @Test func `a server that has one target alone is tried again at the time that is shown`() {
+        let play = Play()
+        let proxy = "proxy socks5://proxy:1080"
+        play.judge(proxy, .refused, target: "", second: 10)
+        #expect(play.state(proxy, second: 10) == "unproven since 10, at 1810")
+        #expect(play.state(second: 10) == "unproven since 10, otherServer or at 1810")
+        #expect(play.takeTold() == ["onHold(isFirst: true) \(proxy)"])
+        #expect(play.attempt(proxy, "", second: 1809) == nil)
+        #expect(play.attempt(proxy, "", second: 1810) != nil)
+    }
+
+    @Test func `a server with one target that never accepted a good value holds it until the time that is shown`() {
+        let play = Play()
+        let proxy = "proxy socks5://proxy:1080"
+        play.judge(Self.first, .accepted, second: 0)
+        play.judge(proxy, .refused, target: "", second: 5)
+        #expect(play.takeTold() == ["onHold(isFirst: true) \(proxy)"])
+        play.judge(Self.first, .accepted, second: 6)
+        #expect(play.state(proxy, second: 6) == "unknown since 5, at 1805")
+        #expect(play.attempt(proxy, "", second: 1804) == nil)
+        play.judge(proxy, .accepted, target: "", second: 1805)
+        #expect(play.state(proxy, second: 1805) == "good, request")
+        #expect(play.takeTold() == ["lifted \(proxy)"])
     }
 
     @Test func `a reset is told by whoever asked for it`() {

@@ -79,7 +79,7 @@ struct RefusedCertificateTests {
             #expect(server.refusals == 2, "\(server.output)")
             let told = { try proxy.events().filter { $0["credential"] == "old" }.map { $0["event"] ?? "" } }
             #expect(try Wait.until { try told().count >= 3 })
-            #expect(try told() == ["credential.refused", "credential.lifted", "credential.refused"])
+            #expect(try told() == ["credential.parked", "credential.lifted", "credential.parked"])
         }
     }
 

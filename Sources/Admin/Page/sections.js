@@ -19,6 +19,7 @@ const outcomes = {
 const waits = {
   request: "with the next request",
   "other-target": "with a request for another target",
+  "other-server": "with a request for another server",
   verdict: "an answer is under way",
   "new-value": "when its value is set again",
 };

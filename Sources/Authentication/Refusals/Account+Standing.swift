@@ -23,6 +23,9 @@ extension Account {
         case time(Int)
         /// A request for another target, or that time: milliseconds since 1970.
         case otherTarget(or: Int)
+        /// A request for another server, or that time: milliseconds since 1970. The server that refused the version has no
+        /// other target.
+        case otherServer(or: Int)
         /// The verdict on an answer that is under way.
         case verdict
         /// A new value, or the same one written again.
@@ -47,7 +50,7 @@ extension Account {
         public var isOnHold: Bool {
             switch (state, nextTry) {
             case (.held, .verdict): false
-            case (.paused, _), (.held, _), (.unproven, .time): true
+            case (.paused, _), (.held, _), (.unproven, .time), (.unproven, .otherServer), (.unknown, .time): true
             default: false
             }
         }
@@ -76,7 +79,7 @@ extension Account {
             return Standing(
                 .paused, since: pause.since, nextTry(at: pause.nextTry, ofKnown: record?.isKnown ?? false, now))
         }
-        if !isProven { return unprovenStanding(at: now) }
+        if !isProven { return unprovenStanding(at: now, of: server) }
         let isKnown = record?.isKnown ?? false
         if let room = room(forKnown: isKnown, at: now) {
             return Standing(.held, since: takenSlots(at: now).last?.time ?? now, room)
@@ -84,7 +87,9 @@ extension Account {
         if !isKnown {
             guard let record, !record.refusedTargets.isEmpty else { return Standing(.unknown) }
             let time = nextTry(at: record.unknownTry, ofKnown: false, now).date
-            return Standing(.unknown, since: record.lastRefused, .otherTarget(or: time ?? record.unknownTry))
+            let next = time ?? record.unknownTry
+            let hasOthers = !record.refusedTargets.contains(Self.soleTarget)
+            return Standing(.unknown, since: record.lastRefused, hasOthers ? .otherTarget(or: next) : .time(next))
         }
         return slots.isEmpty ? .good : Standing(.doubted, since: doubtStart)
     }
@@ -106,13 +111,23 @@ extension Account {
         return worst ?? (slots.isEmpty ? .good : Standing(.doubted, since: doubtStart))
     }
 
-    private func unprovenStanding(at now: Int) -> Standing {
+    /// - Parameter server: nil: the state over all.
+    private func unprovenStanding(at now: Int, of server: String? = nil) -> Standing {
         // Answers whose replica has died may have been refused. Where another is under way, requests wait for its verdict.
         let lost = isAnyUnderWay(at: now) ? [] : reservations.map(\.roomEnd).sorted()
         if unprovenRefusals == 0, lost.count < 2 { return Standing(.unknown) }
         let isOpen = unprovenRefusals < 2 && unprovenRefusals + lost.count < 2
         let since = doubtStart ?? reservations.first?.end
-        if isOpen, !isRotated { return Standing(.unproven, since: since, .otherTarget(or: unprovenTry)) }
+        if isOpen, !isRotated {
+            let sole = unprovenPlaces.last { $0.target == Self.soleTarget }?.server
+            let next: NextTry =
+                if sole == nil {
+                    .otherTarget(or: unprovenTry)
+                } else {
+                    sole == server ? .time(unprovenTry) : .otherServer(or: unprovenTry)
+                }
+            return Standing(.unproven, since: since, next)
+        }
         let room = isOpen ? nil : unprovenRefusals >= 2 ? lost.last : lost.dropLast(1 - unprovenRefusals).last
         return Standing(.unproven, since: since, .time(max(unprovenTry, room ?? 0)))
     }
@@ -211,7 +226,7 @@ extension Account.NextTry {
     /// Milliseconds since 1970; nil: no time is set.
     fileprivate var date: Int? {
         switch self {
-        case .time(let time), .otherTarget(let time): time
+        case .time(let time), .otherTarget(let time), .otherServer(let time): time
         case .request, .verdict, .newValue: nil
         }
     }

@@ -55,6 +55,8 @@ struct ToldHolds: Sendable {
             if let pause = record.pause {
                 // It may be made later, since all servers share the account's room. That is not told each time.
                 hold(record.server, standing, until: .time(pause.nextTry), of: record.server, &found)
+            } else if record.refusedTargets.contains(Account.soleTarget), after.isProven {
+                hold(record.server, standing, until: .time(record.unknownTry), of: record.server, &found)
             } else if nextTries.removeValue(forKey: record.server) != nil {
                 found.append(Found(kind: .lifted, server: record.server, standing: standing))
             }

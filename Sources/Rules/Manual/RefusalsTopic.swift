@@ -52,7 +52,8 @@ extension ManualTopic {
 
         = unknown
         The server has never accepted the value. One request sends it, the others wait for the verdict. After a refusal
-        the value is sent once more, for another target, then paused.
+        the value is sent once more, for another target, then paused. A login at a SOCKS server or a KDC, and a client
+        certificate, have no other target: there the value is sent again after 30 minutes, and to another server at once.
 
         = doubted
         The server has accepted the value before, but some server has refused it since. The proxy asks this server by a

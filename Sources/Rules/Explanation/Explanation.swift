@@ -186,7 +186,7 @@ struct ExplainedParent: Sendable, Equatable {
         let methods: [(AuthenticationMethod, String)] =
             switch server.scheme {
             case .http, .https: [(.digest, "407 digest"), (.basic, "407 basic")]
-            case .socks5: [(.basic, "password")]
+            case .socks5: [(.basic, "it asks for a password")]
             case .socks4a: []
             }
         outlooks = methods.map { method, label in

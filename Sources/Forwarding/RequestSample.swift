@@ -1,6 +1,7 @@
 import Authentication
 import Bytes
 import HTTP
+import Upstream
 
 /// How a request becomes a sample, by which the proxy can ask the server itself whether a credential is good: the request line
 /// without the version, and the client's fields that change nothing but the form of the response.
@@ -10,6 +11,12 @@ enum RequestSample {
     case request
     /// CONNECT at a parent.
     case tunnel
+
+    /// The sample of a login at a SOCKS server. The proxy logs in as if it went on to the same origin, and closes.
+    static func login(of exchange: Exchange, to origin: UpstreamServer) -> Account.Sample? {
+        RequestSample.tunnel.content(of: exchange, to: TunnelRequest.target(origin))
+            .map { Account.Sample(target: Evidence.hash([UInt8]().span), content: $0.content) }
+    }
 
     /// Bytes; a longer request is no sample.
     static let limit = 1024

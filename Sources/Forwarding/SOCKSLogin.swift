@@ -23,23 +23,32 @@ struct SOCKSLogin: ~Copyable {
     private var exchange: Exchange { connector.exchange }
     private var parent: Parent { connector.parent }
 
-    init(by connector: ParentConnector) {
+    /// Whether the login is all that the connection is for: the proxy asks whether the server still accepts a password.
+    let isProbe: Bool
+
+    /// - Parameter origin: the server to which the connection is to lead.
+    init(by connector: ParentConnector, to origin: UpstreamServer) {
         self.connector = connector
+        let probe = connector.exchange.probe.flatMap {
+            $0.attempt.evidence.server == connector.parent.challenger.serverName ? $0 : nil
+        }
+        isProbe = probe != nil
         let (requester, exchange, parent) = (connector.requester, connector.exchange, connector.parent)
         guard parent.server.scheme == .socks5, parent.mayBeAnswered(by: exchange.policy, in: requester.shared) else {
             challenges = nil
             return
         }
         // The server judges the password before it hears of a target.
-        let request = ChallengedRequest(
-            target: ByteBuffer(capacity: 1), hasBody: false, isOwn: exchange.own != nil || exchange.probe != nil,
+        var request = ChallengedRequest(
+            target: ByteBuffer(capacity: 1), hasBody: false, isOwn: exchange.isOwn,
             record: exchange.record, presence: requester.presence, waiting: exchange.times.waiting)
-        challenges = ChallengeLoop(
-            ChallengeContext(
-                source: AnswerSource(of: parent.challenger, for: exchange, of: requester), request: request,
-                connection: response, pages: nil,
-                fetcher: TokenClient(upstreams: requester.upstreams, policy: exchange.policy),
-                metrics: requester.metrics))
+        request.sample = { RequestSample.login(of: exchange, to: origin) }
+        let context = ChallengeContext(
+            source: AnswerSource(of: parent.challenger, for: exchange, of: requester), request: request,
+            connection: response, pages: nil,
+            fetcher: TokenClient(upstreams: requester.upstreams, policy: exchange.policy), metrics: requester.metrics)
+        context.probe = probe
+        challenges = ChallengeLoop(context)
     }
 
     /// Whether the next connection begins with the offer of a password.

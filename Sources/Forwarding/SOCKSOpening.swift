@@ -25,7 +25,7 @@ struct SOCKSOpening {
 
     /// - Throws: the refusal that the client is to be told.
     public func open() async throws(Refusal) -> ParentConnector.Tunnel {
-        var login = SOCKSLogin(by: connector)
+        var login = SOCKSLogin(by: connector, to: origin)
         await login.meetChallenge()
         while true {
             let connection = try await connector.connect(under: .plain, resuming: false)
@@ -98,6 +98,7 @@ struct SOCKSOpening {
                 case .password(let consumed):
                     inbound.consume(consumed)
                     try login.append(to: out)
+                case .request where login.isProbe: return
                 case .request(let consumed):
                     inbound.consume(consumed)
                     out.append(try SOCKS5Handshake.request(host: origin.hostText, port: origin.port))

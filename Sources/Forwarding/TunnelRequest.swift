@@ -21,6 +21,15 @@ struct TunnelRequest {
     /// How often a connection that a parent gave up between two requests is made anew.
     private static let redials = 3
 
+    /// The origin's host and port.
+    static func target(_ origin: UpstreamServer) -> ByteBuffer {
+        let target = ByteBuffer(capacity: 128)
+        target.append(origin.isIPv6 ? "[\(origin.hostText)]" : origin.hostText)
+        target.append(.colon)
+        target.append(decimal: Int(origin.port))
+        return target
+    }
+
     /// - Throws: the refusal that the client is to be told.
     public func open(resuming: Bool) async throws(Refusal) -> ParentConnector.Tunnel {
         let loop = requester.loop
@@ -29,10 +38,7 @@ struct TunnelRequest {
             upstream.reset()
             loop.buffers.give(upstream.inbound)
         }
-        let target = ByteBuffer(capacity: 128)
-        target.append(origin.isIPv6 ? "[\(origin.hostText)]" : origin.hostText)
-        target.append(.colon)
-        target.append(decimal: Int(origin.port))
+        let target = Self.target(origin)
         var challenges: ChallengeLoop?
         if parent.mayBeAnswered(by: policy, in: requester.shared) {
             let connection = ChallengedConnection(upstream, at: parent.origin, for: requester, in: exchange)

@@ -83,6 +83,7 @@ extension ManualTopic {
 
         A request by which the proxy asks repeats one that the server has accepted: GET, HEAD, OPTIONS or PROPFIND without a
         body, cookies, or fields other than Accept, User-Agent, Range and the like; at a parent a GET of a URL, or a CONNECT.
+        At a SOCKS server it is the login alone: the proxy closes the connection when it has the verdict.
         It goes the same way as a client's, under the same rules. The log has it as credential.probed, and the metric
         attache_credential_probes_total counts it.
         """, ManualEntry.of(ChallengeDirective.retry, .probe))

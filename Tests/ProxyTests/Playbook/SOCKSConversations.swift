@@ -218,6 +218,85 @@ struct SOCKSConversations {
             """#)
     }
 
+    // MARK: - Probes
+
+    /// The password is accepted, and then refused once.
+    private static let doubted = #"""
+        >> CONNECT h:443 HTTP/1.1
+        << connect proxy:1080
+        server << "\x05\x02\x00\x02"
+        server >> "\x05\x02"
+        server << "\x01\x01u\x01p"
+        server >> "\x01\x00"
+        server << "\x05\x01\x00\x03\x01h\x01\xbb"
+        server >> "\x05\x00\x00\x01\x00\x00\x00\x00\x00\x00"
+        << HTTP/1.1 200 Connection established
+        client 2 >> CONNECT h:443 HTTP/1.1
+        << connect proxy:1080
+        server 2 << "\x05\x02\x00\x02"
+        server 2 >> "\x05\x02"
+        server 2 << "\x01\x01u\x01p"
+        server 2 >> "\x01\x01"
+        server 2 << close
+        client 2 << HTTP/1.1 502 Bad Gateway
+                    Proxy-Status: *
+
+                    *refused*
+
+        """#
+
+    @Test func `a password that was refused once is asked about by a login alone, and is good again`() async {
+        await play(
+            rules: Self.rules,
+            Self.doubted + #"""
+                client 3 >> CONNECT h:443 HTTP/1.1
+                << connect proxy:1080
+                server 3 << "\x05\x02\x00\x02"
+                server 3 >> "\x05\x02"
+                server 3 << "\x01\x01u\x01p"
+                server 3 >> "\x01\x00"
+                server 3 << close
+                << connect proxy:1080
+                server 4 << "\x05\x02\x00\x02"
+                server 4 >> "\x05\x02"
+                server 4 << "\x01\x01u\x01p"
+                server 4 >> "\x01\x00"
+                server 4 << "\x05\x01\x00\x03\x01h\x01\xbb"
+                server 4 >> "\x05\x00\x00\x01\x00\x00\x00\x00\x00\x00"
+                client 3 << HTTP/1.1 200 Connection established
+                """#)
+    }
+
+    @Test func `a password that is refused when the proxy asks is tried again by the proxy, 30 seconds later`() async {
+        await play(
+            rules: Self.rules,
+            Self.doubted + #"""
+                client 3 >> CONNECT h:443 HTTP/1.1
+                << connect proxy:1080
+                server 3 << "\x05\x02\x00\x02"
+                server 3 >> "\x05\x02"
+                server 3 << "\x01\x01u\x01p"
+                server 3 >> "\x01\x01"
+                server 3 << close
+                report credential c was refused by proxy:1080, which accepted it before, and is on hold. The next try is in 30 seconds*
+                << connect proxy:1080
+                server 4 << "\x05\x01\x00"
+                server 4 >> "\x05\xff"
+                server 4 << close
+                client 3 << HTTP/1.1 502 Bad Gateway
+                            Proxy-Status: *
+
+                            *on hold*
+                after 30s
+                << connect proxy:1080
+                server 5 << "\x05\x02\x00\x02"
+                server 5 >> "\x05\x02"
+                server 5 << "\x01\x01u\x01p"
+                server 5 >> "\x01\x00"
+                server 5 << close
+                """#)
+    }
+
     // MARK: - Refusals
 
     private static let two = """

@@ -264,7 +264,7 @@ public struct QuestionSubject: Sendable {
     var failures = 0
     /// More of the challenge, for people.
     public var details: [String] = []
-    /// What the response says that challenged; nil for a challenge of TLS.
+    /// The status and text of the response that challenged, or that refused a certificate; nil for a challenge of TLS.
     public var response: ResponseExcerpt?
     /// Of a server whose certificate is in question.
     public var pin: KeyPin?
@@ -291,7 +291,7 @@ public struct OperatorQuestion: Sendable {
     /// Refused answers of the request that is held longest.
     public let failures: Int
     public let details: [String]
-    /// What the response says that challenged the request which is held longest; nil for a challenge of TLS.
+    /// The response that challenged the request which is held longest, or refused its certificate; nil for a challenge of TLS.
     public let response: ResponseExcerpt?
     public let pin: KeyPin?
     /// Milliseconds since 1970.

@@ -70,7 +70,8 @@ extension ForwardingContext {
         if upstream.awaitsContent { _ = await connection(at: origin).awaitText() }
         guard let page = upstream.certificatePage(by: limits), page.isVerdict else { return false }
         let identities = exchange.credentials.beginIdentities()
-        upstream.noteIdentityRefusal(onPage: page.words, in: identities)
+        let response = upstream.excerpt(hiding: exchange.mask(EchoMask()), by: limits)
+        upstream.noteIdentityRefusal(onPage: page.words, response, in: identities)
         try await settleIdentity(on: upstream.security)
         guard identities.hasAlternative(at: origin), exchange.body.canBeSent else { return false }
         upstream.reset()

@@ -158,6 +158,7 @@ final class IdentityChoice {
             return Decision(.useCredential(chosen), attempts: rule.answers, reason: reason)
         }
         var subject = delegate.question(about: challenge, by: rule)
+        subject?.response = progress.response
         subject?.details = issuers.map { "accepts \($0)" }
         progress.question = subject
         return Decision(.cancelAuthenticationChallenge, reason: "\(reason) asks the operator")

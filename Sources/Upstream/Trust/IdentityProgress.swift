@@ -28,6 +28,8 @@ public struct IdentityProgress {
     var isRejectedByOperator = false
     /// The certificates that the server has refused, in this order.
     var refusals: [Refused] = []
+    /// The page by which the server refused the latest of them; nil: it refused it by an alert of TLS.
+    var response: ResponseExcerpt?
 
     public init() {}
 }

@@ -78,10 +78,14 @@ public final class IdentityChallenges {
 extension UpstreamConnection {
     /// The server refuses the certificate that it was shown with a response.
     ///
-    /// - Parameter page: the status and words of the response.
-    public func noteIdentityRefusal(onPage page: String, in challenges: IdentityChallenges) {
+    /// - Parameters:
+    ///   - page: the status and words of the response.
+    ///   - response: the response, for an operator.
+    public func noteIdentityRefusal(
+        onPage page: String, _ response: ResponseExcerpt, in challenges: IdentityChallenges
+    ) {
         guard let choice = peerSecurity?.choice, let server = peer else { return }
-        challenges.note(IdentityRefusal(choice: choice, server: server, words: page))
+        challenges.note(IdentityRefusal(choice: choice, server: server, words: page, response: response))
     }
 
     /// Whether the server broke off what it had been asked, over its wish for a certificate. Reads what it said of that,

@@ -11,6 +11,8 @@ struct IdentityRefusal {
     let server: UpstreamServer
     /// The server's words: the name of an alert, or the status and words of a page.
     let words: String
+    /// The page; nil: it was an alert.
+    var response: ResponseExcerpt?
     private var space: ProtectionSpace { choice.space }
     private var challenges: ChallengeState { choice.delegate.state }
 
@@ -21,6 +23,7 @@ struct IdentityRefusal {
         if let version = choice.shown.credential?.version {
             choice.progress.refusals.append(IdentityProgress.Refused(version: version, words: words))
         }
+        choice.progress.response = response
         var action = choice.refused()
         while true {
             switch action {

@@ -384,6 +384,41 @@ struct AskConversations {
             """)
     }
 
+    @Test func `where a page refuses the operator's certificate, the next question has its text`() async {
+        await play(
+            rules: Self.identities,
+            """
+            >> GET https://h/ HTTP/1.1
+            << connect h:443
+            and server >> tls h accepting old
+            server << close
+            report question 1: *
+            answer 1 use old
+            << connect h:443
+            and server 2 >> tls h accepting old
+            server 2 << GET / HTTP/1.1
+            >> HTTP/1.1 400 Bad Request
+               Content-Type: text/html
+               Connection: close
+
+               <html><head><title>400 The SSL certificate error</title></head><body>for staff only</body></html>
+            report credential old was refused by h:443 (4*
+            report question 2: *
+            question 2
+                failures: 1
+                status: 400
+                text: *for staff only*
+            answer 2 use new
+            server 2 << close
+            << connect h:443
+            and server 3 >> tls h accepting new
+            server 3 << GET / HTTP/1.1
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            server 3 << close
+            """)
+    }
+
     private static let identities = """
         challenge "ours" { method server-trust; anchor FILES/ca.pem only; trust }
         credential old { certificate FILES/old.pem; key FILES/old.key }

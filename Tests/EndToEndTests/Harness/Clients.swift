@@ -9,6 +9,11 @@ final class Clients: Sendable {
         /// The status of each client's latest response.
         var latest: [Int?]
         var slowest = Duration.zero
+        /// The responses to requests that were sent after the latest mark, by client and status.
+        var marked: [Int: [Int: Int]] = [:]
+        var mark = ContinuousClock.now
+        /// The time when the latest request was sent whose response had another status than 200.
+        var latestFailure: ContinuousClock.Instant?
     }
 
     private let isOver = Atomic(false)
@@ -68,7 +73,11 @@ final class Clients: Sendable {
         state.withLock {
             $0.statuses[status, default: 0] += 1
             $0.latest[client] = status
-            $0.slowest = max($0.slowest, ContinuousClock.now - begin)
+            if begin > $0.mark {
+                $0.slowest = max($0.slowest, ContinuousClock.now - begin)
+                $0.marked[client, default: [:]][status, default: 0] += 1
+            }
+            if status != 200 { $0.latestFailure = max($0.latestFailure ?? begin, begin) }
         }
         return (status, answered?["Connection"]?.lowercased().contains("close") != true)
     }
@@ -81,7 +90,32 @@ final class Clients: Sendable {
         Wait.until(seconds: seconds) { state.withLock { $0.latest.allSatisfy { $0 == status } } }
     }
 
-    /// The longest time from a request to its response.
+    /// Begins to count the responses to requests that are sent later, and to look for the slowest of them.
+    func mark() {
+        state.withLock {
+            $0.mark = .now
+            $0.marked = [:]
+            $0.slowest = .zero
+        }
+    }
+
+    /// Waits until each client has had responses to so many requests that it sent after the mark.
+    ///
+    /// - Returns: the number of these responses by status, of all clients; nil: they did not come.
+    func awaitMarked(_ count: Int) -> [Int: Int]? {
+        let isReached = Wait.until {
+            state.withLock { state in
+                state.latest.indices.allSatisfy { state.marked[$0]?.values.reduce(0, +) ?? 0 >= count }
+            }
+        }
+        guard isReached else { return nil }
+        return state.withLock { $0.marked.values.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) } }
+    }
+
+    /// The time when the latest request was sent whose response had another status than 200; nil: there was none.
+    var latestFailure: ContinuousClock.Instant? { state.withLock { $0.latestFailure } }
+
+    /// The longest time from a request to its response, since the latest mark.
     var slowest: Duration { state.withLock { $0.slowest } }
 
     /// Waits until clients that have a number of requests have sent them all.

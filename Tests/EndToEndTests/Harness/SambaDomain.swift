@@ -73,7 +73,8 @@ final class SambaDomain: Sendable {
 
     func add(_ user: String, _ password: String) throws { try administer("user", "create", user, password) }
 
-    /// Sets another password. At LDAP and NTLM the two passwords before it are refused, but not counted as wrong.
+    /// Sets another password. At LDAP and NTLM the two passwords before it are refused, but not counted as wrong. A KDC counts
+    /// each wrong password.
     func change(_ user: String, to password: String) throws {
         try administer("user", "setpassword", user, "--newpassword=\(password)")
     }

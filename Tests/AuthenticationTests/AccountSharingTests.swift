@@ -39,4 +39,36 @@ struct AccountSharingTests {
         // The numbers of another store's changes say nothing about those of this one.
         #expect(adopt(1, 4, true) == 4)
     }
+
+    /// A store that answers when the test has it answer.
+    private final class SlowJournal: AccountJournal {
+        let answer = Promise<SharedAccount.Change>()
+        let isAttached = true
+
+        func change(
+            _ own: SharedAccount, _ change: @escaping @Sendable (inout Account) -> (Account.Seat, [Account.Decision])
+        ) async -> SharedAccount.Change? { await answer.value() }
+
+        func replaced(by version: CredentialVersion, isRenewal: Bool) {}
+    }
+
+    @Test func `what a process sends after a refusal waits for the store, and does not count as under way`() async {
+        let (journal, first, second) = (SlowJournal(), "http://a:80", "http://b:80")
+        let credential = Credential(name: "ci", user: "ann", password: Secret("p"))
+        let accounts = Accounts(journal: journal)
+        var account = Account()
+        for server in [first, second] { _ = account.learn(of: server) }
+        accounts.adopt([SharedAccount(credential.version, broughtBy: nil, account, revision: 1)], at: 0)
+        let (evidence, other) = (
+            accounts.evidence(of: credential, at: first), accounts.evidence(of: credential, at: second)
+        )
+        #expect(evidence.isGood && other.isGood)
+        evidence.judge(evidence.send(), .refused, at: "/".utf8.span, now: 1)
+        #expect(!evidence.isGood && !other.isGood)
+        guard case .wait = other.admit("/".utf8.span, under: RetryTerms(retry: [30_000]), now: 2) else {
+            Issue.record("the version is sent before the store knows of the refusal")
+            return
+        }
+        journal.answer.expire()
+    }
 }

@@ -52,6 +52,8 @@ final class AccountLedger: Sendable {
         case follow
         case reset
 
+        /// Whether a server has refused the version.
+        var isRefusal: Bool { if case .judge(_, .refused, _, _, _) = self { true } else { false } }
         var isReset: Bool { if case .reset = self { true } else { false } }
         /// The client whose request was judged; nil: the proxy's own was, or none.
         var client: ClientIdentity? { if case .judge(_, _, _, _, let client) = self { client } else { nil } }
@@ -265,6 +267,8 @@ final class AccountLedger: Sendable {
                 state.events.append(event)
                 begins = !state.isAtStore
                 state.isAtStore = true
+                // What goes out from now on is no longer under way, though the store does not know of the refusal yet.
+                if event.isRefusal { state.settleEvidences() }
                 return false
             }
             let before = state.account

@@ -154,8 +154,8 @@ extension Account {
         let target: UInt64
     }
 
-    /// The target of a login at a server that judges it before it hears of a target: a SOCKS server, a KDC, a server that
-    /// asks for a certificate. It is the only one there.
+    /// The target of a login at a server that judges it before it hears of a target: a SOCKS server, a KDC, a token endpoint, a
+    /// server that asks for a certificate. It is the only one there.
     static let soleTarget = AcceptedTargets.hash([UInt8]().span)
 
     /// A replica's own part: the requests that wait, and the order in which it sends answers.

@@ -5,7 +5,7 @@ extension ManualTopic {
         Addresses that are not allowed are refused when they connect: with a 403 where they speak in clear, without a word
         by TLS. Where `authenticate` asks for a login, the proxy answers 407 until the client has logged in. Rules,
         sessions and the log then use that name. A client that has shown a certificate (see `listen`) needs no other
-        login: its name is that of the certificate.
+        login: its name is the SPIFFE ID of the certificate, else its common name.
 
             clients {
                 allow 10.0.0.0/8

@@ -225,10 +225,12 @@ struct UnaskedConversations {
             >> GET http://localhost/?key=own&a=1&k%65y=more HTTP/1.1
                x-api-key: own
                X-API-KEY: another
+               Authorization: Bearer own
             << connect localhost:80
             << GET /?a=1&key=abc HTTP/1.1
                X-Api-Key: abc
                x-api-key: -
+               Authorization: -
             >> HTTP/1.1 200 OK
             << HTTP/1.1 200 OK
             """)

@@ -132,7 +132,7 @@ extension CredentialSource {
             switch (grant.grant, grant.proof) {
             case (.refreshToken(let token), _), (.assertion(let token), _): token
             case (_, .secret(let secret, _)): secret
-            case (_, .key(let path, _, _)): .file(path)
+            case (_, .key(let path, _, _, _)): .file(path)
             case (_, .certificate(let path, _, _)): .file(path)
             case (_, .none): nil
             }

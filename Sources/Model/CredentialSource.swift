@@ -80,7 +80,8 @@ public struct OAuthSource: Sendable, Hashable {
         /// `client_secret_basic`, or `client_secret_post` (RFC 6749 section 2.3.1).
         case secret(ValueSource, inBody: Bool)
         /// `private_key_jwt` (RFC 7523 section 2.2).
-        case key(path: String, passphrase: ValueSource?, id: String?)
+        /// - Parameter audience: whom its assertions are for; nil: the endpoint.
+        case key(path: String, passphrase: ValueSource?, id: String?, audience: String?)
         /// A certificate to which the tokens are bound (RFC 8705).
         case certificate(path: String, key: String, passphrase: ValueSource?)
 
@@ -88,7 +89,7 @@ public struct OAuthSource: Sendable, Hashable {
             switch self {
             case .none: []
             case .secret(let value, _): [value].compactMap(\.path)
-            case .key(let path, let passphrase, _): [path] + [passphrase?.path].compactMap(\.self)
+            case .key(let path, let passphrase, _, _): [path] + [passphrase?.path].compactMap(\.self)
             case .certificate(let path, let key, let passphrase):
                 IdentitySource.pem(certificate: path, key: key, passphrase: passphrase).files
             }

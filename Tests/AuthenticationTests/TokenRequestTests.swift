@@ -57,8 +57,9 @@ import Testing
         func signature(of bytes: [UInt8]) -> [UInt8]? { [0xFB, 0xFF] }
     }
 
-    @Test func `an assertion says who asks whom, and for how long`() throws {
-        let request = try TokenRequest(grant(.key(Signer(), id: "k\"1")), at: 1_000_000)
+    @Test(arguments: [nil, "https://id.example.com"])
+    func `an assertion says who asks whom, and for how long`(audience: String?) throws {
+        let request = try TokenRequest(grant(.key(Signer(), id: "k\"1", audience: audience)), at: 1_000_000)
         let content = try #require(text(request.content))
         let parameter = try #require(content.split(separator: "&").first { $0.hasPrefix("client_assertion=") })
         let parts = parameter.dropFirst("client_assertion=".count).split(separator: ".")
@@ -70,7 +71,7 @@ import Testing
         #expect(String(decoding: decoded[0], as: UTF8.self) == #"{"alg":"ES256","typ":"JWT","kid":"k\"1"}"#)
         let claims = try #require(JSONMembers(decoded[1]))
         for name in ["iss", "sub"] { #expect(claims.text(name) == Array("s6BhdRkqt3".utf8)) }
-        #expect(claims.text("aud") == Array("https://id.example.com/token".utf8))
+        #expect(claims.text("aud") == Array((audience ?? "https://id.example.com/token").utf8))
         #expect(claims["exp"] == .number(1060))
         #expect(claims.text("jti")?.count == 32)
         #expect(parts[2] == "-_8")

@@ -147,7 +147,7 @@ struct RewrittenFileTests {
             (.kerberos(KerberosSource(principal: "a@R", proof: .password(value))), file),
             (try Self.grant(.secret(value, inBody: false), .clientCredentials), file),
             (try Self.grant(.none, .refreshToken(value)), file), (try Self.grant(.none, .assertion(value)), file),
-            (try Self.grant(.key(path: key.path, passphrase: nil, id: nil), .clientCredentials), key),
+            (try Self.grant(.key(path: key.path, passphrase: nil, id: nil, audience: nil), .clientCredentials), key),
             (
                 try Self.grant(
                     .certificate(path: certificate.path, key: key.path, passphrase: nil), .clientCredentials),

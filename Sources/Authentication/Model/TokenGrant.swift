@@ -10,8 +10,9 @@ public struct TokenGrant: Sendable {
         case none
         /// `client_secret_basic`, or `client_secret_post` (section 2.3.1).
         case secret(Secret, inBody: Bool)
-        /// `private_key_jwt` (RFC 7523 section 2.2), with the key's name for the endpoint.
-        case key(any AssertionSigner, id: String?)
+        /// `private_key_jwt` (RFC 7523 section 2.2), with the key's name for the endpoint, and whom the assertion is for; nil:
+        /// the endpoint.
+        case key(any AssertionSigner, id: String?, audience: String? = nil)
         /// A certificate that is shown in the handshake, and to which the tokens are bound (RFC 8705).
         case certificate(any CertificateIdentity)
     }
@@ -66,7 +67,8 @@ public struct TokenGrant: Sendable {
         case .secret(let secret, let inBody):
             words.append(inBody ? "post" : "basic")
             secrets.append(secret)
-        case .key(let key, let id): words += ["key", id ?? "", "\(key.fingerprint)"]
+        case .key(let key, let id, let audience):
+            words += ["key", id ?? "", "\(key.fingerprint)"] + (audience.map { ["for", $0] } ?? [])
         case .certificate(let identity): words += ["certificate", "\(identity.fingerprint)"]
         }
         switch kind {

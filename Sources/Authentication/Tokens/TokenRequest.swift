@@ -36,10 +36,11 @@ public struct TokenRequest: Sendable {
         case .secret(let secret, inBody: true):
             add("client_id", Array(grant.clientID.utf8))
             add("client_secret", secret.withBytes { $0.array })
-        case .key(let key, let id):
+        case .key(let key, let id, let audience):
             add("client_id", Array(grant.clientID.utf8))
             add("client_assertion_type", Array("urn:ietf:params:oauth:client-assertion-type:jwt-bearer".utf8))
-            add("client_assertion", try Self.assertion(of: grant, signedBy: key, id: id, at: time))
+            let recipient = audience ?? "\(grant.endpoint)"
+            add("client_assertion", try Self.assertion(of: grant, for: recipient, signedBy: key, id: id, at: time))
         case .none, .certificate: add("client_id", Array(grant.clientID.utf8))
         }
         self.authorization = authorization
@@ -48,13 +49,13 @@ public struct TokenRequest: Sendable {
 
     /// RFC 7523 section 3, in the compact form of RFC 7515 section 3.1; good for a minute.
     private static func assertion(
-        of grant: TokenGrant, signedBy key: any AssertionSigner, id: String?, at time: Int
+        of grant: TokenGrant, for audience: String, signedBy key: any AssertionSigner, id: String?, at time: Int
     ) throws(TokenError) -> [UInt8] {
         guard let number = try? RandomBytes.make(16) else { throw .noRandomness }
         let head = "{\"alg\":\"\(key.algorithm)\",\"typ\":\"JWT\"" + (id.map { ",\"kid\":\(quoted($0))" } ?? "") + "}"
         let seconds = time / 1000
         let claims =
-            "{\"iss\":\(quoted(grant.clientID)),\"sub\":\(quoted(grant.clientID)),\"aud\":\(quoted("\(grant.endpoint)"))"
+            "{\"iss\":\(quoted(grant.clientID)),\"sub\":\(quoted(grant.clientID)),\"aud\":\(quoted(audience))"
             + ",\"jti\":\"\(Hex.encode(number))\",\"iat\":\(seconds),\"exp\":\(seconds + 60)}"
         let text = [head, claims].map { base64URL(Array($0.utf8)) }.joined(separator: ".")
         guard let signature = key.signature(of: Array(text.utf8)) else { throw .unusableKey }

@@ -39,8 +39,8 @@ final class GrantReader: Sendable {
             .certificate(
                 try identities.identity(
                     .pem(certificate: path, key: key, passphrase: passphrase), for: credential))
-        case .key(let path, let passphrase, let id):
-            .key(try key(path, passphrase: passphrase, for: credential), id: id)
+        case .key(let path, let passphrase, let id, let audience):
+            .key(try key(path, passphrase: passphrase, for: credential), id: id, audience: audience)
         }
     }
 

@@ -152,10 +152,11 @@ extension OAuthSource {
         case .none: break
         case .secret(let secret, let inBody):
             words.append("client-secret \(secret)\(inBody ? " client-authentication post" : "")")
-        case .key(let path, let passphrase, let id):
+        case .key(let path, let passphrase, let id, let audience):
             words.append("key \(path)")
             if let passphrase { words.append("passphrase \(passphrase)") }
             if let id { words.append("key-id \(id)") }
+            if let audience { words.append("assertion-audience \(audience)") }
         case .certificate(let path, let key, let passphrase):
             words.append("certificate \(path) key \(key)")
             if let passphrase { words.append("passphrase \(passphrase)") }

@@ -53,6 +53,11 @@ extension CredentialDirective {
             "TEXT",
             example: "credential jobs { oauth2 https://id.example.com/token; client-id jobs; key jobs.key; key-id 7 }",
             "The name of the key that signs, for the endpoint (`kid`)."),
+        .assertionAudience: DirectiveManual(
+            "endpoint|URL", default: "endpoint",
+            example: "credential jobs { \(endpoint); key jobs.key; assertion-audience https://id.example.com }",
+            "Whom the signed assertions are for (`aud`): the token endpoint, or the issuer, which FAPI 2.0 and OpenID Connect "
+                + "Core want."),
         .refreshToken: DirectiveManual(
             "VALUE", example: "credential crm { \(endpoint); refresh-token file refresh }\nstore sqlite credentials.db",
             "A refresh token, as the grant. It wants a `store`, since the endpoint may give another one."),

@@ -115,6 +115,8 @@ extension ManualTopic {
         is fetched.
         """,
         ManualEntry.of(
-            CredentialDirective.token, .oauth2, .clientID, .clientSecret, .clientAuthentication, .keyID, .refreshToken,
+            CredentialDirective.token, .oauth2, .clientID, .clientSecret, .clientAuthentication, .keyID,
+            .assertionAudience,
+            .refreshToken,
             .assertion, .scope, .audience))
 }

@@ -19,6 +19,7 @@ enum CredentialDirective: String, DirectiveName {
     case clientSecret = "client-secret"
     case clientAuthentication = "client-authentication"
     case keyID = "key-id"
+    case assertionAudience = "assertion-audience"
     case refreshToken = "refresh-token"
     case assertion
     case scope
@@ -54,6 +55,7 @@ enum CredentialDirective: String, DirectiveName {
         case .clientSecret, .refreshToken, .assertion: .one(Self.value, .atUse)
         case .clientAuthentication: .one("'basic' or 'post'")
         case .keyID, .audience: .one("a text")
+        case .assertionAudience: .one("'endpoint', or the issuer's URL such as https://id.example.com")
         case .scope: .some("scopes")
         case .aws: .some("a region and a service")
         case .accessKey, .secretKey, .sessionToken: .one(Self.value, .atUse)
@@ -128,7 +130,8 @@ enum ContentKind: CaseIterable {
         case .kerberos: [.keytab, .ccache, .password]
         case .oauth:
             [
-                .clientSecret, .clientAuthentication, .certificate, .key, .passphrase, .keyID, .refreshToken,
+                .clientSecret, .clientAuthentication, .certificate, .key, .passphrase, .keyID, .assertionAudience,
+                .refreshToken,
                 .assertion,
                 .scope, .audience,
             ]

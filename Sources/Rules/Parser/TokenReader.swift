@@ -50,7 +50,7 @@ struct TokenReader: BlockReader {
 
     private func proof(_ block: CredentialBlock) -> OAuthSource.Proof? {
         let passphrase = block.value(.passphrase).flatMap(parse.secret)
-        var companions: [CredentialDirective] = [.clientAuthentication, .keyID, .passphrase]
+        var companions: [CredentialDirective] = [.clientAuthentication, .keyID, .assertionAudience, .passphrase]
         var proof = OAuthSource.Proof.none
         if let value = block.value(.clientSecret) {
             guard let secret = parse.secret(value) else { return nil }
@@ -61,24 +61,38 @@ struct TokenReader: BlockReader {
         } else if let key = block.value(.key) {
             companions = [.clientAuthentication]
             if let certificate = block.value(.certificate) {
-                companions.append(.keyID)
+                companions += [.keyID, .assertionAudience]
                 proof = .certificate(path: parse.path(certificate), key: context.keyFile(key), passphrase: passphrase)
             } else {
-                proof = .key(path: context.keyFile(key), passphrase: passphrase, id: block.value(.keyID)?.text)
+                proof = .key(
+                    path: context.keyFile(key), passphrase: passphrase, id: block.value(.keyID)?.text,
+                    audience: block.value(.assertionAudience).flatMap(assertionAudience))
             }
         } else {
             companions.append(.certificate)
         }
         for directive in block.said(companions) {
             let partner = directive.name == .clientAuthentication ? "client-secret" : "key"
-            let isForKeyAlone = directive.name == .keyID && block.value(.certificate) != nil
+            let isForKeyAlone =
+                [.keyID, .assertionAudience].contains(directive.name) && block.value(.certificate) != nil
             log.report(
                 at: directive.node.name.range,
                 isForKeyAlone
-                    ? "a certificate says which key it is: 'key-id' goes with 'key' alone"
+                    ? "a certificate proves the client by itself: '\(directive.name.rawValue)' goes with 'key' alone"
                     : "'\(directive.name.rawValue)' goes with '\(partner)', which is not said")
         }
         return proof
+    }
+
+    /// - Returns: nil for the endpoint.
+    private func assertionAudience(_ value: Value) -> String? {
+        switch value.text {
+        case "endpoint": return nil
+        case "issuer":
+            refuse(value, "the endpoint does not say who its issuer is: write its URL, as in https://id.example.com")
+            return nil
+        default: return value.text
+        }
     }
 
     /// RFC 6749 section 3.2: a URL without a fragment, by TLS.

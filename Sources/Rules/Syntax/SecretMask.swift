@@ -173,7 +173,8 @@ struct SecretMask {
     /// Directives of `credential` and `traces` whose arguments may be shown.
     private static let plain: Set = [
         "user", "kerberos", "keytab", "ccache", "oauth2", "client-id", "scope", "certificate", "key", "pkcs12",
-        "pkcs11", "client-authentication", "key-id", "audience", "payload", "include", "collector", "service-name",
+        "pkcs11", "client-authentication", "key-id", "assertion-audience", "audience", "payload", "include",
+        "collector", "service-name",
         "sample",
     ]
     private static let assignments = ["password=", "passwd=", "pwd=", "secret=", "token=", "pin-value="]

@@ -103,6 +103,57 @@ struct SpellingConversations {
     }
 
     @Test(arguments: [
+        ("Basic realm=", "Basic base64(u:p)"), ("Digest nonce=\"1\", qop=\"auth\", realm=", "Digest *"),
+    ])
+    func `a wrong password is sent twice to a name in all its spellings, though the realm repeats them`(
+        challenge: String, answer: String
+    ) async {
+        /// The server's response to a request for that name.
+        func refusal(_ host: String) -> String {
+            "HTTP/1.1 401 Unauthorized\n   WWW-Authenticate: \(challenge)\"\(host)\""
+        }
+        func asked(_ client: Int, _ host: String) -> String {
+            """
+            client \(client) >> GET http://\(host)/\(client) HTTP/1.1\(client == 1 ? "\n<< connect h.example:80" : "")
+            << GET /\(client) HTTP/1.1
+               Host: \(host)
+               Authorization: -
+            >> \(refusal(host))
+            """
+        }
+        func refused(_ client: Int, _ host: String) -> String {
+            """
+            \(asked(client, host))
+            << GET /\(client) HTTP/1.1
+               Authorization: \(answer)
+            >> \(refusal(host))
+            client \(client) << \(refusal(host))
+               Proxy-Status: *was refused*
+            report credential a was refused by h.example:80*
+            """
+        }
+        func heldBack(_ client: Int, _ host: String) -> String {
+            """
+            \(asked(client, host))
+            client \(client) << \(refusal(host))
+               Proxy-Status: *on hold*
+            """
+        }
+        await play(
+            rules: """
+                credential a { user u; password p }
+                challenge { host h.example; use a }
+                """,
+            """
+            \(refused(1, "h.example"))
+            \(refused(2, "H.EXAMPLE"))
+            \(heldBack(3, "h.example."))
+            \(heldBack(4, "H.example."))
+            \(heldBack(5, "h.Example"))
+            """)
+    }
+
+    @Test(arguments: [
         "127.1", "2130706433", "0x7f.0.0.1", "0177.0.0.1", "127.0.0.1.", "127.000.000.001", "[127.0.0.1]",
     ])
     func `an IPv4 address that is no dotted quad is refused`(host: String) async {

@@ -135,4 +135,35 @@ import Testing
         #expect(account.standing(now: 20_000).nextTry == .time(10_000 + 30 * 60_000))
         #expect(account.hold(at: "b", now: 20_000) != nil)
     }
+
+    @Test mutating func `a new value begins with what is known of servers that accepted the value before`() throws {
+        ask("a", open, .accepted, at: 0)
+        ask("b", open, .refused, at: 0)
+        for account in [Account(after: account), Account(after: Account(after: account))] {
+            #expect(account.isRotated && !account.isProven)
+            #expect(account.records.map(\.server) == ["a"])
+            let record = try #require(account.record(of: "a"))
+            #expect(record.wasKnown && !record.isKnown && record.samples.map(\.target) == [open.target])
+        }
+        #expect(!Account(after: Account()).isRotated)
+    }
+
+    @Test mutating func `a request goes ahead beside a first leader, but not for a target that was refused`() {
+        /// - Returns: whether it goes ahead of a leader that takes long.
+        func goesAhead(_ account: Account, _ seat: Account.Seat, _ page: Page) -> Bool {
+            var (account, seat) = (account, seat)
+            for page in [Page.open(9), page] {
+                let request = Account.Request(id: seat.nextID(), server: "a", target: page.target)
+                _ = account.request(request, by: &seat, at: 10)
+            }
+            return !account.hurry(at: "a", by: &seat, at: 5000).isEmpty
+        }
+        #expect(goesAhead(account, seat, open))
+        ask("a", open, .refused, at: 0)
+        #expect(!goesAhead(account, seat, open))
+        ask("b", open, .accepted, at: 1)
+        ask("a", open, .refused, at: 1)
+        ask("b", open, .accepted, at: 2)
+        #expect(!goesAhead(account, seat, open) && goesAhead(account, seat, .open(1)))
+    }
 }

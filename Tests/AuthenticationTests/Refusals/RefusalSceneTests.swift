@@ -113,6 +113,14 @@ import Testing
         #expect(try scene.refusedAnswers() == 4)
     }
 
+    @Test func `a page of a server that never accepts the version costs one answer in half an hour`() throws {
+        var scene = Scene(["a"])
+        scene.addHostile("h")
+        for number in 0..<300 { scene.ask("h", .open(1), at: 10 + 10 * Double(number)) }
+        #expect(try scene.refusedAnswers(until: 1800) == 1)
+        #expect(try scene.refusedAnswers() == 2)
+    }
+
     @Test func `a first page that is forbidden costs one answer`() throws {
         var scene = Scene(["a"], isWarm: false)
         scene.ask("a", .forbidden(1), at: 1)

@@ -35,9 +35,8 @@ struct Replicas {
     mutating func judge(
         _ answer: SentAnswer, _ verdict: AnswerVerdict, of replica: Int, at now: Int
     ) -> [Account.Decision] {
-        look(of: replica) { account, seat in
-            account.judge(answer, verdict, sample: Page(target: answer.target).sample, by: &seat, at: now)
-        }
+        let sample = answer.isProbe ? nil : Page(target: answer.target).sample
+        return look(of: replica) { account, seat in account.judge(answer, verdict, sample: sample, by: &seat, at: now) }
     }
 
     mutating func wake(_ replica: Int, at now: Int) -> [Account.Decision] {

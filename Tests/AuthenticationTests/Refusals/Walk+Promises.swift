@@ -10,9 +10,9 @@ extension Walk {
     /// Whether P2 holds for a request: its server has accepted the version, goes on to accept it, and no more than one other
     /// server refuses it.
     func isPromised(_ asked: Asked) -> Bool {
-        asked.isPromised && asked.page.kind == .open && plan.isRightForEver(asked.server)
-            && setBackSeen == nil && !(asked.server == 0 && plan.gone != nil) && plan.mayProbe && plan.flakiness == 0
-            && plan.haste == 0
+        asked.isPromised && (asked.page.kind == .open || plan.probedPage != nil && asked.page.isOpen)
+            && plan.isRightForEver(asked.server) && !(asked.server == 0 && plan.gone != nil)
+            && plan.mayProbe && plan.flakiness == 0 && plan.haste == 0 && setBackSeen == nil
             && plan.wrongOthers(than: asked.server) <= 1 && !isOvershadowed(asked)
     }
 
@@ -86,9 +86,8 @@ extension Walk {
         guard plan.replicas == 1 else { return }
         let isRefused = decisions.contains { if case .refuse(key.id, _) = $0 { true } else { false } }
         if isRefused != (hold != nil) {
-            throw BrokenPromise(
-                .visibility,
-                "\(key) is \(isRefused ? "" : "not ")held back, and shown: \(hold.map { "\($0)" } ?? "no hold")")
+            let shown = hold.map { "is shown to be held until \($0)" } ?? "is shown to be sent"
+            throw BrokenPromise(.visibility, "\(key) \(shown), and is \(isRefused ? "held" : "sent")")
         }
         // Should nothing else happen, it is sent at that time, or waits. Another server may be tried first.
         guard var time = hold, time < .max, let asked = requests[key], !replicas.account.isAnyUnderWay(at: clock) else {
@@ -187,7 +186,7 @@ extension Walk {
         else { return }
         if plan.kind == .rotation {
             let learned = plan.servers.compactMap(\.trouble?.upperBound).max() ?? 0
-            if plan.badness == 0, asked.time > learned + minute + 500 {
+            if plan.badness == 0, asked.time > learned + minute + 500 + (plan.hang ?? 0) {
                 throw BrokenPromise(.healing, "the servers know the new value since \(seconds([learned])), and \(text)")
             }
             return

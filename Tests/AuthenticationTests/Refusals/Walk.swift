@@ -158,7 +158,7 @@ struct Walk {
                 let isGone = plan.kind == .gone && server == 0 && plan.gone.map { time >= $0 + minute } ?? false
                 let kind: Page.Kind =
                     if isBad { random.one(of: [.forbidden, .spoiled]) } else if isGone { .new } else {
-                        plan.areAllPosted ? .posted : .open
+                        plan.areAllPosted || plan.kind == .rotation && drawn < plan.posted ? .posted : .open
                     }
                 let page = Page(kind: kind, number: random.below(plan.pages))
                 add(.request(server: server, page: page, replica: random.below(plan.replicas)), at: time)
@@ -295,7 +295,7 @@ struct Walk {
             let page = Page(target: answer.target)
             wasAccepted[server].insert(page)
             lastAcceptances[server] = now
-            if page.sample != nil { hasSample[server] = true }
+            if page.sample != nil || plan.probedPage != nil { hasSample[server] = true }
             if answer.role.isRetrial {
                 for other in others { add(.learns(replica: other, run: nil), at: now + Self.notificationTime) }
             }
@@ -355,9 +355,9 @@ struct Walk {
         let verdict = verdict(of: index, on: Page(target: answer.target), at: now + random.below(time))
         if plan.kind == .slow, index == 0, !answer.isProbe, random.happens(30) { time += random.within(1000...9000) }
         if plan.kind == .stalling, verdict == .refused || random.happens(10) { time += random.within(5000...90_000) }
-        if plan.kind == .hanging, index == 0, !hasHung {
+        if let hang = plan.hang, index == 0, !hasHung {
             hasHung = true
-            time += 60_000
+            time += hang
         }
         if answer.role != .free, !answer.isProbe, random.happens(plan.haste) {
             add(.leaves(server: answer.server, replica: replica), at: now + random.below(time))

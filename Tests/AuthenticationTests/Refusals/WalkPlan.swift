@@ -87,6 +87,10 @@ struct WalkPlan {
     var areAllPosted = false
     /// The number of different pages of a kind.
     var pages = 6
+    /// The number of requests, from the first one on, that cannot be repeated.
+    var posted = 0
+    /// The milliseconds that the first server takes for its first answer; nil: as long as for others.
+    var hang: Int?
     var comesInBursts = false
     /// The time between two requests, on average.
     var pace = 1000
@@ -196,10 +200,12 @@ struct WalkPlan {
         case .rotation:
             (pace, badness) = (random.one(of: [200, 1000, 10_000]), random.one(of: [0, 0, 30]))
             isRotatedTwice = random.happens(30)
+            if random.happens(30) { posted = 100 }
+            if random.happens(30) { hang = 8000 }
         case .straggler: (pace, badness, replicas) = (random.one(of: [40_000, 100_000]), 0, 1)
         case .late: (pace, badness, pages) = (random.one(of: [3000, 40_000, 400_000]), 0, random.one(of: [1, 6]))
-        case .hanging: (pace, badness) = (random.one(of: [200, 3000]), 0)
-        case .probePath: probedPage = .open(100)
+        case .hanging: (pace, badness, hang) = (random.one(of: [200, 3000]), 0, 60_000)
+        case .probePath: (probedPage, areAllPosted) = (.open(100), random.happens(30))
         case .steps: retry = random.one(of: [[5000, 60_000, 300_000], [120_000], [60_000, 600_000]])
         case .retryNever: retry = []
         case .resets: resets = (1...3).map { _ in random.within(10_000...1_000_000) }

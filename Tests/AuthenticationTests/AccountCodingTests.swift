@@ -36,14 +36,14 @@ struct AccountCodingTests {
         record.mayProbe = false
         record.fixedSample = sample
         account.records = [Account.Record("proxy http://p:3128"), record]
-        account.reservations = [(true, false), (false, true)].map { isSecond, isCleared in
-            .init(id: .init(replica: 7, sent: 8), number: 3, end: 9, isSecond: isSecond, isCleared: isCleared)
+        account.reservations = [true, false].map { isCleared in
+            .init(id: .init(replica: 7, sent: 8), server: "http://é:80", number: 3, end: 9, isCleared: isCleared)
         }
         account.number = 12
         account.isProven = true
         account.unprovenRefusals = 3
         account.unprovenTry = 4
-        account.unprovenPlaces = [Account.Place(server: "http://é:80", target: 6)]
+        account.unprovenPlace = Account.Place(server: "http://é:80", target: 6)
         account.firstPause = 0
         account.isRotated = true
         (account.since, account.lastSent, account.doubtedSince) = (21, 22, 23)
@@ -59,7 +59,7 @@ struct AccountCodingTests {
         #expect(
             fields(Account()) == [
                 "doubtedSince", "firstPause", "isProven", "isRotated", "lastSent", "number", "records", "reservations",
-                "since", "slots", "unprovenPlaces", "unprovenRefusals", "unprovenTry",
+                "since", "slots", "unprovenPlace", "unprovenRefusals", "unprovenTry",
             ])
         #expect(
             fields(Account.Record("")) == [

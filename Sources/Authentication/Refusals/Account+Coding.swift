@@ -58,9 +58,10 @@ extension Account {
             writer.put(reservation.id)
             writer.put(reservation.end)
             writer.put(reservation.number)
-            writer.put(flags: [reservation.isCleared, reservation.isSecond])
+            writer.put(flags: [reservation.isCleared])
+            writer.put(reservation.server)
         }
-        writer.put(unprovenPlaces) { writer, place in
+        writer.put(unprovenPlace.map { [$0] } ?? []) { writer, place in
             writer.put(place.server)
             writer.put(hash: place.target)
         }
@@ -82,7 +83,7 @@ extension Account {
         self.firstPause = flags.contains(2) ? firstPause : nil
         (self.number, self.unprovenRefusals, self.unprovenTry) = (number, unprovenRefusals, unprovenTry)
         (self.slots, self.records, self.reservations) = (slots, records, reservations)
-        unprovenPlaces = places
+        unprovenPlace = places.last
         (since, lastSent, doubtedSince) = (head.number() ?? 0, head.number() ?? 0, head.number() ?? 0)
     }
 }
@@ -196,7 +197,8 @@ extension Account.Reservation {
         guard let id = reader.reservationID(), let end = reader.number(), let number = reader.number(),
             let flags = reader.flags()
         else { return nil }
-        self.init(id: id, number: number, end: end, isSecond: flags.contains(1), isCleared: flags.contains(0))
+        let server = reader.text() ?? ""
+        self.init(id: id, server: server, number: number, end: end, isCleared: flags.contains(0))
     }
 }
 

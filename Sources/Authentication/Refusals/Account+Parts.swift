@@ -17,13 +17,16 @@ extension Account {
             let id: Int
         }
 
-        mutating func add(_ refusal: Refusal, at now: Int) {
-            let sent = refusals.filter { $0.replica == refusal.replica }.map(\.sent).max() ?? 0
-            refusals.removeAll { $0.replica == refusal.replica }
-            refusals.append(Refusal(replica: refusal.replica, sent: max(sent, refusal.sent), id: refusal.id))
+        /// Stands for the refusals of a later slot, too.
+        mutating func add(_ later: Slot) {
+            for refusal in later.refusals {
+                let sent = refusals.filter { $0.replica == refusal.replica }.map(\.sent).max() ?? 0
+                refusals.removeAll { $0.replica == refusal.replica }
+                refusals.append(Refusal(replica: refusal.replica, sent: max(sent, refusal.sent), id: refusal.id))
+            }
             // An acceptance that clears the later ones was sent when the earlier ones were known.
             refusals = refusals.suffix(Self.refusalLimit)
-            time = now
+            time = later.time
         }
 
         /// Whether an accepted answer was sent later than all of its refused ones.
@@ -124,11 +127,10 @@ extension Account {
     /// A leader's answer without a verdict.
     struct Reservation: Sendable, Hashable {
         let id: ID
+        let server: String
         let number: Int
         /// When others may lead: the answer takes long, or its replica has died.
         var end: Int
-        /// Whether it went out beside a leader.
-        var isSecond = false
         /// Whether an answer that was sent later was accepted.
         var isCleared = false
 

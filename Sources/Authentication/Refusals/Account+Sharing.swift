@@ -33,7 +33,7 @@ extension Account {
         slots = []
         firstPause = nil
         unprovenRefusals = 0
-        unprovenPlaces = []
+        unprovenPlace = nil
         for index in records.indices {
             records[index].pause = nil
             records[index].reason = nil

@@ -119,7 +119,7 @@ extension Account {
         let isOpen = unprovenRefusals < 2 && unprovenRefusals + lost.count < 2
         let since = doubtStart ?? reservations.first?.end
         if isOpen, !isRotated {
-            let sole = unprovenPlaces.last { $0.target == Self.soleTarget }?.server
+            let sole = unprovenPlace.flatMap { $0.target == Self.soleTarget ? $0.server : nil }
             let next: NextTry =
                 if sole == nil {
                     .otherTarget(or: unprovenTry)
@@ -152,11 +152,12 @@ extension Account {
         }
         let count = usedSlots(at: now)
         guard count >= (isKnown ? 3 : 2) else { return nil }
+        if isKnown, count == 3, isLastSlotFree(at: now) { return nil }
         if isAnyUnderWay(at: now) { return .verdict }
         let ends = (takenSlots(at: now).map { $0.time &+ Self.slotTime } + reservations.map(\.roomEnd)).sorted()
         if isKnown, count == 3, let firstPause {
             let last = firstPause &+ firstStep
-            return now >= last ? nil : .time(min(last, ends.first ?? last))
+            return .time(min(last, ends.first ?? last))
         }
         let place = count - (isKnown ? firstPause == nil ? 3 : 4 : 2)
         return ends.indices.contains(place) ? .time(ends[place]) : nil

@@ -28,8 +28,8 @@ public struct Account: Sendable, Hashable {
     public internal(set) var unprovenRefusals = 0
     /// When a version that no server has accepted may be sent again, once it was refused.
     public internal(set) var unprovenTry = 0
-    /// Where such a version was refused.
-    var unprovenPlaces: [Place] = []
+    /// The server and target that refused such a version last; nil: none has.
+    var unprovenPlace: Place?
     /// When the first server paused the version, since the slots were last clear; nil: none has.
     var firstPause: Int?
     /// Whether the credential's value before was accepted somewhere. A server may learn of a new value later than the proxy.
@@ -72,7 +72,7 @@ public struct Account: Sendable, Hashable {
     /// A server's verdict on an answer.
     ///
     /// - Parameters:
-    ///   - sample: the accepted request, if the proxy can repeat it; nil: it cannot.
+    ///   - sample: the accepted request, if the proxy can repeat it; nil: it cannot, or it is the proxy's own.
     ///   - reason: of a refusal, for an operator.
     /// - Returns: decisions about requests that have waited for it.
     public mutating func judge(
@@ -154,14 +154,12 @@ public struct Account: Sendable, Hashable {
         let index = recordIndex(of: server)
         guard !records[index].isKnown, let next = seat.waiting.first(where: { $0.request.server == server })?.request
         else { return [] }
-        let place = Place(server: server, target: next.target)
         let hasRoom =
             isProven
-            ? allows(.unknown, index, at: now) && !records[index].refusedTargets.contains(place.target)
-            : !isRotated && unprovenRefusals + reservations.count < 2 && !unprovenPlaces.contains(place)
+            ? allows(.unknown, index, at: now) && !records[index].refusedTargets.contains(next.target)
+            : !isRotated && unprovenRefusals + reservations.count < 2
         guard hasRoom, Self.giveUp(next.id, by: &seat) else { return [] }
         let role: SentAnswer.Role = isProven ? records[index].pause == nil ? .unknown : .retry : .unproven
-        defer { reservations[reservations.count - 1].isSecond = true }
         return send(next, index, as: role, by: &seat, at: now)
     }
 
@@ -190,13 +188,13 @@ public struct Account: Sendable, Hashable {
             if isDue, !record.canProbe, allows(.retry, index, at: now) {
                 return send(request, index, as: .retry, by: &seat, at: now)
             }
-            if record.mayAskOpenly, record.leader == nil, usedSlots(at: now) < 2 {
+            if record.mayAskOpenly, record.leader == nil {
                 return introduce(request, index, as: .open, by: &seat, at: now)
             }
             return record.leader == nil ? [.refuse(request.id, .paused)] : wait(request, index, by: &seat)
         }
         if record.isKnown {
-            if slots.isEmpty { return [.send(seat.send(request, as: .free, knowing: number), nil)] }
+            if isGood(at: request.server) { return [.send(seat.send(request, as: .free, knowing: number), nil)] }
             return wait(request, index, by: &seat) + lead(index, by: &seat, at: now)
         }
         if !isProven { return decideUnproven(request, index, by: &seat, at: now) }
@@ -221,7 +219,7 @@ public struct Account: Sendable, Hashable {
             } else if isRotated {
                 now >= unprovenTry && !isAnyUnderWay(at: now)
             } else {
-                (!unprovenPlaces.contains(place) || now >= unprovenTry) && records[index].leader == nil
+                (unprovenPlace != place || now >= unprovenTry) && records[index].leader == nil
             }
         if mayBeSent { return send(request, index, as: .unproven, by: &seat, at: now) }
         return isAnyUnderWay(at: now) ? wait(request, index, by: &seat) : [.refuse(request.id, .unproven)]
@@ -269,7 +267,7 @@ public struct Account: Sendable, Hashable {
         var answer = seat.send(request, as: role, knowing: number)
         answer.reservation = Reservation.ID(replica: seat.replica, sent: answer.sent)
         let end = now &+ Self.reservationTime
-        reservations.append(Reservation(id: answer.reservation, number: number, end: end))
+        reservations.append(Reservation(id: answer.reservation, server: request.server, number: number, end: end))
         records[index].leader = answer.reservation
         if role == .open { records[index].mayAskOpenly = false }
         answer.isProbe = sample != nil
@@ -309,16 +307,16 @@ public struct Account: Sendable, Hashable {
 
     private mutating func accept(_ answer: SentAnswer, _ sample: Sample?, _ index: Int) {
         isProven = true
-        unprovenRefusals = 0
-        unprovenPlaces = []
+        (unprovenRefusals, unprovenPlace) = (0, nil)
         records[index].isKnown = true
         records[index].reason = nil
         records[index].refusedTargets = []
         records[index].indecisions = 0
+        records[index].mayAskOpenly = false
         records[index].markSample(of: answer.target, asRefused: false)
         if let pause = records[index].pause, pause.isBefore(answer) { records[index].pause = nil }
         // Of many servers each keeps one, since all are written to the store together.
-        if let sample, !answer.isProbe { records[index].add(sample, limit: max(1, Self.sampleLimit / records.count)) }
+        if let sample { records[index].add(sample, limit: max(1, Self.sampleLimit / records.count)) }
         slots.removeAll { $0.isCleared(by: answer) }
         if slots.isEmpty { firstPause = nil }
         for place in reservations.indices where reservations[place].isBefore(answer) {
@@ -328,15 +326,14 @@ public struct Account: Sendable, Hashable {
 
     private mutating func refuse(_ answer: SentAnswer, _ index: Int, by seat: Seat, at now: Int) {
         takeSlot(answer, at: now)
-        if answer.isProbe { records[index].markSample(of: answer.target, asRefused: true) }
+        records[index].markSample(of: answer.target, asRefused: true)
         let record = records[index]
         if let pause = record.pause, !pause.isBefore(answer) { return }
         switch answer.role {
         case .free, .open: break
         case .unproven:
             unprovenRefusals &+= 1
-            unprovenPlaces.append(Place(server: answer.server, target: answer.target))
-            if unprovenPlaces.count > Self.placeLimit { unprovenPlaces.removeFirst() }
+            unprovenPlace = Place(server: answer.server, target: answer.target)
             unprovenTry =
                 unprovenRefusals < 2 && isRotated
                 ? now &+ Self.rotationTime : now &+ Self.step(unprovenRefusals - 2, of: Self.longSteps)
@@ -368,21 +365,15 @@ public struct Account: Sendable, Hashable {
     /// An answer that was sent before its sender knew of the oldest refusal was under way, and takes no slot of its own: the
     /// newest slot stands for it, too.
     private mutating func takeSlot(_ answer: SentAnswer, at now: Int) {
-        let knew =
-            if answer.role == .free {
-                slots.allSatisfy { $0.id <= answer.knew }
-            } else {
-                slots.first.map { $0.id <= answer.knew } ?? true
-            }
         number &+= 1
-        let refusal = Slot.Refusal(replica: answer.replica, sent: answer.sent, id: number)
+        let slot = Slot(
+            time: now, id: number, refusals: [Slot.Refusal(replica: answer.replica, sent: answer.sent, id: number)])
         if slots.isEmpty { doubtedSince = now }
-        if knew || slots.isEmpty {
-            slots.append(Slot(time: now, id: number, refusals: [refusal]))
+        if slots.first.map({ $0.id > answer.knew }) ?? false {
+            slots[slots.count - 1].add(slot)
         } else {
-            slots[slots.count - 1].add(refusal, at: now)
+            slots = (slots + [slot]).suffix(Self.slotLimit)
         }
-        slots = slots.suffix(Self.slotLimit)
     }
 
     private mutating func pause(_ index: Int, step: Int, by seat: Seat, at now: Int) {
@@ -394,7 +385,6 @@ public struct Account: Sendable, Hashable {
         records[index].pause = Pause(
             since: record.pause?.since ?? now, nextTry: nextTry(of: record, step: step, after: now),
             step: step, number: number, replica: seat.replica, sent: seat.sent)
-        records[index].indecisions = 0
     }
 
     private func nextTry(of record: Record, step: Int, after now: Int) -> Int {
@@ -416,14 +406,14 @@ public struct Account: Sendable, Hashable {
         if role == .unknown { return used < 2 }
         if used < 3 { return true }
         // A server that is slow with its first answers leaves room for a leader at another one.
-        if used == 3, role == .doubt, reservations.contains(where: { $0.isSecond && now < $0.end }) { return true }
+        if used == 3, role == .doubt, Set(reservations.map(\.server)).count < reservations.count { return true }
         guard used == 3, isLastSlotFree(at: now) else { return false }
         return role != .retry || goodRecord(besides: index) == nil
     }
 
     /// The last slot is for the first try after a pause.
-    private func isLastSlotFree(at now: Int) -> Bool {
-        firstPause.map { now >= $0 &+ firstStep && !isAnyUnderWay(at: now) } ?? false
+    func isLastSlotFree(at now: Int) -> Bool {
+        firstPause.map { now >= $0 &+ firstStep } ?? false
     }
 
     /// Whether a leader's verdict is awaited.
@@ -481,8 +471,7 @@ public struct Account: Sendable, Hashable {
         if records[index].isKnown { return false }
         records[index].isKnown = true
         isProven = true
-        unprovenRefusals = 0
-        unprovenPlaces = []
+        (unprovenRefusals, unprovenPlace) = (0, nil)
         return true
     }
 
@@ -528,7 +517,6 @@ public struct Account: Sendable, Hashable {
     /// A server may learn of a new value so much later than the proxy.
     static let rotationTime = 60_000
     private static let recordLimit = 256
-    private static let placeLimit = 8
     /// Samples of all servers together, but for one of each.
     private static let sampleLimit = 64
 

@@ -12,22 +12,28 @@ import Testing
     private mutating func ask(_ server: String, _ page: Page, _ verdict: AnswerVerdict, size: Int = 0, at now: Int) {
         let request = Account.Request(id: seat.nextID(), server: server, target: page.target)
         let sample = Account.Sample(target: page.target, content: Array(repeating: 0xFF, count: size))
-        for case .send(let answer, _) in account.request(request, by: &seat, at: now) {
+        let decisions = account.request(request, by: &seat, at: now)
+        _ = Account.giveUp(request.id, by: &seat)
+        for case .send(let answer, _) in decisions {
             _ = account.judge(answer, verdict, sample: sample, by: &seat, at: now)
         }
-        _ = Account.giveUp(request.id, by: &seat)
     }
 
-    @Test mutating func `servers that a client makes up do not push out one that has accepted the version`() throws {
+    @Test mutating func `servers that a client makes up push out no others`() throws {
         ask("good", open, .accepted, at: 0)
-        for number in 0..<1000 {
-            for page in 0..<2 {
-                ask("made-up-\(number)", .open(page), .refused, at: 1000 * number)
-                ask("good", open, .accepted, at: 1000 * number)
-            }
+        for page in 0..<2 {
+            ask("paused", .open(page), .refused, at: 0)
+            ask("good", open, .accepted, at: 1)
         }
+        _ = account.learnOfTickets(at: "ticketed")
+        let first = Account.Request(id: seat.nextID(), server: "leading", target: open.target)
+        #expect(account.request(first, by: &seat, at: 2).count == 1)
+        for number in 0..<1000 { ask("made-up-\(number)", open, .refused, at: 3) }
         #expect(account.records.count <= 256)
         #expect(account.record(of: "good")?.isKnown == true)
+        #expect(account.record(of: "paused")?.pause != nil)
+        #expect(account.record(of: "ticketed")?.takesTickets == true)
+        #expect(account.record(of: "leading")?.leader != nil)
     }
 
     @Test mutating func `a slot does not grow with the number of replicas`() {
@@ -72,6 +78,117 @@ import Testing
         #expect(account.takenSlots(at: 1000 + Account.slotTime).isEmpty)
     }
 
+    @Test mutating func `a clock that is set back holds back no unproven version, and none behind a dead replica`() {
+        let later = 10_000_000_000
+        for page in 0..<2 { ask("a", .open(page), .refused, at: later) }
+        _ = account.follow(by: &seat, at: 1000)
+        #expect(account.hold(at: "a", now: 1000) == 1000 + 30 * minute)
+        account = Account()
+        let lost = Account.Request(id: seat.nextID(), server: "a", target: open.target)
+        #expect(account.request(lost, by: &seat, at: later).count == 1)
+        _ = account.follow(by: &seat, at: 1000)
+        #expect(account.nextWake(after: 1000) == 31_000)
+    }
+
+    @Test mutating func `an acceptance, and a reset, leave nothing of what was refused`() throws {
+        ask("a", open, .accepted, at: 0)
+        ask("a", .forbidden(0), .refused, at: 1000)
+        for verdict in [AnswerVerdict.none, .refused] { ask("a", open, verdict, at: 3000) }
+        for step in [33_000, 340_000, 2_200_000, 4_100_000] {
+            for case .send(let answer, _) in account.wake(by: &seat, at: step) {
+                _ = account.judge(answer, .refused, by: &seat, at: step)
+            }
+        }
+        var record = try #require(account.record(of: "a"))
+        #expect(record.pause?.step == 4 && record.mayAskOpenly && record.indecisions == 1 && account.firstPause != nil)
+        var accepted = account
+        for case .send(let answer, _) in accepted.wake(by: &seat, at: 6_000_000) {
+            _ = accepted.judge(answer, .accepted, by: &seat, at: 6_000_000)
+        }
+        account.reset()
+        for account in [account, accepted] {
+            #expect(account.slots.isEmpty && account.firstPause == nil)
+            #expect(!account.isTroubled && account.isGood(at: "a"))
+            record = try #require(account.record(of: "a"))
+            #expect(record.indecisions == 0)
+        }
+        #expect(account.record(of: "a")?.mayAskOpenly == false)
+        var unproven = Account()
+        for page in 0..<2 {
+            let request = Account.Request(id: seat.nextID(), server: "a", target: Page.open(page).target)
+            for case .send(let answer, _) in unproven.request(request, by: &seat, at: 0) {
+                _ = unproven.judge(answer, .refused, by: &seat, at: 0)
+            }
+        }
+        #expect(unproven.isTroubled)
+        unproven.reset()
+        #expect(!unproven.isTroubled && unproven.hold(at: "a", for: Page.open(1).target, now: 1) == nil)
+    }
+
+    @Test mutating func `the refusals before a first acceptance do not count after it`() {
+        ask("a", open, .refused, at: 0)
+        var learned = account
+        #expect(account.unprovenRefusals == 1 && learned.learn(of: "b"))
+        ask("b", open, .accepted, at: 1)
+        #expect(!account.isTroubled)
+        for account in [account, learned] { #expect(account.unprovenRefusals == 0 && account.unprovenPlace == nil) }
+    }
+
+    @Test mutating func `what goes ahead beside a try does not set its steps back`() {
+        ask("b", open, .accepted, at: 0)
+        for (page, time) in [(0, 0), (1, 0), (2, 31 * minute)] {
+            ask("a", .open(page), .refused, at: time)
+            ask("b", open, .accepted, at: time + 1)
+        }
+        #expect(account.record(of: "a")?.pause?.step == 1)
+        let time = 92 * minute
+        var answers: [SentAnswer] = []
+        for page in 3...4 {
+            let request = Account.Request(id: seat.nextID(), server: "a", target: Page.open(page).target)
+            for case .send(let answer, _) in account.request(request, by: &seat, at: time) { answers.append(answer) }
+        }
+        for case .send(let answer, _) in account.hurry(at: "a", by: &seat, at: time) { answers.append(answer) }
+        #expect(answers.map(\.role) == [.retry, .retry])
+        for answer in answers { _ = account.judge(answer, .refused, by: &seat, at: time) }
+        #expect(account.record(of: "a")?.pause?.step == 2)
+    }
+
+    @Test mutating func `an answer that was sent before a leader says nothing of that leader`() {
+        for server in ["a", "b"] { ask(server, open, .accepted, at: 0) }
+        ask("a", .forbidden(0), .refused, at: 1)
+        var other = Account.Seat(replica: 2)
+        var answers: [SentAnswer] = []
+        let atA = Account.Request(id: seat.nextID(), server: "a", target: open.target)
+        for case .send(let answer, _) in account.request(atA, by: &seat, at: 2) { answers.append(answer) }
+        let atB = Account.Request(id: other.nextID(), server: "b", target: open.target)
+        for case .send(let answer, _) in account.request(atB, by: &other, at: 2) { answers.append(answer) }
+        #expect(answers.map(\.server) == ["a", "b"])
+        _ = account.judge(answers[0], .accepted, by: &seat, at: 3)
+        #expect(account.reservations.map(\.isCleared) == [false])
+    }
+
+    @Test mutating func `requests wait for the leader of now, not for one that took too long`() {
+        /// - Returns: the answers that a verdict sends.
+        func sent(_ decisions: [Account.Decision]) -> [SentAnswer] {
+            decisions.compactMap { if case .send(let answer, _) = $0 { answer } else { nil } }
+        }
+        ask("a", open, .accepted, at: 0)
+        var other = Account.Seat(replica: 2)
+        let early = other.send(
+            Account.Request(id: 1, server: "b", target: open.target), as: .free, knowing: account.number)
+        ask("a", .forbidden(0), .refused, at: 1)
+        var leaders: [SentAnswer] = []
+        for time in [2, 40_000] {
+            let request = Account.Request(id: seat.nextID(), server: "a", target: open.target)
+            leaders += sent(account.request(request, by: &seat, at: time))
+        }
+        #expect(leaders.map(\.role) == [.doubt, .doubt])
+        // Another server refuses the version meanwhile, so that the first leader's verdict clears nothing.
+        _ = account.judge(early, .refused, by: &other, at: 40_001)
+        #expect(sent(account.judge(leaders[0], .accepted, by: &seat, at: 40_002)).isEmpty)
+        #expect(sent(account.judge(leaders[1], .accepted, by: &seat, at: 40_003)).map(\.role) == [.free, .free])
+    }
+
     @Test mutating func `a rule that no longer says retry never is followed at once`() {
         ask("a", open, .accepted, at: 0)
         for page in [Page.forbidden(0), open, open] {
@@ -99,6 +216,15 @@ import Testing
         #expect(completed.number == 2)
         #expect(stored.completed(by: Account()) == stored)
         #expect(completed.completed(by: own) == completed)
+    }
+
+    @Test mutating func `a server that takes tickets proves nothing, and is kept where the store does not have it`() {
+        #expect(account.learnOfTickets(at: "a") && !account.learnOfTickets(at: "a"))
+        #expect(account.standing(now: 0).state == .good && !account.isProven && !account.isGood(at: "a"))
+        let completed = Account().completed(by: account)
+        #expect(completed.record(of: "a")?.takesTickets == true && !completed.isProven)
+        ask("a", open, .refused, at: 0)
+        #expect(account.standing(now: 0).state == .unproven)
     }
 
     @Test func `a process that has counted more while the store was away goes on from that`() {

@@ -26,7 +26,7 @@ struct PauseWatch {
         }
         let before = former.record(of: answer.server)?.pause
         let after = account.record(of: answer.server)?.pause
-        if after == nil, indecisions[answer.server, default: 0] >= 3 {
+        if after == nil, account.record(of: answer.server)?.leader == nil, indecisions[answer.server, default: 0] >= 3 {
             throw BrokenPromise(.rest, "three leaders at \(answer.server) had no verdict, and it is not paused")
         }
         // Its time may change: a server that is known by now has shorter steps.
@@ -36,6 +36,14 @@ struct PauseWatch {
         }
         if before == nil, verdict == .abandoned || verdict == .none && indecisions[answer.server, default: 0] < 3 {
             throw BrokenPromise(.others, "\(answer.server) is paused without a verdict")
+        }
+        if let before, let after {
+            if after.since != before.since {
+                throw BrokenPromise(.visibility, "the pause of \(answer.server) is shown to begin anew")
+            }
+            if verdict == .none, after.step != before.step {
+                throw BrokenPromise(.healing, "the steps of \(answer.server) move without a verdict")
+            }
         }
         indecisions[answer.server] = nil
         paused[answer.server] = after == nil ? nil : last

@@ -121,6 +121,14 @@ import Testing
         #expect(try scene.refusedAnswers() == 2)
     }
 
+    @Test func `a page of a version that no server has accepted costs one answer in half an hour`() throws {
+        var scene = Scene(["a"], isWarm: false)
+        scene.outage(at: "a", from: 0, to: 1_000_000)
+        for number in 0..<300 { scene.ask("a", .open(1), at: 10 * Double(number)) }
+        #expect(try scene.refusedAnswers(until: 1800) == 1)
+        #expect(try scene.refusedAnswers() == 2)
+    }
+
     @Test func `a first page that is forbidden costs one answer`() throws {
         var scene = Scene(["a"], isWarm: false)
         scene.ask("a", .forbidden(1), at: 1)

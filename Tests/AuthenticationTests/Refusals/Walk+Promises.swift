@@ -34,7 +34,6 @@ extension Walk {
 
     /// A leader is alone at its server, and may go there.
     mutating func checkRole(of key: Key, _ answer: SentAnswer, of replica: Int) throws(BrokenPromise) {
-        let isLeader = { (role: SentAnswer.Role) in role == .doubt || role == .retry || role == .open }
         let record = replicas.copies[replica].record(of: answer.server)
         if answer.role == .free || answer.role == .doubt, record?.pause != nil {
             throw BrokenPromise(.lockout, "\(key) goes to \(answer.server), which is paused, as \(answer.role)")
@@ -42,12 +41,15 @@ extension Walk {
         if answer.role == .open {
             openTries[answer.server, default: 0] += 1
             if openTries[answer.server, default: 0] > 1 {
-                throw BrokenPromise(.lockout, "\(key) is the second that goes out besides a try of \(answer.server)")
+                throw BrokenPromise(.lockout, "\(key) is the second request at a try of \(answer.server)")
             }
         }
-        guard isLeader(answer.role), record?.isKnown == true else { return }
+        guard answer.role.isRetrial, record?.isKnown == true else { return }
+        if answer.role == .retry, !answer.isProbe, record?.canProbe == true {
+            throw BrokenPromise(.others, "\(key) is the try of \(answer.server), which the proxy can ask itself")
+        }
         let other = underWay.first { entry in
-            isLeader(entry.value.answer.role) && entry.value.answer.server == answer.server
+            entry.value.isAtKnown && entry.value.answer.server == answer.server
                 && replicas.account.reservations.contains {
                     $0.id == entry.value.answer.reservation && clock < $0.end
                 }
@@ -65,18 +67,32 @@ extension Walk {
     /// The proxy asks the server itself.
     mutating func checkProbe(by sample: Account.Sample, at server: String) throws(BrokenPromise) {
         probes += 1
+        if replicas.account.record(of: server)?.isKnown != true {
+            throw BrokenPromise(.lockout, "\(server) is asked by the proxy, and has never accepted the version")
+        }
         if !plan.mayProbe { throw BrokenPromise(.others, "\(server) is asked by the proxy, and the rule forbids it") }
         if let page = plan.probedPage, page.target != sample.target {
             throw BrokenPromise(.others, "\(server) is asked for another page than the rule's")
         }
     }
 
-    /// A request waits as long as a verdict is to come.
+    /// A request waits as long as a verdict is to come. What is kept of refused answers has a bound.
     func checkWaiting() throws(BrokenPromise) {
+        if replicas.account.slots.count > 4 { throw BrokenPromise(.rest, "five slots are kept") }
         guard plan.replicas == 1, let key = waiting.keys.first, !replicas.account.isAnyUnderWay(at: clock) else {
             return
         }
         throw BrokenPromise(.visibility, "\(key) waits, and no answer is under way")
+    }
+
+    /// Checks that no request waits at a server that is good after the reset.
+    func checkReset(by replica: Int) throws(BrokenPromise) {
+        for key in waiting.keys {
+            guard let asked = requests[key], asked.replica == replica,
+                replicas.account.isGood(at: plan.servers[asked.server].name)
+            else { continue }
+            throw BrokenPromise(.healing, "\(key) waits after a reset")
+        }
     }
 
     /// A request meets the state that was shown of its server before.

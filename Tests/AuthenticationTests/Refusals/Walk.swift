@@ -30,6 +30,8 @@ struct Walk {
         let order: Int
         /// The run of refused answers that its replica knew of when it sent this one.
         let knownRun: Int?
+        /// Whether it is a leader's, at a server that has accepted the version before.
+        let isAtKnown: Bool
         /// Whether its replica has died.
         var isLost = false
     }
@@ -242,6 +244,7 @@ struct Walk {
         knownRuns = Array(repeating: nil, count: plan.replicas)
         let replica = random.below(plan.replicas)
         try carryOut(replicas.reset(by: replica, at: clock), of: replica)
+        try checkReset(by: replica)
         for other in replicas.indices where other != replica {
             add(.follows(replica: other), at: now + Self.notificationTime)
         }
@@ -308,7 +311,7 @@ struct Walk {
         try pauses.note(verdict, on: answer, order: sent.order, last: order, from: account, to: replicas.account)
         for other in others { add(.follows(replica: other), at: now + Self.notificationTime) }
         if verdict == .accepted, answer.role != .free, sent.order > lastBeforeDeath { isDeathOpen = false }
-        if answer.role == .retry { openTries[answer.server] = 0 }
+        if answer.role == .retry { openTries[answer.server] = answer.isProbe ? 0 : 1 }
         if verdict == .refused {
             if plan.kind == .pageGone, answer.role == .doubt, now > plan.gone ?? 0 { try notePageGone() }
             refusedAnswers += 1
@@ -347,14 +350,16 @@ struct Walk {
         let isReleased =
             plan.replicas > 1 && answer.role == .free && answer.knew == 0 && !replicas.account.slots.isEmpty
         let run = knownRuns[replica] == judge.run && !isReleased ? judge.run : nil
-        underWay[key] = UnderWay(answer: answer, replica: replica, order: order, knownRun: run)
         let index = plan.servers.firstIndex { $0.name == answer.server } ?? 0
+        underWay[key] = UnderWay(
+            answer: answer, replica: replica, order: order, knownRun: run,
+            isAtKnown: answer.role.isRetrial && replicas.account.record(of: answer.server)?.isKnown == true)
         let server = plan.servers[index]
         var time = server.latency / 2 + random.below(server.latency / 2)
         // The server judges it half-way.
         let verdict = verdict(of: index, on: Page(target: answer.target), at: now + random.below(time))
         if plan.kind == .slow, index == 0, !answer.isProbe, random.happens(30) { time += random.within(1000...9000) }
-        if plan.kind == .stalling, verdict == .refused || random.happens(10) { time += random.within(5000...90_000) }
+        if plan.kind == .stalling, verdict != .accepted || random.happens(10) { time += random.within(5000...90_000) }
         if let hang = plan.hang, index == 0, !hasHung {
             hasHung = true
             time += hang

@@ -130,7 +130,7 @@ struct WalkPlan {
         replicas = random.one(of: [1, 1, 1, 2, 3])
         mayProbe = kind != .noProbe
         areAllPosted = kind == .noSamples
-        flakiness = kind == .flaky ? 10 : 0
+        flakiness = kind == .flaky || kind == .stalling ? 10 : 0
         haste = kind == .leaving ? 40 : 0
         comesInBursts = (kind == .burst || kind == .central) && random.happens(60)
         drawTrouble(kind, &random)

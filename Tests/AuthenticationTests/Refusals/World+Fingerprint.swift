@@ -83,11 +83,11 @@ extension World {
         }
         for reservation in account.reservations {
             print.add(-8, reservation.end - now, numbers[reservation.number], reservation.isCleared ? 1 : 0)
-            print.add(reservation.isSecond ? 1 : 0)
+            print.add(WorldSetting.names.firstIndex(of: reservation.server) ?? -1)
             print.add(seat(reservation.id.replica), places[reservation.id.sent])
         }
         print.add(account.isProven ? 1 : 0, min(account.unprovenRefusals, 9), max(0, account.unprovenTry - now))
-        for place in account.unprovenPlaces { print.add(place.server == "a" ? 0 : 1, Int(place.target)) }
+        if let place = account.unprovenPlace { print.add(place.server == "a" ? 0 : 1, Int(place.target)) }
         print.add(account.firstPause.map { min(now - $0, 30_000) } ?? -1)
     }
 }

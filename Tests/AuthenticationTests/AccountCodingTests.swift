@@ -29,6 +29,7 @@ struct AccountCodingTests {
         record.indecisions = 2
         record.refusedTargets = [1, .max]
         record.unknownTry = 77
+        record.doubt = account.slots[0]
         (record.lastAccepted, record.lastRefused) = (31, 32)
         record.clearances = 300
         record.mayAskOpenly = true
@@ -63,7 +64,7 @@ struct AccountCodingTests {
             ])
         #expect(
             fields(Account.Record("")) == [
-                "clearances", "fixedSample", "indecisions", "isKnown", "lastAccepted", "lastRefused", "leader",
+                "clearances", "doubt", "fixedSample", "indecisions", "isKnown", "lastAccepted", "lastRefused", "leader",
                 "mayAskOpenly", "mayProbe", "pause", "reason", "refusedTargets", "retry", "samples", "server",
                 "takesTickets", "unknownTry", "wasKnown",
             ])

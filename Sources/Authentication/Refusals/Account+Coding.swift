@@ -129,6 +129,7 @@ extension Account.Record {
         if let reason { writer.put(reason) }
         for time in [lastAccepted, lastRefused, unknownTry] { writer.put(time) }
         writer.put(flags: [takesTickets])
+        writer.put(doubt.map { [$0] } ?? []) { writer, doubt in doubt.write(to: &writer) }
     }
 
     fileprivate init?(from reader: inout AccountReader) {
@@ -161,6 +162,7 @@ extension Account.Record {
         (lastAccepted, lastRefused) = (reader.number() ?? 0, reader.number() ?? 0)
         unknownTry = reader.number() ?? 0
         takesTickets = reader.flags()?.contains(0) ?? false
+        doubt = reader.list { Account.Slot(from: &$0) }?.last
     }
 }
 

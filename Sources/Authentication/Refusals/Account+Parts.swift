@@ -51,6 +51,8 @@ extension Account {
         /// Accepted requests that can be repeated, the next to repeat first.
         public internal(set) var samples: [Sample] = []
         public internal(set) var pause: Pause?
+        /// The refused answers since it last accepted one that was sent later than they were.
+        var doubt: Slot?
         /// What its latest refusal was about, as text for an operator; nil: it has refused nothing since it accepted.
         public internal(set) var reason: String?
         /// When it last accepted and refused the version; 0: not known. They decide nothing.

@@ -36,6 +36,7 @@ extension Account {
         unprovenPlace = nil
         for index in records.indices {
             records[index].pause = nil
+            records[index].doubt = nil
             records[index].reason = nil
             records[index].refusedTargets = []
             records[index].indecisions = 0

@@ -67,7 +67,8 @@ extension Account {
 
     /// Whether anything is held against the version.
     public var isTroubled: Bool {
-        !slots.isEmpty || unprovenRefusals > 0 || records.contains { $0.pause != nil || !$0.refusedTargets.isEmpty }
+        !slots.isEmpty || unprovenRefusals > 0
+            || records.contains { $0.pause != nil || $0.doubt != nil || !$0.refusedTargets.isEmpty }
     }
 
     /// The state at a server.
@@ -81,7 +82,7 @@ extension Account {
         }
         if !isProven { return unprovenStanding(at: now, of: server) }
         let isKnown = record?.isKnown ?? false
-        if let room = room(forKnown: isKnown, at: now) {
+        if !isKnown || !slots.isEmpty, let room = room(forKnown: isKnown, at: now) {
             return Standing(.held, since: takenSlots(at: now).last?.time ?? now, room)
         }
         if !isKnown {
@@ -91,7 +92,8 @@ extension Account {
             let hasOthers = !record.refusedTargets.contains(Self.soleTarget)
             return Standing(.unknown, since: record.lastRefused, hasOthers ? .otherTarget(or: next) : .time(next))
         }
-        return slots.isEmpty ? .good : Standing(.doubted, since: doubtStart)
+        if isGood(at: server) { return .good }
+        return Standing(.doubted, since: slots.isEmpty ? record?.doubt?.time : doubtStart)
     }
 
     /// The worst state at any server.

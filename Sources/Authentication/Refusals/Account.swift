@@ -2,11 +2,13 @@
 ///
 /// The account behind a version is a single one, whatever the realm, path, method, scheme or client, and a server's lock counts
 /// all of its refused answers. So the account has four *slots*. A refused answer takes one, for half an hour; it stays a doubt
-/// until an answer that was sent later is accepted. There is a *record* for each server that has judged the version. Rules:
+/// until an answer that was sent later is accepted by any server. The server that refused it may have an account of its own:
+/// there the doubt stays until this server accepts an answer. Each server that has judged the version has a *record*. Rules:
 ///
-/// - **good**: accepted here before, and no slot is taken. All requests may send the version.
-/// - **doubted**: accepted here before, and a slot is taken. One leader asks the server, by a request that was accepted
-///   before (a *probe*); the others wait for its verdict.
+/// - **good**: accepted here before, no slot is taken, and this server has not refused it since. All requests may send the
+///   version.
+/// - **doubted**: accepted here before, and a slot is taken, or this server has refused it since. One leader asks the server,
+///   by a request that was accepted before (a *probe*); the others wait for its verdict.
 /// - **paused**: a leader was refused here. One try is made when it is due, after longer and longer steps.
 /// - **unknown**: never accepted here. One leader sends it, and the others wait.
 ///
@@ -318,6 +320,7 @@ public struct Account: Sendable, Hashable {
         // Of many servers each keeps one, since all are written to the store together.
         if let sample { records[index].add(sample, limit: max(1, Self.sampleLimit / records.count)) }
         slots.removeAll { $0.isCleared(by: answer) }
+        if records[index].doubt?.isCleared(by: answer) ?? false { records[index].doubt = nil }
         if slots.isEmpty { firstPause = nil }
         for place in reservations.indices where reservations[place].isBefore(answer) {
             reservations[place].isCleared = true
@@ -325,7 +328,7 @@ public struct Account: Sendable, Hashable {
     }
 
     private mutating func refuse(_ answer: SentAnswer, _ index: Int, by seat: Seat, at now: Int) {
-        takeSlot(answer, at: now)
+        takeSlot(answer, index, at: now)
         records[index].markSample(of: answer.target, asRefused: true)
         let record = records[index]
         if let pause = record.pause, !pause.isBefore(answer) { return }
@@ -364,7 +367,7 @@ public struct Account: Sendable, Hashable {
 
     /// An answer that was sent before its sender knew of the oldest refusal was under way, and takes no slot of its own: the
     /// newest slot stands for it, too.
-    private mutating func takeSlot(_ answer: SentAnswer, at now: Int) {
+    private mutating func takeSlot(_ answer: SentAnswer, _ index: Int, at now: Int) {
         number &+= 1
         let slot = Slot(
             time: now, id: number, refusals: [Slot.Refusal(replica: answer.replica, sent: answer.sent, id: number)])
@@ -374,6 +377,8 @@ public struct Account: Sendable, Hashable {
         } else {
             slots = (slots + [slot]).suffix(Self.slotLimit)
         }
+        guard records[index].isKnown else { return }
+        if records[index].doubt == nil { records[index].doubt = slot } else { records[index].doubt?.add(slot) }
     }
 
     private mutating func pause(_ index: Int, step: Int, by seat: Seat, at now: Int) {
@@ -404,7 +409,8 @@ public struct Account: Sendable, Hashable {
     private func allows(_ role: SentAnswer.Role, _ index: Int, at now: Int) -> Bool {
         let used = usedSlots(at: now)
         if role == .unknown { return used < 2 }
-        if used < 3 { return true }
+        // A server that is doubted for its own refusal, and no other is: as many may be asked at once as may be sent to.
+        if used < 3 || role == .doubt && slots.isEmpty { return true }
         // A server that is slow with its first answers leaves room for a leader at another one.
         if used == 3, role == .doubt, Set(reservations.map(\.server)).count < reservations.count { return true }
         guard used == 3, isLastSlotFree(at: now) else { return false }
@@ -500,7 +506,7 @@ public struct Account: Sendable, Hashable {
     /// Whether requests send the version to the server without asking: it was accepted there, and nothing is against it.
     public func isGood(at server: String) -> Bool {
         guard slots.isEmpty, let record = record(of: server) else { return false }
-        return record.isKnown && record.pause == nil
+        return record.isKnown && record.pause == nil && record.doubt == nil
     }
 
     // MARK: - Figures

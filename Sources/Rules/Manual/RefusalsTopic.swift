@@ -24,13 +24,14 @@ extension ManualTopic {
         = No lock-out
         In any half hour servers refuse at most 4 answers with one value. A value that no server has ever accepted is refused
         at most twice in the first half hour, then once after 30 minutes, 1, 2, 4, 8 and 16 hours, then once a day. An
-        acceptance starts the count anew. Answers that are under way when the first refusal comes are not counted: the proxy
-        cannot call them back. Without a store each proxy counts alone.
+        acceptance starts the count anew. A server may have a directory of its own: so each server, too, refuses at most 4
+        answers, until it accepts one itself. Answers that are under way when the first refusal comes are not counted: the
+        proxy cannot call them back. Without a store each proxy counts alone.
 
         = A client cannot take a credential from the others
         Suppose a server has accepted the value before, and still does. Then no request of one client delays another
-        client's answer by more than one exchange with that server, or two if another server refuses the value meanwhile,
-        or another proxy asks. This needs a request that the proxy can repeat: see `probe`. Two other servers that refuse the
+        client's answer by more than one exchange with that server, or two if other servers refuse an answer meanwhile, or
+        another proxy asks. This needs a request that the proxy can repeat: see `probe`. Two other servers that refuse the
         value at the same time delay it by up to 30 seconds, three or more by up to half an hour. So name hosts in rules
         instead of wildcards.
 
@@ -58,7 +59,7 @@ extension ManualTopic {
         = doubted
         The server has accepted the value before, but some server has refused it since. The proxy asks this server by a
         request of its own; requests wait for the verdict, at most for `timeouts connect`. If the server accepts the value,
-        it is good again, everywhere. If not, it is paused.
+        it is good again, here and at all servers that have not refused it themselves. If not, it is paused.
 
         = paused
         The server has refused the value, also when the proxy asked. It is tried again after the times of `retry`, by one

@@ -110,9 +110,8 @@ import Testing
             #expect(account.slots.isEmpty && account.firstPause == nil)
             #expect(!account.isTroubled && account.isGood(at: "a"))
             record = try #require(account.record(of: "a"))
-            #expect(record.indecisions == 0)
+            #expect(record.doubt == nil && record.indecisions == 0 && !record.mayAskOpenly)
         }
-        #expect(account.record(of: "a")?.mayAskOpenly == false)
         var unproven = Account()
         for page in 0..<2 {
             let request = Account.Request(id: seat.nextID(), server: "a", target: Page.open(page).target)
@@ -187,6 +186,64 @@ import Testing
         _ = account.judge(early, .refused, by: &other, at: 40_001)
         #expect(sent(account.judge(leaders[0], .accepted, by: &seat, at: 40_002)).isEmpty)
         #expect(sent(account.judge(leaders[1], .accepted, by: &seat, at: 40_003)).map(\.role) == [.free, .free])
+    }
+
+    @Test mutating func `a server stays doubted until it accepts an answer that was sent after all that it refused`() {
+        for server in ["a", "b"] { ask(server, open, .accepted, at: 0) }
+        let answers = (0..<3).map { page in
+            let request = Account.Request(id: seat.nextID(), server: "a", target: Page.open(page).target)
+            return seat.send(request, as: .free, knowing: account.number)
+        }
+        for number in [0, 2] { _ = account.judge(answers[number], .refused, by: &seat, at: 1) }
+        ask("b", open, .accepted, at: 2)
+        #expect(account.slots.isEmpty && account.isGood(at: "b") && !account.isGood(at: "a"))
+        _ = account.judge(answers[1], .accepted, by: &seat, at: 3)
+        #expect(!account.isGood(at: "a") && account.standing(at: "a", now: 3).state == .doubted)
+        ask("a", open, .accepted, at: 4)
+        #expect(account.isGood(at: "a"))
+    }
+
+    @Test mutating func `servers that are doubted for their own refusals are asked at the same time`() {
+        let servers = ["a", "b", "c", "d"]
+        for server in servers + ["e"] { ask(server, open, .accepted, at: 0) }
+        let answers = servers.map { server in
+            let request = Account.Request(id: seat.nextID(), server: server, target: open.target)
+            return seat.send(request, as: .free, knowing: account.number)
+        }
+        for answer in answers { _ = account.judge(answer, .refused, by: &seat, at: 1) }
+        ask("e", open, .accepted, at: 2)
+        #expect(account.slots.isEmpty)
+        for server in servers {
+            let request = Account.Request(id: seat.nextID(), server: server, target: open.target)
+            let sent = account.request(request, by: &seat, at: 3).filter { if case .send = $0 { true } else { false } }
+            #expect(sent.count == 1, "\(server)")
+        }
+    }
+
+    @Test mutating func `a server that accepts an earlier answer while it is paused is tried sooner`() {
+        ask("b", open, .accepted, at: 0)
+        let request = Account.Request(id: seat.nextID(), server: "a", target: open.target)
+        let early = seat.send(request, as: .unknown, knowing: account.number)
+        for page in 0..<2 {
+            ask("a", .open(page), .refused, at: 1)
+            ask("b", open, .accepted, at: 2)
+        }
+        #expect(account.record(of: "a")?.pause?.nextTry == 1 + 30 * minute)
+        _ = account.judge(early, .accepted, by: &seat, at: 10)
+        #expect(account.record(of: "a")?.pause?.nextTry == 30_010)
+    }
+
+    @Test mutating func `where four slots are taken a version is held until the first is free`() {
+        for server in ["a", "b"] { ask(server, open, .accepted, at: 0) }
+        ask("c", open, .accepted, size: 1025, at: 0)
+        ask("a", .forbidden(0), .refused, at: 0)
+        ask("a", open, .refused, at: 1000)
+        ask("b", open, .refused, at: 2000)
+        for case .send(let answer, _) in account.wake(by: &seat, at: 31_000) {
+            _ = account.judge(answer, .refused, by: &seat, at: 31_000)
+        }
+        #expect(account.slots.count == 4)
+        #expect(account.hold(at: "c", now: 40_000) == 30 * minute)
     }
 
     @Test mutating func `a rule that no longer says retry never is followed at once`() {

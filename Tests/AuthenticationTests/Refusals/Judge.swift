@@ -2,7 +2,8 @@
 @testable import Authentication
 #endif
 
-/// Counts refused answers as a directory does that locks an account after five in half an hour (P1).
+/// Counts refused answers as a directory does that locks an account after five in half an hour (P1). A server may have a
+/// directory of its own.
 ///
 /// A *run* begins with a refused answer. It ends when the proxy knows of an accepted one that was sent later than the run's
 /// first, or that was a leader's. Refused answers that were sent before their replica knew of the run's first one are under
@@ -28,17 +29,19 @@ struct Judge {
     ) throws(BrokenPromise) {
         switch verdict {
         case .none, .abandoned: break
-        case .accepted:
-            wasAccepted = true
-            unproven = 0
-            if let run, order > run || role.isRetrial {
-                self.run = nil
-                counted = []
-            }
+        case .accepted: noteAcceptance(role, order: order)
         case .refused:
             if !wasAccepted { try noteUnproven(at: now) }
             try noteRefusal(order: order, known: known, at: now)
         }
+    }
+
+    mutating func noteAcceptance(_ role: SentAnswer.Role, order: Int) {
+        wasAccepted = true
+        unproven = 0
+        guard let run, order > run || role.isRetrial else { return }
+        self.run = nil
+        counted = []
     }
 
     /// An operator has the version tried again, and answers for it.

@@ -91,6 +91,14 @@ import Testing
         #expect(try scene.refusedAnswers() == 3)
     }
 
+    @Test func `a password that is changed at one of two busy servers costs four answers`() throws {
+        var scene = Scene(["a", "b"])
+        scene.outage(at: "a", from: 10, to: 1_000_000)
+        scene.open("a", from: 9, to: 2000, every: 2)
+        scene.open("b", from: 9.05, to: 2000, every: 0.3)
+        #expect(try scene.refusedAnswers(until: 1800) == 4)
+    }
+
     @Test func `polls of a page that was forbidden do not try a changed password`() throws {
         var scene = Scene(["a"])
         scene.outage(at: "a", from: 20, to: 1_000_000)

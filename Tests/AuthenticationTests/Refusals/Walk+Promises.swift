@@ -130,7 +130,8 @@ extension Walk {
             throw BrokenPromise(.others, "\(key) at \(answer.server) waited for \(verdicts) verdicts")
         }
         let exchange = plan.servers.map(\.latency).max() ?? 0
-        let exchanges = max(min(plan.replicas, 2), 1 + plan.wrongOthers(than: asked.server))
+        let areOthersRefusing = plan.servers.count > 2 && plan.badness > 0
+        let exchanges = max(min(plan.replicas, 2), 1 + plan.wrongOthers(than: asked.server), areOthersRefusing ? 2 : 1)
         if now - asked.time > exchange * exchanges + 60 + 60 * plan.replicas {
             throw BrokenPromise(.others, "\(key) at \(answer.server) waited for \(now - asked.time) ms")
         }

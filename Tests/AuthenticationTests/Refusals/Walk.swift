@@ -30,6 +30,8 @@ struct Walk {
         let order: Int
         /// The run of refused answers that its replica knew of when it sent this one.
         let knownRun: Int?
+        /// The run of its server's own refused answers that its replica knew of.
+        let knownRunOfServer: Int?
         /// Whether it is a leader's, at a server that has accepted the version before.
         let isAtKnown: Bool
         /// Whether its replica has died.
@@ -57,6 +59,8 @@ struct Walk {
     var random: RandomNumbers
     var replicas: Replicas
     var judge = Judge()
+    /// A judge for each server, as if it had a directory of its own. Each knows what a single replica knows.
+    var serverJudges: [Judge]
     private var pauses = PauseWatch()
     var now = 0
     var requests: [Key: Asked] = [:]
@@ -112,6 +116,7 @@ struct Walk {
         let account = plan.kind == .rotation ? Self.rotated(plan) : Account()
         replicas = Replicas(account, count: plan.replicas)
         knownRuns = Array(repeating: nil, count: plan.replicas)
+        serverJudges = Array(repeating: Judge(), count: plan.servers.count)
         wasAccepted = Array(repeating: [], count: plan.servers.count)
         lastAcceptances = Array(repeating: 0, count: plan.servers.count)
         hasSample = Array(repeating: plan.kind == .rotation, count: plan.servers.count)
@@ -240,6 +245,7 @@ struct Walk {
         lastReset = now
         isRefusedSinceReset = false
         judge.reset()
+        for server in serverJudges.indices { serverJudges[server].reset() }
         pauses.reset()
         knownRuns = Array(repeating: nil, count: plan.replicas)
         let replica = random.below(plan.replicas)
@@ -288,6 +294,7 @@ struct Walk {
         tell("\(key) is \(verdict) by \(answer.server), as \(answer.role)")
         let former = judge.run
         try judge.note(verdict, answer.role, order: sent.order, known: sent.knownRun, at: now)
+        try judgeAtServer(server, verdict, on: sent)
         let others = replicas.indices.filter { $0 != sent.replica }
         if let run = judge.run, former == nil {
             knownRuns = Array(repeating: nil, count: plan.replicas)
@@ -321,6 +328,23 @@ struct Walk {
         try carryOut(decisions, of: sent.replica)
     }
 
+    /// Counts what one server refused, as its own directory would. Only for a single replica, the usual steps, and servers whose
+    /// verdicts come before another request may lead.
+    private mutating func judgeAtServer(
+        _ server: Int, _ verdict: AnswerVerdict, on sent: UnderWay
+    ) throws(BrokenPromise) {
+        guard plan.replicas == 1, plan.kind != .steps, plan.kind != .stalling else { return }
+        switch verdict {
+        case .accepted:
+            // What it refused before the first acceptance may have been under way with that.
+            if !serverJudges[server].wasAccepted { serverJudges[server].reset() }
+            serverJudges[server].noteAcceptance(sent.answer.role, order: sent.order)
+        case .refused:
+            try serverJudges[server].noteRefusal(order: sent.order, known: sent.knownRunOfServer, at: now)
+        case .none, .abandoned: break
+        }
+    }
+
     private mutating func carryOut(_ decisions: [Account.Decision], of replica: Int) throws(BrokenPromise) {
         var leads = false
         for decision in decisions {
@@ -352,7 +376,7 @@ struct Walk {
         let run = knownRuns[replica] == judge.run && !isReleased ? judge.run : nil
         let index = plan.servers.firstIndex { $0.name == answer.server } ?? 0
         underWay[key] = UnderWay(
-            answer: answer, replica: replica, order: order, knownRun: run,
+            answer: answer, replica: replica, order: order, knownRun: run, knownRunOfServer: serverJudges[index].run,
             isAtKnown: answer.role.isRetrial && replicas.account.record(of: answer.server)?.isKnown == true)
         let server = plan.servers[index]
         var time = server.latency / 2 + random.below(server.latency / 2)

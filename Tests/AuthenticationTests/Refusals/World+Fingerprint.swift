@@ -64,14 +64,21 @@ extension World {
 
     private func add(_ account: Account, to print: inout Fingerprint, _ numbers: Ranks, _ places: Ranks) {
         let seat = { (process: UInt64) in replicas.seats.firstIndex { $0.replica == process } ?? -1 }
+        let add = { (refusals: [Account.Slot.Refusal], print: inout Fingerprint) in
+            for refusal in refusals { print.add(seat(refusal.replica), places[refusal.sent], numbers[refusal.id]) }
+        }
         for slot in account.slots {
             print.add(-3, min(now - slot.time, Account.slotTime), numbers[slot.id])
-            for refusal in slot.refusals { print.add(seat(refusal.replica), places[refusal.sent], numbers[refusal.id]) }
+            add(slot.refusals, &print)
         }
         for record in account.records {
             print.add(-4, WorldSetting.names.firstIndex(of: record.server) ?? -1, record.isKnown ? 1 : 0)
             print.add(record.indecisions, record.mayAskOpenly ? 1 : 0)
             print.add(account.reservations.firstIndex { $0.id == record.leader } ?? (record.leader == nil ? -1 : -2))
+            if let doubt = record.doubt {
+                print.add(-9)
+                add(doubt.refusals, &print)
+            }
             if let pause = record.pause {
                 print.add(-5, max(0, pause.nextTry - now), pause.step, numbers[pause.number])
                 print.add(seat(pause.replica), places[pause.sent])
@@ -95,13 +102,15 @@ extension World {
 extension Account {
     /// The numbers of refusals and pauses that it compares.
     fileprivate var numbers: [Int] {
-        slots.flatMap { [$0.id] + $0.refusals.map(\.id) } + records.compactMap(\.pause?.number)
+        (slots + records.compactMap(\.doubt)).flatMap { [$0.id] + $0.refusals.map(\.id) }
+            + records.compactMap(\.pause?.number)
             + reservations.map(\.number) + [number]
     }
 
     /// The places in replicas' orders of sending.
     fileprivate var places: [Int] {
-        slots.flatMap { $0.refusals.map(\.sent) } + records.compactMap(\.pause?.sent) + reservations.map(\.id.sent)
+        (slots + records.compactMap(\.doubt)).flatMap { $0.refusals.map(\.sent) }
+            + records.compactMap(\.pause?.sent) + reservations.map(\.id.sent)
     }
 }
 

@@ -147,6 +147,7 @@ struct AccountStandingTests {
         let proxy = "proxy socks5://proxy:1080"
         play.judge(proxy, .refused, target: "", second: 10)
         #expect(play.state(proxy, second: 10) == "unproven since 10, at 1810")
+        #expect(Account.soleTarget == Evidence.hash([UInt8]().span))
         #expect(play.state(second: 10) == "unproven since 10, otherServer or at 1810")
         #expect(play.takeTold() == ["onHold(isFirst: true) \(proxy)"])
         #expect(play.attempt(proxy, "", second: 1809) == nil)

@@ -86,6 +86,9 @@ import Testing
         case ("credential", "payload"):
             let block = "credential b { aws r s; access-key A; secret-key file k"
             return ("\(block) }", "\(block); \(line) }")
+        case ("credential", "assertion-audience"):
+            let block = "credential b { oauth2 https://id.example.com/; client-id c; key k.pem"
+            return ("\(block) }", "\(block); \(line) }")
         case ("credential", _):
             let block = "credential b { oauth2 https://id.example.com/; client-id c; client-secret file s"
             return ("\(block) }", "\(block); \(line) }")

@@ -159,8 +159,8 @@ extension Account {
     }
 
     /// The target of a login at a server that judges it before it hears of a target: a SOCKS server, a KDC, a token endpoint, a
-    /// server that asks for a certificate. It is the only one there.
-    static let soleTarget = AcceptedTargets.hash([UInt8]().span)
+    /// server that asks for a certificate. It is the only one there: the hash of no bytes, as `Evidence.hash` makes it.
+    static let soleTarget: UInt64 = 0x6705_27F2_8686_2C69
 
     /// A replica's own part: the requests that wait, and the order in which it sends answers.
     public struct Seat: Sendable {

@@ -8,8 +8,10 @@ struct ConsoleLogTests {
     /// Has a proxy on a terminal refuse a request.
     /// - Returns: the lines about the start, the request and the end.
     private func session(_ rules: String, _ variables: [String] = []) throws -> [String] {
-        let folder = try Folder(["proxy.conf": rules + "state \(NSTemporaryDirectory())\n"])
+        let folder = try Folder([:])
         let path = folder.url.appending(path: "proxy.conf").path
+        let state = folder.url.appending(path: "state").path
+        try "\(rules)state \"\(state)\"\n".write(toFile: path, atomically: false, encoding: .utf8)
         let session = try TerminalSession(
             ["run", "--config", path], variables: variables + ["TERM=xterm", "NO_COLOR="])
         let started = try #require(session.line(with: "listening on 127.0.0.1:"))

@@ -16,15 +16,16 @@ struct NewcomerTests {
         var host = "127.0.0.1"
         /// In `Proxy-Status`, in the log and in the table.
         let reason: String
-        /// The line to paste, without the warning behind it; nil where none helps.
-        var suggestion: String? = #"challenge "127.0.0.1" { host 127.0.0.1; port PORT; realm "jenkins"; use ci }"#
+        /// The line to paste, without the warning behind it; nil where none helps. The user fills `…` in, where no rule means a
+        /// credential for the server.
+        var suggestion: String? = #"challenge "127.0.0.1" { host 127.0.0.1; port PORT; realm "jenkins"; use … }"#
     }
 
     static let cases = [
         Case(
             testDescription: "a wrong host", rules: #"challenge "ci" { host *.localhost; use ci }"#, host: "localhost",
             reason: #"rule "ci" wants host *.localhost; the request is for localhost"#,
-            suggestion: #"challenge "localhost" { host localhost; port PORT; realm "jenkins"; use ci }"#),
+            suggestion: #"challenge "localhost" { host localhost; port PORT; realm "jenkins"; use … }"#),
         Case(
             testDescription: "an unknown realm", rules: #"challenge "ci" { host 127.0.0.1; realm "Hudson"; use ci }"#,
             reason: #"rule "ci" wants realm "Hudson"; the origin says "jenkins""#),
@@ -34,14 +35,15 @@ struct NewcomerTests {
             reason: #"rule "ci" wants realm "Jenkins"; the origin says "jenkins""#),
         Case(
             testDescription: "'secure yes' over http", rules: #"challenge "ci" { host 127.0.0.1; secure yes; use ci }"#,
-            reason: #"rule "ci" wants 'secure yes'; basic over http would show the credential"#),
+            reason: #"rule "ci" wants 'secure yes'; basic over http would show the credential"#, suggestion: nil),
         Case(
             testDescription: "'reject' first",
             rules: """
                 challenge "no clear" { method basic; secure no; reject }
                 challenge "ci" { host 127.0.0.1; use ci }
                 """,
-            reason: #"rule "no clear" rejects the challenge before rule "ci" is asked"#),
+            reason: #"rule "no clear" rejects the challenge before rule "ci" is asked"#,
+            suggestion: #"challenge "127.0.0.1" { host 127.0.0.1; port PORT; realm "jenkins"; use ci }"#),
         Case(
             testDescription: "an Authorization of the client's own", options: ["-H", "Authorization: Basic bm8="],
             reason: "the request has an Authorization of its own, which is kept",
@@ -82,7 +84,7 @@ struct NewcomerTests {
             guard let pasted else { return }
             #expect(proxy.errorOutput.contains("to have it answered: "), "\(proxy.errorOutput)")
             // The first rule that matches decides.
-            try proxy.reload(credential + pasted + "\n" + mistake.rules)
+            try proxy.reload(credential + pasted.replacing("…", with: "ci") + "\n" + mistake.rules)
             #expect(try Wait.until { try fetch().status == 200 })
         }
     }

@@ -1,10 +1,12 @@
 import CLinux
 import Glibc
 
-/// Reads small files whole. Blocks, but on a pipe that nobody writes to only for a moment.
+/// Reads small files whole, without the UTF-8 byte-order mark that editors on Windows put before a text. No binary file
+/// that the proxy reads begins with one. Blocks; on a pipe without a writer, for two seconds at most.
 public enum SmallFile {
     /// Milliseconds.
     private static let patience: Int32 = 2000
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     public static func read(_ path: String, limit: Int) throws(FileError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -57,7 +59,10 @@ public enum SmallFile {
         }
         while true {
             let count = piece.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
-            if count == 0 { return bytes }
+            if count == 0 {
+                dropByteOrderMark(&bytes)
+                return bytes
+            }
             if count < 0 {
                 let reason = errno
                 if reason == EINTR || reason == EAGAIN && hasMore(descriptor) { continue }
@@ -67,6 +72,15 @@ public enum SmallFile {
             if bytes.count + count > bytes.capacity { grow(&bytes, to: bytes.count + count) }
             bytes += piece[..<count]
         }
+    }
+
+    private static func dropByteOrderMark(_ bytes: inout [UInt8]) {
+        guard bytes.starts(with: byteOrderMark) else { return }
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count)
+        text += bytes[byteOrderMark.count...]
+        wipe(&bytes)
+        bytes = text
     }
 
     /// An array that grows by itself leaves what it held where it stood.

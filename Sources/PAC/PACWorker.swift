@@ -1,5 +1,6 @@
 import CPacparser
 import Glibc
+import IO
 
 /// The process that evaluates one PAC file. Its engine knows no time limit and is of a time when scripts were trusted, so
 /// it works where nothing else is: it can be killed, and there is nothing to be found.
@@ -31,7 +32,10 @@ public enum PACWorker {
         guard libpacparser_load(&library) else {
             return answer("-", "!libpacparser is not installed here (libpacparser.so.1, Debian's libpacparser1)")
         }
-        guard let script = content(of: path) else { return answer("-", "!the PAC file \(path) cannot be read") }
+        guard let bytes = try? SmallFile.read(path, limit: PACProcess.longestScript) else {
+            return answer("-", "!the PAC file \(path) cannot be read")
+        }
+        let script = String(decoding: bytes, as: UTF8.self)
         guard library.`init`() == 1, script.withCString({ library.parse_pac_string($0) }) == 1 else {
             return answer("-", complaint)
         }
@@ -45,19 +49,6 @@ public enum PACWorker {
             }
             answer("+", String(cString: found))
             free(found)
-        }
-    }
-
-    private static func content(of path: String) -> String? {
-        guard let file = fopen(path, "re") else { return nil }
-        defer { fclose(file) }
-        var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 64 * 1024)
-        while true {
-            let count = fread(&piece, 1, piece.count, file)
-            if count == 0 { return ferror(file) == 0 ? String(decoding: bytes, as: UTF8.self) : nil }
-            bytes += piece[..<count]
-            guard bytes.count <= PACProcess.longestScript else { return nil }
         }
     }
 

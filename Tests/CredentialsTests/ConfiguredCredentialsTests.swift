@@ -8,8 +8,11 @@ import Testing
     @Test(arguments: [
         ("secret\n", "secret"), ("secret", "secret"), ("secret\r\n", "secret"), ("secret\n\n", "secret\n"),
         (" se cret \n", " se cret "), ("\n", ""), ("secret\r", "secret\r"),
+        ("\u{FEFF}secret\r\n", "secret"), ("sec\u{FEFF}ret", "sec\u{FEFF}ret"),
     ])
-    func `one newline at the end of a file is dropped, nothing else`(content: String, password: String) throws {
+    func `one newline at the end of a file is dropped, and a byte-order mark, nothing else`(
+        content: String, password: String
+    ) throws {
         let file = try TemporaryFile(content)
         let credentials = ConfiguredCredentials(
             [ConfiguredCredential(name: "ci", user: .literal(RedactedText("builder")), password: .file(file.path))],

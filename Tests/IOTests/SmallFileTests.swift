@@ -1,3 +1,4 @@
+import Bytes
 import Foundation
 import IO
 import Testing
@@ -15,6 +16,17 @@ import Testing
         #expect(try SmallFile.read(path, limit: 10_000) == content)
         #expect(throws: FileError.tooLarge) { try SmallFile.read(path, limit: 9_999) }
         #expect(throws: FileError.system(errno: ENOENT)) { try SmallFile.read(path + "x", limit: 1) }
+    }
+
+    @Test(arguments: [
+        ("EFBBBF61", "61"), ("EFBBBF", ""), ("EFBB", "EFBB"), ("EFBBBFEFBBBF", "EFBBBF"), ("61EFBBBF", "61EFBBBF"),
+    ])
+    func `a byte-order mark at the beginning is left out`(content: String, expected: String) throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "text").path
+        let bytes = try #require(Hex.decode(content))
+        #expect(FileManager.default.createFile(atPath: path, contents: Data(bytes)))
+        #expect(try SmallFile.read(path, limit: 100) == Hex.decode(expected))
     }
 
     @Test func `a pipe that nobody writes to does not hold the reader for ever`() throws {

@@ -67,8 +67,6 @@ public final class TokensFile: Sendable {
     private func parse(_ text: [UInt8]) -> (entries: [UInt128: Entry], problems: [UsersFileProblem]) {
         var entries: [UInt128: Entry] = [:]
         var problems: [UsersFileProblem] = []
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        let text = text.starts(with: mark) ? text[mark.count...] : text[...]
         for (index, line) in text.split(separator: .lineFeed, omittingEmptySubsequences: false).enumerated() {
             let reason: UsersFileProblem.Reason?
             switch TokensFileLine(line) {

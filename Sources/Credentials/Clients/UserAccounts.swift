@@ -45,8 +45,6 @@ struct UserAccounts: Sendable {
         _ text: [UInt8], path: String, realm: String, code: MessageAuthenticationCode,
         problems: inout [UsersFileProblem]
     ) {
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        let text = text.starts(with: mark) ? text[mark.count...] : text[...]
         for (index, line) in text.split(separator: .lineFeed, omittingEmptySubsequences: false).enumerated() {
             let reason: UsersFileProblem.Reason?
             switch UsersFileLine(line) {

@@ -4,8 +4,9 @@ import Bytes
 ///
 /// Challenges and their parameters are separated by the same comma (RFC 9110 section 11.6.1), so a list element is
 /// read by its form: `token = value` belongs to the challenge before it; a token alone, or one followed by a blank
-/// and something else, begins the next. A challenge that is broken is dropped as a whole, so is one that names a
-/// parameter twice (which of two realms would the rules decide on?); the others stand.
+/// and something else, begins the next. A parameter whose value cannot be read is dropped alone. A challenge is dropped
+/// that names a parameter twice (which of two realms would the rules decide on?), or whose first element makes no sense.
+/// The others stand.
 public struct ChallengeParser: Sendable {
     public struct Limits: Sendable {
         /// Bytes over all lines; Kerberos tokens can be large.
@@ -45,11 +46,14 @@ public struct ChallengeParser: Sendable {
     }
 
     private mutating func readElement(_ reader: inout ParameterReader, _ current: inout Draft?) {
-        guard let token = reader.token() else { return refuse(&reader, &current) }
-        if let value = reader.value() {
-            guard current != nil else { return refuse(&reader, &current) }
+        guard let token = reader.token() else { return skip(&reader, current) }
+        switch reader.value() {
+        case .value(let value):
+            if current == nil { refusedCount += 1 }
             current?.add(token, value, limit: limits.parameters)
             return
+        case .unreadable: return skip(&reader, current)
+        case .none: break
         }
         if reader.isAtElementEnd {
             finish(&current)
@@ -58,27 +62,41 @@ public struct ChallengeParser: Sendable {
         }
         let scheme = reader.offset
         reader.skipBlanks()
-        guard reader.offset > scheme else { return refuse(&reader, &current) }
+        guard reader.offset > scheme else { return skip(&reader, current) }
         finish(&current)
         var draft = Draft(scheme: token)
-        if !reader.isAtElementEnd {
-            if let token68 = reader.token68() {
-                draft.token68 = token68
-            } else if let name = reader.token(), let value = reader.value() {
-                draft.add(name, value, limit: limits.parameters)
-            } else {
-                draft.isBroken = true
-                reader.skipElement()
-            }
-        }
+        if !reader.isAtElementEnd { readFirst(&reader, &draft) }
         current = draft
     }
 
-    /// The element makes no sense: the challenge it stands in does not either.
-    private mutating func refuse(_ reader: inout ParameterReader, _ current: inout Draft?) {
+    /// Reads the element in which the scheme is.
+    private mutating func readFirst(_ reader: inout ParameterReader, _ draft: inout Draft) {
+        if let token68 = reader.token68() {
+            // A realm without a value has the form of a token68, and is never base64.
+            if token68.utf8Span.span.equalsIgnoringCase("realm=") {
+                draft.add("realm", [], limit: limits.parameters)
+            } else {
+                draft.token68 = token68
+            }
+            return
+        }
+        guard let name = reader.token() else {
+            draft.isBroken = true
+            return reader.skipElement()
+        }
+        switch reader.value() {
+        case .value(let value): draft.add(name, value, limit: limits.parameters)
+        case .unreadable: reader.skipElement()
+        case .none:
+            draft.isBroken = true
+            reader.skipElement()
+        }
+    }
+
+    /// Passes over an element that makes no sense.
+    private mutating func skip(_ reader: inout ParameterReader, _ current: Draft?) {
         reader.skipElement()
         if current == nil { refusedCount += 1 }
-        current?.isBroken = true
     }
 
     private mutating func finish(_ current: inout Draft?) {

@@ -2,10 +2,19 @@ import Bytes
 
 /// Reads the tokens of comma-separated authentication fields, each byte once.
 ///
-/// It refuses what two readers could understand differently: an open quote, a control character, text behind a closed
-/// quote. It is tolerant where there is one reading only: blanks around `=`, and unquoted values of any visible bytes,
-/// which devices send for nonces and realms.
+/// It refuses control characters and text behind a closed quote. It accepts what servers send and curl reads: blanks
+/// around `=`, an unquoted value of any other characters up to the comma, no value at all, a missing comma between a
+/// quoted value and the next parameter, and a missing quote at the end of the field.
 struct ParameterReader {
+    /// The text behind a parameter's name.
+    enum Value: Equatable {
+        case value([UInt8])
+        /// There is no `=`, so the name is no parameter's. The offset is where it was.
+        case none
+        /// There is an `=`, and the value cannot be read. The offset is within the value.
+        case unreadable
+    }
+
     private let bytes: [UInt8]
     private(set) var offset = 0
 
@@ -39,23 +48,24 @@ struct ParameterReader {
         return bytes.span.extracting(start..<offset).lowercasedText
     }
 
-    /// `BWS "=" BWS ( token / quoted-string )`; nil, with the offset where it was, when no such thing follows.
-    mutating func value() -> [UInt8]? {
+    /// Reads `BWS "=" BWS ( token / quoted-string )`, up to the element's end or to the next parameter.
+    ///
+    /// - Parameter mayBeMissing: whether nothing behind `=` is an empty value.
+    mutating func value(mayBeMissing: Bool = true) -> Value {
         let start = offset
         skipBlanks()
         guard !isAtEnd, bytes[offset] == .equals else {
             offset = start
-            return nil
+            return .none
         }
         offset += 1
         skipBlanks()
-        let value = !isAtEnd && bytes[offset] == .quote ? quotedString() : visibleBytes()
+        if isAtElementEnd, !mayBeMissing { return .unreadable }
+        guard !isAtEnd, bytes[offset] == .quote else { return unquotedValue().map { .value($0) } ?? .unreadable }
+        guard let value = quotedString() else { return .unreadable }
+        let end = offset
         skipBlanks()
-        guard let value, isAtElementEnd else {
-            offset = start
-            return nil
-        }
-        return value
+        return isAtElementEnd || offset > end && isAtParameter ? .value(value) : .unreadable
     }
 
     /// `token68` up to the element's end (RFC 9110 section 11.2); nil, with the offset where it was, when it is none.
@@ -73,7 +83,8 @@ struct ParameterReader {
         return bytes.span.extracting(start..<end).text
     }
 
-    /// RFC 9110 section 5.6.4. Nil for a control character, and for an open quote, which takes the rest with it.
+    /// Reads a quoted string (RFC 9110 section 5.6.4). One that is not closed ends with the field. Nil for a control
+    /// character, and for a backslash at the end.
     private mutating func quotedString() -> [UInt8]? {
         offset += 1
         let start = offset
@@ -93,15 +104,29 @@ struct ParameterReader {
             if byte != .tab, byte < .space || byte == .delete { isClean = false }
             value.append(byte)
         }
-        return nil
+        return isClean ? value : nil
     }
 
-    private mutating func visibleBytes() -> [UInt8]? {
+    /// Reads up to the comma, without the blanks before it. Nil for a control character or a quote.
+    private mutating func unquotedValue() -> [UInt8]? {
         let start = offset
-        while !isAtElementEnd, bytes[offset] > .space, bytes[offset] != .delete, bytes[offset] != .quote {
+        while !isAtElementEnd {
+            let byte = bytes[offset]
+            guard byte >= .space || byte == .tab, byte != .delete, byte != .quote else { return nil }
             offset += 1
         }
-        return offset > start ? Array(bytes[start..<offset]) : nil
+        var end = offset
+        while end > start, bytes[end - 1].isBlank { end -= 1 }
+        return Array(bytes[start..<end])
+    }
+
+    /// Whether a name and `=` follow.
+    private var isAtParameter: Bool {
+        var end = offset
+        while end < bytes.count, bytes[end].isTokenByte { end += 1 }
+        guard end > offset else { return false }
+        while end < bytes.count, bytes[end].isBlank { end += 1 }
+        return end < bytes.count && bytes[end] == .equals
     }
 
     private func isToken68Byte(_ byte: UInt8) -> Bool {

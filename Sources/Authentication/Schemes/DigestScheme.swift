@@ -278,7 +278,9 @@ private struct AuthenticationInfo {
         var reader = ParameterReader(field)
         reader.skipCommasAndBlanks()
         while !reader.isAtEnd {
-            guard let name = reader.token(), let value = reader.value(), self[name] == nil else { return nil }
+            guard let name = reader.token(), case .value(let value) = reader.value(mayBeMissing: false),
+                self[name] == nil
+            else { return nil }
             parameters.append(HeaderChallenge.Parameter(name: name, value: value))
             reader.skipCommasAndBlanks()
         }

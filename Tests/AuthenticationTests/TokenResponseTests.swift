@@ -41,11 +41,26 @@ import Testing
         (#"{"access_token":"\u0074","token_type":"bea\u0072er","expires_in":0.5, "n":null,"b":true}"#, 1000),
         (#"{"access_token":"t","token_type":"bearer","expires_in":0}"#, nil),
         (#"{"access_token":"t","token_type":"bearer","expires_in":"-1"}"#, nil),
+        (#"{"access_token":"t","token_type":"BearerToken"}"#, nil),
+        (#"{"access_token":"t"}"#, nil), (#"{"access_token":"t","token_type":null}"#, nil),
+        ("\u{FEFF}{\"access_token\":\"t\"}", nil),
     ])
     func `real answers are read`(text: String, lifetime: Int?) throws {
         let read = try response(text)
         #expect(read.token == Secret("t"))
         #expect(read.lifetime == lifetime)
+    }
+
+    @Test(arguments: [201, 203]) func `any status of success brings the token`(status: Int) throws {
+        #expect(try response(#"{"access_token":"t","token_type":"bearer"}"#, status: status).token == Secret("t"))
+        #expect(throws: TokenError.self) { try response("", status: status) }
+    }
+
+    @Test(arguments: [#""mac""#, #""DPoP""#, "5", #""""#, #""bearer token""#])
+    func `a token of another type is refused`(type: String) {
+        #expect(throws: TokenError.malformed(endpoint: "https://id/", "has a token_type other than Bearer")) {
+            try response(#"{"access_token":"t","token_type":\#(type)}"#)
+        }
     }
 
     @Test(arguments: [
@@ -57,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "{}", "[]", #"{"access_token":"t"}"#, #"{"access_token":"","token_type":"bearer"}"#,
+        "", "{}", "[]", #"{"access_token":"","token_type":"bearer"}"#,
         #"{"access_token":"a b","token_type":"bearer"}"#, #"{"access_token":"a\r\nX: y","token_type":"bearer"}"#,
         #"{"access_token":5,"token_type":"bearer"}"#, #"{"access_token":"t","token_type":"bearer""#,
         #"{"access_token":"t\"#, #"{"a":tru}"#, #"{"a" "b"}"#, "{\"a\":\"\u{1}\"}",

@@ -20,6 +20,8 @@ public struct JSONMembers {
     /// Nil when it is no object, or ends before it does.
     public init?(_ bytes: [UInt8]) {
         self.bytes = bytes
+        // RFC 8259 section 8.1: a byte-order mark may be ignored.
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { offset = 3 }
         guard take(UInt8(ascii: "{")) else { return nil }
         if take(UInt8(ascii: "}")) { return }
         repeat {

@@ -28,7 +28,7 @@ public struct TokenResponse: Sendable {
         defer { _ = Secret(wiping: &content) }
         let url = "\(endpoint)"
         let members = JSONMembers(content)
-        guard status == 200 else {
+        guard (200..<300).contains(status) else {
             guard (400..<500).contains(status), let code = members?.text("error"), Self.refusals.contains(code) else {
                 throw .status(endpoint: url, status)
             }
@@ -40,7 +40,7 @@ public struct TokenResponse: Sendable {
         guard var token = members.text("access_token"), !token.isEmpty,
             token.allSatisfy({ $0 > .space && $0 < .delete })
         else { throw .malformed(endpoint: url, "has no access_token that a field can carry") }
-        guard let type = members.text("token_type"), type.span.equalsIgnoringCase("bearer") else {
+        guard Self.isBearer(members["token_type"]) else {
             throw .malformed(endpoint: url, "has a token_type other than Bearer")
         }
         self.token = Secret(wiping: &token)
@@ -56,6 +56,15 @@ public struct TokenResponse: Sendable {
             case .object, nil: nil
             }
         lifetime = seconds.flatMap { $0 > 0 ? Int(min(max($0 * 1000, 1000), Self.lifetimeLimit)) : nil }
+    }
+
+    /// Whether the token is a bearer token (RFC 6750). Some endpoints do not say, and Apigee's say `BearerToken`.
+    private static func isBearer(_ type: JSONMembers.Value?) -> Bool {
+        switch type {
+        case .text(let type): type.span.equalsIgnoringCase("bearer") || type.span.equalsIgnoringCase("bearertoken")
+        case .number, .object: false
+        case nil: true
+        }
     }
 
     /// An endpoint's words, fit for a line of a log.

@@ -48,7 +48,8 @@ import Testing
         ("u:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=", "unsalted SHA-1 is too weak"),
         ("u:hunter2", "plain text or DES is too weak"), ("u:", "plain text or DES is too weak"),
         ("u:realm:0123456789abcdef0123456789abcdef", "another realm"),
-        ("u:$9$unknown", "no method that libcrypt knows"),
+        ("u:$9$unknown", "no method that libcrypt knows"), ("u:$9$unknown:name", "no method that libcrypt knows"),
+        ("u:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=:name:mail", "unsalted SHA-1 is too weak"),
         ("u:$6$rounds=999999999$abcdefgh$jcG", "costs too much to check"),
         ("u:$2b$15$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW", "costs too much to check"),
         ("u:$y$jFT$abcdefghijklmnop$h", "costs too much to check"), ("just text", "expected a user name"),
@@ -95,6 +96,27 @@ import Testing
         #expect(users.refresh().isEmpty)
         #expect(users.verify(user: "alice", password: Secret("a")))
         #expect(users.verify(user: "bob", password: Secret("b")))
+    }
+
+    @Test func `columns behind a hash are ignored`() throws {
+        let digits = "0123456789abcdef0123456789abcdef"
+        let file = try TemporaryFile(
+            """
+            alice:\(try hash("a")):Alice Example:alice@example.com
+            bob:\(try hash("b")):
+            carol:\(try hash("c")):\(digits)
+            dave:$realm:\(digits)
+            erin:{realm}:\(digits)
+            """)
+        let users = try UsersFile(path: file.path, realm: "$realm")
+        let problem = "\(file.path):5: the line is for another realm than \"$realm\", and of no use"
+        #expect(users.refresh().map(\.description) == [problem])
+        #expect(users.verify(user: "alice", password: Secret("a")))
+        #expect(!users.verify(user: "alice", password: Secret("b")))
+        #expect(users.verify(user: "bob", password: Secret("b")))
+        #expect(users.verify(user: "carol", password: Secret("c")))
+        #expect(users.digestKey(of: "dave".utf8Span.span, .md5) != nil)
+        #expect(users.digestKey(of: "carol".utf8Span.span, .md5) == nil)
     }
 
     /// The lines are those of `htdigest`, and of RFC 7616 section 3.4.2 with SHA-256.

@@ -87,7 +87,7 @@ struct UserAccounts: Sendable {
 /// One line of a users file.
 private enum UsersFileLine {
     case empty
-    /// As htpasswd and `attache password` write it.
+    /// A line of htpasswd or `attache password`; nginx and trac have more columns behind the hash.
     case user(String, hash: String)
     /// As htdigest and `attache password --digest` write it: the digest over user, realm and password (RFC 7616 section
     /// 3.4.2), which is all that Digest needs.
@@ -114,12 +114,24 @@ private enum UsersFileLine {
         if user.first?.isListBlank == true || user.last?.isListBlank == true || rest.first?.isListBlank == true {
             self = .refused(.blank)
         } else if let last = rest.lastIndex(of: ":") {
-            self = Self.digest(user, realm: String(rest[..<last]), digits: rest[rest.index(after: last)...])
-        } else if let reason = Self.reason(against: String(rest)) {
-            self = .refused(reason)
+            let digest = Self.digest(user, realm: String(rest[..<last]), digits: rest[rest.index(after: last)...])
+            self = Self.firstHash(in: rest, unless: digest).map { Self.hash(user, $0) } ?? digest
         } else {
-            self = .user(user, hash: String(rest))
+            self = Self.hash(user, String(rest))
         }
+    }
+
+    /// The hash of a line with more columns, such as a name and a mail address; nil for an htdigest line. A realm may begin
+    /// like a hash.
+    private static func firstHash(in columns: Substring, unless digest: UsersFileLine) -> String? {
+        guard columns.hasPrefix("$") || columns.hasPrefix("{") else { return nil }
+        let hash = String(columns.prefix { $0 != ":" })
+        if case .digest = digest, !PasswordHash.isSupported(hash) { return nil }
+        return hash
+    }
+
+    private static func hash(_ user: String, _ hash: String) -> UsersFileLine {
+        reason(against: hash).map { .refused($0) } ?? .user(user, hash: hash)
     }
 
     private static func digest(_ user: String, realm: String, digits: Substring) -> UsersFileLine {

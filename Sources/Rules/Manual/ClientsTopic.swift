@@ -70,9 +70,9 @@ extension ClientsDirective {
 
             = basic
             A password, against the users file: `name:hash`, as `attache password` and htpasswd make it (bcrypt, SHA-crypt,
-            yescrypt, $apr1$). It travels as it is: over a network, use `listen … tls`. A line whose hash costs more than
-            about a second to check is left out: more than 1,000,000 rounds of SHA-crypt, a cost of 14 of bcrypt, or
-            128 MiB of yescrypt.
+            yescrypt, $apr1$); more columns behind it are ignored. It travels as it is: over a network, use `listen … tls`.
+            A line whose hash costs more than about a second to check is left out: more than 1,000,000 rounds of SHA-crypt,
+            a cost of 14 of bcrypt, or 128 MiB of yescrypt.
 
             = digest
             A password that never travels, against the users file: `name:realm:digest`, as `attache password --digest` and

@@ -35,7 +35,7 @@ struct CredentialFileTests {
         } catch { return "\(error)" }
     }
 
-    @Test(arguments: [
+    private static let entries: [(String, [String]?)] = [
         ("machine a.test login bob password secret", ["1 a.test bob secret"]),
         ("machine a.test\n  login bob\n\tpassword secret\n", ["1 a.test bob secret"]),
         ("MACHINE a.test Login bob PASSWORD secret", ["1 a.test bob secret"]),
@@ -44,7 +44,11 @@ struct CredentialFileTests {
         ("machine a.test login \"bob \\\"b\\\" \\\\\" password \"two words\"", ["1 a.test bob \"b\" \\ two words"]),
         ("machine a.test login machine password login", ["1 a.test machine login"]),
         ("machine a.test login b#b password #x", ["1 a.test b#b #x"]),
-        ("# to begin with\n\nmachine a.test login bob password secret # \n", nil),
+        ("# to begin with\n\nmachine a.test login bob password secret # \n", ["3 a.test bob secret"]),
+        (
+            "machine a.test #x\nlogin bob # password no\npassword p # mine\nmachine b.test login ann password #",
+            ["1 a.test bob p", "4 b.test ann #"]
+        ),
         ("# to begin with\n  # more\nmachine a.test login bob password secret", ["3 a.test bob secret"]),
         (
             "machine a.test login bob password secret\nmacdef init\ncd /pub\nmachine x login y\n\n"
@@ -57,7 +61,9 @@ struct CredentialFileTests {
             ["1 a.test bob one", "2 a.test ann two"]
         ),
         ("machine a.test login bob password pässwörd\r\n", ["1 a.test bob pässwörd"]),
-    ])
+    ]
+
+    @Test(arguments: entries)
     func `netrc is read as curl reads it`(_ text: String, _ expected: [String]?) throws {
         if let expected { #expect(try found(text) == expected) } else { #expect(problem(text) != nil) }
     }
@@ -73,7 +79,9 @@ struct CredentialFileTests {
         let text = lines.joined()
         let last = try #require(try read(text)).credentials.last
         #expect(last?.server == .host("39999.test"))
-        #expect(problem(text + "machine 39999.test login bob password x")?.hasSuffix("in line 40000") == true)
+        let more = try #require(try read(text + "machine 39999.test login bob password x"))
+        #expect(more.omissions.map(\.line) == [40_001])
+        #expect(more.omissions.first?.sentence.contains("in line 40000") == true)
     }
 
     @Test func `the default entry of a netrc is left out, with a word about it`() throws {
@@ -83,24 +91,42 @@ struct CredentialFileTests {
     }
 
     @Test(arguments: [
+        ("machine b.test password hush", "the machine b.test has no 'login' and is left out: add 'login USER'"),
+        ("machine b.test login bob", "the machine b.test has no 'password' and is left out: add 'password PASSWORD'"),
+        ("machine b.test account x", "the machine b.test has no 'login' and is left out: add 'login USER'"),
+        ("machine a.test login bob password hush", "the entry repeats line 1 and is left out"),
+        (
+            "machine a.test login bob password \"hush hush\"",
+            "the machine a.test has another password for this 'login' in line 1, which is the one that counts: remove the "
+                + "wrong one"
+        ),
+        (
+            "machine b.test login bob password \"hush\\nb\"",
+            "the password has a control character in it: the machine b.test is left out"
+        ),
+        ("machine b.test login bob password \"\"", "the password is empty: the machine b.test is left out"),
+        ("machine b.test login \"\" password hush", "the user has no name: the machine b.test is left out"),
+    ])
+    func `an entry of netrc that cannot be kept is left out, and the others are read`(
+        _ entry: String, _ sentence: String
+    ) throws {
+        let text = "machine a.test login bob password hush\n\(entry)\nmachine c.test login ann password x"
+        let found = try #require(try read(text))
+        #expect(found.credentials.map(\.line) == [1, 3])
+        #expect(found.omissions.map(\.line) == [2])
+        #expect(found.omissions.map(\.sentence) == [sentence])
+        #expect(!sentence.contains("hush"))
+    }
+
+    @Test(arguments: [
         ("machine", "1: 'machine' has nothing behind it"),
-        ("machine a.test password secret", "1: the machine a.test has no 'login'"),
-        ("\nmachine a.test login bob\nmachine b.test login ann password x", "2: the machine a.test has no 'password'"),
         ("machine a.test login bob login ann password x", "1: the machine has a second 'login'"),
         ("machine a.test login bob password \"secret", "1: a double quote is not closed in its line"),
-        ("machine a.test login bob password \"a\\nb\"", "1: the password has a control character in it"),
-        ("machine a.test login bob password \"\"", "1: the password is empty"),
-        ("machine a.test login \"\" password x", "1: the user has no name"),
         (
             "machine a.test login bob password two words",
             "1: a word stands here that is none of 'machine', 'default', 'login', 'password', 'account' and 'macdef'; a "
                 + "value with blanks in it stands in double quotes"
         ),
-        (
-            "machine a.test login bob password one\nmachine a.test login bob password two",
-            "2: the machine a.test has a password for this 'login' already, in line 1"
-        ),
-        ("default\nmachine a.test account x", "2: the machine a.test has no 'login'"),
     ])
     func `netrc that is not understood is refused, and no password is shown`(
         _ text: String, _ expected: String

@@ -1,9 +1,12 @@
 import Bytes
+import Crypto
 
 /// Reads a netrc file as curl reads it: words between blanks and line ends, or in double quotes with `\"`, `\\`, `\n`,
-/// `\r` and `\t` in them; keywords in any case; lines that begin with `#` are comments; a macro goes up to an empty line.
+/// `\r` and `\t` in them; keywords in any case; `#` in the place of a keyword begins a comment, up to the line's end; a macro
+/// goes up to an empty line.
 ///
-/// `default` speaks of every host, and a store of none such: it is left out, with a word about it.
+/// An entry that the store cannot keep is left out, and named among the omissions: `default`, which means every host, an
+/// entry without a login or a password, and one for a login that an earlier line has.
 struct NetrcFile {
     private enum Keyword: String, CaseIterable {
         case machine, login, password, account, macdef
@@ -26,14 +29,14 @@ struct NetrcFile {
 
     private(set) var found = FoundCredentials()
     private var entry: Entry?
-    /// The line that has the password of a user, by machine and user.
-    private var lines: [String: [String: Int]] = [:]
+    /// The first credential of a user, as its index in `found`, by machine and user.
+    private var known: [String: [String: Int]] = [:]
 
     static func read(_ text: Span<UInt8>) throws(CredentialFileProblem) -> FoundCredentials {
         var file = NetrcFile()
         var reader = NetrcReader()
-        while let word = try reader.next(text) { try file.take(word, &reader, text) }
-        try file.finishEntry(text)
+        while let word = try reader.keyword(text) { try file.take(word, &reader, text) }
+        file.finishEntry(text)
         return file.found
     }
 
@@ -49,10 +52,10 @@ struct NetrcFile {
         }
         switch keyword {
         case .everyone:
-            try finishEntry(text)
+            finishEntry(text)
             entry = Entry(line: line, host: nil)
         case .machine:
-            try finishEntry(text)
+            finishEntry(text)
             let host = try reader.value(of: keyword.rawValue, text, behind: line)
             entry = Entry(line: line, host: host.bytes(in: text).span.text)
         case .macdef:
@@ -76,30 +79,39 @@ struct NetrcFile {
         }
     }
 
-    private mutating func finishEntry(_ text: Span<UInt8>) throws(CredentialFileProblem) {
+    private mutating func finishEntry(_ text: Span<UInt8>) {
         guard let entry else { return }
         self.entry = nil
         guard let host = entry.host else {
-            found.omissions.append(
-                FoundCredentials.Omission(
-                    line: entry.line,
-                    sentence: "'default' stands for every host, and the store keeps credentials for one host each: "
-                        + "it is left out"))
-            return
+            return leaveOut(
+                entry,
+                "'default' stands for every host, and the store keeps credentials for one host each: it is left out")
         }
         guard let user = entry.user else {
-            throw CredentialFileProblem(line: entry.line, "the machine \(host) has no 'login'")
+            return leaveOut(entry, "the machine \(host) has no 'login' and is left out: add 'login USER'")
         }
         guard let word = entry.password else {
-            throw CredentialFileProblem(line: entry.line, "the machine \(host) has no 'password'")
+            return leaveOut(entry, "the machine \(host) has no 'password' and is left out: add 'password PASSWORD'")
         }
-        if let earlier = lines[host]?[user] {
-            throw CredentialFileProblem(
-                line: entry.line, "the machine \(host) has a password for this 'login' already, in line \(earlier)")
-        }
-        lines[host, default: [:]][user] = entry.line
         var password = word.bytes(in: text)
-        try found.add(line: entry.line, .host(host), user: user, password: &password)
+        if let index = known[host]?[user] {
+            let earlier = found.credentials[index]
+            let isSame = earlier.password == Secret(wiping: &password)
+            return leaveOut(
+                entry,
+                isSame
+                    ? "the entry repeats line \(earlier.line) and is left out"
+                    : "the machine \(host) has another password for this 'login' in line \(earlier.line), which is the one "
+                        + "that counts: remove the wrong one")
+        }
+        do throws(CredentialFileProblem) {
+            try found.add(line: entry.line, .host(host), user: user, password: &password)
+            known[host, default: [:]][user] = found.credentials.count - 1
+        } catch { leaveOut(entry, "\(error.sentence): the machine \(host) is left out") }
+    }
+
+    private mutating func leaveOut(_ entry: Entry, _ sentence: String) {
+        found.omissions.append(FoundCredentials.Omission(line: entry.line, sentence: sentence))
     }
 }
 
@@ -119,6 +131,16 @@ private struct NetrcReader {
 
     private var offset = 0
     private var line = 1
+
+    /// The word in a keyword's place, behind any comments; nil at the end of the file.
+    mutating func keyword(_ text: Span<UInt8>) throws(CredentialFileProblem) -> Word? {
+        skipBlanks(text)
+        while offset < text.count, text[offset] == UInt8(ascii: "#") {
+            skipLine(text)
+            skipBlanks(text)
+        }
+        return try next(text)
+    }
 
     /// Nil at the end of the file.
     mutating func next(_ text: Span<UInt8>) throws(CredentialFileProblem) -> Word? {

@@ -219,7 +219,8 @@ extension CredentialCommand {
             again. See 'attache help refusals'.
 
             'import FILE' keeps the credentials of a netrc file, or the users in a configuration file of curl's (curl
-            --config); '-' is standard input. All of it is kept, or, where a line is not understood, nothing.
+            --config); '-' is standard input. An entry of netrc that cannot be kept is named, with its line, and
+            left out. Where a line is not understood, nothing is kept.
             Neither file knows of realms: the credentials are for whichever method and realm the server asks
             with, unless --method and --realm say more. A credential that is there already gets the password of
             FILE. While it works, a line on the terminal says how far it is; Ctrl-C stops it, nothing is then

@@ -65,14 +65,20 @@ public final class TicketCache: Sendable {
         return try TicketCache(client, holding: &credentials, in: context)
     }
 
-    /// Takes over the tickets of a cache that somebody else keeps current. The file itself stays as it is.
-    public static func copy(_ principal: String, cache path: String) throws(GSSAPIError) -> TicketCache {
+    /// Takes over the tickets of a cache that another program keeps current. The cache itself stays as it is.
+    ///
+    /// - Parameters:
+    ///   - name: the cache's name with its type, such as `FILE:/tmp/krb5cc_1000`.
+    ///   - path: the cache's name in errors.
+    public static func copy(
+        _ principal: String, cache name: String, shownAs path: String
+    ) throws(GSSAPIError) -> TicketCache {
         let context = try KerberosContext()
         let library = context.library
         let client = try context.principal(principal)
         defer { library.krb5_free_principal(context.handle, client) }
         var file: krb5_ccache?
-        try context.require(library.krb5_cc_resolve(context.handle, "FILE:\(path)", &file), "the cache \(path)")
+        try context.require(library.krb5_cc_resolve(context.handle, name, &file), "the cache \(path)")
         defer { _ = library.krb5_cc_close(context.handle, file) }
         var owner: krb5_principal?
         try context.require(

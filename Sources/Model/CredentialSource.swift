@@ -49,7 +49,7 @@ public struct KerberosSource: Sendable, Hashable {
         /// A keytab file, read again when it changes.
         case keytab(String)
         /// A credential cache that somebody else keeps current.
-        case cache(String)
+        case cache(TicketCacheName)
         case password(ValueSource)
 
         fileprivate var files: [String] {

@@ -164,7 +164,7 @@ struct RewrittenFileTests {
             #expect(credentials.refresh().setAgain.map(\.name) == ["ci"], "\(source)")
         }
         // Tickets come and go in a cache.
-        let cache = credentials(.kerberos(KerberosSource(principal: "a@R", proof: .cache(file.path))))
+        let cache = credentials(.kerberos(KerberosSource(principal: "a@R", proof: .cache(.file(file.path)))))
         cache.refresh()
         try change(file.path) { utimes(file.path, nil) }
         #expect(!cache.hasNewFiles && cache.refresh().setAgain.isEmpty)

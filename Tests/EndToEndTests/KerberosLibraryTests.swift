@@ -284,7 +284,7 @@ struct KerberosLibraryTests {
                 _ = try TicketCache.acquire("bob", keytab: place.keytab)
             }
             Self.expect(.unavailable, "/nonexistent") { () throws(GSSAPIError) in
-                _ = try TicketCache.copy("alice", cache: "/nonexistent")
+                _ = try TicketCache.copy("alice", cache: "FILE:/nonexistent", shownAs: "/nonexistent")
             }
             Self.expect(.unavailable, "/nonexistent") { () throws(GSSAPIError) in
                 _ = try AcceptorCredential(keytab: "/nonexistent")
@@ -310,10 +310,12 @@ struct KerberosLibraryTests {
         let before = Scratch.bytes(file)
         await #expect(processExitsWith: .success) { [place = place as Place, file = file as String] in
             place.enter()
-            let cache = try TicketCache.copy("alice@ATTACHE.TEST", cache: file)
+            let cache = try TicketCache.copy("alice@ATTACHE.TEST", cache: "FILE:\(file)", shownAs: file)
             let ticket = try cache.ticket(for: ServiceName(host: "localhost"))
             #expect(ticket.validity.upperBound - ticket.validity.lowerBound <= 3600)
-            #expect(throws: GSSAPIError.self) { try TicketCache.copy("bob@ATTACHE.TEST", cache: file) }
+            #expect(throws: GSSAPIError.self) {
+                try TicketCache.copy("bob@ATTACHE.TEST", cache: "FILE:\(file)", shownAs: file)
+            }
         }
         #expect(Scratch.bytes(file) == before)
     }

@@ -168,10 +168,10 @@ public final class ConfiguredCredentials: Sendable {
             proof = .keytab(path)
             let keys = try reader.file(path, limit: 1 << 20, for: name)
             fingerprint = CredentialFingerprint.of(["keytab", kerberos.principal, path], secrets: [keys])
-        case .cache(let path):
+        case .cache(let cache):
             // Tickets come and go there, and may be late: they are looked for when they are needed.
-            proof = .cache(path)
-            fingerprint = CredentialFingerprint.of(["ccache", kerberos.principal, path], secrets: [])
+            proof = .cache(cache)
+            fingerprint = CredentialFingerprint.of(["ccache", kerberos.principal, "\(cache)"], secrets: [])
         case .password(let source):
             let password = try reader.secret(of: source, for: name)
             proof = .password(password)

@@ -2,6 +2,7 @@ import Authentication
 import Crypto
 import GSSAPI
 import IO
+import Model
 import Synchronization
 
 /// The tickets of one principal with one proof: got when first needed, each once for all who ask, and renewed ahead of
@@ -82,10 +83,16 @@ final class KerberosTickets: KerberosPrincipal {
     ///
     /// - Parameter now: seconds since 1970.
     func refresh(at now: Int) {
-        guard case .cache(let path) = proof else { return renewIfDue(at: now) }
-        guard held.withLock({ $0.cache != nil }), let present = FileStamp(path: path),
-            present != stamp.withLock({ $0 })
-        else { return }
+        switch proof {
+        case .keytab, .password: return renewIfDue(at: now)
+        case .cache(.file(let path)):
+            guard held.withLock({ $0.cache != nil }), let present = FileStamp(path: path),
+                present != stamp.withLock({ $0 })
+            else { return }
+        // Nothing tells when the tickets of another type of cache were renewed.
+        case .cache(.other):
+            guard held.withLock({ $0.isRenewalDue(at: now) }) else { return }
+        }
         firstTickets.start(true) { [self] in acquire(nil) }
     }
 
@@ -161,7 +168,7 @@ final class KerberosTickets: KerberosPrincipal {
     /// - Parameter admission: that of the account; nil: no KDC is asked, or there is no account.
     private func acquire(_ admission: KDCAdmission?) -> Result<TicketCache, TicketError> {
         let now = Self.now
-        if case .cache(let path) = proof { stamp.withLock { $0 = FileStamp(path: path) } }
+        if case .cache(.file(let path)) = proof { stamp.withLock { $0 = FileStamp(path: path) } }
         do throws(GSSAPIError) {
             let cache = try proof.acquire(principal, at: now)
             // Nobody is to wait for these when the former have ended; but with a KDC that goes away now, they go on.
@@ -209,8 +216,8 @@ extension TicketError {
 enum TicketProof: Sendable {
     /// A path.
     case keytab(String)
-    /// The path of a cache that somebody else keeps current.
-    case cache(String)
+    /// A cache that another program keeps current.
+    case cache(TicketCacheName)
     case password(Secret)
 
     /// Asks the KDC, or looks into the cache. Blocks.
@@ -223,10 +230,10 @@ enum TicketProof: Sendable {
             return try password.withBytes { bytes throws(GSSAPIError) in
                 try TicketCache.acquire(principal, password: bytes)
             }
-        case .cache(let path):
-            let cache = try TicketCache.copy(principal, cache: path)
+        case .cache(let name):
+            let cache = try TicketCache.copy(principal, cache: name.typed, shownAs: "\(name)")
             guard cache.validity.upperBound > now else {
-                throw GSSAPIError(.unavailable, "the tickets in \(path) have expired and were not renewed")
+                throw GSSAPIError(.unavailable, "the tickets in \(name) have expired and were not renewed")
             }
             return cache
         }

@@ -35,6 +35,16 @@ final class ReadingContext {
         return path
     }
 
+    /// The path of a keytab or a ticket cache, with or without the `FILE:` that MIT Kerberos writes before it.
+    func kerberosFile(_ value: Value) -> String {
+        let prefix = "FILE:"
+        guard value.text.hasPrefix(prefix) else { return keyFile(value) }
+        return keyFile(
+            Value(
+                text: String(value.text.dropFirst(prefix.count)), isQuoted: value.isQuoted, range: value.range,
+                source: value.source, isSecret: value.isSecret))
+    }
+
     func note(keyFile path: String, at range: SourceRange) { keyFiles.append((path, range)) }
 
     /// The strays found since the last call.

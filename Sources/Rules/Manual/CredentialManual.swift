@@ -33,8 +33,11 @@ extension CredentialDirective {
             "FILE", example: "credential svc { kerberos svc@CORP.EXAMPLE.COM; keytab /run/secrets/svc.keytab }",
             "The keys of the principal; the file is read again when it changes."),
         .ccache: DirectiveManual(
-            "FILE", example: "credential batch { kerberos batch@CORP.EXAMPLE.COM; ccache /run/user/1000/krb5cc }",
-            "A ticket cache that another program keeps current."),
+            "FILE", example: "credential batch { kerberos batch@CORP.EXAMPLE.COM; ccache FILE:/run/user/1000/krb5cc }",
+            """
+            A ticket cache that another program keeps current: a path, or a name as klist shows it, with FILE:, DIR:, KCM:
+            or KEYRING: before it.
+            """),
         .token: DirectiveManual("VALUE", example: "credential api { token file /run/secrets/token }", "The token."),
         .oauth2: DirectiveManual(
             "URL", example: "credential crm { \(endpoint); client-secret file secret }",

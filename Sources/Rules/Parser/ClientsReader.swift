@@ -47,7 +47,7 @@ struct ClientsReader: BlockReader {
             case .realm: realm(value).map { clients.realm = $0 }
             case .users: clients.users = listFile(value, "users")
             case .nonceKey: clients.nonceKey = parse.sealingKey(value)
-            case .keytab: clients.keytab = context.keyFile(value)
+            case .keytab: clients.keytab = context.kerberosFile(value)
             case .allowPrincipals: principals += directive.values.compactMap(principal)
             case .tokens: clients.tokens = listFile(value, "tokens")
             }

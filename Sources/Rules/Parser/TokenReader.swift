@@ -19,10 +19,23 @@ struct TokenReader: BlockReader {
         }
         refuseOthers(proofs, "a principal is proved in one way")
         switch proof.name {
-        case .keytab: return KerberosSource(principal: principal.text, proof: .keytab(context.keyFile(value)))
-        case .ccache: return KerberosSource(principal: principal.text, proof: .cache(context.keyFile(value)))
+        case .keytab: return KerberosSource(principal: principal.text, proof: .keytab(context.kerberosFile(value)))
+        case .ccache: return KerberosSource(principal: principal.text, proof: .cache(ticketCache(value)))
         default: return parse.secret(value).map { KerberosSource(principal: principal.text, proof: .password($0)) }
         }
+    }
+
+    /// A path, or a name as MIT Kerberos writes it, with its type.
+    private func ticketCache(_ value: Value) -> TicketCacheName {
+        guard let name = TicketCacheName(typed: value.text) else { return .file(context.keyFile(value)) }
+        if case .file = name { return .file(context.kerberosFile(value)) }
+        if value.text.hasPrefix("MEMORY:") {
+            refuse(
+                value,
+                "a MEMORY cache belongs to one process, and no other program can fill it: name a cache of the type FILE, "
+                    + "DIR, KCM or KEYRING")
+        }
+        return name
     }
 
     func oauth(_ block: CredentialBlock) -> OAuthSource? {

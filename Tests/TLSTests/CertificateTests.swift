@@ -40,6 +40,20 @@ import Testing
         #expect(leaf != authority.certificate)
     }
 
+    @Test func `a file has one certificate in DER, or many in PEM`() throws {
+        let leaf = leaf
+        let whole = leaf.der
+        #expect(try Certificate.all(in: whole.span) == [leaf])
+        let text = Array((leaf.pem + leaf.pem).utf8)
+        #expect(try Certificate.all(in: text.span) == [leaf, leaf])
+        let cut = Array(leaf.der.dropLast())
+        for damaged in [cut, leaf.der + [0x30], [0x30]] {
+            #expect(throws: CertificateError.malformed) { try Certificate.all(in: damaged.span) }
+        }
+        let nothing: [UInt8] = []
+        #expect(throws: CertificateError.none) { try Certificate.all(in: nothing.span) }
+    }
+
     @Test(arguments: [
         ("", CertificateError.none), ("no block", .none),
         ("-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n", .malformedBlock(1)),

@@ -62,6 +62,12 @@ struct IdentityFiles {
         openssl pkcs12 -export "$@" -out modern.p12
         openssl pkcs12 -export "$@" -legacy -out legacy.p12
         openssl pkcs12 -export "$@" -certpbe PBE-SHA1-3DES -keypbe PBE-SHA1-3DES -macalg sha1 -out triple-des.p12
+        openssl pkcs12 -export "$@" -nomac -out nomac.p12
+        openssl base64 -A -in modern.p12 -out line.p12
+        openssl base64 -in modern.p12 -out lines.p12
+        openssl base64 -in nomac.p12 | sed 's/$/\\r/' > windows.p12
+        openssl x509 -in leaf.pem -outform DER -out leaf.cer
+        openssl pkcs12 -export -inkey leaf.key -in leaf.pem -passout pass: -nomac -out open-nomac.p12
         openssl pkcs12 -export -inkey leaf.key -in leaf.pem -passout pass: -out open.p12
         openssl pkcs12 -export -nokeys -in leaf.pem -passout pass: -out keyless.p12
         openssl req -x509 -newkey rsa:2048 -noenc -keyout rsa.key -subj /CN=rsa -days 30 -out rsa.pem 2>/dev/null

@@ -11,7 +11,9 @@ struct IdentityTests {
         ("leaf.pem", "rc2.key", "sesame"), ("leaf.pem", "traditional.key", "sesame"),
         ("leaf.pem", "leaf.key", "not needed"), ("mixed.pem", "leaf.key", nil), ("all.pem", nil, nil),
         ("modern.p12", nil, "sesame"), ("legacy.p12", nil, "sesame"), ("triple-des.p12", nil, "sesame"),
-        ("open.p12", nil, nil), ("keyless.p12", "leaf.key", nil),
+        ("open.p12", nil, nil), ("keyless.p12", "leaf.key", nil), ("nomac.p12", nil, "sesame"),
+        ("open-nomac.p12", nil, nil), ("line.p12", nil, "sesame"), ("lines.p12", nil, "sesame"),
+        ("windows.p12", nil, "sesame"), ("leaf.cer", "leaf.key", nil),
     ]
 
     private static let chains: [(String, String?, String?)] = [
@@ -26,7 +28,9 @@ struct IdentityTests {
         ("leaf.pem", "rc2.key", nil, .passphraseMissing), ("leaf.pem", "traditional.key", "open", .wrongPassphrase),
         ("leaf.pem", "traditional.key", nil, .passphraseMissing), ("modern.p12", nil, "open", .wrongPassphrase),
         ("modern.p12", nil, nil, .passphraseMissing), ("legacy.p12", nil, "open", .wrongPassphrase),
-        ("keyless.p12", nil, nil, .noKey),
+        ("keyless.p12", nil, nil, .noKey), ("nomac.p12", nil, "open", .wrongPassphrase),
+        ("nomac.p12", nil, nil, .passphraseMissing), ("line.p12", nil, "open", .wrongPassphrase),
+        ("leaf.cer", nil, nil, .noKey),
     ]
 
     private var files: IdentityFiles { get throws { try IdentityFiles.shared.get() } }
@@ -62,7 +66,7 @@ struct IdentityTests {
     }
 
     @Test func `a damaged file is an error and nothing worse`() throws {
-        for name in ["all.pem", "modern.p12", "legacy.p12"] {
+        for name in ["all.pem", "modern.p12", "legacy.p12", "nomac.p12", "line.p12"] {
             let whole = try files.bytes(name)
             for step in stride(from: 0, to: whole.count, by: max(1, whole.count / 40)) {
                 #expect(throws: IdentityError.self) {

@@ -66,7 +66,7 @@ public final class ListenerIdentity: Sendable {
     public func refresh() -> [FileProblem] { [identities.refresh(), contexts.refresh()].compactMap { $0 } }
 
     private static func request(from authorities: Secret) throws -> ServerTLSSettings.ClientCertificates {
-        let anchors = try TrustAnchors(only: try authorities.withBytes { try Certificate.all(inPEM: $0) })
+        let anchors = try TrustAnchors(only: try authorities.withBytes { try Certificate.all(in: $0) })
         return .requested(issuers: anchors.certificates.compactMap(\.subject)) { chain in
             anchors.vouch(forClient: chain, at: SystemClock.epochMilliseconds / 1000)
         }

@@ -192,7 +192,7 @@ extension ChallengeDirective {
             "And only if the server's key is one of these."),
         .anchor: DirectiveManual(
             "FILE … [only]", example: "challenge { host *.corp.example.com; anchor corp-root.pem only; trust }",
-            "Roots, PEM, beside the system's; with `only`, in their place."),
+            "Roots beside the system's, in PEM or one in DER; with `only`, in their place."),
         .name: DirectiveManual(
             "HOST", example: "challenge \"moved\" { host 10.0.0.8; name files.example.com; trust }",
             "The certificate is for this name or address, whatever the URL says."),

@@ -18,7 +18,7 @@ extension CredentialDirective {
             "The private key of the certificate, as PEM; with `oauth2` alone, the key that signs for the client."),
         .pkcs12: DirectiveManual(
             "FILE", example: "credential badge { pkcs12 badge.p12; passphrase file /run/secrets/badge.pass }",
-            "A file with the certificate, its key and its issuers."),
+            "A file with the certificate, its key and its issuers, binary or in base64."),
         .pkcs11: DirectiveManual(
             "URI",
             example: "credential vault { pkcs11 \"pkcs11:token=vault;object=client\"; passphrase env VAULT_PIN }",

@@ -34,8 +34,13 @@ enum PKCS12File {
         defer { PKCS12_free(file) }
         guard file != nil, MemoryInput.lend(bytes, to: { d2i_PKCS12_bio($0, &file) }) != nil else { return .malformed }
         var (key, leaf, others): (OpaquePointer?, OpaquePointer?, OpaquePointer?)
-        let isRead = withCString(of: passphrase) { PKCS12_parse(file, $0, &key, &leaf, &others) }
-        guard isRead == 1 else { return failure() }
+        let hasMAC = PKCS12_mac_present(file) == 1
+        let isRead = withCString(of: passphrase) { passphrase in
+            // OpenSSL parses no file without a MAC (`-nomac`), so it gets one.
+            if !hasMAC, PKCS12_set_mac(file, passphrase, -1, nil, 0, 0, nil) != 1 { return Int32(0) }
+            return PKCS12_parse(file, passphrase, &key, &leaf, &others)
+        }
+        guard isRead == 1 else { return failure(hasMAC: hasMAC) }
         defer { release(leaf, others) }
         let certificates = [leaf] + ObjectStack.objects(in: others)
         return .read(
@@ -50,13 +55,14 @@ enum PKCS12File {
         OPENSSL_sk_free(others)
     }
 
-    private static func failure() -> Reading {
+    private static func failure(hasMAC: Bool) -> Reading {
         let isLocked = ERR_GET_REASON(ERR_peek_last_error()) == PKCS12_R_MAC_VERIFY_FAILURE
         if isLocked {
             ERR_clear_error()
             return .locked
         }
-        return LegacyLibrary.isWanted() ? .unknownAlgorithm : .malformed
+        // Without a MAC a wrong passphrase shows by what it does not decrypt.
+        return LegacyLibrary.isWanted() ? .unknownAlgorithm : hasMAC ? .malformed : .locked
     }
 
     /// Lends the passphrase as C wants it, and zeroes the copy.

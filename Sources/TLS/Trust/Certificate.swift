@@ -118,6 +118,13 @@ extension Certificate {
         return certificates
     }
 
+    /// The certificates of a file: one in DER, as Windows writes `.cer`, or every one in PEM text.
+    public static func all(in file: Span<UInt8>, limit: Int = 10_000) throws(CertificateError) -> [Certificate] {
+        // The first byte of DER.
+        guard file.count > 0, file[0] == 0x30 else { return try all(inPEM: file, limit: limit) }
+        return [try Certificate(der: file)]
+    }
+
     public static func all(inPEM text: String, limit: Int = 10_000) throws(CertificateError) -> [Certificate] {
         try all(inPEM: text.utf8Span.span, limit: limit)
     }

@@ -162,7 +162,7 @@ public final class TrustSources: Sendable {
         for path in paths {
             let bytes = try Self.content(of: path)
             do throws(CertificateError) {
-                certificates += try Certificate.all(inPEM: bytes.span)
+                certificates += try Certificate.all(in: bytes.span)
             } catch { throw .damaged(path: path, error) }
         }
         let system = state.withLock { $0.system }

@@ -14,7 +14,7 @@ enum CertificateIssuers {
         for credential in configuration.credentials {
             guard case .identity(.pem(let path, _, _)) = credential.content,
                 let text = try? SmallFile.read(path, limit: limit),
-                let certificates = try? Certificate.all(inPEM: text.span), !certificates.isEmpty
+                let certificates = try? Certificate.all(in: text.span), !certificates.isEmpty
             else { continue }
             issuers[credential.name] = certificates.compactMap { $0.issuer.map { "\($0)" } }
         }

@@ -58,7 +58,11 @@ struct ReadmeTests {
         #expect(blocks.count >= 2)
         for block in blocks {
             let result = try AttacheProgram.run("attache check", in: Folder(["proxy.conf": block]))
-            #expect(result.status == 0 && result.errorOutput == "", "\(result)")
+            // The secrets of the examples are not on this machine.
+            let complaints = result.errorOutput.split(separator: "\n").filter { line in
+                !line.contains(": cannot read /run/secrets/") || !line.hasSuffix(": no such file or directory")
+            }
+            #expect(result.status == 0 && complaints.isEmpty, "\(result)")
         }
     }
 

@@ -1,4 +1,8 @@
+import Credentials
+import Model
+import Proxy
 import Rules
+import Upstream
 
 /// `attache check`: says what is wrong with a rule file.
 struct CheckCommand: Command {
@@ -8,7 +12,10 @@ struct CheckCommand: Command {
         details: """
             FILE is ./proxy.conf by default, else /etc/attache/proxy.conf. A good file is met with silence.
             Every error and every warning is shown with its line; errors end with status 2, warnings alone
-            with 0. The certificates of listeners are opened; secrets and the users file are not.
+            with 0. The files that the rules name are opened, too: certificates, secrets, users, tokens, keytabs,
+            roots and revocation lists. What is wrong with one is shown; without the certificate of a listener or
+            of a credential the proxy does not start, so that is an error. PKCS#11 tokens are not asked, lest a
+            wrong PIN lock them.
             """)
 
     let path: String
@@ -21,8 +28,39 @@ struct CheckCommand: Command {
         let file = try RuleFile.read(path)
         let configuration = try file.valid()
         Console.write(file.report)
-        let problems = OwnIdentities.problems(with: configuration.listeners)
-        for problem in problems { Console.error(problem) }
-        return problems.isEmpty ? ExitStatus.success : ExitStatus.usage
+        let listeners = OwnIdentities.problems(with: configuration.listeners)
+        let files = NamedFiles(configuration)
+        for problem in listeners + files.errors + files.warnings { Console.error(problem) }
+        return listeners.isEmpty && files.errors.isEmpty ? ExitStatus.success : ExitStatus.usage
+    }
+}
+
+/// The problems with the files that rules name.
+private struct NamedFiles {
+    /// Problems with which the proxy does not start.
+    private(set) var errors: [String] = []
+    private(set) var warnings: [String] = []
+
+    init(_ configuration: Configuration) {
+        for credential in configuration.configuredCredentials { read(credential) }
+        let clients = try? ClientAccounts(configuration.clients, nonceKey: nil)
+        warnings += clients?.refresh() ?? []
+        let trust = try? TrustSources(RuleSet(configuration))
+        warnings += trust?.refresh().map { "\($0)" } ?? []
+    }
+
+    private mutating func read(_ credential: ConfiguredCredential) {
+        var isIdentity = false
+        if case .identity(let source) = credential.content {
+            if case .pkcs11 = source { return }
+            isIdentity = true
+        }
+        let found = ConfiguredCredentials([credential], environment: Environment.all).refresh()
+        for error in found.errors {
+            // The variables of this shell are not those of the proxy.
+            if case .noVariable = error { continue }
+            if isIdentity { errors.append("\(error)") } else { warnings.append("\(error)") }
+        }
+        warnings += found.warnings.map { "\($0)" }
     }
 }

@@ -64,6 +64,12 @@ public enum BodyFraming: Equatable, Sendable {
         !fields.repeated.contains(.transferEncoding) && bytes.extracting(field.value).equalsIgnoringCase("chunked")
     }
 
+    /// Whether the field is the word `identity` on one line, by which old servers say beside `Content-Length` that the body
+    /// has no transfer coding (RFC 2616 section 4.4).
+    static func isIdentityAlone(_ bytes: Span<UInt8>, _ field: Field, _ fields: FieldTable) -> Bool {
+        !fields.repeated.contains(.transferEncoding) && bytes.extracting(field.value).equalsIgnoringCase("identity")
+    }
+
     /// Digits only (RFC 9110 section 8.6), up to what a signed 64-bit number holds.
     static func length(_ bytes: Span<UInt8>, in value: Range<Int>) throws(Defect) -> Int {
         guard !value.isEmpty else { throw .malformedContentLength }
@@ -105,7 +111,8 @@ struct ResponseFraming {
 extension ResponseFraming {
     /// Steps 1 to 8 of RFC 9112 section 6.3 for a response to `method`. `Content-Length` values that agree are accepted:
     /// some origins repeat theirs, and only one is passed on. A list with empty elements is as good as one without: the
-    /// client gets what we write.
+    /// client gets what we write. `identity` beside `Content-Length` changes nothing: the client gets the length alone, and
+    /// nothing behind the body is read as another response.
     init(
         _ bytes: Span<UInt8>, version: Version, status: Status, to method: Method, fields: FieldTable
     ) throws(Defect) {
@@ -113,8 +120,15 @@ extension ResponseFraming {
         if status.rawValue < 200 || status == .noContent { return }
         // Checked also where there is no body: the client gets these fields.
         if let field = fields.first(.transferEncoding) {
-            stated = try BodyFraming.codings(bytes, version: version, fields: fields)
-            isRegular = BodyFraming.isChunkedAlone(bytes, field, fields)
+            if let length = fields.first(.contentLength), version >= .http11,
+                BodyFraming.isIdentityAlone(bytes, field, fields)
+            {
+                stated = .length(try agreedLength(bytes, length, fields))
+                isRegular = false
+            } else {
+                stated = try BodyFraming.codings(bytes, version: version, fields: fields)
+                isRegular = BodyFraming.isChunkedAlone(bytes, field, fields)
+            }
         } else if let field = fields.first(.contentLength) {
             stated = .length(try agreedLength(bytes, field, fields))
         } else {

@@ -203,6 +203,26 @@ struct FramingTests {
         }
     }
 
+    @Test func `identity beside a length is passed on as the length, and the connection is not used again`() throws {
+        let origin = try RecordingOrigin { connection in
+            _ = try connection.request()
+            let stray = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nstray"
+            try connection.wire.send(
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 4\r\n\r\nWiki" + stray)
+        }
+        try AttacheProcess.running { proxy throws in
+            let wire = try proxy.connect()
+            for _ in 1...2 {
+                try wire.send(head(origin) + "\r\n")
+                let answered = try wire.readResponse()
+                #expect(answered.status == 200)
+                #expect(answered.values("Transfer-Encoding") == [])
+                #expect(answered.text == "Wiki")
+            }
+            #expect(origin.connections == 2)
+        }
+    }
+
     @Test(arguments: ["\r\n", "\n"])
     func `a folded challenge is answered`(lineEnd: String) throws {
         let sentry = DigestGuard()

@@ -22,6 +22,12 @@ import Testing
             head: "HTTP/1.0 407 OK\nContent-Length: 3\nProxy-Connection: Keep-Alive\n\n", status: 407,
             framing: .length(3), keepAlive: true),
         Case(head: "HTTP/1.0 200 OK\nContent-Length: 3\nProxy-Connection: Keep-Alive\n\n", framing: .length(3)),
+        Case(
+            head: "HTTP/1.1 200 OK\nContent-Length: 3\nTransfer-Encoding: identity\n\n", framing: .length(3),
+            keepAlive: false),
+        Case(
+            head: "HTTP/1.1 200 OK\nTransfer-Encoding: Identity \nContent-Length: 3\n\n", framing: .length(3),
+            keepAlive: false),
         Case(head: "HTTP/1.1 200 OK\nTransfer-Encoding: CHUNKED\n\n", framing: .chunked, keepAlive: true),
         // Understood, but the connection is not used again.
         Case(head: "HTTP/1.1 200 OK\nTransfer-Encoding: chunked,\n\n", framing: .chunked),
@@ -101,8 +107,24 @@ import Testing
         ("HTTP/1.1 200 OK\nContent-Length: ,5\n\n", .malformedContentLength, "9112 6.3 5"),
         ("HTTP/1.1 200 OK\nContent-Length: 5,+5\n\n", .malformedContentLength, "9112 6.3 5"),
         (
-            "HTTP/1.1 200 OK\nContent-Length: 5\nTransfer-Encoding: identity\n\n",
+            "HTTP/1.1 200 OK\nContent-Length: 5\nTransfer-Encoding: identity, identity\n\n",
             .contentLengthAndTransferEncoding, "9112 6.3 3"
+        ),
+        (
+            "HTTP/1.1 200 OK\nContent-Length: 5\nTransfer-Encoding: identity\nTransfer-Encoding: chunked\n\n",
+            .contentLengthAndTransferEncoding, "9112 6.3 3"
+        ),
+        (
+            "HTTP/1.1 200 OK\nContent-Length: 5\nTransfer-Encoding: \"identity\"\n\n",
+            .contentLengthAndTransferEncoding, "9112 6.3 3"
+        ),
+        (
+            "HTTP/1.0 200 OK\nContent-Length: 5\nTransfer-Encoding: identity\n\n",
+            .contentLengthAndTransferEncoding, "9112 6.3 3"
+        ),
+        (
+            "HTTP/1.1 200 OK\nContent-Length: 5\nTransfer-Encoding: identity\nContent-Length: 6\n\n",
+            .repeatedContentLength, "9112 6.3 5"
         ),
         ("HTTP/1.1 200 OK\nTransfer-Encoding: identity, chunked\n\n", .unsupportedTransferCoding, "9112 6.1"),
         ("HTTP/1.1 200 OK\nTransfer-Encoding: ,\n\n", .malformedTransferEncoding, "9112 6.1"),

@@ -187,6 +187,10 @@ import Testing
             "HTTP/1.1 200 OK\nX: 1\nVia: 1.1 attache\n\n"
         ),
         (
+            "HTTP/1.1 200 OK\nTransfer-Encoding: identity\nContent-Length: 3\nX: 1\n\n",
+            "HTTP/1.1 200 OK\nContent-Length: 3\nX: 1\nVia: 1.1 attache\n\n"
+        ),
+        (
             "HTTP/1.1 304 N\nTransfer-Encoding: chunked,\nX: 1\n\n",
             "HTTP/1.1 304 N\nX: 1\nTransfer-Encoding: chunked\nVia: 1.1 attache\n\n"
         ),

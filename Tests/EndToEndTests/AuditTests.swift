@@ -162,6 +162,28 @@ struct AuditTests {
         }
     }
 
+    @Test(arguments: [
+        "route a.test { intercept; tls revocation @/missing.pem }",
+        "challenge { host a.test; anchor @/missing.pem; trust }",
+    ])
+    func `a file of trust that is missing has an event of its own`(block: String) throws {
+        let rules = """
+            credential ci { user \(Account.user); password file @/none }
+            challenge { host 127.0.0.1; use ci }
+            \(block)
+            """
+        try AttacheProcess.running(rules) { proxy throws in
+            let isLogged = try Wait.until { try proxy.notices().contains { $0["event"] == "trust.incomplete" } }
+            #expect(isLogged, "\(proxy.accessLog)")
+            let notices = try proxy.notices()
+            let trust = notices.filter { $0["event"] == "trust.incomplete" }
+            #expect(trust.count == 1 && trust[0]["level"] == "warning")
+            #expect(trust.first?["details"]?.contains(proxy.folder + "/missing.pem") == true)
+            let secrets = notices.filter { $0["event"] == "secret.unreadable" }.map { $0["details"] ?? "" }
+            #expect(secrets.allSatisfy { !$0.contains("missing.pem") })
+        }
+    }
+
     @Test func `a standard error that takes no event holds nobody up`() throws {
         let origin = try origin()
         let rules = """

@@ -43,8 +43,10 @@ public struct AuditEvent: Sendable, Hashable {
         case proxyStarted = "proxy.started"
         case proxyStopping = "proxy.stopping"
         case proxyStopped = "proxy.stopped"
-        /// A file of a secret, of users or of certificates.
+        /// A file of a secret, of users or of a listener's certificate cannot be used.
         case secretUnreadable = "secret.unreadable"
+        /// A file of CA certificates or revocation lists cannot be used, or has no list of an issuer.
+        case trustIncomplete = "trust.incomplete"
         /// Clients were not served, or made room.
         case limitMet = "limit.met"
         case logReopened = "log.reopened"
@@ -55,8 +57,8 @@ public struct AuditEvent: Sendable, Hashable {
 
         public var isNotice: Bool {
             switch self {
-            case .proxyStarted, .proxyStopping, .proxyStopped, .secretUnreadable, .limitMet, .logReopened, .logTroubled,
-                .notice:
+            case .proxyStarted, .proxyStopping, .proxyStopped, .secretUnreadable, .trustIncomplete, .limitMet,
+                .logReopened, .logTroubled, .notice:
                 true
             default: false
             }
@@ -117,8 +119,8 @@ public struct AuditEvent: Sendable, Hashable {
     public var level: LogLevel {
         switch name {
         case .rulesRejected: .error
-        case .credentialRefused, .credentialParked, .storeReplaced, .eventsOmitted, .secretUnreadable, .limitMet,
-            .logTroubled, .notice:
+        case .credentialRefused, .credentialParked, .storeReplaced, .eventsOmitted, .secretUnreadable,
+            .trustIncomplete, .limitMet, .logTroubled, .notice:
             .warning
         default: .info
         }

@@ -104,7 +104,11 @@ extension ManualTopic {
         the proxy itself.
 
         = secret.unreadable
-        A file of a secret, of users or of certificates cannot be read.
+        A file of a secret, of users or of a listener's certificate cannot be read.
+
+        = trust.incomplete
+        A file of CA certificates or revocation lists cannot be used, or has no list of an issuer: what that issued
+        counts as not revoked.
 
         = limit.met
         Clients were refused, or made room; at most once a minute for each reason.

@@ -112,15 +112,17 @@ struct Setup {
     func refresh(into shared: SharedState, _ identities: OwnIdentities) {
         let refresh = credentials.refresh()
         shared.adopt(refresh)
-        let sentences = Set(
+        let ofTrust = Set(trust.refresh().map { "\($0)" })
+        let sentences = ofTrust.union(
             refresh.errors.map { "\($0)" } + refresh.warnings.map { "\($0)" }
-                + clients.refresh() + trust.refresh().map { "\($0)" }
-                + identities.refresh())
+                + clients.refresh() + identities.refresh())
         let news = reported.sentences.withLock { known in
             defer { known = sentences }
             return sentences.subtracting(known)
         }
-        for sentence in news.sorted() { Console.say(sentence, as: .secretUnreadable) }
+        for sentence in news.sorted() {
+            Console.say(sentence, as: ofTrust.contains(sentence) ? .trustIncomplete : .secretUnreadable)
+        }
     }
 
     /// From now on refused principals of these rules are asked about again when somebody gives them another chance.

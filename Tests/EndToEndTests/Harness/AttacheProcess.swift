@@ -223,7 +223,8 @@ final class AttacheProcess: Sendable {
     private func allEvents() throws -> [AccessRecord] { try logLines.filter(Self.isEvent).map(AccessRecord.init) }
 
     private static let notices: Set = [
-        "proxy.started", "proxy.stopping", "proxy.stopped", "secret.unreadable", "limit.met", "log.reopened",
+        "proxy.started", "proxy.stopping", "proxy.stopped", "secret.unreadable", "trust.incomplete", "limit.met",
+        "log.reopened",
         "log.troubled", "notice",
     ]
 

@@ -122,5 +122,12 @@ struct IdentityTests {
         #expect(throws: IdentityError.unreadableToken) {
             try TokenObjects.read(storeURI: "file:/nonexistent", pin: nil)
         }
+        // A store that is opened and has no object, as a token without one of that label.
+        try command.run("mkdir empty")
+        for pin in [nil, Secret("sesame")] {
+            #expect(throws: IdentityError.noSuchObject) {
+                try TokenObjects.read(storeURI: "file:\(command.folder.path)/empty", pin: pin)
+            }
+        }
     }
 }

@@ -100,6 +100,8 @@ public enum IdentityError: Error, Sendable, Hashable, CustomStringConvertible {
     case tooLarge(limit: Int)
     case noTokenProvider
     case unreadableToken
+    /// The token was opened, and has nothing of the URI's name.
+    case noSuchObject
     /// Nothing that a peer or a file did.
     case outOfMemory
 
@@ -117,6 +119,9 @@ public enum IdentityError: Error, Sendable, Hashable, CustomStringConvertible {
                 + "install it, or encrypt the key anew"
         case .tooLarge(let limit): "it is larger than \(limit) bytes"
         case .noTokenProvider: "a pkcs11: URI needs OpenSSL's provider pkcs11, which cannot be loaded"
+        case .noSuchObject:
+            "the token has no such object: list what it has with `pkcs11-tool --login --list-objects`, and write that label "
+                + "or id"
         case .unreadableToken: "the token has no such object, or does not give it away with this PIN"
         case .outOfMemory: "OpenSSL has no memory left"
         }

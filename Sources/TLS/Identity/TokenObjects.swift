@@ -25,8 +25,10 @@ enum TokenObjects {
         guard let method = UI_UTIL_wrap_read_pem_callback(PassphrasePrompt.callback, 0) else { throw .outOfMemory }
         defer { UI_destroy_method(method) }
         let contents = withUnsafeMutablePointer(to: &prompt) { prompt in objects(at: storeURI, method, prompt) }
-        guard let contents, contents.key != nil || !contents.certificates.isEmpty else {
-            throw prompt.failure(otherwise: .unreadableToken)
+        guard let contents else { throw prompt.failure(otherwise: .unreadableToken) }
+        guard contents.key != nil || !contents.certificates.isEmpty else {
+            // A PIN that was taken, and a search without a result, leave no error.
+            throw ERR_peek_last_error() == 0 ? .noSuchObject : prompt.failure(otherwise: .unreadableToken)
         }
         return contents
     }

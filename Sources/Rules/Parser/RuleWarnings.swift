@@ -132,20 +132,25 @@ struct RuleWarnings: BlockReader {
             "over http, Basic sends a password that is learned in clear: say 'secure yes', or 'protocol' if it may")
     }
 
-    /// A rule that can only be about what clients say in tunnels, which nobody looks into.
+    /// Warns of a rule for https whose hosts have no route that decrypts it.
     private func warnOfUnseen(_ rule: Configuration.ChallengeRule, _ source: ChallengeSource) {
         guard rule.isUse, rule.actsOnChallenge, rule.isProxy != true, rule.namesHosts,
-            let cause = causeOfTLS(rule, source), let host = rule.hosts.first(where: { !isSeen($0) })
+            let cause = causeOfTLS(rule, source), let host = rule.hosts.first(where: { !isSeen($0) && !isPublic($0) })
         else { return }
-        log.report(.warning, at: cause, "no route looks into \(host): say 'intercept' or 'upgrade'")
+        let inClear = rule.isSecure == true && rule.effectiveMethods.methods.contains { !$0.revealsCredential }
+        let isLimited = inClear && rule.protocols.isEmpty && rule.ports?.ranges != [443...443]
+        log.report(
+            .warning, at: cause,
+            "no route decrypts https for \(host), so this challenge "
+                + (isLimited ? "answers by http alone, where the method hides the password" : "never answers")
+                + ": add 'route \(host) { intercept }' or 'route \(host) { upgrade }'")
     }
 
-    /// The predicate that keeps the rule from http in clear; nil where none does.
+    /// The predicate that shows that the rule is meant for https; nil where none does.
     private func causeOfTLS(_ rule: Configuration.ChallengeRule, _ source: ChallengeSource) -> SourceRange? {
         if rule.protocols == [.https] { return source.said(.protocol)?.name.range }
         if let ports = rule.ports?.ranges, ports == [443...443] { return source.said(.port)?.name.range }
-        let hidesInClear = rule.effectiveMethods.methods.contains { !$0.revealsCredential }
-        return rule.isSecure == true && !hidesInClear ? source.said(.secure)?.name.range : nil
+        return rule.isSecure == true ? source.said(.secure)?.name.range : nil
     }
 
     /// Whether a route may look into tunnels to such a host, or speak TLS with it for clients that do not.
@@ -153,6 +158,11 @@ struct RuleWarnings: BlockReader {
         configuration.routes.prefix(Self.compared).contains {
             ($0.action == .intercept || $0.upgrade != nil) && $0.host.mayOverlap(host)
         } || configuration.routes.count > Self.compared
+    }
+
+    /// Whether anyone can register a name that the pattern matches: a route for it would decrypt what is not meant.
+    private func isPublic(_ host: HostPattern) -> Bool {
+        host.openDomain.map { PublicSuffix.contains($0) == true } ?? false
     }
 
     private func isUpgraded(_ rule: Configuration.ChallengeRule) -> Bool {

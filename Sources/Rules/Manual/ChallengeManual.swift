@@ -20,10 +20,10 @@ extension ChallengeDirective {
         .method: DirectiveManual(
             "METHOD …", example: "challenge { host ci.example.com; method digest ntlm; use ci }",
             """
-            basic, digest, ntlm, negotiate, bearer, html-form, client-certificate, server-trust or other. Not said: those
-            that its credential can answer. The two of TLS, client-certificate and server-trust, are meant only if they or
-            something of theirs stand in the rule. `other` is any scheme that is not known: no credential answers it, and
-            it comes behind all others.
+            basic, digest, ntlm, negotiate, bearer, html-form, client-certificate, server-trust or other.
+            `default` means basic, digest and ntlm, as in Apple's model. Not said: those that its credential can answer.
+            The two of TLS, client-certificate and server-trust, are meant only if they or something of theirs stand in the
+            rule. `other` is any scheme that is not known: no credential answers it, and it comes behind all others.
             """),
         .proxy: DirectiveManual(
             "yes|no", example: "challenge \"corp proxy\" { proxy yes; host *.corp.example.com; use svc }",

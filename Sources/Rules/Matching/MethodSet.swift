@@ -36,6 +36,9 @@ public struct MethodSet: OptionSet, Hashable, Sendable {
 }
 
 extension AuthenticationMethod {
+    /// The methods that the word `default` means in a rule, as in Apple's model: a login by a user and a password.
+    static let ofPasswords: [AuthenticationMethod] = [.basic, .digest, .ntlm]
+
     /// Its place among all cases.
     var number: Int {
         switch self {

@@ -31,7 +31,12 @@ struct AnswerChecks: BlockReader {
     ) {
         let tokens = source.said(.method)?.arguments ?? []
         let methods = tokens.compactMap { token in
-            AuthenticationMethod(rawValue: token.text).map { (method: $0, token: token) }
+            AuthenticationMethod(rawValue: token.text).map { method in
+                // One of the methods that `default` means is enough.
+                let meant = AuthenticationMethod.ofPasswords
+                let answered = meant.first { rule.answerable.contains($0) } ?? .basic
+                return (method: method == .default ? answered : method, token: token)
+            }
         }
         let isAnswered = methods.contains { rule.answerable.contains($0.method) }
         for (method, token) in methods {

@@ -137,7 +137,7 @@ struct ChallengeReader: BlockReader {
             }
         case .protocol: rule.protocols = values.compactMap { parse.keyword($0, NetworkProtocol.self) }
         case .realm: rule.realms += values.map { TextPattern($0.text) }
-        case .method: rule.methods = MethodSet(values.compactMap { method($0) })
+        case .method: rule.methods = MethodSet(values.flatMap { methods($0) })
         case .proxy: rule.isProxy = values.first.flatMap(parse.yesOrNo)
         case .secure: rule.isSecure = values.first.flatMap(parse.yesOrNo)
         case .client: rule.clients += values.compactMap(client)
@@ -261,10 +261,15 @@ struct ChallengeReader: BlockReader {
         return parse.hostPattern(value, value.text)
     }
 
+    private func methods(_ value: Value) -> [AuthenticationMethod] {
+        if value.text == AuthenticationMethod.default.rawValue { return AuthenticationMethod.ofPasswords }
+        return method(value).map { [$0] } ?? []
+    }
+
     private func method(_ value: Value) -> AuthenticationMethod? {
         if let method = AuthenticationMethod(rawValue: value.text), method != .default { return method }
         let words = AuthenticationMethod.allCases.filter { $0 != .default }.map(\.description)
-        let isOther = ["default", "unknown", "any"].contains(value.text)
+        let isOther = ["unknown", "any"].contains(value.text)
         refuse(
             value, "\(value.shown) is no authentication method",
             suggestion: isOther ? "other" : Suggestion.nearest(to: value.text, among: words))

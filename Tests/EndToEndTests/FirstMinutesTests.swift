@@ -69,6 +69,26 @@ struct FirstMinutesTests {
         #expect(!Scratch.read(person.folder + "/proxy.conf").contains(Account.password))
     }
 
+    @Test func `a name that the hosts file leads to this machine is set up with the egress line`() throws {
+        let origin = try RecordingOrigin.guarded(by: DigestGuard(.init(countsStrictly: true)))
+        var person = try Person()
+        let hosts = person.folder + "/hosts"
+        try Scratch.write("# local\n127.0.0.1 localhost\n127.0.0.1\tother.test CI.intern.test # mine\n", to: hosts)
+        person.environment["CARES_HOSTS"] = hosts
+        let begun = try person.begin("http://ci.intern.test:\(origin.port)/job")
+        #expect(begun.succeeded && begun.errorOutput == "", "\(begun)")
+        let rules = Scratch.read(person.folder + "/proxy.conf")
+        #expect(rules.contains("\negress { allow 127.0.0.1:\(origin.port) }\n"), "\(rules)")
+        try person.running(try #require(Self.commands(in: begun.output).first)) {
+            let fetched = try person.shell(
+                "curl -q -sS -x http://127.0.0.1:\(person.port) http://ci.intern.test:\(origin.port)/job")
+            #expect(fetched.output == "ok", "\(fetched)")
+        }
+        FreePort.release(person.port)
+        let stranger = try person.begin("http://unknown.intern.test:\(origin.port)/", "--force")
+        #expect(!stranger.succeeded, "\(stranger)")
+    }
+
     @Test func `the same server is reached over https by five commands, the first of which is refused`() throws {
         let origin = try RecordingOrigin.guarded(by: DigestGuard(.init(countsStrictly: true)))
         let port = FreePort.take()

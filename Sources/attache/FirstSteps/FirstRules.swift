@@ -69,6 +69,9 @@ struct FirstRules {
             entries = [Endpoint(address, server.port).description].filter { _ in Self.isRefused(address) }
         } else if server.host == "localhost" || server.host.hasSuffix(".localhost") {
             entries = ["127.0.0.1:\(server.port)", "[::1]:\(server.port)"]
+        } else {
+            let local = HostsFile.addresses(of: server.host).filter(Self.isRefused)
+            entries = local.map { Endpoint($0, server.port).description }
         }
         var lines = entries.isEmpty ? [] : ["allow \(entries.joined(separator: " "))"]
         if way == .intercept, server.port != 443 { lines.append("connect-ports 443 \(server.port)") }

@@ -105,8 +105,8 @@ enum FirstServer {
             guard case .failed(let sentence) = error else { throw error }
             if sentence.contains("do not let it connect") {
                 throw .failed(
-                    "\(sentence): the name leads to this machine or the local link; where that is meant, say the address itself "
-                        + "in the URL")
+                    "\(sentence): DNS leads the name to this machine or the local link; where that is meant, write the name "
+                        + "into /etc/hosts, or the address into the URL")
             }
             guard sentence.contains("is not trusted: ") else { throw error }
             throw .failed(

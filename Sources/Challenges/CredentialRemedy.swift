@@ -83,7 +83,7 @@ extension UnansweredResponse {
         guard let name = parked(in: space, by: action)?.name ?? (failures > 0 ? credential : nil) else { return nil }
         let named = try? delegate.policy.credentials.credential(named: name)
         let servers = [named.flatMap { delegate.judge(of: $0, in: space) }, space.origin.serverName]
-        let standings = servers.compactMap(\.self).lazy.flatMap {
+        let standings = servers.compactMap(\.self).flatMap {
             delegate.state.spaces.accounts.standings(at: $0, now: now)
         }
         guard let standing = standings.first(where: { $0.name == name })?.standing else { return nil }

@@ -47,7 +47,7 @@ struct UnansweredReason {
 
     /// The reason where there was a credential.
     private static func ofCredential(_ response: UnansweredResponse, _ asked: [Asked]) -> UnansweredReason? {
-        let parked = asked.lazy.compactMap { response.parked(in: $0.space, by: $0.ruling.action) }.first
+        let parked = asked.compactMap { response.parked(in: $0.space, by: $0.ruling.action) }.first
         if let note = response.note {
             var reason = UnansweredReason(note, cause(of: response, asked, isParked: parked != nil))
             reason.isOfRules = false

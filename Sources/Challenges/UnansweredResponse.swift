@@ -171,7 +171,7 @@ public struct UnansweredResponse {
         if case .use(let names) = answer {
             credentials += names.map { try? delegate.policy.credentials.credential(named: $0) }
         }
-        return credentials.lazy.compactMap(\.self).first { delegate.isHeld($0, in: space) }?.version
+        return credentials.compactMap(\.self).first { delegate.isHeld($0, in: space) }?.version
     }
 
     /// The credential that the storage has for it.

@@ -87,7 +87,7 @@ struct ProbeExchange {
         let destination = upstreams.destination(
             scheme, host: host.utf8Span.span, port: port, by: exchange.policy.rules)
         guard !destination.isProhibited,
-            let parent = destination.hops.lazy.compactMap(\.parent).first(where: { $0.origin.authority == server })
+            let parent = destination.hops.compactMap(\.parent).first(where: { $0.origin.authority == server })
         else { return }
         exchange.destination = destination
         let connector = ParentConnector(requester: requester, exchange: exchange, parent: parent)

@@ -19,7 +19,7 @@ public enum PACWay: Equatable, Sendable {
     public static func list(_ text: String) -> [PACWay] {
         let entries = text.split(separator: ";").map { $0.split(whereSeparator: { $0 == " " || $0 == "\t" }) }
         let said = entries.filter { !$0.isEmpty }
-        return said.isEmpty ? [.direct] : Array(said.lazy.compactMap(way).prefix(limit))
+        return said.isEmpty ? [.direct] : Array(said.compactMap(way).prefix(limit))
     }
 
     private static func way(_ words: [Substring]) -> PACWay? {

@@ -425,7 +425,7 @@ public struct Account: Sendable, Hashable {
     /// Whether a leader's verdict is awaited.
     func isAnyUnderWay(at now: Int) -> Bool { reservations.contains { now < $0.end } }
 
-    var firstStep: Int { records.lazy.compactMap(\.retry.first).min() ?? Self.shortSteps[0] }
+    var firstStep: Int { records.compactMap(\.retry.first).min() ?? Self.shortSteps[0] }
 
     /// A server that has accepted the version, has not refused a leader since, and can be asked by a probe.
     private func goodRecord(besides index: Int) -> Int? {

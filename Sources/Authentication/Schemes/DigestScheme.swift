@@ -151,7 +151,7 @@ private final class DigestAuthenticator: RequestAuthenticator {
     }
 
     func refused(by challenges: [HeaderChallenge], ticket: AuthorizationTicket) -> RepeatedChallenge {
-        let ours = challenges.lazy.compactMap { DigestChallenge($0) }.first { self.isOurs($0) }
+        let ours = challenges.compactMap { DigestChallenge($0) }.first { self.isOurs($0) }
         guard let challenge = ours else { return .unrelated }
         guard let session = session(of: ticket) else { return .renewed }
         let isNewNonce = challenge.nonce != session.challenge.nonce

@@ -94,7 +94,7 @@ enum AccountTables {
         let rows = try connection.rows(
             "SELECT \(columns) FROM attache_accounts WHERE name = $1 AND fingerprint <> $2 AND \(isOwn) "
                 + "ORDER BY revision DESC LIMIT 4", version.columns)
-        return rows.lazy.compactMap { StoredAccount(row: $0)?.account(openedWith: key) }.first(where: \.isProven)
+        return rows.compactMap { StoredAccount(row: $0)?.account(openedWith: key) }.first(where: \.isProven)
     }
 
     /// A credential has a new value: the accounts of the values before go, after they have helped the new one's.

@@ -102,8 +102,8 @@ enum ContentKind: CaseIterable {
     /// The kind that the words of a block belong to; nil: they say nothing of the kind. A word that is one kind's alone
     /// decides before those which are part of several.
     init?(_ words: [CredentialDirective]) {
-        let own = words.lazy.compactMap { word in Self.allCases.first { $0.first == word && !$0.isCommon } }.first
-        let common = words.lazy.compactMap { word in Self.allCases.first { $0.isCommon && $0.needed.contains(word) } }
+        let own = words.compactMap { word in Self.allCases.first { $0.first == word && !$0.isCommon } }.first
+        let common = words.compactMap { word in Self.allCases.first { $0.isCommon && $0.needed.contains(word) } }
         guard let kind = own ?? common.first else { return nil }
         self = kind
     }

@@ -86,7 +86,7 @@ struct RuleWarnings: BlockReader {
         for host in rule.hosts {
             guard let suffix = host.openDomain, PublicSuffix.contains(suffix) == true else { continue }
             let hosts = source.node.block?.nodes.filter { $0.name.isWord(ChallengeDirective.host.rawValue) } ?? []
-            let token = hosts.lazy.flatMap(\.arguments).first { $0.text.lowercased() == host.description }
+            let token = hosts.flatMap(\.arguments).first { $0.text.lowercased() == host.description }
             log.report(
                 .warning, at: token?.range ?? source.answer,
                 "anyone can register a name below \(suffix), and is given this credential: say which domain is meant")

@@ -22,7 +22,7 @@ public struct CredentialChoice: Sendable {
 
     public func fits(_ version: CredentialVersion, _ account: Account) -> Bool {
         if let servers, !servers.contains(where: { account.record(of: $0) != nil }) { return false }
-        guard let name, version.name != name else { return true }
+        guard let name, !version.isNamed(name) else { return true }
         guard version.name.hasPrefix("\(name)@") else { return false }
         return !version.name.dropFirst(name.count + 1).contains("@")
     }

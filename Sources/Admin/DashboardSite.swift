@@ -199,7 +199,7 @@ final class DashboardSite {
         case .retry:
             guard let name = query["credential"] else { return .text(.badRequest, "the credential is missing") }
             let names = sources.state.retry(for: .dashboard, at: SystemClock.epochMilliseconds) { version, _ in
-                version.name == name
+                version.isNamed(name)
             }
             return names.isEmpty
                 ? .text(.notFound, "nothing is held against that credential any more")

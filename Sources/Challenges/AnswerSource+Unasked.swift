@@ -79,7 +79,7 @@ extension AnswerSource {
             return .unusable("\(error)", credential: name)
         }
         if isKept(named) { return nil }
-        let fetched = token.flatMap { $0.version.name == name ? $0 : nil }
+        let fetched = token.flatMap { $0.version.isNamed(name) ? $0 : nil }
         guard let credential = fetched ?? state.current(named, at: loop.epochMilliseconds) else {
             return .awaitsToken(WantedToken(for: named, in: space))
         }

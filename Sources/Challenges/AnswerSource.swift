@@ -238,7 +238,9 @@ public final class AnswerSource {
         }
         let stored =
             state.storage.defaultCredential(for: space) ?? space.general.flatMap(state.storage.defaultCredential)
-        guard let stored, stored.user != nil, stored.user == answer.credential.user else { return .unchanged }
+        guard let stored, let user = stored.user, answer.credential.user?.hasSameBytes(as: user) == true else {
+            return .unchanged
+        }
         return stored.version == version ? .unchanged : .newer(stored)
     }
 

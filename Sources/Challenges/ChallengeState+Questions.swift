@@ -133,7 +133,7 @@ extension ChallengeState {
     ) throws(CredentialError) -> Credential {
         do throws(CredentialError) { return try policy.credentials.credential(named: name) } catch {
             guard case .unknown = error else { throw error }
-            let stored = storage.credentials(for: space).values.first { $0.version.name == name }
+            let stored = storage.credentials(for: space).values.first { $0.version.isNamed(name) }
             guard let stored else { throw error }
             return stored
         }

@@ -67,7 +67,7 @@ public final class ChallengeState: Sendable {
     /// requests without a credential of their own are answered with.
     public func keep(_ credential: Credential, for space: ProtectionSpace, of client: ClientIdentity) async {
         do throws(CredentialStorageError) {
-            if let user = credential.user, let known = storage.credentials(for: space)[user],
+            if let user = credential.user, let known = storage.credentials(for: space)[ExactText(user)],
                 known.password == credential.password
             {
                 return

@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Credentials
 import Model
 
@@ -16,15 +17,15 @@ public struct CredentialList: Sendable {
         configured: [ConfiguredCredential], stored: [StoredPlace], accounts: [SharedAccount], at now: Int
     ) {
         var entries: [ListedCredential] = []
-        var byName: [String: [SharedAccount]] = [:]
+        var byName: [ExactText: [SharedAccount]] = [:]
         var byVersion: [CredentialVersion: SharedAccount] = [:]
         for account in accounts where account.owner == nil {
-            byName[account.version.name, default: []].append(account)
+            byName[account.version.key, default: []].append(account)
             byVersion[account.version] = account
         }
         for credential in configured {
             let source = ListedCredential.Source(credential.content)
-            let versions = byName[credential.name] ?? []
+            let versions = byName[ExactText(credential.name)] ?? []
             for version in versions { byVersion[version.version] = nil }
             let accounts = versions.map(\.account)
             // A grant and its token are one credential to an operator.

@@ -91,12 +91,14 @@ extension UnansweredResponse {
     }
 
     private func remedy(of name: String, in space: ProtectionSpace) -> CredentialRemedy {
-        if let configured = delegate.policy.rules.configuration.credentials.first(where: { $0.name == name }) {
+        if let configured = delegate.policy.rules.configuration.credentials.first(where: {
+            $0.name.hasSameBytes(as: name)
+        }) {
             return CredentialRemedy(of: name, configured: configured.content)
         }
         for space in [space, space.general].compactMap(\.self) {
             let stored = delegate.state.storage.defaultCredential(for: space)
-            if stored?.version.name == name, let user = stored?.storedName(for: space) {
+            if stored?.version.isNamed(name) == true, let user = stored?.storedName(for: space) {
                 return CredentialRemedy(of: name, user: user, for: space)
             }
         }

@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Crypto
 import IO
 import Model
@@ -32,7 +33,10 @@ public struct Learning {
         guard let basic = offers.first(where: { $0.authenticationMethod == .basic }) else { return }
         state.evidence.challenged(
             request,
-            for: offers.filter { [.basic, .digest].contains($0.authenticationMethod) && $0.realm == basic.realm })
+            for: offers.filter {
+                [.basic, .digest].contains($0.authenticationMethod)
+                    && $0.realm.map { ExactText($0) } == basic.realm.map { ExactText($0) }
+            })
     }
 
     /// A `401` came to a request with the client's own answer.

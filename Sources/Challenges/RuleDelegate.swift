@@ -73,7 +73,7 @@ public struct RuleDelegate: Sendable {
     private func isSpent(_ credential: Credential, after refused: [CredentialVersion]) -> Bool {
         if refused.contains(credential.version) { return true }
         guard credential.grant != nil else { return false }
-        return refused.count { $0.name == credential.version.name } > 1
+        return refused.count { $0.key == credential.version.key } > 1
     }
 
     /// Whether a credential was refused, so that another one is the better choice for the space.

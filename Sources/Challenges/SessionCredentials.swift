@@ -78,10 +78,10 @@ final class SessionCredentials: Sendable {
 
 /// Whose session it is: a user that the proxy has authenticated, else whoever has the address.
 public enum SessionClient: Sendable, Hashable {
-    case user(String)
+    case user(ExactText)
     case address(IPAddress)
 
     public init(_ identity: ClientIdentity) {
-        self = identity.user.map { .user($0) } ?? .address(identity.address)
+        self = identity.user.map { .user(ExactText($0)) } ?? .address(identity.address)
     }
 }

@@ -62,7 +62,7 @@ struct TokenRenewal {
             }
         case .refused(_, let nextTry)?:
             let reason = state.spaces.accounts.standings(at: grant.server, now: now)
-                .first { $0.name == version.name }?.reason
+                .first { version.isNamed($0.name) }?.reason
             throw .held(reason: reason, pause: nextTry.map { max(0, $0 - now) })
         case .wait?, nil: throw .undecided
         }

@@ -44,7 +44,7 @@ public struct TokenSupply {
         guard case .useCredential(let credential) = decision.disposition, credential.grant != nil,
             !challenge.refused.contains(credential.version)
         else { return false }
-        return challenge.refused.count { $0.name == credential.version.name } < attempts(decision)
+        return challenge.refused.count { $0.key == credential.version.key } < attempts(decision)
     }
 
     /// The decision with the token in the credential's place.
@@ -56,7 +56,7 @@ public struct TokenSupply {
         guard case .useCredential(let credential) = decision.disposition, credential.grant != nil else {
             return decision
         }
-        let refused = challenge.refused.last { $0.name == credential.version.name }
+        let refused = challenge.refused.last { $0.key == credential.version.key }
         if isOwn {
             guard let token = state.current(credential, at: loop.epochMilliseconds), token.version != refused else {
                 throw .ownRequest

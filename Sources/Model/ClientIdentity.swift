@@ -3,11 +3,13 @@ import Bytes
 /// The client of a request as the rules see it.
 public struct ClientIdentity: Sendable, Hashable {
     public let address: IPAddress
-    /// The name under which the proxy authenticated it; nil when it did not.
-    public let user: String?
+    private let exactUser: ExactText?
 
     public init(address: IPAddress, user: String? = nil) {
         self.address = address
-        self.user = user
+        exactUser = user.map { ExactText($0) }
     }
+
+    /// The name under which the proxy authenticated it; nil when it did not.
+    public var user: String? { exactUser?.text }
 }

@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 import Model
 import Testing
@@ -27,5 +28,43 @@ import Testing
         let space = ProtectionSpace(
             origin: Origin(host: "h", port: 1, protocol: kind), realm: nil, authenticationMethod: method)
         #expect(space.receivesCredentialSecurely == securely)
+    }
+
+    /// `é` as one scalar, and as `e` with a combining accent.
+    private static let spellings = ["\u{E9}", "e\u{301}"]
+
+    @Test func `names that differ in their bytes alone are two names`() {
+        let (first, second) = (Self.spellings[0], Self.spellings[1])
+        let address = IPAddress(v4: 1)
+        #expect(ClientIdentity(address: address, user: first) != ClientIdentity(address: address, user: second))
+        let origin = Origin(host: "h", port: 1, protocol: .http)
+        func space(_ realm: String) -> ProtectionSpace {
+            ProtectionSpace(origin: origin, realm: realm, authenticationMethod: .basic)
+        }
+        #expect(Set([space(first), space(second), space(first)]).count == 2)
+        let versions = Self.spellings.map { CredentialVersion(name: $0, fingerprint: 1) }
+        #expect(Set(versions).count == 2)
+        #expect(versions[0].isNamed(first) && !versions[0].isNamed(second))
+        #expect(
+            Origin(host: first, port: 1, protocol: .http) != Origin(host: second, port: 1, protocol: .http))
+        let changes = Self.spellings.map { CredentialChange(.set, space: space("r"), user: $0) }
+        #expect(Set(changes).count == 2)
+    }
+
+    @Test(arguments: spellings + ["\u{600}", "a@b"])
+    func `a user is found in the name of its credential`(user: String) {
+        let space = ProtectionSpace(
+            origin: Origin(host: "h", port: 1, protocol: .http), realm: nil, authenticationMethod: .basic)
+        let name = space.credentialName(of: user)
+        #expect(space.user(ofCredentialNamed: name).map { Array($0.utf8) } == Array(user.utf8))
+    }
+
+    @Test func `a space has accepted the credential with those bytes alone`() throws {
+        let spaces = ProtectionSpaces()
+        let space = ProtectionSpace(
+            origin: Origin(host: "h", port: 1, protocol: .http), realm: nil, authenticationMethod: .clientCertificate)
+        for name in Self.spellings { spaces.noteAccepted(CredentialVersion(name: name, fingerprint: 1), for: space) }
+        let known = try #require(spaces.known(host: Array("h".utf8).span, port: 1, protocol: .http)?.space(space))
+        #expect(known.acceptedNames.map { Array($0.utf8) } == Self.spellings.reversed().map { Array($0.utf8) })
     }
 }

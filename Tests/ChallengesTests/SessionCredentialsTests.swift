@@ -32,6 +32,18 @@ struct SessionCredentialsTests {
         #expect(sessions.credential(for: space, of: elsewhere, at: 2, limit: 10)?.user == "b")
     }
 
+    @Test func `users whose names differ in their bytes alone have sessions of their own`() {
+        let sessions = SessionCredentials()
+        let (one, other) = (
+            ClientIdentity(address: here.address, user: "\u{E9}"),
+            ClientIdentity(address: here.address, user: "e\u{301}")
+        )
+        sessions.put(credential("a"), for: space, of: one, at: 0, limit: 10)
+        #expect(sessions.credential(for: space, of: other, at: 0, limit: 10) == nil)
+        sessions.put(credential("b"), for: space, of: other, at: 0, limit: 10)
+        #expect(sessions.credential(for: space, of: one, at: 0, limit: 10)?.user == "a")
+    }
+
     @Test func `a session ends when it was quiet, and not before`() {
         let sessions = SessionCredentials()
         sessions.put(credential("a"), for: space, of: here, at: 0, limit: 10)

@@ -29,6 +29,19 @@ import Testing
     }
 
     @Test(arguments: StorageKind.allCases)
+    func `users whose names differ in their bytes alone have credentials of their own`(kind: StorageKind) async throws {
+        let storage = try kind.make()
+        let (one, other) = ("\u{E9}", "e\u{301}")
+        try await storage.setDefault(credential(one, "1"), for: space)
+        try await storage.set(credential(other, "2"), for: space)
+        let kept = storage.credentials(for: space)
+        #expect(kept.count == 2)
+        #expect(kept[ExactText(one)]?.password == Secret("1") && kept[ExactText(other)]?.password == Secret("2"))
+        try await storage.remove(user: other, for: space)
+        #expect(storage.defaultCredential(for: space)?.password == Secret("1"))
+    }
+
+    @Test(arguments: StorageKind.allCases)
     func `setting replaces, removing takes the default away with the credential`(kind: StorageKind) async throws {
         let storage = try kind.make()
         try await storage.setDefault(credential("a"), for: space)

@@ -147,7 +147,7 @@ struct StoreOperationTests {
     private static func memoryAnswers(_ storage: MemoryCredentialStorage) async throws -> [String] {
         try await storage.allCredentials().flatMap { space, credentials in
             credentials.map { user, credential in
-                let isDefault = storage.defaultCredential(for: space)?.user == user
+                let isDefault = storage.defaultCredential(for: space)?.user == user.text
                 let password = credential.password?.withBytes { $0.text } ?? ""
                 return "\(spaces.firstIndex(of: space) ?? -1) \(user) \(password) \(isDefault)"
             }
@@ -165,7 +165,7 @@ struct StoreOperationTests {
                 }
             case .remove(let user, let space): try await storage.remove(user: user, for: space)
             case .makeDefault(let user, let space):
-                if let credential = storage.credentials(for: space)[user] {
+                if let credential = storage.credentials(for: space)[ExactText(user)] {
                     try await storage.setDefault(credential, for: space)
                 }
             }

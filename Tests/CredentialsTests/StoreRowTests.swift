@@ -135,7 +135,7 @@ struct StoreRowTests {
         #expect(store.holds("alice", for: Self.space))
         try store.remove(user: "alice", for: Self.space)
         #expect(!store.holds("alice", for: Self.space))
-        #expect(try open(database, Said()).entries == [])
+        #expect(try open(database, Said()).entries.isEmpty)
     }
 
     @Test func `a row that cannot be read can be set anew, and is read by everybody then`() throws {

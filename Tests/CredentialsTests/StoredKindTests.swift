@@ -52,7 +52,7 @@ import Testing
         let storage = try kind.make()
         for (credential, space, name) in try Self.samples() {
             try await storage.setDefault(credential, for: space)
-            let kept = try #require(storage.credentials(for: space)[name])
+            let kept = try #require(storage.credentials(for: space)[ExactText(name)])
             #expect(Self.words(kept) == Self.words(credential))
             #expect(kept.kind == credential.kind && kept.canAnswer(space))
             #expect(kept.persistence == .permanent)

@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func `a decision that is kept answers only the query that it was made for`() throws {
-        let clients = ["alice", "bob", nil]
+        let clients = ["alice", "bob", nil, "\u{E9}", "e\u{301}"]
         var blocks: [String] = []
         for number in 0..<40 {
             let predicate = [
@@ -48,13 +48,16 @@ import Testing
             let answer = predicate.contains("until") ? "allow expired; pin sha256/\(Self.pin); trust" : "cancel"
             blocks.append("challenge \"\(number)\" { \(predicate); \(answer) }")
         }
+        blocks.append("challenge accent { client \"\u{E9}\"; realm none; cancel }")
         // Without these no query would look at many rules.
         blocks += (0..<80).map { "challenge { host x\($0)*.example; method basic server-trust; default }" }
         let rules = try rules(blocks.joined(separator: "\n"))
         var queries: [ChallengeQuery] = []
         for host in ["g0.example", "t1.example", "z.example"] {
             for realm in ["R1", "S2", "T", "U0", "U1", "V", "W6", "none"] {
-                for (number, user) in clients.enumerated() {
+                for (index, user) in clients.enumerated() {
+                    // The last two differ in their spelling alone.
+                    let number = min(index, 3)
                     for isOdd in [false, true] {
                         var query = ChallengeQuery(
                             host: host, port: isOdd ? 81 : 80, protocol: isOdd ? .https : .http, realm: realm,

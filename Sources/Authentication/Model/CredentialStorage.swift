@@ -1,3 +1,5 @@
+import Bytes
+
 /// Credentials by protection space and user, one of them the space's default. What is no user's, as a token or a certificate,
 /// has a name in the user's place; an exception for a server's key is named by its pin.
 ///
@@ -5,12 +7,12 @@
 /// once, whatever the storage is made of.
 public protocol CredentialStorage: Sendable {
     /// The space's credentials by user name, at this moment.
-    func credentials(for space: ProtectionSpace) -> [String: Credential]
-    func allCredentials() async throws(CredentialStorageError) -> [ProtectionSpace: [String: Credential]]
+    func credentials(for space: ProtectionSpace) -> [ExactText: Credential]
+    func allCredentials() async throws(CredentialStorageError) -> [ProtectionSpace: [ExactText: Credential]]
     /// All that is kept of these kinds, at this moment. Nothing of another kind is opened.
-    func credentials(of kinds: Set<CredentialKind>) -> [ProtectionSpace: [String: Credential]]
+    func credentials(of kinds: Set<CredentialKind>) -> [ProtectionSpace: [ExactText: Credential]]
     /// Those of Kerberos principals that have a ticket, at this moment. Nothing is opened for it.
-    var ticketHolders: [ProtectionSpace: [String: Credential]] { get }
+    var ticketHolders: [ProtectionSpace: [ExactText: Credential]] { get }
     func defaultCredential(for space: ProtectionSpace) -> Credential?
     /// Which value the user's credential has at this moment, or nil.
     func version(of user: String, for space: ProtectionSpace) -> CredentialVersion?
@@ -36,12 +38,14 @@ public struct CredentialChange: Sendable, Hashable {
 
     public let kind: Kind
     public let space: ProtectionSpace
-    public let user: String
+    private let exactUser: ExactText
+
+    public var user: String { exactUser.text }
 
     public init(_ kind: Kind, space: ProtectionSpace, user: String) {
         self.kind = kind
         self.space = space
-        self.user = user
+        exactUser = ExactText(user)
     }
 }
 

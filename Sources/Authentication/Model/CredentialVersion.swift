@@ -1,11 +1,12 @@
+import Bytes
 import Crypto
 import Synchronization
 
 /// Which credential, and which value of it: the key of authenticators and refusals, so that a changed
 /// password is a new credential and nobody's answer is ever made with somebody else's.
 public struct CredentialVersion: Sendable, Hashable {
-    /// The name in the rule file or the store; fit for logs.
-    public let name: String
+    /// The name, for comparisons: another version with this key is another value of the same credential.
+    public let key: ExactText
     /// A keyed hash of the value, equal for equal values, or what a storage tells its values apart by. Of no use to anyone
     /// who reads it.
     public let fingerprint: UInt128
@@ -14,19 +15,25 @@ public struct CredentialVersion: Sendable, Hashable {
     public let isGrant: Bool
 
     public init(name: String, fingerprint: UInt128, isGrant: Bool = false) {
-        self.name = name
+        key = ExactText(name)
         self.fingerprint = fingerprint
         self.isGrant = isGrant
     }
 
+    /// The name in the rule file or the store; fit for logs.
+    public var name: String { key.text }
+
+    /// Whether it is a value of the credential of that name.
+    public func isNamed(_ name: String) -> Bool { key.text.hasSameBytes(as: name) }
+
     /// The fingerprint first: it differs where it matters, and comparing it costs two instructions.
     public static func == (left: CredentialVersion, right: CredentialVersion) -> Bool {
-        left.fingerprint == right.fingerprint && left.name == right.name
+        left.fingerprint == right.fingerprint && left.key == right.key
     }
 
     public func hash(into hasher: inout Hasher) {
         hasher.combine(fingerprint)
-        hasher.combine(name)
+        hasher.combine(key)
     }
 }
 

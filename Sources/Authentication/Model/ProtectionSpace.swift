@@ -4,16 +4,17 @@ import Model
 /// A server, or a part of one, that one credential opens (RFC 9110 section 11.5).
 public struct ProtectionSpace: Sendable, Hashable {
     public let origin: Origin
-    /// Nil where the method has none (NTLM, Negotiate): the space is then the host.
-    public let realm: String?
+    private let exactRealm: ExactText?
     public let authenticationMethod: AuthenticationMethod
 
     public init(origin: Origin, realm: String?, authenticationMethod: AuthenticationMethod) {
         self.origin = origin
-        self.realm = realm
+        exactRealm = realm.map { ExactText($0) }
         self.authenticationMethod = authenticationMethod
     }
 
+    /// Nil where the method has none (NTLM, Negotiate): the space is then the host.
+    public var realm: String? { exactRealm?.text }
     public var host: String { origin.host }
     public var port: UInt16 { origin.port }
     public var `protocol`: NetworkProtocol { origin.protocol }
@@ -44,25 +45,28 @@ extension ProtectionSpace {
 
     /// The user of such a name, or nil for a name that is another's.
     public func user(ofCredentialNamed name: String) -> String? {
-        let suffix = credentialName(of: "")
-        return name.hasSuffix(suffix) ? String(name.dropLast(suffix.count)) : nil
+        let (bytes, suffix) = (name.utf8, credentialName(of: "").utf8)
+        guard bytes.count >= suffix.count, bytes.suffix(suffix.count).elementsEqual(suffix) else { return nil }
+        return String(bytes.dropLast(suffix.count))
     }
 }
 
 /// The server that challenges: one host at one port, as an origin or as a proxy on the way.
 public struct Origin: Sendable, Hashable {
-    /// In its canonical spelling (`HostSpelling`), whatever spelling it came in.
-    public let host: String
+    private let exactHost: ExactText
     public let port: UInt16
     public let `protocol`: NetworkProtocol
     public let isProxy: Bool
 
     public init(host: String, port: UInt16, protocol: NetworkProtocol, isProxy: Bool = false) {
-        self.host = HostSpelling.canonical(host)
+        exactHost = ExactText(HostSpelling.canonical(host))
         self.port = port
         self.protocol = `protocol`
         self.isProxy = isProxy
     }
+
+    /// The name or address in its canonical spelling (`HostSpelling`).
+    public var host: String { exactHost.text }
 
     /// Whether `HOST` or `HOST:PORT` of a URL, in any spelling, names this server.
     func isNamed(by authority: Span<UInt8>) -> Bool {

@@ -1,3 +1,4 @@
+import Bytes
 import Synchronization
 
 /// The accounts of all versions of credentials that this process sends.
@@ -68,7 +69,7 @@ public final class Accounts: Sendable {
     private func take(_ version: CredentialVersion, renewal: Bool) {
         let former = state.withLock { state -> [AccountLedger] in
             let former = (state.own + state.brought).filter {
-                $0.version.name == version.name && $0.version != version && !(renewal && $0.version.isGrant)
+                $0.version.key == version.key && $0.version != version && !(renewal && $0.version.isGrant)
             }
             state.replaced.removeAll { $0 == version }
             if former.isEmpty { return [] }
@@ -230,8 +231,8 @@ extension Accounts.State {
         ledgers[ledger.version] = ledger
         var forgotten: AccountLedger?
         if let owner = ledger.owner {
-            if brought.count(where: { $0.owner == owner }) >= Self.ownerLimit {
-                forgotten = brought.first { $0.owner == owner }
+            if brought.count(where: { $0.owner?.hasSameBytes(as: owner) == true }) >= Self.ownerLimit {
+                forgotten = brought.first { $0.owner?.hasSameBytes(as: owner) == true }
             } else if brought.count >= Self.broughtLimit {
                 forgotten = brought.first
             }

@@ -12,7 +12,7 @@ public final class KnownOrigin: Sendable {
         /// So many directories were open that the rest is taken to be.
         var isOpenThroughout = false
         /// The nonces of each realm. The latest realm is the last one.
-        var nonces: [(realm: String?, counts: NonceCounts)] = []
+        var nonces: [(realm: ExactText?, counts: NonceCounts)] = []
     }
 
     private static let spaceLimit = 64
@@ -68,7 +68,8 @@ public final class KnownOrigin: Sendable {
 
     /// The counts of the Digest nonces that were named for the realm.
     func nonces(of realm: String?) -> NonceCounts {
-        state.withLock { state in
+        let realm = realm.map { ExactText($0) }
+        return state.withLock { state in
             if let known = state.nonces.last(where: { $0.realm == realm }) { return known.counts }
             if state.nonces.count >= Self.realmLimit { state.nonces.removeFirst() }
             let counts = NonceCounts()

@@ -68,7 +68,7 @@ public final class KnownSpace: Sendable {
             {
                 return answer
             }
-            state.unasked.removeAll { $0.credential.version.name == credential.version.name }
+            state.unasked.removeAll { $0.credential.version.key == credential.version.key }
             if state.unasked.count >= Self.entryLimit { state.unasked.removeFirst() }
             let answer = Answer(
                 space: space, challenge: isForAll ? .unasked : nil, credential: credential.with(persistence),
@@ -81,19 +81,19 @@ public final class KnownSpace: Sendable {
     /// Whether it has accepted a version of this credential.
     public func knows(_ name: String) -> Bool {
         state.withLock { state in
-            state.entries.contains { $0.version.name == name } || state.accepted.contains { $0.name == name }
+            state.entries.contains { $0.version.isNamed(name) } || state.accepted.contains { $0.isNamed(name) }
         }
     }
 
     /// Whether a version of this credential was answered with in this process.
     func hasAnswered(_ name: String) -> Bool {
-        state.withLock { state in state.entries.contains { $0.version.name == name } }
+        state.withLock { state in state.entries.contains { $0.version.isNamed(name) } }
     }
 
     /// The names of the credentials that it accepts.
     public var acceptedNames: [String] {
         state.withLock { state in
-            Set((state.entries.map(\.version) + state.accepted).map(\.name)).sorted()
+            Set((state.entries.map(\.version) + state.accepted).map(\.key)).sorted().map(\.text)
         }
     }
 
@@ -156,8 +156,8 @@ public final class KnownSpace: Sendable {
                 return .none
             }
             let isNew = !state.entries.contains { $0.version == version }
-            state.accepted.removeAll { $0.name == version.name }
-            state.entries.removeAll { $0.version.name == version.name }
+            state.accepted.removeAll { $0.key == version.key }
+            state.entries.removeAll { $0.version.key == version.key }
             if state.entries.count >= Self.entryLimit { state.entries.removeFirst() }
             state.entries.append((version, authenticator))
             return isNew ? .version : .successor
@@ -168,7 +168,7 @@ public final class KnownSpace: Sendable {
     func accept(_ version: CredentialVersion) -> Bool {
         state.withLock { state in
             let isKnown = state.accepted.contains(version)
-            state.accepted.removeAll { $0.name == version.name }
+            state.accepted.removeAll { $0.key == version.key }
             if state.accepted.count >= Self.entryLimit { state.accepted.removeFirst() }
             state.accepted.append(version)
             return !isKnown
@@ -186,8 +186,8 @@ public final class KnownSpace: Sendable {
         state.withLock { state in
             for extent in learned.extents { _ = state.extend(to: extent) }
             for version in learned.accepted.suffix(Self.entryLimit)
-            where !state.entries.contains(where: { $0.version.name == version.name }) {
-                state.accepted.removeAll { $0.name == version.name }
+            where !state.entries.contains(where: { $0.version.key == version.key }) {
+                state.accepted.removeAll { $0.key == version.key }
                 if state.accepted.count >= Self.entryLimit { state.accepted.removeFirst() }
                 state.accepted.append(version)
             }

@@ -62,11 +62,11 @@ extension ChallengeTask {
 
         /// Why the delegate's credential is not sent: it has had its answers, or this value was refused; nil: it is.
         func reasonAgainst(_ credential: Credential, by decision: Decision) -> PassReason? {
-            let name = credential.version.name
-            if refusals.count(where: { $0.credential.version.name == name }) >= decision.attempts {
+            let key = credential.version.key
+            if refusals.count(where: { $0.credential.version.key == key }) >= decision.attempts {
                 return .attemptsUsed(reason: decision.reason)
             }
-            return hasRefused(credential) ? .alreadyRefused(credential: name) : nil
+            return hasRefused(credential) ? .alreadyRefused(credential: credential.version.name) : nil
         }
 
         /// A challenge is not answered for that reason.

@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 import Model
 import Synchronization
@@ -6,7 +7,8 @@ import Synchronization
 /// before no more (RFC 6749 section 6). It goes on where the client proves itself in another way.
 public struct RefreshTokenFamily: Sendable {
     /// The name of the credential.
-    public let name: String
+    public var name: String { key.text }
+    let key: ExactText
     let endpoint: HTTPEndpoint
     let clientID: String
     /// The grant's own.
@@ -15,7 +17,7 @@ public struct RefreshTokenFamily: Sendable {
     /// Nil for a grant that is no refresh token.
     public init?(of grant: TokenGrant, named name: String) {
         guard case .refreshToken(let first) = grant.kind else { return nil }
-        self.name = name
+        key = ExactText(name)
         endpoint = grant.endpoint
         clientID = grant.clientID
         self.first = first
@@ -28,7 +30,8 @@ public struct RefreshTokenFamily: Sendable {
     }
 
     func isSame(as other: RefreshTokenFamily) -> Bool {
-        name == other.name && "\(endpoint)" == "\(other.endpoint)" && clientID == other.clientID && first == other.first
+        key == other.key && "\(endpoint)" == "\(other.endpoint)" && clientID.hasSameBytes(as: other.clientID)
+            && first == other.first
     }
 }
 
@@ -60,23 +63,23 @@ final class RefreshTokenRotations: Sendable {
     private typealias Known = (family: RefreshTokenFamily, rotation: RefreshTokenRotation)
 
     /// By credential, the latest last: a rule file may go back to the one before.
-    private let known = Mutex<[String: [Known]]>([:])
+    private let known = Mutex<[ExactText: [Known]]>([:])
 
     private static let capacity = 4
 
     func rotation(of family: RefreshTokenFamily) -> RefreshTokenRotation {
-        known.withLock { $0[family.name]?.last { $0.family.isSame(as: family) } }?.rotation ?? .initial
+        known.withLock { $0[family.key]?.last { $0.family.isSame(as: family) } }?.rotation ?? .initial
     }
 
     /// Takes over a rotation, if it is later than the known one.
     func advance(_ family: RefreshTokenFamily, to rotation: RefreshTokenRotation) {
         known.withLock { known in
-            var others = known[family.name] ?? []
+            var others = known[family.key] ?? []
             if let index = others.firstIndex(where: { $0.family.isSame(as: family) }) {
                 guard others[index].rotation.generation < rotation.generation else { return }
                 others.remove(at: index)
             }
-            known[family.name] = others.suffix(Self.capacity - 1) + [(family, rotation)]
+            known[family.key] = others.suffix(Self.capacity - 1) + [(family, rotation)]
         }
     }
 }

@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Crypto
 import GSSAPI
 import IO
@@ -20,10 +21,10 @@ public final class ConfiguredCredentials: Sendable {
     private let changes = Atomic(0)
 
     private struct State {
-        var credentials: [String: Credential] = [:]
-        var errors: [String: CredentialError] = [:]
+        var credentials: [ExactText: Credential] = [:]
+        var errors: [ExactText: CredentialError] = [:]
         /// The files of each credential, as they were when they were read last.
-        var stamps: [String: [FileStamp?]] = [:]
+        var stamps: [ExactText: [FileStamp?]] = [:]
     }
 
     /// The result of a refresh.
@@ -58,8 +59,8 @@ public final class ConfiguredCredentials: Sendable {
         let kept = older.state.withLock { $0 }
         state.withLock { state in
             for entry in same {
-                state.credentials[entry.name] = kept.credentials[entry.name]
-                state.stamps[entry.name] = kept.stamps[entry.name]
+                state.credentials[ExactText(entry.name)] = kept.credentials[ExactText(entry.name)]
+                state.stamps[ExactText(entry.name)] = kept.stamps[ExactText(entry.name)]
             }
         }
         changes.add(1, ordering: .releasing)
@@ -70,7 +71,7 @@ public final class ConfiguredCredentials: Sendable {
     public var hasNewFiles: Bool {
         let stamps = state.withLock { $0.stamps }
         return configured.contains { entry in
-            guard let known = stamps[entry.name], !known.isEmpty else { return false }
+            guard let known = stamps[ExactText(entry.name)], !known.isEmpty else { return false }
             return known != entry.content.files.map { FileStamp(path: $0) }
         }
     }
@@ -112,7 +113,7 @@ public final class ConfiguredCredentials: Sendable {
                 warnings += renew(entry.name, at: now).map { [$0] } ?? []
             } catch {
                 errors.append(error)
-                state.withLock { $0.errors[entry.name] = error }
+                state.withLock { $0.errors[ExactText(entry.name)] = error }
             }
         }
         return Refresh(changed: changed, replaced: replaced, setAgain: setAgain, errors: errors, warnings: warnings)
@@ -123,7 +124,8 @@ public final class ConfiguredCredentials: Sendable {
 
     /// The last good value.
     public func credential(named name: String) throws(CredentialError) -> Credential {
-        let (credential, error) = state.withLock { ($0.credentials[name], $0.errors[name]) }
+        let key = ExactText(name)
+        let (credential, error) = state.withLock { ($0.credentials[key], $0.errors[key]) }
         if let credential { return credential }
         throw error ?? .unknown(credential: name)
     }
@@ -183,7 +185,7 @@ public final class ConfiguredCredentials: Sendable {
 
     /// Has the tickets of a principal renewed that was used, and says what is in the way.
     private func renew(_ name: String, at now: Int) -> CredentialWarning? {
-        let present = state.withLock { $0.credentials[name] }
+        let present = state.withLock { $0.credentials[ExactText(name)] }
         guard let tickets = present?.principal as? KerberosTickets else { return nil }
         tickets.refresh(at: now)
         return tickets.trouble.map { .noTicket(credential: name, $0) }
@@ -202,7 +204,7 @@ public final class ConfiguredCredentials: Sendable {
 
     private func take(_ credential: Credential, from stamps: [FileStamp?]) -> Reading {
         let reading = state.withLock { state -> Reading in
-            let name = credential.version.name
+            let name = credential.version.key
             state.errors[name] = nil
             let formerStamps = state.stamps.updateValue(stamps, forKey: name)
             let former = state.credentials.updateValue(credential, forKey: name)

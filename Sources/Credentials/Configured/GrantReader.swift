@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Crypto
 import Model
 import Synchronization
@@ -8,7 +9,7 @@ import TLS
 final class GrantReader: Sendable {
     private let values: ValueReader
     private let identities: IdentityReader
-    private let keys = Mutex<[String: (digest: UInt128, key: SigningPrivateKey)]>([:])
+    private let keys = Mutex<[ExactText: (digest: UInt128, key: SigningPrivateKey)]>([:])
 
     init(_ values: ValueReader, identities: IdentityReader) {
         self.values = values
@@ -51,7 +52,7 @@ final class GrantReader: Sendable {
         var secret: Secret?
         if let passphrase { secret = try values.secret(of: passphrase, for: credential) }
         let digest = pem.withBytes { MessageDigest.digest(.sha256, of: $0).prefix128 }
-        if let known = keys.withLock({ $0[credential] }), known.digest == digest { return known.key }
+        if let known = keys.withLock({ $0[ExactText(credential)] }), known.digest == digest { return known.key }
         let key: PrivateKey
         do throws(IdentityError) {
             key = try pem.withBytes { bytes throws(IdentityError) in try PrivateKey(pem: bytes, passphrase: secret) }
@@ -59,7 +60,7 @@ final class GrantReader: Sendable {
         guard let signer = SigningPrivateKey(key) else {
             throw .identity(credential: credential, source: path, .unreadableKey)
         }
-        keys.withLock { $0[credential] = (digest, signer) }
+        keys.withLock { $0[ExactText(credential)] = (digest, signer) }
         return signer
     }
 }

@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Crypto
 import Model
 import Synchronization
@@ -9,7 +10,7 @@ import TLS
 final class IdentityReader: Sendable {
     private let values: ValueReader
     /// The last reading of each credential.
-    private let readings = Mutex<[String: Reading]>([:])
+    private let readings = Mutex<[ExactText: Reading]>([:])
 
     private struct Reading {
         /// Of all that was read.
@@ -44,13 +45,13 @@ final class IdentityReader: Sendable {
         of certificate: IdentityMaterial, _ key: IdentityMaterial?, _ passphrase: Secret?, for credential: String
     ) -> Reading {
         let digest = Self.digest(certificate, key, passphrase)
-        if let last = readings.withLock({ $0[credential] }), last.digest == digest { return last }
+        if let last = readings.withLock({ $0[ExactText(credential)] }), last.digest == digest { return last }
         let outcome: Result<Identity, IdentityError>
         do throws(IdentityError) {
             outcome = .success(try Identity(certificate: certificate, key: key, passphrase: passphrase))
         } catch { outcome = .failure(error) }
         let reading = Reading(digest: digest, outcome: outcome)
-        readings.withLock { $0[credential] = reading }
+        readings.withLock { $0[ExactText(credential)] = reading }
         return reading
     }
 

@@ -30,7 +30,7 @@ struct NetrcFile {
     private(set) var found = FoundCredentials()
     private var entry: Entry?
     /// The first credential of a user, as its index in `found`, by machine and user.
-    private var known: [String: [String: Int]] = [:]
+    private var known: [ExactText: [ExactText: Int]] = [:]
 
     static func read(_ text: Span<UInt8>) throws(CredentialFileProblem) -> FoundCredentials {
         var file = NetrcFile()
@@ -94,7 +94,7 @@ struct NetrcFile {
             return leaveOut(entry, "the machine \(host) has no 'password' and is left out: add 'password PASSWORD'")
         }
         var password = word.bytes(in: text)
-        if let index = known[host]?[user] {
+        if let index = known[ExactText(host)]?[ExactText(user)] {
             let earlier = found.credentials[index]
             let isSame = earlier.password == Secret(wiping: &password)
             return leaveOut(
@@ -106,7 +106,7 @@ struct NetrcFile {
         }
         do throws(CredentialFileProblem) {
             try found.add(line: entry.line, .host(host), user: user, password: &password)
-            known[host, default: [:]][user] = found.credentials.count - 1
+            known[ExactText(host), default: [:]][ExactText(user)] = found.credentials.count - 1
         } catch { leaveOut(entry, "\(error.sentence): the machine \(host) is left out") }
     }
 

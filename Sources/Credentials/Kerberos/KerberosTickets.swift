@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Crypto
 import GSSAPI
 import IO
@@ -243,13 +244,13 @@ enum TicketProof: Sendable {
 /// The threads on which KDCs are asked, a few for each realm: libkrb5 waits half a minute and longer for one that says
 /// nothing, and those of other realms are not to wait with it.
 enum KDCThreads {
-    private static let pools = Mutex<[String: BlockingPool]>([:])
+    private static let pools = Mutex<[ExactText: BlockingPool]>([:])
     private static let others = BlockingPool(threads: 4)
     private static let capacity = 16
 
     /// - Parameter principal: whose realm it is about; without one it is the default realm.
     static func pool(for principal: String) -> BlockingPool {
-        let realm = realm(of: principal)
+        let realm = ExactText(realm(of: principal))
         return pools.withLock { pools in
             if let known = pools[realm] { return known }
             if pools.count >= capacity { return others }

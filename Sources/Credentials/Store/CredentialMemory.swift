@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Synchronization
 
 /// What a process knows of credentials and spaces: of its own, until a store is opened for it, and from then on what the store
@@ -48,17 +49,17 @@ private final class LateCredentialStorage: CredentialStorage {
         }
     }
 
-    func credentials(for space: ProtectionSpace) -> [String: Credential] { present.credentials(for: space) }
+    func credentials(for space: ProtectionSpace) -> [ExactText: Credential] { present.credentials(for: space) }
 
-    func allCredentials() async throws(CredentialStorageError) -> [ProtectionSpace: [String: Credential]] {
+    func allCredentials() async throws(CredentialStorageError) -> [ProtectionSpace: [ExactText: Credential]] {
         try await present.allCredentials()
     }
 
-    func credentials(of kinds: Set<CredentialKind>) -> [ProtectionSpace: [String: Credential]] {
+    func credentials(of kinds: Set<CredentialKind>) -> [ProtectionSpace: [ExactText: Credential]] {
         present.credentials(of: kinds)
     }
 
-    var ticketHolders: [ProtectionSpace: [String: Credential]] { present.ticketHolders }
+    var ticketHolders: [ProtectionSpace: [ExactText: Credential]] { present.ticketHolders }
 
     func defaultCredential(for space: ProtectionSpace) -> Credential? { present.defaultCredential(for: space) }
 

@@ -198,7 +198,7 @@ public final class CredentialStore: Sendable {
 /// For those who may block: whoever is not on a loop.
 extension CredentialStore {
     /// A credential without its secret.
-    public struct Entry: Sendable, Hashable {
+    public struct Entry: Sendable {
         public let space: ProtectionSpace
         public let user: String
         public let isDefault: Bool

@@ -22,7 +22,7 @@ struct CredentialView: Sendable {
     private struct StoredSpace: Sendable {
         /// The origin's slot.
         let originSlot: Int32
-        let realm: String?
+        let realm: ExactText?
         let method: AuthenticationMethod
         var firstRow: Int32 = none
         var defaultRow: Int32 = none
@@ -63,7 +63,7 @@ struct CredentialView: Sendable {
     private var spaceTable = SlotTable()
     private var rowTable = SlotTable()
     /// Many spaces have the same realm.
-    private var realms: Set<String> = []
+    private var realms: Set<ExactText> = []
     private var opened: OpenedCredentials
     private(set) var count = 0
 
@@ -120,13 +120,13 @@ struct CredentialView: Sendable {
     }
 
     /// The opened ones of Kerberos principals that have a ticket.
-    var ticketHolders: [ProtectionSpace: [String: Credential]] {
-        var holders: [ProtectionSpace: [String: Credential]] = [:]
+    var ticketHolders: [ProtectionSpace: [ExactText: Credential]] {
+        var holders: [ProtectionSpace: [ExactText: Credential]] = [:]
         for (slot, credential) in opened.all where credential.principal?.ticketEnd != nil {
             guard let row = rows[slot], let stored = spaces[Int(row.spaceSlot)], let space = space(of: stored) else {
                 continue
             }
-            holders[space, default: [:]][row.user] = credential
+            holders[space, default: [:]][ExactText(row.user)] = credential
         }
         return holders
     }
@@ -135,7 +135,7 @@ struct CredentialView: Sendable {
     func changes(since old: borrowing CredentialView) -> [CredentialChange] {
         var changes: [CredentialChange] = []
         visit { space, user, isDefault in
-            if isDefault, old.defaultUser(for: space) != user {
+            if isDefault, old.defaultUser(for: space)?.hasSameBytes(as: user) != true {
                 changes.append(CredentialChange(.madeDefault, space: space, user: user))
             } else if old.version(of: user, for: space) != version(of: user, for: space) {
                 changes.append(CredentialChange(.set, space: space, user: user))
@@ -248,7 +248,8 @@ struct CredentialView: Sendable {
         origins[originSlot]?.spaces += 1
         let spaceSlot = spaces.add(
             StoredSpace(
-                originSlot: Int32(clamping: originSlot), realm: space.realm.map { realms.insert($0).memberAfterInsert },
+                originSlot: Int32(clamping: originSlot),
+                realm: space.realm.map { realms.insert(ExactText($0)).memberAfterInsert },
                 method: space.authenticationMethod))
         spaceTable.insert(spaceSlot, Self.hash(space))
         return spaceSlot
@@ -279,7 +280,7 @@ struct CredentialView: Sendable {
     private func spaceSlot(of space: ProtectionSpace) -> Int? {
         spaceTable.first(Self.hash(space)) { slot in
             guard let stored = spaces[slot] else { return false }
-            return stored.method == space.authenticationMethod && stored.realm == space.realm
+            return stored.method == space.authenticationMethod && stored.realm == space.realm.map { ExactText($0) }
                 && origins[Int(stored.originSlot)]?.origin == space.origin
         }
     }
@@ -300,7 +301,7 @@ struct CredentialView: Sendable {
 
     private func space(of stored: StoredSpace) -> ProtectionSpace? {
         origins[Int(stored.originSlot)].map {
-            ProtectionSpace(origin: $0.origin, realm: stored.realm, authenticationMethod: stored.method)
+            ProtectionSpace(origin: $0.origin, realm: stored.realm?.text, authenticationMethod: stored.method)
         }
     }
 

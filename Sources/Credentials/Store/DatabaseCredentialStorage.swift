@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Crypto
 import Database
 import IO
@@ -43,26 +44,26 @@ final class DatabaseCredentialStorage: CredentialStorage {
 
     // MARK: - Reading
 
-    func credentials(for space: ProtectionSpace) -> [String: Credential] {
+    func credentials(for space: ProtectionSpace) -> [ExactText: Credential] {
         let users = state.withLock { $0.view.users(for: space) }
-        var credentials: [String: Credential] = [:]
-        for user in users { credentials[user] = credential(of: user, for: space) }
+        var credentials: [ExactText: Credential] = [:]
+        for user in users { credentials[ExactText(user)] = credential(of: user, for: space) }
         return credentials
     }
 
-    func allCredentials() async throws(CredentialStorageError) -> [ProtectionSpace: [String: Credential]] {
+    func allCredentials() async throws(CredentialStorageError) -> [ProtectionSpace: [ExactText: Credential]] {
         credentials(of: Set(CredentialKind.allCases))
     }
 
-    func credentials(of kinds: Set<CredentialKind>) -> [ProtectionSpace: [String: Credential]] {
-        var credentials: [ProtectionSpace: [String: Credential]] = [:]
+    func credentials(of kinds: Set<CredentialKind>) -> [ProtectionSpace: [ExactText: Credential]] {
+        var credentials: [ProtectionSpace: [ExactText: Credential]] = [:]
         for entry in entries where kinds.contains(entry.space.authenticationMethod.storedKind) {
-            credentials[entry.space, default: [:]][entry.user] = credential(of: entry.user, for: entry.space)
+            credentials[entry.space, default: [:]][ExactText(entry.user)] = credential(of: entry.user, for: entry.space)
         }
         return credentials
     }
 
-    var ticketHolders: [ProtectionSpace: [String: Credential]] { state.withLock { $0.view.ticketHolders } }
+    var ticketHolders: [ProtectionSpace: [ExactText: Credential]] { state.withLock { $0.view.ticketHolders } }
 
     func defaultCredential(for space: ProtectionSpace) -> Credential? {
         opened(state.withLock { $0.view.defaultCredential(for: space) })

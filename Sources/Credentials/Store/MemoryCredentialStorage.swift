@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Model
 import Synchronization
 
@@ -10,19 +11,19 @@ public final class MemoryCredentialStorage: CredentialStorage {
 
     public init() {}
 
-    public func credentials(for space: ProtectionSpace) -> [String: Credential] {
+    public func credentials(for space: ProtectionSpace) -> [ExactText: Credential] {
         spaces.withLock { $0.credentials(for: space) }
     }
 
-    public func allCredentials() async throws(CredentialStorageError) -> [ProtectionSpace: [String: Credential]] {
+    public func allCredentials() async throws(CredentialStorageError) -> [ProtectionSpace: [ExactText: Credential]] {
         spaces.withLock { $0.all }
     }
 
-    public func credentials(of kinds: Set<CredentialKind>) -> [ProtectionSpace: [String: Credential]] {
+    public func credentials(of kinds: Set<CredentialKind>) -> [ProtectionSpace: [ExactText: Credential]] {
         spaces.withLock { $0.all }.filter { kinds.contains($0.key.authenticationMethod.storedKind) }
     }
 
-    public var ticketHolders: [ProtectionSpace: [String: Credential]] {
+    public var ticketHolders: [ProtectionSpace: [ExactText: Credential]] {
         spaces.withLock { $0.all }.compactMapValues { credentials in
             let holders = credentials.filter { $0.value.principal?.ticketEnd != nil }
             return holders.isEmpty ? nil : holders
@@ -82,19 +83,21 @@ public final class MemoryCredentialStorage: CredentialStorage {
 private struct CredentialsBySpace: Sendable {
     /// The credentials of one space.
     private struct Held {
-        var credentials: [String: Credential] = [:]
-        var defaultUser: String?
+        var credentials: [ExactText: Credential] = [:]
+        var defaultUser: ExactText?
     }
 
     private var spaces: [ProtectionSpace: Held] = [:]
     /// How many spaces of each have credentials.
     private var origins: [Origin: Int] = [:]
 
-    func credentials(for space: ProtectionSpace) -> [String: Credential] { spaces[space]?.credentials ?? [:] }
+    func credentials(for space: ProtectionSpace) -> [ExactText: Credential] { spaces[space]?.credentials ?? [:] }
 
-    var all: [ProtectionSpace: [String: Credential]] { spaces.mapValues(\.credentials) }
+    var all: [ProtectionSpace: [ExactText: Credential]] { spaces.mapValues(\.credentials) }
 
-    func credential(of user: String, for space: ProtectionSpace) -> Credential? { spaces[space]?.credentials[user] }
+    func credential(of user: String, for space: ProtectionSpace) -> Credential? {
+        spaces[space]?.credentials[ExactText(user)]
+    }
 
     func serves(_ origin: Origin) -> Bool { origins[origin] != nil }
 
@@ -105,14 +108,16 @@ private struct CredentialsBySpace: Sendable {
 
     mutating func put(_ credential: Credential, of user: String, for space: ProtectionSpace, asDefault: Bool) {
         if spaces[space] == nil { origins[space.origin, default: 0] += 1 }
-        spaces[space, default: Held()].credentials[user] = credential
-        if asDefault { spaces[space]?.defaultUser = user }
+        spaces[space, default: Held()].credentials[ExactText(user)] = credential
+        if asDefault { spaces[space]?.defaultUser = ExactText(user) }
     }
 
     /// Whether there was one.
     mutating func remove(user: String, for space: ProtectionSpace) -> Bool {
-        guard var held = spaces[space], held.credentials.removeValue(forKey: user) != nil else { return false }
-        if held.defaultUser == user { held.defaultUser = nil }
+        guard var held = spaces[space], held.credentials.removeValue(forKey: ExactText(user)) != nil else {
+            return false
+        }
+        if held.defaultUser == ExactText(user) { held.defaultUser = nil }
         spaces[space] = held
         if held.credentials.isEmpty {
             spaces[space] = nil

@@ -5,7 +5,7 @@ import Database
 import Model
 
 /// A row of a credential database: everything but the secret can be read there.
-struct StoredCredential: Sendable, Hashable {
+struct StoredCredential: Sendable {
     let space: ProtectionSpace
     let user: String
     var isDefault: Bool
@@ -77,7 +77,7 @@ struct StoredCredential: Sendable, Hashable {
 }
 
 /// A row of a store's credentials that this version cannot read, by name: it is left out, and all others count.
-struct UnreadableCredential: Error, Hashable, Sendable {
+struct UnreadableCredential: Error, Sendable {
     let user: String
     let host: String
     /// A sentence about the row.
@@ -110,5 +110,12 @@ struct UnreadableCredential: Error, Hashable, Sendable {
 /// The user of a credential, and its space.
 struct CredentialPlace: Hashable, Sendable {
     let space: ProtectionSpace
-    let user: String
+    private let exactUser: ExactText
+
+    init(space: ProtectionSpace, user: String) {
+        self.space = space
+        exactUser = ExactText(user)
+    }
+
+    var user: String { exactUser.text }
 }

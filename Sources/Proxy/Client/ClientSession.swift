@@ -133,7 +133,10 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     func enter(_ tunnel: InterceptedTunnel, as user: String?) {
         requester.tunnel = tunnel
         acceptedAuthorization = nil
-        let isPrincipal = if case .established(let principal, _, _) = negotiation { principal == user } else { false }
+        let isPrincipal =
+            if case .established(let principal, _, _) = negotiation { user?.hasSameBytes(as: principal) == true } else {
+                false
+            }
         negotiation = nil
         // A user who has shown a certificate stands in no list.
         if let user, self.user == nil, let authentication = host.policy.clientAuthentication {

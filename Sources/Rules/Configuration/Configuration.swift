@@ -52,7 +52,7 @@ public struct Configuration: Sendable, Equatable {
 
     /// The credential of that name, or nil.
     public func credential(named name: String) -> Credential? {
-        credentials.first { $0.name == name }
+        credentials.first { $0.name.hasSameBytes(as: name) }
     }
 }
 

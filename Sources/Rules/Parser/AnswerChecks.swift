@@ -1,3 +1,4 @@
+import Bytes
 import Model
 
 /// Whether what a `challenge` says fits together: its method, its answer, and the kind of credential that the answer
@@ -7,10 +8,12 @@ struct AnswerChecks: BlockReader {
 
     /// Reports what does not fit together, and tells each rule what its credential can answer.
     func check(_ draft: inout RuleDraft) {
-        let credentials = Dictionary(draft.configuration.credentials.map { ($0.name, $0) }) { first, _ in first }
+        let credentials = Dictionary(draft.configuration.credentials.map { (ExactText($0.name), $0) }) { first, _ in
+            first
+        }
         for (index, source) in draft.challenges.enumerated() {
             let names = draft.configuration.challenges[index].names
-            let used = names.compactMap { credentials[$0] }
+            let used = names.compactMap { credentials[ExactText($0)] }
             // A credential that does not exist, or has an error, was reported.
             guard used.count == names.count else { continue }
             if !used.isEmpty { draft.configuration.challenges[index].abilities = used.map(\.content.methods) }

@@ -19,14 +19,14 @@ struct CredentialReader: BlockReader {
             .init(name: value.text, content: content, rule: context.reference(value.text, directive.node)))
     }
 
-    private func name(_ value: Value, in names: inout [String: SourceRange]) {
+    private func name(_ value: Value, in names: inout [ExactText: SourceRange]) {
         if value.text.isEmpty {
             refuse(value, "a credential needs a name")
-        } else if let first = names[value.text] {
+        } else if let first = names[ExactText(value.text)] {
             let place = context.sources.place(of: first)
             log.report(at: value.range, "a credential \(value.shown) exists already, at \(place)")
         } else {
-            names[value.text] = value.range
+            names[ExactText(value.text)] = value.range
         }
     }
 

@@ -1,3 +1,5 @@
+import Bytes
+
 /// The checks that need the whole file.
 struct RuleChecks: BlockReader {
     let context: ReadingContext
@@ -17,8 +19,8 @@ struct RuleChecks: BlockReader {
     }
 
     private func checkUses(_ draft: RuleDraft) {
-        let names = draft.credentials.keys.sorted()
-        for use in draft.uses where !log.isFull && draft.credentials[use.name] == nil {
+        let names = draft.credentials.keys.sorted().map(\.text)
+        for use in draft.uses where !log.isFull && draft.credentials[ExactText(use.name)] == nil {
             log.report(
                 at: use.range, "there is no credential \(Token.shown(use.name))",
                 suggestion: Suggestion.nearest(to: use.name, among: names))
@@ -26,9 +28,9 @@ struct RuleChecks: BlockReader {
     }
 
     private func checkUnused(_ draft: RuleDraft) {
-        let used = Set(draft.uses.map(\.name))
-        for credential in draft.configuration.credentials where !used.contains(credential.name) {
-            guard let range = draft.credentials[credential.name] else { continue }
+        let used = Set(draft.uses.map { ExactText($0.name) })
+        for credential in draft.configuration.credentials where !used.contains(ExactText(credential.name)) {
+            guard let range = draft.credentials[ExactText(credential.name)] else { continue }
             log.report(.warning, at: range, "no challenge uses the credential \(Token.shown(credential.name))")
         }
     }

@@ -1,3 +1,5 @@
+import Bytes
+
 /// A rule file as far as it was read: its configuration, and the places that a later check may have to point at.
 struct RuleDraft {
     var configuration = Configuration()
@@ -5,7 +7,7 @@ struct RuleDraft {
     var listeners: [SourceRange] = []
     var admin: SourceRange?
     var traces: SourceRange?
-    var credentials: [String: SourceRange] = [:]
+    var credentials: [ExactText: SourceRange] = [:]
     /// The words of `use`.
     var uses: [(name: String, range: SourceRange)] = []
     var parents: [String: SourceRange] = [:]

@@ -3,12 +3,10 @@ import Model
 
 /// One challenge, asked of the rules.
 public struct ChallengeQuery: Sendable, Hashable {
-    /// The protection space's host: a name, or an address; for a parent proxy's challenge, the parent's.
-    public var host: String
+    private var exactHost: ExactText
     public var port: UInt16
     public var `protocol`: NetworkProtocol
-    /// Nil for a method without realms, such as NTLM.
-    public var realm: String?
+    private var exactRealm: ExactText?
     public var method: AuthenticationMethod
     public var isProxy = false
     /// Whether a credential would travel encrypted to who asks for it.
@@ -27,13 +25,22 @@ public struct ChallengeQuery: Sendable, Hashable {
         host: String, port: UInt16, protocol: NetworkProtocol, realm: String? = nil, method: AuthenticationMethod,
         client: ClientIdentity
     ) {
-        self.host = host
+        exactHost = ExactText(host)
         self.port = port
         self.protocol = `protocol`
-        self.realm = realm
+        exactRealm = realm.map { ExactText($0) }
         self.method = method
         self.client = client
     }
+
+    /// The protection space's host: a name, or an address; for a parent proxy's challenge, the parent's.
+    public internal(set) var host: String {
+        get { exactHost.text }
+        set { exactHost = ExactText(newValue) }
+    }
+
+    /// Nil for a method without realms, such as NTLM.
+    public var realm: String? { exactRealm?.text }
 
     /// About a server's certificate in which something was found.
     public static func serverTrust(

@@ -48,7 +48,7 @@ public final class ConnectionLogin {
 
     /// Whether it is with another version of that credential.
     public func isOf(_ name: String, but version: CredentialVersion?) -> Bool {
-        self.version?.name == name && self.version != version
+        self.version?.isNamed(name) == true && self.version != version
     }
 
     /// Whether another request may follow on the connection: not in the middle of a handshake of ours, nor behind a failed

@@ -120,9 +120,9 @@ extension OriginConnection {
 
     /// Whether it was made for what is wanted now, if not on the same terms or with the same value of a credential.
     fileprivate func isMeant(for wanted: HeldConnections.Wanted) -> Bool {
-        guard peer === wanted.peer, parentLogin?.version?.name == wanted.parentVersion?.name else { return false }
+        guard peer === wanted.peer, parentLogin?.version?.key == wanted.parentVersion?.key else { return false }
         guard let login else { return wanted.version == nil }
-        return login.origin === wanted.origin && login.version?.name == wanted.version?.name
+        return login.origin === wanted.origin && login.version?.key == wanted.version?.key
     }
 
     /// Whether nothing speaks against it.

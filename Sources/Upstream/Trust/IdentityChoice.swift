@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Challenges
 import Credentials
 import Model
@@ -145,7 +146,7 @@ final class IdentityChoice {
         var chosen = kept
         switch progress.word ?? delegate.standingAct(for: challenge, by: rule) {
         case .use(let name)?:
-            chosen = delegate.policy.credentials.certificate(named: name) ?? stored.first { $0.version.name == name }
+            chosen = delegate.policy.credentials.certificate(named: name) ?? stored.first { $0.version.isNamed(name) }
         case .reject?:
             progress.isRejectedByOperator = true
             return Decision(.rejectProtectionSpace, reason: reason)

@@ -44,7 +44,7 @@ struct IdentityRefusal {
     private func value(of answer: Answer) -> ChallengeTask.Reread {
         let version = answer.credential.version
         let named = choice.delegate.policy.credentials.certificate(named: version.name)
-        guard let current = named ?? choice.stored.first(where: { $0.version.name == version.name }) else {
+        guard let current = named ?? choice.stored.first(where: { $0.version.key == version.key }) else {
             return .unchanged
         }
         return current.version == version ? .unchanged : .newer(current)

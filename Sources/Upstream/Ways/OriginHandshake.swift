@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Challenges
 import HTTP
 import IO
@@ -59,7 +60,8 @@ public struct OriginHandshake {
         let choice = await makeChoice()
         let lists = try revocationLists()
         let key = SessionKey(
-            host: origin.hostText, isProxy: origin.isProxy, port: origin.port, terms: terms, policy: policy.number)
+            host: ExactText(origin.hostText), isProxy: origin.isProxy, port: origin.port, terms: terms,
+            policy: policy.number)
         // A connection apart leaves no session to others.
         let mayResume = resuming && own == nil && choice.mayResume && identities?.isApart(origin) != true
         var refusal: Refusal?

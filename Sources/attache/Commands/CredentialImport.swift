@@ -121,7 +121,7 @@ struct CredentialImport {
             Console.error("\(name):\(omission.line): \(omission.sentence)")
         }
         var batch: [KeptCredential] = []
-        var passwords: [ProtectionSpace: [String: Secret]] = [:]
+        var passwords: [ProtectionSpace: [ExactText: Secret]] = [:]
         for one in found.credentials {
             let space = terms.space(of: try origin(of: one))
             guard Console.printable(one.user) == one.user else {
@@ -130,7 +130,7 @@ struct CredentialImport {
             if space.authenticationMethod == .basic, one.user.contains(":") {
                 throw CredentialFileProblem(line: one.line, "a user's name cannot have a colon in it")
             }
-            if let known = passwords[space]?[one.user] {
+            if let known = passwords[space]?[ExactText(one.user)] {
                 // curl's configuration names a user once for each of a server's URLs.
                 if known == one.password { continue }
                 throw CredentialFileProblem(line: one.line, "the same user has another password in an earlier line")
@@ -140,7 +140,7 @@ struct CredentialImport {
                 persistence: .permanent)
             // The first is the one that the file's own program takes.
             batch.append(KeptCredential(credential, for: space, isDefault: passwords[space] == nil))
-            passwords[space, default: [:]][one.user] = one.password
+            passwords[space, default: [:]][ExactText(one.user)] = one.password
         }
         return batch
     }

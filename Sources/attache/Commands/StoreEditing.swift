@@ -1,5 +1,6 @@
 import Admin
 import Authentication
+import Bytes
 import Challenges
 import Credentials
 import Crypto
@@ -53,11 +54,11 @@ struct StoreEditing {
     func remove(_ user: String, for space: ProtectionSpace) throws(CommandError) -> CredentialRemoval {
         // Also one that does not open: this is how it is got rid of.
         guard store.holds(user, for: space) else { throw Self.absence }
-        let wasDefault = store.defaultUser(for: space) == user
+        let wasDefault = store.defaultUser(for: space)?.hasSameBytes(as: user) == true
         try change { () throws(CredentialStorageError) in try store.remove(user: user, for: space) }
         return CredentialRemoval(
             space: space, name: user, wasDefault: wasDefault,
-            next: store.storage.credentials(for: space).keys.min())
+            next: store.storage.credentials(for: space).keys.min()?.text)
     }
 
     func makeDefault(_ user: String, for space: ProtectionSpace) throws(CommandError) {
@@ -106,7 +107,8 @@ struct StoreEditing {
         return batch.map { kept in
             guard let user = taken[kept.space] else { return kept }
             return KeptCredential(
-                kept.credential, for: kept.space, isDefault: kept.credential.storedName(for: kept.space) == user)
+                kept.credential, for: kept.space,
+                isDefault: kept.credential.storedName(for: kept.space)?.hasSameBytes(as: user) == true)
         }
     }
 

@@ -37,7 +37,7 @@ final class StatusSource: Sendable {
 
     private func remedy(of version: CredentialVersion) -> CredentialRemedy {
         let configured = setup.withLock { $0.rules.configuration.credentials }
-        if let credential = configured.first(where: { $0.name == version.name }) {
+        if let credential = configured.first(where: { version.isNamed($0.name) }) {
             return CredentialRemedy(of: version.name, configured: credential.content)
         }
         let stored = store.places(opens: false).first { $0.version == version }

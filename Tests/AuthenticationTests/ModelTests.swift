@@ -67,4 +67,22 @@ import Testing
         let known = try #require(spaces.known(host: Array("h".utf8).span, port: 1, protocol: .http)?.space(space))
         #expect(known.acceptedNames.map { Array($0.utf8) } == Self.spellings.reversed().map { Array($0.utf8) })
     }
+
+    @Test func `a long realm is kept by its beginning and its digest`() {
+        let origin = Origin(host: "h", port: 1, protocol: .http)
+        func space(_ realm: String) -> ProtectionSpace {
+            ProtectionSpace(origin: origin, realm: realm, authenticationMethod: .basic)
+        }
+        let longest = String(repeating: "R", count: 1024)
+        #expect(space(longest).realm == longest)
+        let accents = String(repeating: "\u{E9}", count: 60_000)
+        for long in [String(repeating: "R", count: 120_000), accents, "R" + accents] {
+            #expect(space(long) == space(long))
+            #expect(space(long) != space(long + "x"))
+            let kept = space(long).realm ?? ""
+            #expect(kept.utf8.count < 400)
+            #expect(long.utf8.starts(with: kept.utf8.prefix(255)))
+            #expect(space(kept).realm == kept)
+        }
+    }
 }

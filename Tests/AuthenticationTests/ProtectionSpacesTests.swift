@@ -218,4 +218,26 @@ import Testing
             nil
         }
     }
+
+    @Test func `an origin with long challenges is forgotten before the others`() throws {
+        let spaces = ProtectionSpaces(byteLimit: 200_000)
+        func remember(_ host: String, realm: String) throws {
+            let origin = Origin(host: host, port: 80, protocol: .http)
+            let answer = Answer(
+                space: ProtectionSpace(origin: origin, realm: realm, authenticationMethod: .basic),
+                challenge: challenges("Basic realm=\"\(realm)\"").first, credential: alice)
+            spaces.remember(try ChallengeOrder().authenticator(for: answer, at: "/".utf8Span.span), for: answer)
+        }
+        func isKnown(_ host: String) -> Bool {
+            spaces.known(host: host.utf8Span.span, port: 80, protocol: .http) != nil
+        }
+        for number in 0..<20 { try remember("small\(number)", realm: "r") }
+        for host in 0..<8 {
+            for realm in 0..<4 {
+                try remember("large\(host)", realm: "\(realm)" + String(repeating: "R", count: 20_000))
+            }
+        }
+        #expect((0..<20).allSatisfy { isKnown("small\($0)") })
+        #expect(1...3 ~= (0..<8).count { isKnown("large\($0)") })
+    }
 }

@@ -49,6 +49,11 @@ public struct HeaderChallenge: Sendable, Hashable {
 
     public var realm: String? { text("realm") }
 
+    /// The bytes of its texts.
+    var byteCount: Int {
+        parameters.reduce(scheme.utf8.count + (token68?.utf8.count ?? 0)) { $0 + $1.name.utf8.count + $1.value.count }
+    }
+
     /// Whether the parameter is the word `true`, in any case.
     func isTrue(_ name: String) -> Bool {
         self[name].map { $0.span.equalsIgnoringCase("true") } ?? false

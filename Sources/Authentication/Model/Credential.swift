@@ -30,7 +30,7 @@ public final class Credential: Sendable {
     ///
     /// - Parameters:
     ///   - principal: the user's Kerberos principal; nil where no KDC is asked.
-    ///   - isBrought: whether a client brought it along.
+    ///   - isBrought: whether a client brought it along; a long `name` is then kept as `BoundedName`.
     public init(
         name: String, user: String, password: Secret, persistence: Persistence = .session,
         principal: (any KerberosPrincipal)? = nil, isBrought: Bool = false
@@ -40,7 +40,9 @@ public final class Credential: Sendable {
         self.isBrought = isBrought
         self.persistence = persistence
         placements = []
-        version = CredentialVersion(name: name, fingerprint: CredentialFingerprint.of(user: user, password: password))
+        version = CredentialVersion(
+            name: isBrought ? BoundedName.of(name) : name,
+            fingerprint: CredentialFingerprint.of(user: user, password: password))
     }
 
     /// A credential in a storage that tells its values apart itself: what was set again is another value even where its
@@ -127,6 +129,9 @@ public final class Credential: Sendable {
         isBrought = false
         version = CredentialVersion(name: name, fingerprint: fingerprint)
     }
+
+    /// The bytes of its name, and of its user and password.
+    public var byteCount: Int { version.name.utf8.count + (user?.utf8.count ?? 0) + (password?.count ?? 0) }
 
     public var user: String? {
         if case .password(let user, _) = content { user } else { nil }

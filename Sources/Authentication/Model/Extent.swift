@@ -11,6 +11,14 @@ public enum Extent: Sendable, Hashable {
     /// A challenge that tells of no other target.
     static let nothing = Extent.prefixes([])
 
+    /// The bytes of its paths.
+    var byteCount: Int {
+        switch self {
+        case .origin: 0
+        case .prefixes(let prefixes): prefixes.reduce(0) { $0 + $1.count }
+        }
+    }
+
     /// How long a prefix of the target the extent names; nil when the target lies outside. The longest is the nearest.
     ///
     /// A path that servers may resolve in more than one way is outside every prefix: where it leads is theirs to say.

@@ -9,11 +9,12 @@ public struct ProtectionSpace: Sendable, Hashable {
 
     public init(origin: Origin, realm: String?, authenticationMethod: AuthenticationMethod) {
         self.origin = origin
-        exactRealm = realm.map { ExactText($0) }
+        exactRealm = realm.map { ExactText(BoundedName.of($0)) }
         self.authenticationMethod = authenticationMethod
     }
 
-    /// Nil where the method has none (NTLM, Negotiate): the space is then the host.
+    /// The realm's name, of a long one its beginning and its digest (`BoundedName`). Nil where the method has none (NTLM,
+    /// Negotiate): the space is then the host.
     public var realm: String? { exactRealm?.text }
     public var host: String { origin.host }
     public var port: UInt16 { origin.port }

@@ -151,6 +151,15 @@ public final class NonceCounts: Sendable {
             places.removeAll { $0.seeker == nil }
             return places.compactMap(\.seeker)
         }
+
+        /// Forgets the oldest counts of long nonces, until there is room for another one.
+        mutating func keepShort(besides nonce: [UInt8]) {
+            var bytes = counts.reduce(nonce.count) { $0 + $1.nonce.count }
+            while bytes > NonceCounts.byteLimit, let oldest = counts.first {
+                bytes -= oldest.nonce.count
+                counts.removeFirst()
+            }
+        }
     }
 
     private let state = Mutex(State())
@@ -159,6 +168,8 @@ public final class NonceCounts: Sendable {
 
     /// The most counts that are kept: more than requests are challenged at once.
     private static let limit = 64
+    /// The bytes of the nonces whose counts are kept.
+    fileprivate static let byteLimit = 65_536
 
     public init() {}
 
@@ -167,6 +178,7 @@ public final class NonceCounts: Sendable {
         let (count, wakeUp) = state.withLock { state -> (Count, Promise<Void>?) in
             if let known = state.counts.last(where: { $0.nonce == nonce }) { return (known, nil) }
             if state.counts.count >= Self.limit { state.counts.removeFirst() }
+            state.keepShort(besides: nonce)
             let count = Count(nonce, servesOnce: serveOnce)
             state.counts.append(count)
             return (count, serveOnce ? state.line().first { !$0.hasNonce }?.give(count) : nil)

@@ -4,6 +4,8 @@ import Synchronization
 /// The known facts of one origin: the spaces that accepted a credential, and the directories that ask for none.
 public final class KnownOrigin: Sendable {
     public let origin: Origin
+    /// The bytes that `ProtectionSpaces` has counted for it. Touched under that one's lock alone.
+    let counted = Atomic(0)
     private let state = Mutex(State())
 
     private struct State {
@@ -36,6 +38,9 @@ public final class KnownOrigin: Sendable {
             return found
         }
     }
+
+    /// An estimate of the bytes that it takes.
+    var weight: Int { state.withLock { $0.spaces }.reduce(512) { $0 + $1.weight } }
 
     /// Whether the target's directory was last seen to ask for no credential. Allocates nothing.
     public func isOpen(_ target: Span<UInt8>) -> Bool {

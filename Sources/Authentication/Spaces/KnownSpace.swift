@@ -11,7 +11,8 @@ public final class KnownSpace: Sendable {
         var extents: [Extent] = []
         /// The parts of them that have shown not to belong to the space.
         var exclusions: [Extent] = []
-        var entries: [(version: CredentialVersion, authenticator: any Authenticator)] = []
+        /// Each with the bytes that its authenticator holds: of its challenge and its credential.
+        var entries: [(version: CredentialVersion, authenticator: any Authenticator, weight: Int)] = []
         /// Made once, and given again and again.
         var unasked: [Answer] = []
         /// The credentials that it has accepted, and that nothing answers with at the moment: from an earlier process, or
@@ -148,7 +149,9 @@ public final class KnownSpace: Sendable {
     }
 
     /// Replaces other versions of the credential.
-    func add(_ authenticator: any Authenticator, for version: CredentialVersion) -> Addition {
+    ///
+    /// - Parameter weight: the bytes that the authenticator holds.
+    func add(_ authenticator: any Authenticator, for version: CredentialVersion, weight: Int) -> Addition {
         state.withLock { state in
             if state.accepted.isEmpty,
                 state.entries.contains(where: { $0.authenticator === authenticator && $0.version == version })
@@ -159,8 +162,18 @@ public final class KnownSpace: Sendable {
             state.accepted.removeAll { $0.key == version.key }
             state.entries.removeAll { $0.version.key == version.key }
             if state.entries.count >= Self.entryLimit { state.entries.removeFirst() }
-            state.entries.append((version, authenticator))
+            state.entries.append((version, authenticator, weight))
             return isNew ? .version : .successor
+        }
+    }
+
+    /// An estimate of the bytes that the space takes.
+    var weight: Int {
+        state.withLock { state in
+            let base = 512 + (space.realm?.utf8.count ?? 0)
+            let paths = (state.extents + state.exclusions).reduce(0) { $0 + $1.byteCount }
+            let accepted = state.accepted.reduce(0) { $0 + $1.name.utf8.count + 64 }
+            return state.entries.reduce(base + paths + accepted) { $0 + $1.version.name.utf8.count + $1.weight + 256 }
         }
     }
 

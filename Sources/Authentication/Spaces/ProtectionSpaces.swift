@@ -24,24 +24,44 @@ public final class ProtectionSpaces: Sendable {
         var order: [(hash: UInt64, known: KnownOrigin)] = []
         /// The one that was found last, which is most often looked for next.
         var latest: KnownOrigin?
+        /// The bytes of all origins, as far as they were counted.
+        var bytes = 0
 
-        mutating func forgetOldest() {
-            let oldest = order.removeFirst()
-            if latest === oldest.known { latest = nil }
-            let others = table[oldest.hash]?.filter { $0 !== oldest.known } ?? []
-            table[oldest.hash] = others.isEmpty ? nil : others
+        mutating func forget(at index: Int) {
+            let gone = order.remove(at: index)
+            if latest === gone.known { latest = nil }
+            let others = table[gone.hash]?.filter { $0 !== gone.known } ?? []
+            table[gone.hash] = others.isEmpty ? nil : others
+            bytes -= gone.known.counted.load(ordering: .relaxed)
+        }
+
+        /// Counts the bytes that an origin takes.
+        mutating func count(_ known: KnownOrigin, hash: UInt64, weight: Int) {
+            guard table[hash]?.contains(where: { $0 === known }) == true else { return }
+            bytes += weight - known.counted.exchange(weight, ordering: .relaxed)
+        }
+
+        /// The origin that takes most.
+        var heaviest: Int? {
+            order.indices.max { left, right in
+                order[left].known.counted.load(ordering: .relaxed) < order[right].known.counted.load(ordering: .relaxed)
+            }
         }
     }
 
     private let capacity: Int
+    private let byteLimit: Int
 
     /// - Parameters:
     ///   - capacity: origins remembered; beyond it the oldest is forgotten, which costs a challenge.
+    ///   - byteLimit: bytes that they take together, as an estimate; beyond it the origin that takes most is forgotten.
     ///   - journal: told of everything that is learned here and worth keeping.
     public init(
-        capacity: Int = 4096, accounts: Accounts = Accounts(), journal: (any SpaceJournal)? = nil
+        capacity: Int = 4096, byteLimit: Int = 16 << 20, accounts: Accounts = Accounts(),
+        journal: (any SpaceJournal)? = nil
     ) {
         self.capacity = max(1, capacity)
+        self.byteLimit = byteLimit
         self.accounts = accounts
         self.journal = journal
         origins = Mutex(Origins())
@@ -90,10 +110,14 @@ public final class ProtectionSpaces: Sendable {
     /// - Parameter isLasting: whether processes to come have the credential as well.
     public func remember(_ authenticator: any Authenticator, for answer: Answer, isLasting: Bool = false) {
         guard answer.credential.persistence != .none else { return }
-        let (space, isMoved) = remembered(answer.space.origin).remembered(answer.space)
+        let origin = remembered(answer.space.origin)
+        let (space, isMoved) = origin.remembered(answer.space)
+        defer { weigh(origin) }
         // A token follows another all the time, which is no news of the space.
         let isSuccessor = answer.credential.token != nil && space.hasAnswered(answer.credential.version.name)
-        let addition = space.add(authenticator, for: answer.credential.version)
+        let addition = space.add(
+            authenticator, for: answer.credential.version,
+            weight: (answer.challenge?.byteCount ?? 0) + answer.credential.byteCount)
         let isNew = addition == .version && !isSuccessor
         let isLarger = space.extend(to: authenticator.extent)
         if isMoved || isLarger || addition != .none { noteChange() }
@@ -102,27 +126,34 @@ public final class ProtectionSpaces: Sendable {
 
     /// A version was accepted in a space that has no authenticators: a client certificate.
     public func noteAccepted(_ version: CredentialVersion, for space: ProtectionSpace) {
-        let known = remembered(space.origin).remembered(space).known
+        let origin = remembered(space.origin)
+        let known = origin.remembered(space).known
         if known.accept(version) { tell(known) }
+        weigh(origin)
     }
 
     /// An answer to this target was accepted that the space's authenticator gave already: the space reaches there too.
     public func extend(_ space: ProtectionSpace, to target: Span<UInt8>, isLasting: Bool = false) {
-        guard let known = known(space.origin)?.space(space) else { return }
+        guard let origin = known(space.origin), let known = origin.space(space) else { return }
         guard known.extend(to: space.isProxy ? .origin : .directory(of: target)) else { return }
+        weigh(origin)
         noteChange()
         if isLasting { tell(known) }
     }
 
     /// The target does not belong to the space: asked with its answer it wanted another, or none.
     public func exclude(_ target: Span<UInt8>, from space: ProtectionSpace) {
-        if known(space.origin)?.space(space)?.exclude(target) == true { noteChange() }
+        guard let origin = known(space.origin), origin.space(space)?.exclude(target) == true else { return }
+        weigh(origin)
+        noteChange()
     }
 
     /// Takes over what the journal holds, where others write too.
     public func adopt(_ learned: [LearnedSpace]) {
         for learned in learned {
-            remembered(learned.space.origin).remembered(learned.space).known.adopt(learned)
+            let origin = remembered(learned.space.origin)
+            origin.remembered(learned.space).known.adopt(learned)
+            weigh(origin)
             let server = learned.space.origin.serverName
             for version in learned.accepted {
                 if learned.space.authenticationMethod == .negotiate {
@@ -186,12 +217,27 @@ public final class ProtectionSpaces: Sendable {
             if let known = origins.table[hash]?.first(where: { $0.origin == origin }) { return known }
             // The oldest may have to go.
             defer { noteChange() }
-            if origins.order.count >= capacity { origins.forgetOldest() }
+            if origins.order.count >= capacity { origins.forget(at: 0) }
             let known = KnownOrigin(origin)
             origins.table[hash, default: []].append(known)
             origins.order.append((hash, known))
             return known
         }
+    }
+
+    /// Counts what the origin takes, of which something is new. Where all take too much, those that take most are forgotten.
+    private func weigh(_ known: KnownOrigin) {
+        let (hash, weight) = (Self.hash(known.origin.host.utf8Span.span, port: known.origin.port), known.weight)
+        let isAnyGone = origins.withLock { origins in
+            origins.count(known, hash: hash, weight: weight)
+            var isAnyGone = false
+            while origins.bytes > byteLimit, let heaviest = origins.heaviest {
+                origins.forget(at: heaviest)
+                isAnyGone = true
+            }
+            return isAnyGone
+        }
+        if isAnyGone { noteChange() }
     }
 
     private static func hash(_ host: Span<UInt8>, port: UInt16) -> UInt64 {

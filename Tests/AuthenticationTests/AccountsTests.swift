@@ -245,6 +245,39 @@ struct AccountsTests {
         #expect(accounts.all.contains { $0.version == other.version })
     }
 
+    @Test func `a forgotten account leaves the memory, and so does one that a request asks about afterwards`() throws {
+        func bring(_ number: Int) -> Evidence {
+            let credential = Credential(name: "url:\(number)", user: "u", password: Secret("\(number)"))
+            return accounts.evidence(of: credential, at: Self.server, broughtBy: "one")
+        }
+        weak var ledger: AccountLedger?
+        func bringFirst() {
+            let first = bring(0)
+            ledger = first.ledger
+            for number in 1..<40 { _ = bring(number) }
+            _ = first.ledger.evidence(at: "http://other:80")
+        }
+        bringFirst()
+        #expect(ledger == nil)
+    }
+
+    @Test func `credentials that clients bring take no more than their bytes, however long the names are`() {
+        let long = String(repeating: "u", count: 14_000)
+        for owner in 0..<100 {
+            for number in 0..<32 {
+                let user = "\(owner) \(number) \(long)"
+                let credential = Credential(name: "url:\(user)", user: user, password: Secret("p"), isBrought: true)
+                _ = accounts.evidence(of: credential, at: Self.server, broughtBy: "\(owner)")
+            }
+        }
+        let all = accounts.all
+        #expect(all.allSatisfy { $0.version.name.utf8.count <= 1024 })
+        #expect(Set(all.map(\.version)).count == all.count)
+        // Each takes some 15 KB.
+        #expect(all.count < 300 && all.count > 200)
+        #expect(all.count { $0.owner == "99" } < 10)
+    }
+
     @Test(
         arguments: [
             ("http://h:80", "h", 80, false), ("proxy https://[2001:db8::1]:3128", "2001:db8::1", 3128, true),

@@ -8,6 +8,8 @@ import Synchronization
 /// behind it wait in line. While the version is good no event needs that.
 final class AccountLedger: Sendable {
     let version: CredentialVersion
+    /// The bytes of the credential's name and value; 0: they are not known.
+    let weight: Int
     /// The client that brought the credential along; nil: the rule file or the store has it.
     var owner: String? { state.withLock { $0.owner } }
     private let context: AccountContext
@@ -79,8 +81,11 @@ final class AccountLedger: Sendable {
         let wasAccepted: Bool
     }
 
-    init(_ version: CredentialVersion, _ account: Account, owner: String?, in context: AccountContext) {
+    init(
+        _ version: CredentialVersion, _ account: Account, owner: String?, weight: Int = 0, in context: AccountContext
+    ) {
         self.version = version
+        self.weight = weight
         self.context = context
         state = Mutex(State(owner: owner, account: account, seat: Account.Seat(replica: context.replica)))
     }
@@ -116,6 +121,7 @@ final class AccountLedger: Sendable {
                 state.evidences = [:]
             }
             let evidence = Evidence(self, at: server)
+            if state.isDissolved { return evidence }
             state.evidences[server] = evidence
             evidence.isSettled.store(state.isGood(at: server), ordering: .releasing)
             return evidence
@@ -248,6 +254,8 @@ final class AccountLedger: Sendable {
             state.isDissolved = true
             state.seat.forgetWaiting()
             for evidence in state.evidences.values { evidence.isSettled.store(false, ordering: .releasing) }
+            // Each holds this ledger.
+            state.evidences = [:]
             return waiting
         }
         if account.isTroubled { context.noteTroubled(-1) }

@@ -32,20 +32,20 @@ public final class Accounts: Sendable {
     ///
     /// - Parameter owner: the client that brought the credential along; nil: the rule file or the store has it.
     public func evidence(of credential: Credential, at server: String, broughtBy owner: String? = nil) -> Evidence {
-        let ledger = ledger(of: credential.version, broughtBy: owner)
+        let ledger = ledger(of: credential.version, broughtBy: owner, weight: credential.byteCount)
         ledger.take(credential)
         return ledger.evidence(at: server)
     }
 
-    private func ledger(of version: CredentialVersion, broughtBy owner: String?) -> AccountLedger {
-        let (ledger, forgotten) = state.withLock { state -> (AccountLedger, AccountLedger?) in
+    private func ledger(of version: CredentialVersion, broughtBy owner: String?, weight: Int = 0) -> AccountLedger {
+        let (ledger, forgotten) = state.withLock { state -> (AccountLedger, [AccountLedger]) in
             if let known = state.ledgers[version] {
-                return (known, owner == nil && known.owner != nil ? state.adopt(known, capacity: capacity) : nil)
+                return (known, owner == nil && known.owner != nil ? state.adopt(known, capacity: capacity) : [])
             }
-            let ledger = AccountLedger(version, Account(), owner: owner, in: context)
+            let ledger = AccountLedger(version, Account(), owner: owner, weight: weight, in: context)
             return (ledger, state.insert(ledger, capacity: capacity))
         }
-        forgotten?.dissolve()
+        for ledger in forgotten { ledger.dissolve() }
         return ledger
     }
 
@@ -226,30 +226,47 @@ public final class Accounts: Sendable {
 }
 
 extension Accounts.State {
-    /// - Returns: one that had to make room.
-    mutating func insert(_ ledger: AccountLedger, capacity: Int) -> AccountLedger? {
+    /// - Returns: those that had to make room.
+    mutating func insert(_ ledger: AccountLedger, capacity: Int) -> [AccountLedger] {
         ledgers[ledger.version] = ledger
-        var forgotten: AccountLedger?
+        var forgotten: [AccountLedger] = []
         if let owner = ledger.owner {
-            if brought.count(where: { $0.owner?.hasSameBytes(as: owner) == true }) >= Self.ownerLimit {
-                forgotten = brought.first { $0.owner?.hasSameBytes(as: owner) == true }
-            } else if brought.count >= Self.broughtLimit {
-                forgotten = brought.first
-            }
+            let ofOwner = brought.filter { $0.owner?.hasSameBytes(as: owner) == true }
+            forgotten = Self.displaced(by: ledger, among: ofOwner, Self.ownerLimit, bytes: Self.ownerByteLimit)
+            for ledger in forgotten { remove(ledger) }
+            let others = Self.displaced(by: ledger, among: brought, Self.broughtLimit, bytes: Self.broughtByteLimit)
+            for ledger in others { remove(ledger) }
+            forgotten += others
             brought.append(ledger)
         } else {
-            if own.count >= capacity { forgotten = own.first }
+            if own.count >= capacity, let oldest = own.first {
+                remove(oldest)
+                forgotten = [oldest]
+            }
             own.append(ledger)
         }
-        if let forgotten { remove(forgotten) }
         return forgotten
+    }
+
+    /// The oldest ledgers that have to go for another one.
+    private static func displaced(
+        by ledger: AccountLedger, among ledgers: [AccountLedger], _ limit: Int, bytes byteLimit: Int
+    ) -> [AccountLedger] {
+        var bytes = ledgers.reduce(ledger.weight) { $0 + $1.weight }
+        var displaced: [AccountLedger] = []
+        for oldest in ledgers {
+            if ledgers.count - displaced.count < limit, bytes <= byteLimit { break }
+            displaced.append(oldest)
+            bytes -= oldest.weight
+        }
+        return displaced
     }
 
     /// The rule file or the store has the credential as well. From now on its account stays, however many credentials clients
     /// bring.
     ///
-    /// - Returns: one that had to make room.
-    mutating func adopt(_ ledger: AccountLedger, capacity: Int) -> AccountLedger? {
+    /// - Returns: those that had to make room.
+    mutating func adopt(_ ledger: AccountLedger, capacity: Int) -> [AccountLedger] {
         remove(ledger)
         ledger.disown()
         return insert(ledger, capacity: capacity)
@@ -263,7 +280,10 @@ extension Accounts.State {
 
     /// Credentials that one client brings along.
     private static let ownerLimit = 32
+    /// The bytes of their names and values.
+    private static let ownerByteLimit = 128 << 10
     /// Those of all clients.
     private static let broughtLimit = 1024
+    private static let broughtByteLimit = 4 << 20
     fileprivate static let replacedLimit = 256
 }

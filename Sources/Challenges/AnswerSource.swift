@@ -182,9 +182,10 @@ public final class AnswerSource {
             of: credential, at: challenger.serverName, broughtBy: owner(of: credential))
     }
 
-    /// The client that brought the credential along; nil: the rule file or the store has it.
+    /// The client that brought the credential along; nil: the rule file or the store has it. All addresses of an IPv6 network of
+    /// 64 bits are one client: a peer may use any of them.
     func owner(of credential: Credential) -> String? {
-        credential.isBrought ? "\(client.address.unmapped) \(client.user ?? "")" : nil
+        credential.isBrought ? "\(client.address.unmapped.network) \(client.user ?? "")" : nil
     }
 
     /// What the rule says of versions that were refused.

@@ -65,13 +65,63 @@ struct SessionCredentialsTests {
     }
 
     @Test func `where there are too many the one that was quiet longest ends`() {
-        let sessions = SessionCredentials(capacity: 2)
+        let sessions = SessionCredentials(limits: SessionCredentials.Limits(sessions: 2))
         let clients = (1...3).map { ClientIdentity(address: IPAddress(v4: $0)) }
         for (time, client) in clients.enumerated() {
             sessions.put(credential("a"), for: space, of: client, at: time, limit: 100)
         }
         let kept = clients.map { sessions.credential(for: space, of: $0, at: 3, limit: 100) != nil }
         #expect(kept == [false, true, true])
+    }
+
+    @Test func `a peer with many addresses pushes out its own sessions, and nobody else's`() {
+        let limits = SessionCredentials.Limits(sessions: 4096, credentials: 64, bytes: 1 << 20)
+        let sessions = SessionCredentials(limits: limits)
+        sessions.put(credential("theirs"), for: space, of: here, at: 0, limit: 100_000)
+        let clients = (1...200 as ClosedRange<UInt64>).map { ClientIdentity(address: IPAddress(v6High: 1, low: $0)) }
+        for (time, client) in clients.enumerated() {
+            sessions.put(credential("theirs"), for: space, of: client, at: time + 1, limit: 100_000)
+        }
+        #expect(sessions.credential(for: space, of: here, at: 300, limit: 100_000) != nil)
+        let kept = clients.count { sessions.credential(for: space, of: $0, at: 300, limit: 100_000) != nil }
+        #expect(kept == 63)
+        // The addresses of a network count as one client, and have sessions of their own all the same.
+        let last = ClientIdentity(address: IPAddress(v6High: 1, low: 201))
+        #expect(sessions.credential(for: space, of: last, at: 300, limit: 100_000) == nil)
+    }
+
+    @Test func `sessions take no more than their bytes, however long the names are`() {
+        let sessions = SessionCredentials(limits: SessionCredentials.Limits(bytes: 100_000))
+        let long = String(repeating: "u", count: 10_000)
+        let clients = (1...50 as ClosedRange<UInt32>).map { ClientIdentity(address: IPAddress(v4: $0)) }
+        for (time, client) in clients.enumerated() {
+            sessions.put(credential(long), for: space, of: client, at: time, limit: 1000)
+        }
+        let kept = clients.count { sessions.credential(for: space, of: $0, at: 60, limit: 1000) != nil }
+        #expect(1...9 ~= kept)
+        #expect(sessions.credential(for: space, of: clients[49], at: 60, limit: 1000) != nil)
+    }
+
+    @Test func `a refused credential of a full session makes room`() {
+        let sessions = SessionCredentials(limits: SessionCredentials.Limits(credentials: 1))
+        sessions.put(credential("a"), for: space, of: here, at: 0, limit: 10)
+        sessions.remove(credential("a").version, for: space, of: here)
+        sessions.put(credential("b"), for: space, of: there, at: 1, limit: 10)
+        #expect(sessions.credential(for: space, of: there, at: 1, limit: 10)?.user == "b")
+    }
+
+    @Test func `the addresses of an IPv6 network are one owner of what they bring`() async throws {
+        let owners = try await onLoop { loop -> [String?] in
+            try ([(1, 1, nil), (1, 2, nil), (2, 1, nil), (1, 2, "alice")] as [(UInt64, UInt64, String?)]).map {
+                high, low, user -> String? in
+                let client = ClientIdentity(address: IPAddress(v6High: high, low: low), user: user)
+                let request = try PlayedRequest("", client: client, on: loop)
+                let brought = Credential(name: "url:u", user: "u", password: Secret("p"), isBrought: true)
+                return request.context.source.owner(of: brought)
+            }
+        }
+        #expect(owners[0] == owners[1])
+        #expect(Set(owners).count == 3)
     }
 
     @Test func `what a client has shown counts in the table of credentials that clients bring`() async throws {

@@ -114,7 +114,8 @@ final class PlayedRequest {
     ///   - rules: the credential `a` is user `u` with the password of `password`.
     ///   - state: what other requests have learned; nil: nothing.
     init(
-        _ rules: String, password: String = "p", state: ChallengeState? = nil, on loop: EventLoop,
+        _ rules: String, password: String = "p", state: ChallengeState? = nil,
+        client: ClientIdentity = ClientIdentity(address: IPAddress(v4: 0x7F00_0001)), on loop: EventLoop,
         after known: ((AnswerSource) -> KnownAnswer?)? = nil
     ) throws {
         let policy = try Self.policy(rules, password: password)
@@ -122,9 +123,7 @@ final class PlayedRequest {
         let target = ByteBuffer(capacity: 16)
         target.append("/a" as StaticString)
         let source = AnswerSource(
-            delegate: RuleDelegate(
-                policy: policy, state: self.state,
-                client: ClientIdentity(address: IPAddress(v4: 0x7F00_0001))),
+            delegate: RuleDelegate(policy: policy, state: self.state, client: client),
             challenger: Challenger(Self.origin, title: "the origin"), urlCredential: nil, learning: nil, loop: loop)
         context = ChallengeContext(
             source: source,

@@ -1,7 +1,8 @@
 import Bytes
 import IO
 
-/// What open pages show, told by server-sent events: made once a second for all of them. Belongs to one loop.
+/// The content of open pages, sent as server-sent events: made once a second for all of them. Belongs to one loop. The parts are
+/// written on a thread of `pool`, since the loop has clients to serve.
 final class DashboardFeed {
     /// Seconds of load that a page has when it is opened.
     static let memory = 300
@@ -10,6 +11,11 @@ final class DashboardFeed {
     let limit: Int
     private let sources: DashboardSources
     private let loop: EventLoop
+    private let pool: BlockingPool
+    /// Whether the pool is writing the parts.
+    private var isMaking = false
+    /// Whether they are to be written again after that: something has changed since it began.
+    private var isDue = false
     private var alarm: Alarm?
     private var readers: [Reader] = []
     private var figures: LoadFigures
@@ -33,18 +39,19 @@ final class DashboardFeed {
     }
 
     /// A part of the page, sent whole where it has changed.
-    private struct Part {
+    private struct Part: Sendable {
         let name: StaticString
-        let make: (DashboardSources, inout JSONText) -> Void
+        let make: @Sendable (DashboardSources, inout JSONText) -> Void
         var text = ""
         /// Counts the changes.
         var number = 0
     }
 
-    init(_ sources: DashboardSources, limit: Int, on loop: EventLoop) {
+    init(_ sources: DashboardSources, limit: Int, on loop: EventLoop, writingOn pool: BlockingPool = .shared) {
         self.limit = limit
         self.sources = sources
         self.loop = loop
+        self.pool = pool
         figures = sources.load()
         parts = [
             Part(name: "status") { $0.writeStatus(to: &$1) },
@@ -75,18 +82,16 @@ final class DashboardFeed {
     /// - Parameter wakeup: signalled when there is something new.
     func open(_ wakeup: Wakeup) -> Reader {
         let reader = Reader(wakeup, parts: parts.count)
-        if readers.isEmpty { renew() }
         readers.append(reader)
+        if readers.count == 1 { renew() }
         return reader
     }
 
     func close(_ reader: Reader) { readers.removeAll { $0 === reader } }
 
-    /// Something was done that pages show: they see it at once.
+    /// Something was done that pages show: they see it soon.
     func refresh() {
-        guard !readers.isEmpty else { return }
-        renew()
-        wake()
+        if !readers.isEmpty { renew() }
     }
 
     private func tick() {
@@ -96,18 +101,41 @@ final class DashboardFeed {
         if samples.count > Self.memory { samples.removeFirst(samples.count - Self.memory) }
         figures = now
         setAlarm()
+        wake()
         refresh()
     }
 
-    /// Makes each part anew.
+    /// Has the parts written again, and the readers woken if one has changed.
     private func renew() {
-        for place in parts.indices {
+        isDue = isMaking
+        if isMaking { return }
+        isMaking = true
+        let (sources, parts, bound) = (sources, parts, LoopBound(self, to: loop))
+        pool.submit {
+            let changed = Self.changed(parts, sources)
+            bound.loop.submit { bound.value.take(changed) }
+        }
+    }
+
+    /// Writes the parts. Long where there are many entries: never on a loop.
+    ///
+    /// - Returns: those that have changed, each with its place.
+    private static func changed(_ parts: [Part], _ sources: DashboardSources) -> [(place: Int, text: String)] {
+        parts.indices.compactMap { place in
             var json = JSONText()
             parts[place].make(sources, &json)
-            guard json.text != parts[place].text else { continue }
-            parts[place].text = json.text
+            return json.text == parts[place].text ? nil : (place, json.text)
+        }
+    }
+
+    private func take(_ changed: [(place: Int, text: String)]) {
+        isMaking = false
+        for (place, text) in changed {
+            parts[place].text = text
             parts[place].number += 1
         }
+        if !changed.isEmpty { wake() }
+        if isDue { renew() }
     }
 
     private func wake() {

@@ -4,6 +4,7 @@ import Challenges
 import HTTP
 import IO
 import Model
+import Synchronization
 import Telemetry
 import TestSupport
 import Testing
@@ -201,7 +202,11 @@ struct DashboardSiteTests {
             let feed = DashboardFeed(sources, limit: 2, on: loop)
             let reader = feed.open(Wakeup())
             let buffer = ByteBuffer(capacity: 64)
-            feed.write(to: reader, into: buffer)
+            func hasNews() -> Bool {
+                feed.write(to: reader, into: buffer)
+                return buffer.readable.text.contains("event: c")
+            }
+            try #require(await Wait.until { () async -> Bool in hasNews() })
             let text = buffer.readable.text
             #expect(text.contains("event: status\ndata: {\"version\":\"1.2.3\""))
             #expect(text.contains("event: challenges\ndata: [{\"host\":\"a.example\""))
@@ -209,11 +214,10 @@ struct DashboardSiteTests {
             #expect(text.contains("\"client\":\"::1\",\"application\":\"<i>\\u001b\",\"credential\":\"ci\""))
             #expect(!text.contains("\u{1B}") && text.hasSuffix("\n\n"))
             buffer.clear()
-            feed.write(to: reader, into: buffer)
-            #expect(buffer.isEmpty)
+            #expect(!hasNews())
             PlayedVerdicts(accounts: accounts).judge("ci", at: "http://a.example:80", .refused)
             feed.refresh()
-            feed.write(to: reader, into: buffer)
+            try #require(await Wait.until { () async -> Bool in hasNews() })
             #expect(
                 buffer.readable.text.contains("event: credentials\ndata: [{\"credential\":\"ci\",\"source\":\"client\"")
             )
@@ -224,6 +228,40 @@ struct DashboardSiteTests {
             #expect(feed.hasRoom)
             feed.end()
         }
+    }
+
+    @Test func `the parts of a page are written off the loop, and not while they are being written`() async throws {
+        let calls = Atomic(0)
+        let callsOnLoop = Atomic(0)
+        let isOpen = Atomic(false)
+        try await onLoop { loop in
+            var sources = dashboardSources(DashboardAccess(), challenges: [], accounts: Accounts())
+            sources.dated = {
+                calls.add(1, ordering: .relaxed)
+                guard EventLoop.current == nil else {
+                    callsOnLoop.add(1, ordering: .relaxed)
+                    return []
+                }
+                _ = Wait.until(seconds: 20) { isOpen.load(ordering: .relaxed) }
+                return []
+            }
+            let feed = DashboardFeed(sources, limit: 2, on: loop)
+            let reader = feed.open(Wakeup())
+            for _ in 0..<10 { feed.refresh() }
+            try #require(await Wait.until { () async -> Bool in calls.load(ordering: .relaxed) > 0 })
+            #expect(calls.load(ordering: .relaxed) == 1)
+            isOpen.store(true, ordering: .relaxed)
+            let buffer = ByteBuffer(capacity: 64)
+            let isWritten = await Wait.until { () async -> Bool in
+                feed.write(to: reader, into: buffer)
+                return buffer.readable.text.contains("event: migration")
+            }
+            #expect(isWritten)
+            // What was asked for meanwhile is one more round.
+            try #require(await Wait.until { () async -> Bool in calls.load(ordering: .relaxed) > 1 })
+            feed.end()
+        }
+        #expect(callsOnLoop.load(ordering: .relaxed) == 0)
     }
 
     @Test func `a quantile lies within its bucket`() {

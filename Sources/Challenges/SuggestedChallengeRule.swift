@@ -66,8 +66,12 @@ public struct SuggestedChallengeRule: Sendable {
             switch scalar {
             case "\"", "\\": quoted += "\\\(scalar)"
             case "…", "\u{FFFD}", "*": quoted += "*"
-            case _ where scalar.properties.generalCategory == .control: quoted += "*"
-            default: quoted.unicodeScalars.append(scalar)
+            default:
+                switch scalar.properties.generalCategory {
+                // Marks that turn the direction of text are of the category "format".
+                case .control, .format, .lineSeparator, .paragraphSeparator: quoted += "*"
+                default: quoted.unicodeScalars.append(scalar)
+                }
             }
         }
         return quoted + "\""

@@ -77,7 +77,8 @@ struct ChallengeJournalTests {
     }
 
     @Test(arguments: [
-        ("Jenkins", "\"Jenkins\""), ("a \"b\" \\", #""a \"b\" \\""#), ("a\nb\u{1B}", "\"a*b*\""), ("é…", "\"é*\""), ("\u{202E}a\u{2066}", "\"*a*\""),
+        ("Jenkins", "\"Jenkins\""), ("a \"b\" \\", #""a \"b\" \\""#), ("a\nb\u{1B}", "\"a*b*\""), ("é…", "\"é*\""),
+        ("\u{202E}a\u{2066}", "\"*a*\""),
     ])
     func `a realm is pasted as a string of the rule file`(_ realm: String, _ text: String) {
         #expect(SuggestedChallengeRule.quoted(realm) == text)

@@ -12,10 +12,10 @@ struct CheckCommand: Command {
         details: """
             FILE is ./proxy.conf by default, else /etc/attache/proxy.conf. A good file is met with silence.
             Every error and every warning is shown with its line; errors end with status 2, warnings alone
-            with 0. The files that the rules name are opened, too: certificates, secrets, users, tokens, keytabs,
-            roots and revocation lists. What is wrong with one is shown; without the certificate of a listener or
-            of a credential the proxy does not start, so that is an error. PKCS#11 tokens are not asked, lest a
-            wrong PIN lock them.
+            with 0. The files that the rules name are opened, too: certificates, secrets, users, tokens,
+            keytabs, roots and revocation lists. What is wrong with one is shown; without the certificate
+            of a listener or of a credential the proxy does not start, so that is an error. PKCS#11 tokens
+            are not asked, lest a wrong PIN lock them.
             """)
 
     let path: String

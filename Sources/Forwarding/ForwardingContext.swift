@@ -352,7 +352,8 @@ public struct ForwardingContext {
             let note = note ?? Self.foreignChallenge
             exchange.record.details = exchange.record.details ?? note
             return PassedNote(note)
-        default: return PassedNote(note)
+        // An initializer that fails has allocated the object all the same.
+        default: return note.map { PassedNote($0) }
         }
     }
 

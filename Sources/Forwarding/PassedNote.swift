@@ -10,9 +10,7 @@ final class PassedNote {
     /// Reads the beginning of the response's text on its way; nil where it is not wanted, or was read.
     let reader: ExcerptReader?
 
-    /// Nil without a text.
-    init?(_ text: String?, reading reader: ExcerptReader? = nil) {
-        guard let text else { return nil }
+    init(_ text: String, reading reader: ExcerptReader? = nil) {
         self.text = text
         self.reader = reader
     }

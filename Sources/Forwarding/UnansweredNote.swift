@@ -33,13 +33,16 @@ struct UnansweredNote {
         response.keepsAuthorization =
             !challenger.isProxy && loop == nil && exchange.request.fields.present.contains(.authorization)
         response.excerpt = upstream.map { upstream in { upstream.excerpt(hiding: mask(of: loop), by: limits) } }
-        guard let finding = response.note(at: requester.loop.epochMilliseconds) else { return PassedNote(note) }
+        guard let finding = response.note(at: requester.loop.epochMilliseconds) else {
+            return note.map { PassedNote($0) }
+        }
         record(finding)
         // A client that logs in by itself where no rule means the server needs nobody's help.
         if finding.isNews, finding.entry.isConcerned || !response.keepsAuthorization {
             requester.shared.report(finding.report(on: challenger))
         }
-        return PassedNote(note ?? finding.entry.reason, reading: reader(for: finding, loop))
+        guard let text = note ?? finding.entry.reason else { return nil }
+        return PassedNote(text, reading: reader(for: finding, loop))
     }
 
     private var limits: Limits { exchange.policy.limits.response }

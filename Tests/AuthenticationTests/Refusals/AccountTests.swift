@@ -36,6 +36,28 @@ import Testing
         #expect(account.record(of: "leading")?.leader != nil)
     }
 
+    @Test mutating func `a new server is not shown as held while one that may be good is asked first`() {
+        ask("good", open, .accepted, at: 0)
+        ask("refusing", open, .refused, at: 1000)
+        let request = Account.Request(id: seat.nextID(), server: "new", target: open.target)
+        let decisions = account.request(request, by: &seat, at: 2000)
+        #expect(decisions.count == 2, "it waits, and the good server is asked")
+        #expect(account.standing(at: "new", now: 2000).state == .unknown)
+    }
+
+    @Test mutating func `a try is shown at the time when there is room, should the answer under way never come`() {
+        for server in ["good", "changed"] { ask(server, open, .accepted, at: 0) }
+        for now in [1000, 2000] { ask("changed", open, .refused, at: now) }
+        for case .send(let answer, _) in account.wake(by: &seat, at: 32_000) {
+            _ = account.judge(answer, .refused, by: &seat, at: 32_000)
+        }
+        #expect(account.standing(at: "changed", now: 32_500).nextTry == .time(332_000))
+        let request = Account.Request(id: seat.nextID(), server: "good", target: open.target)
+        _ = account.request(request, by: &seat, at: 33_000)
+        // Three slots and the answer at the good server leave no room before the first slot ends.
+        #expect(account.standing(at: "changed", now: 33_000).nextTry == .time(1_801_000))
+    }
+
     @Test mutating func `a slot does not grow with the number of replicas`() {
         ask("a", open, .accepted, at: 0)
         var seats = (0..<200).map { Account.Seat(replica: $0 + 2) }

@@ -274,7 +274,8 @@ private struct NoCertificates: CertificateDesk {
     }
 }
 
-/// The facts and acts that the dashboard asks the rest of the program for. Called on the listener's loop; they must not block.
+/// The facts and acts that the dashboard asks the rest of the program for. Acts and `load` are called on the listener's loop
+/// and must not block. The other facts are called on a thread that may block.
 public struct DashboardSources: Sendable {
     public let access: DashboardAccess
     public let state: ChallengeState

@@ -206,16 +206,16 @@ public final class OutputFile: LineSink {
         descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
         isOwned = true
         guard descriptor >= 0 else { throw .system(errno: errno, operation: "cannot open \(path)") }
-        endsWithinLine = Self.endsWithinLine(path)
+        endsWithinLine = Self.endsWithinLine(path, openAs: descriptor)
     }
 
-    /// False for what has no end, such as a pipe.
-    private static func endsWithinLine(_ path: String) -> Bool {
+    /// False for a pipe or a device. Only a regular file is opened for reading: a pipe would count that as a reader.
+    private static func endsWithinLine(_ path: String, openAs writing: Int32) -> Bool {
+        var (status, last) = (stat(), UInt8(0))
+        guard fstat(writing, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else { return false }
         let reading = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard reading >= 0 else { return false }
         defer { close(reading) }
-        var (status, last) = (stat(), UInt8(0))
-        guard fstat(reading, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else { return false }
         return pread(reading, &last, 1, status.st_size - 1) == 1 && last != UInt8(ascii: "\n")
     }
 

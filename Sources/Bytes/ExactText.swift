@@ -26,5 +26,10 @@ public struct ExactText: Sendable, Hashable, Comparable, ExpressibleByStringLite
 
 extension String {
     /// Whether both are the same bytes. Allocates nothing.
-    public func hasSameBytes(as other: String) -> Bool { utf8Span.span.equals(other.utf8Span.span) }
+    public func hasSameBytes(as other: String) -> Bool {
+        // Most that are equal are copies of one string, or short: the words that represent them are equal, too.
+        let words = unsafeBitCast(self, to: (UInt64, UInt64).self)
+        if words == unsafeBitCast(other, to: (UInt64, UInt64).self) { return true }
+        return utf8.count == other.utf8.count && utf8Span.span.equals(other.utf8Span.span)
+    }
 }

@@ -55,8 +55,7 @@ struct AnswerPreparation {
 
     /// The server's verdict on the answer that was sent.
     mutating func settle(_ verdict: AnswerVerdict) {
-        let sample = verdict == .accepted && context.request.isOwn == false ? context.request.sample() : nil
-        attempt?.settle(verdict, sample: sample, by: client, now: context.loop.epochMilliseconds)
+        attempt?.settle(verdict, sample: sample(after: verdict), by: client, now: context.loop.epochMilliseconds)
         attempt = nil
         if verdict == .accepted { reused?.noteReuse(at: context.loop.epochMilliseconds) }
     }
@@ -72,6 +71,11 @@ struct AnswerPreparation {
         }
         attempt?.settle(.refused, because: reason, by: client, now: context.loop.epochMilliseconds)
         attempt = nil
+    }
+
+    /// The request, if it was accepted and the proxy can repeat it.
+    private func sample(after verdict: AnswerVerdict) -> Account.Sample? {
+        verdict == .accepted && !context.request.isOwn ? context.request.sample() : nil
     }
 
     /// The client whose request it is; nil: the proxy's own.

@@ -178,8 +178,15 @@ public final class AnswerSource {
 
     /// What the challenger has said of a credential.
     func evidence(of credential: Credential) -> Evidence {
-        state.spaces.accounts.evidence(
+        if let latest = challenger.latestEvidence, latest.isGood, latest.version == credential.version,
+            !credential.isBrought
+        {
+            return latest
+        }
+        let evidence = state.spaces.accounts.evidence(
             of: credential, at: challenger.serverName, broughtBy: owner(of: credential))
+        challenger.latestEvidence = credential.isBrought ? nil : evidence
+        return evidence
     }
 
     /// The client that brought the credential along; nil: the rule file or the store has it. All addresses of an IPv6 network of

@@ -13,6 +13,9 @@ public final class PreparedAnswer {
     let binding: AuthenticatorBinding
     /// The authenticator, where it answers request by request.
     private let requests: (any RequestAuthenticator)?
+    /// The server's verdicts on the credential; nil: the answer was made for a challenge.
+    let evidence: Evidence?
+    private let isBearer: Bool
     /// Whether it belongs to a connection.
     let wantsLogin: Bool
     /// The ways of it that should be given up.
@@ -21,6 +24,8 @@ public final class PreparedAnswer {
     public init(authenticator: any Authenticator, answer: Answer) {
         self.authenticator = authenticator
         self.answer = answer
+        evidence = answer.evidence
+        isBearer = answer.space.authenticationMethod == .bearer
         binding = authenticator.binding
         requests = if case .request(let requests) = binding { requests } else { nil }
         wantsLogin = if case .connection = binding { true } else { false }
@@ -56,10 +61,10 @@ public final class PreparedAnswer {
     func passes(
         _ status: Status, ticket: AuthorizationTicket?, information: Span<UInt8>?, target: Span<UInt8>
     ) -> Bool {
-        if status.rawValue < 400 { answer.evidence?.noteAccepted(target) }
+        if status.rawValue < 400 { evidence?.noteAccepted(target) }
         if status.mayBeAboutAnswer, answer.isUnproven(at: target) { return false }
         // The response may name a scope that a token lacks.
-        if status == .forbidden, answer.space.authenticationMethod == .bearer { return false }
+        if status == .forbidden, isBearer { return false }
         guard let ticket, status.rawValue < 500, let requests else { return true }
         switch requests.accepted(information, ticket: ticket, target: target, bodyDigest: nil) {
         case .verified, .unverified, .ignored: return true

@@ -40,6 +40,10 @@ public final class Challenger {
     private var kept = (isKnown: false, generation: 0)
     /// The answer that was found last without waiting.
     var latestAnswer: LatestAnswer?
+    /// The server's verdicts on the credential that was used last; nil: a client brought it along, or there was none.
+    var latestEvidence: Evidence?
+    /// The record of the answer that went to it last after a challenge.
+    var latestRecord: AnswerRecord?
     /// The journal's word on the challenge that was answered last.
     var latestNote: LatestNote?
 

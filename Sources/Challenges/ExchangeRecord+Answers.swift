@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Model
 import Rules
 import Telemetry
@@ -12,7 +13,13 @@ extension ExchangeRecord {
     /// The same; the rule is the one that was noted last.
     func note(_ prepared: PreparedAnswer, to challenger: Challenger) {
         let former = answer(to: challenger)
-        note(AnswerRecord(prepared, by: former?.rule, at: former?.ruleLine ?? 0), to: challenger)
+        let (rule, line) = (former?.rule, former?.ruleLine ?? 0)
+        if let latest = challenger.latestRecord, latest.is(of: prepared, by: rule, at: line) {
+            return note(latest, to: challenger)
+        }
+        let record = AnswerRecord(prepared, by: rule, at: line)
+        challenger.latestRecord = record
+        note(record, to: challenger)
     }
 
     /// That rule decides about the challenger's challenges from now on.
@@ -41,6 +48,13 @@ extension AnswerRecord {
         self.init(
             scheme: AnsweredScheme(answer.space.authenticationMethod), credential: answer.credential.version.name,
             dated: prepared.dated, rule: rule, ruleLine: line)
+    }
+
+    /// Whether this is what the initializer with these arguments makes.
+    fileprivate func `is`(of prepared: PreparedAnswer, by rule: String?, at line: Int) -> Bool {
+        ruleLine == line && dated == prepared.dated
+            && scheme == AnsweredScheme(prepared.answer.space.authenticationMethod)
+            && credential?.hasSameBytes(as: prepared.answer.credential.version.name) == true && self.rule == rule
     }
 }
 

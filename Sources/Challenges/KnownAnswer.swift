@@ -75,7 +75,7 @@ public struct KnownAnswer {
             ticket = try prepared?.authorize(method: method, target: target, into: value)
             isSent = true
             guard ticket != nil else { return false }
-            place = prepared?.answer.evidence?.send() ?? 0
+            place = prepared?.evidence?.send() ?? 0
             return true
         } catch {
             value.clear()
@@ -84,20 +84,21 @@ public struct KnownAnswer {
         }
     }
 
-    /// Notes that the server has accepted the answer, with a response that `passes`.
+    /// Whether the credential's account is to hear that the server has accepted the answer, with a response that `passes`. To
+    /// be asked once.
+    public func isNews(_ status: Status) -> Bool {
+        guard place > 0, let prepared, let evidence = prepared.evidence else { return false }
+        return status.rawValue < (prepared.answer.isUnasked ? 400 : 500) && evidence.wantsAcceptance
+    }
+
+    /// Tells the account that the server has accepted the answer.
     ///
     /// - Parameters:
     ///   - sample: the request, if it can be repeated.
     ///   - client: the client whose request it is; nil: it is the proxy's own.
     ///   - now: milliseconds since 1970.
-    public func noteAcceptance(
-        _ status: Status, at target: Span<UInt8>, sample: () -> Account.Sample?, of client: () -> ClientIdentity?,
-        now: () -> Int
-    ) {
-        guard place > 0, let answer = prepared?.answer, let evidence = answer.evidence,
-            status.rawValue < (answer.isUnasked ? 400 : 500), evidence.wantsAcceptance
-        else { return }
-        evidence.judge(place, .accepted, at: target, sample: sample(), by: client(), now: now())
+    public func noteAcceptance(at target: Span<UInt8>, sample: Account.Sample?, of client: ClientIdentity?, now: Int) {
+        prepared?.evidence?.judge(place, .accepted, at: target, sample: sample, by: client, now: now)
     }
 
     /// Whether the client gets a response without more; else a loop judges it, for which nothing has happened yet.

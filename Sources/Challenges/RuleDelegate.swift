@@ -80,7 +80,9 @@ public struct RuleDelegate: Sendable {
     ///
     /// - Parameter now: milliseconds since 1970.
     public func isHeld(_ credential: Credential, in space: ProtectionSpace, at now: Int = 0) -> Bool {
-        guard let server = judge(of: credential, in: space) else { return false }
+        // Mostly nothing is held against any credential, and no name of a server has to be made.
+        guard state.spaces.accounts.troubledCount > 0, let server = judge(of: credential, in: space)
+        else { return false }
         return state.spaces.accounts.isRefused(credential.version, at: server, now: now)
     }
 

@@ -73,16 +73,15 @@ public final class ExchangeChallenges {
             }
         }
 
-        /// Notes that the server has accepted the known answer, with a response that `passes`.
+        /// Tells the account of a known answer that the server has accepted it, with a response that `passes`, where that is
+        /// news.
         ///
         /// - Parameter target: as above.
         func noteAcceptance(_ exchange: Exchange, at target: ByteBuffer, for requester: Requester) {
-            guard case .known(let known) = self else { return }
+            guard case .known(let known) = self, known.isNews(exchange.upstream.head.status) else { return }
             known.noteAcceptance(
-                exchange.upstream.head.status, at: target.readable,
-                sample: { RequestSample.request.content(of: exchange, to: target) },
-                of: { exchange.isOwn ? nil : requester.identity(in: exchange) },
-                now: { requester.loop.epochMilliseconds })
+                at: target.readable, sample: RequestSample.request.content(of: exchange, to: target),
+                of: exchange.isOwn ? nil : requester.identity(in: exchange), now: requester.loop.epochMilliseconds)
         }
 
         /// The decision about a response's head, which is as the known answer had led to expect.

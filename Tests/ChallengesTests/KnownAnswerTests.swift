@@ -77,7 +77,8 @@ struct KnownAnswerTests {
             state.audit.onEvent { event in told.withLock { $0.append(event) } }
             _ = known.authorize(method: "GET".utf8Span.span, target: target.readable, into: value)
             let client = ClientIdentity(address: IPAddress(v4: 0x0A00_0007), user: "ann")
-            known.noteAcceptance(.ok, at: target.readable, sample: { nil }, of: { client }, now: { 0 })
+            #expect(known.isNews(.ok))
+            known.noteAcceptance(at: target.readable, sample: nil, of: client, now: 0)
             return told.withLock(\.self)
         }
         #expect(events.map(\.name) == [.credentialLifted])

@@ -2,9 +2,11 @@ import Bytes
 import Crypto
 import Synchronization
 
-/// Which credential, and which value of it: the key of authenticators and refusals, so that a changed
-/// password is a new credential and nobody's answer is ever made with somebody else's.
-public struct CredentialVersion: Sendable, Hashable {
+/// One value of a credential. Authenticators and refusals belong to a version, so that a changed password is a new credential,
+/// and an answer is made with no other value.
+///
+/// A reference, since each answer and each connection that is logged in carries one.
+public final class CredentialVersion: Sendable, Hashable {
     /// The name, for comparisons: another version with this key is another value of the same credential.
     public let key: ExactText
     /// A keyed hash of the value, equal for equal values, or what a storage tells its values apart by. Of no use to anyone
@@ -28,7 +30,7 @@ public struct CredentialVersion: Sendable, Hashable {
 
     /// The fingerprint first: it differs where it matters, and comparing it costs two instructions.
     public static func == (left: CredentialVersion, right: CredentialVersion) -> Bool {
-        left.fingerprint == right.fingerprint && left.key == right.key
+        left === right || left.fingerprint == right.fingerprint && left.key == right.key
     }
 
     public func hash(into hasher: inout Hasher) {

@@ -37,12 +37,14 @@ public final class Accounts: Sendable {
         return ledger.evidence(at: server)
     }
 
-    private func ledger(of version: CredentialVersion, broughtBy owner: String?, weight: Int = 0) -> AccountLedger {
+    private func ledger(
+        of version: CredentialVersion, broughtBy owner: String?, weight: @autoclosure () -> Int = 0
+    ) -> AccountLedger {
         let (ledger, forgotten) = state.withLock { state -> (AccountLedger, [AccountLedger]) in
             if let known = state.ledgers[version] {
                 return (known, owner == nil && known.owner != nil ? state.adopt(known, capacity: capacity) : [])
             }
-            let ledger = AccountLedger(version, Account(), owner: owner, weight: weight, in: context)
+            let ledger = AccountLedger(version, Account(), owner: owner, weight: weight(), in: context)
             return (ledger, state.insert(ledger, capacity: capacity))
         }
         for ledger in forgotten { ledger.dissolve() }

@@ -44,11 +44,12 @@ public final class Evidence: Sendable {
     /// - Parameter now: milliseconds since 1970.
     public func noteTicket(now: Int) { ledger.noteTicket(at: server, now: now) }
 
-    /// Whether the acceptance of an answer that `send` counted is to be told: it says something new, or the request may
-    /// become a sample.
+    /// Whether the account is to hear of an acceptance: it says something new, or the request may become a sample. While the
+    /// version is good those are the first, second, fourth, eighth and so on, and each 4,096th.
     public var wantsAcceptance: Bool {
         if !isSettled.load(ordering: .acquiring) { return true }
-        return acceptances.add(1, ordering: .relaxed).oldValue & 63 == 0
+        let count = acceptances.add(1, ordering: .relaxed).oldValue
+        return count & 4095 == 0 || count & (count &- 1) == 0
     }
 
     /// Whether there were acceptances since the last call.
@@ -80,13 +81,16 @@ public final class Evidence: Sendable {
     /// A request would send the version.
     ///
     /// - Parameters:
-    ///   - terms: those of its rule.
+    ///   - terms: those of its rule, which are looked up only where something is against the version.
     ///   - now: milliseconds since 1970.
-    public func admit(_ target: Span<UInt8>, under terms: RetryTerms, now: Int) -> AnswerAdmission {
-        ledger.admit(
+    public func admit(
+        _ target: Span<UInt8>, under terms: @autoclosure () -> RetryTerms, now: Int
+    ) -> AnswerAdmission {
+        if isGood { return .send(Attempt(sentAt: send(), self, for: target)) }
+        return ledger.admit(
             AccountLedger.Candidate(
                 server: server, target: AcceptedTargets.hash(target), wasAccepted: targets.contains(target)),
-            under: terms, now: now)
+            under: terms(), now: now)
     }
 }
 
@@ -195,7 +199,7 @@ public final class Attempt: Sendable {
     ///   - client: whose request was judged; nil: the proxy's own.
     ///   - now: milliseconds since 1970.
     public func settle(
-        _ verdict: AnswerVerdict, sample: Account.Sample? = nil, because reason: String? = nil,
+        _ verdict: AnswerVerdict, sample: @autoclosure () -> Account.Sample? = nil, because reason: String? = nil,
         by client: ClientIdentity? = nil, now: Int
     ) {
         let isFirst = settled.withLock { settled in
@@ -203,7 +207,9 @@ public final class Attempt: Sendable {
             return settled == nil
         }
         guard isFirst else { return }
-        evidence.ledger.judge(answer, verdict, sample: sample, because: reason, by: client, now: now)
+        // While nothing is against the version, only a refusal says something new, and some acceptances.
+        if answer.role == .free, verdict != .refused, !(verdict == .accepted && evidence.wantsAcceptance) { return }
+        evidence.ledger.judge(answer, verdict, sample: sample(), because: reason, by: client, now: now)
     }
 }
 

@@ -9,7 +9,13 @@ public struct DigestScheme: AuthenticationScheme {
     private let makeClientNonce: @Sendable () throws(CryptoError) -> [UInt8]
 
     public init() {
-        makeClientNonce = { () throws(CryptoError) in Array(Hex.encode(try RandomBytes.make(16)).utf8) }
+        // 120 bits in 20 characters. A longer text is one more block of the response digest for many servers' nonces.
+        makeClientNonce = { () throws(CryptoError) in
+            var text: [UInt8] = []
+            text.reserveCapacity(20)
+            Base64.append(try RandomBytes.make(15), to: &text)
+            return text
+        }
     }
 
     /// With client nonces that are known beforehand, as published examples need them.
@@ -18,7 +24,7 @@ public struct DigestScheme: AuthenticationScheme {
     }
 
     public func strength(of challenge: HeaderChallenge) -> Int? {
-        DigestChallenge(challenge)?.strength
+        DigestChallenge.strength(of: challenge)
     }
 
     public func authenticator(

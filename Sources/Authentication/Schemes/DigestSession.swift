@@ -207,8 +207,12 @@ struct DigestChallenge: Sendable {
         return next
     }
 
-    var strength: Int {
-        switch algorithm {
+    /// Nil where there is no `DigestChallenge` of it.
+    static func strength(of challenge: HeaderChallenge) -> Int? {
+        guard challenge.scheme == "digest", challenge["realm"] != nil, challenge["nonce"] != nil,
+            let kind = algorithm(challenge["algorithm"]), protection(challenge["qop"]) != nil
+        else { return nil }
+        return switch kind.0 {
         case .md5: Strength.digestMD5
         case .sha256: Strength.digestSHA256
         case .sha512t256: Strength.digestSHA512t256

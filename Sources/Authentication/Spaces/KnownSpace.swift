@@ -171,7 +171,7 @@ public final class KnownSpace: Sendable {
     var weight: Int {
         state.withLock { state in
             let base = 512 + (space.realm?.utf8.count ?? 0)
-            let paths = (state.extents + state.exclusions).reduce(0) { $0 + $1.byteCount }
+            let paths = state.exclusions.reduce(state.extents.reduce(0) { $0 + $1.byteCount }) { $0 + $1.byteCount }
             let accepted = state.accepted.reduce(0) { $0 + $1.name.utf8.count + 64 }
             return state.entries.reduce(base + paths + accepted) { $0 + $1.version.name.utf8.count + $1.weight + 256 }
         }

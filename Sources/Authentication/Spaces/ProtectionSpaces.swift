@@ -112,7 +112,6 @@ public final class ProtectionSpaces: Sendable {
         guard answer.credential.persistence != .none else { return }
         let origin = remembered(answer.space.origin)
         let (space, isMoved) = origin.remembered(answer.space)
-        defer { weigh(origin) }
         // A token follows another all the time, which is no news of the space.
         let isSuccessor = answer.credential.token != nil && space.hasAnswered(answer.credential.version.name)
         let addition = space.add(
@@ -120,7 +119,10 @@ public final class ProtectionSpaces: Sendable {
             weight: (answer.challenge?.byteCount ?? 0) + answer.credential.byteCount)
         let isNew = addition == .version && !isSuccessor
         let isLarger = space.extend(to: authenticator.extent)
-        if isMoved || isLarger || addition != .none { noteChange() }
+        if isMoved || isLarger || addition != .none {
+            weigh(origin)
+            noteChange()
+        }
         if isLasting, isNew || isLarger { tell(space) }
     }
 

@@ -371,18 +371,18 @@ public final class Answer: Sendable {
     public let credential: Credential
     /// What the server has said of the credential, for an answer that is sent before it is asked for; nil for others.
     public let evidence: Evidence?
+    /// Whether a rule sends it with every request, asked or not.
+    public let isUnasked: Bool
 
     public init(
         space: ProtectionSpace, challenge: HeaderChallenge?, credential: Credential, evidence: Evidence? = nil
     ) {
         self.evidence = evidence
+        isUnasked = challenge == .unasked
         self.space = space
         self.challenge = challenge
         self.credential = credential
     }
-
-    /// Whether a rule sends it with every request, asked or not.
-    public var isUnasked: Bool { challenge == .unasked }
 
     /// Whether it is sent before it is asked for, and the server has not accepted it for the target before.
     public func isUnproven(at target: Span<UInt8>) -> Bool {

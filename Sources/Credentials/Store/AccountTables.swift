@@ -204,7 +204,7 @@ extension CredentialVersion {
     /// - Parameters:
     ///   - name: as a row has it.
     ///   - isOwn: whether no client brought the credential.
-    fileprivate init?(inAccounts name: String, fingerprint: [UInt8], isOwn: Bool) {
+    fileprivate convenience init?(inAccounts name: String, fingerprint: [UInt8], isOwn: Bool) {
         let isGrant = isOwn && name.hasSuffix(AccountTables.grantMark)
         let name = isGrant ? String(name.dropLast(AccountTables.grantMark.count)) : name
         self.init(name: name, fingerprint: fingerprint, isGrant: isGrant)

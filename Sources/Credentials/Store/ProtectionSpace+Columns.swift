@@ -79,7 +79,7 @@ extension CredentialPlace {
 
 extension CredentialVersion {
     /// - Parameter fingerprint: as `fingerprintBytes`.
-    init?(name: String, fingerprint: [UInt8], isGrant: Bool = false) {
+    convenience init?(name: String, fingerprint: [UInt8], isGrant: Bool = false) {
         guard fingerprint.count == 16 else { return nil }
         let bits = fingerprint.reduce(UInt128(0)) { $0 << 8 | UInt128($1) }
         self.init(name: name, fingerprint: bits, isGrant: isGrant)

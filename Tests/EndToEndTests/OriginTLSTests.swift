@@ -50,6 +50,25 @@ struct OriginTLSTests {
         }
     }
 
+    /// RFC 8446 appendix C.4: a session of TLS 1.3 is resumed once, so sixteen connections at once need sixteen.
+    @Test func `connections that a server ends one after the other are resumed, sixteen at once`() throws {
+        let specimen = try Specimen["tls13"]
+        let mark = ApacheServer.mark()
+        let url = try Zoo.shared().url(specimen, "/close?\(mark)", scheme: "http")
+        let configuration = "\(Scratch.folder("many"))/urls"
+        try Scratch.write(
+            String(repeating: "url = \"\(url)\"\noutput = \"/dev/null\"\n", count: 320), to: configuration)
+        try AttacheProcess.visitingZoo { proxy throws in
+            let parallel = ["--parallel", "--parallel-immediate", "--parallel-max", "16", "-w", "%{http_code}\n"]
+            let run = try Finished.run(
+                "curl", ["-q", "-sS", "-x", proxy.address, "-K", configuration] + parallel, seconds: 120)
+            #expect(run.output.split(separator: "\n").count { $0 == "200" } == 320, "\(run)")
+            let entries = try Zoo.shared().server.entries(marked: mark, atLeast: 320)
+            let full = entries.count { !$0.isResumed }
+            #expect(entries.count == 320 && full <= 48, "\(full) of \(entries.count) were not resumed")
+        }
+    }
+
     @Test(arguments: ["tls10", "tls11"])
     func `an old protocol is spoken only where a route says so`(name: String) throws {
         let specimen = try Specimen[name]

@@ -89,9 +89,20 @@ final class ClientRole {
     }
 
     /// The server gives a session; true takes the reference over.
-    func keep(_ session: OpaquePointer) -> Bool {
+    func keep(_ session: OpaquePointer, of connection: OpaquePointer) -> Bool {
         guard let sessions, case .given(let trust) = trust, SSL_SESSION_is_resumable(session) == 1 else { return false }
-        sessions.keep(StoredSession(takingOwnership: session, trust: trust))
+        let known = SSL_session_reused(connection) == 1 ? resumed?.chainSize : nil
+        let chainSize = known ?? Self.chainSize(of: connection)
+        sessions.keep(StoredSession(takingOwnership: session, trust: trust, chainSize: chainSize))
         return true
+    }
+
+    /// The bytes of the certificates that the server has presented.
+    private static func chainSize(of connection: OpaquePointer) -> Int {
+        guard let stack = SSL_get_peer_cert_chain(connection) else { return 0 }
+        return (0..<max(0, OPENSSL_sk_num(stack))).reduce(0) { size, index in
+            guard let certificate = OPENSSL_sk_value(stack, index) else { return size }
+            return size + Int(max(0, i2d_X509(OpaquePointer(certificate), nil)))
+        }
     }
 }

@@ -36,7 +36,7 @@ public final class ClientTLSContext: Sendable {
         SSL_CTX_sess_set_new_cb(handle) { connection, session in
             guard let connection, let session, let client = TLSConnection.owning(connection).client else { return 0 }
             defer { tls_clear_errors() }
-            return client.keep(session) ? 1 : 0
+            return client.keep(session, of: connection) ? 1 : 0
         }
         SSL_CTX_set_verify(handle, SSL_VERIFY_PEER, nil)
         SSL_CTX_set_cert_verify_callback(

@@ -85,6 +85,44 @@ import Testing
         #expect(cache.slot(for: 0).take() == nil)
     }
 
+    @Test func `As many sessions are kept as there were connections at once, and a few in any case`() throws {
+        let kept = KeptSession()
+        _ = try visited(try plainServer(), kept)
+        let session = try #require(kept.take())
+        let cache = SessionCache<String>()
+        var slots = (0..<9).map { _ in cache.slot(for: "one") }
+        for slot in slots + slots { slot.keep(session) }
+        slots = []
+        // What was once wanted at once may be wanted again.
+        let later = cache.slot(for: "one")
+        later.keep(session)
+        #expect((0..<20).count { _ in later.take() != nil } == 9)
+        let single = cache.slot(for: "two")
+        for _ in 0..<9 { single.keep(session) }
+        #expect((0..<20).count { _ in single.take() != nil } == 4)
+    }
+
+    @Test func `Sessions take so many bytes and no more, those of one key a part of them`() throws {
+        let context = try plainServer()
+        let kept = KeptSession()
+        _ = try visited(context, kept)
+        let session = try #require(kept.take())
+        let chain = Int(i2d_X509(session.trust.chain.leaf.handle, nil))
+        #expect(session.size > 2 * chain && session.chainSize == chain)
+
+        let narrow = SessionCache<Int>(byteLimit: 16 * (2 * session.size + 1))
+        let slots = (0..<9).map { _ in narrow.slot(for: 0) }
+        for slot in slots { slot.keep(session) }
+        #expect((0..<9).count { _ in slots[0].take() != nil } == 2)
+        for key in 0..<100 { narrow.slot(for: key).keep(session) }
+        #expect((0..<100).count { narrow.slot(for: $0).take() != nil } <= 33)
+        #expect(narrow.slot(for: 99).take() == nil)
+
+        let tiny = SessionCache<Int>(byteLimit: 16 * (session.size - 1))
+        tiny.slot(for: 0).keep(session)
+        #expect(tiny.slot(for: 0).take() == nil)
+    }
+
     @Test func `A connection that breaks does not take its session with it`() throws {
         let slot = SessionCache<String>().slot(for: "one")
         let context = try plainServer()

@@ -43,6 +43,14 @@ public final class ByteBuffer {
         writer = 0
     }
 
+    /// Has the memory and the bytes of the other buffer from now on, and that one this one's.
+    public func swapContents(with other: ByteBuffer) {
+        (base, other.base) = (other.base, base)
+        (capacity, other.capacity) = (other.capacity, capacity)
+        (reader, other.reader) = (other.reader, reader)
+        (writer, other.writer) = (other.writer, writer)
+    }
+
     /// Drops everything after the first `count` readable bytes.
     public func truncate(to count: Int) {
         precondition(count >= 0 && count <= writer - reader, "truncate beyond what is readable")

@@ -48,6 +48,8 @@ public final class Exchange {
     var forwarding = Forwarding()
     public let record: ExchangeRecord
     public var times = Times()
+    /// Where the memory of empty buffers is; nil: they have it.
+    private var borrower: BufferPool?
 
     /// Texts that are made on the way.
     public struct Texts {
@@ -118,6 +120,19 @@ public final class Exchange {
             && upstream.inbound.capacity == BufferPool.regular && headBytes.capacity <= BufferPool.regular
     }
 
+    /// Gives the memory of empty buffers back while the client takes no more of its response, so that a slow one holds none
+    /// of them.
+    func lendBuffers(to pool: BufferPool) {
+        borrower = pool
+        for buffer in [inbound, outbound, upstream.inbound] { pool.reclaim(from: buffer) }
+    }
+
+    /// Takes it back, to read on or for the next request.
+    func takeBuffersBack() {
+        guard let pool = borrower.take() else { return }
+        for buffer in [inbound, outbound, upstream.inbound] { pool.refill(buffer) }
+    }
+
     /// Gives the buffers back to the loop. The exchange is not used again; its record is as it was.
     public func dissolve(into pool: BufferPool) {
         forget()
@@ -127,6 +142,7 @@ public final class Exchange {
     /// Forgets the request; bytes of the client's next one stay.
     public func reset() {
         forget()
+        takeBuffersBack()
         record.reset()
     }
 

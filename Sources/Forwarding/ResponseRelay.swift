@@ -139,7 +139,13 @@ public struct ResponseRelay: ~Copyable {
         isHeadSent = true
         if try context.requester.flush(context.exchange.outbound) { return true }
         context.exchange.upstream.stream?.setDeadline(after: nil)
+        lendBuffers(context)
         return false
+    }
+
+    /// A client that does not take its response holds no buffers that are empty. What is still sent needs them.
+    private func lendBuffers(_ context: ForwardingContext) {
+        if upload == nil { context.exchange.lendBuffers(to: context.requester.loop.buffers) }
     }
 
     /// Whether the request's body is sent to its end though the response has ended: an origin that is content would miss
@@ -313,6 +319,7 @@ public struct ResponseRelay: ~Copyable {
 
     /// - Returns: nil where more of the body is there, or its end.
     private mutating func readMore(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
+        context.exchange.takeBuffersBack()
         switch try context.exchange.upstream.advanceBody() {
         case .moved: return nil
         case .ended:
@@ -385,6 +392,7 @@ public struct ResponseRelay: ~Copyable {
                 do throws(IOError) { try context.requester.stream.check() } catch { throw .target(error) }
                 stream.setDeadline(after: nil)
                 context.requester.stream.setDeadline(after: context.policy.timeouts.idle)
+                lendBuffers(context)
                 return .awaitsEvent
             }
         }

@@ -25,6 +25,20 @@ public final class BufferPool {
         largeFree.popLast() ?? ByteBuffer(capacity: Self.large)
     }
 
+    /// Takes the memory of an empty buffer whose owner keeps it: until `refill` it has room for a few bytes.
+    public func reclaim(from buffer: ByteBuffer) {
+        guard buffer.isEmpty, buffer.capacity >= Self.regular else { return }
+        let taken = ByteBuffer(capacity: 0)
+        taken.swapContents(with: buffer)
+        give(taken)
+    }
+
+    /// Has a buffer that was reclaimed, and is empty, be as large as any.
+    public func refill(_ buffer: ByteBuffer) {
+        guard buffer.isEmpty, buffer.capacity < Self.regular else { return }
+        buffer.swapContents(with: take())
+    }
+
     /// Gives a buffer back. One that grew past its class is let go.
     public func give(_ buffer: ByteBuffer) {
         buffer.clear()

@@ -5,7 +5,7 @@ import IO
 /// has TLS.
 ///
 /// One step at a time: it reads only when all that was read has been written, which is the back-pressure. Between two
-/// steps it may rest for as long as its owner likes, and keeps what it has in hand.
+/// steps it may rest for as long as its owner likes, and keeps the bytes that it has in hand.
 public final class BodyRelay {
     public enum Step {
         /// Bytes moved: try again.
@@ -18,45 +18,60 @@ public final class BodyRelay {
         case finished
     }
 
+    /// What a relay holds between two steps.
+    enum Holding: Equatable {
+        case nothing
+        case memory(bytes: Int)
+        case pipe
+    }
+
     private enum Passage {
+        /// Nothing is on its way, and nothing is held for it.
+        case none
         case memory(ByteBuffer)
         case kernel(Pipe)
+        /// So many bytes are in a record of the target's TLS, which has not left.
+        case sealed(Int)
     }
 
     private let source: ByteStream
     private let target: ByteStream
     private let loop: EventLoop
-    private let passage: Passage
+    private var passage = Passage.none
     /// Bytes that the source is still to give.
     public private(set) var unread: Int
 
-    /// From this size on, pipes pay for their set-up.
-    public static let spliceThreshold = 256 * 1024
+    /// The bytes from which on two calls of `splice(2)` cost less than copying them into this process and out again.
+    private static let spliceThreshold = 32 * 1024
 
     public init(_ count: Int, from source: ByteStream, to target: ByteStream, on loop: EventLoop) {
         self.source = source
         self.target = target
         self.loop = loop
         unread = count
-        if count >= Self.spliceThreshold, source.isPlain, target.isPlain, let pipe = loop.pipes.take() {
-            passage = .kernel(pipe)
-        } else {
-            passage = .memory(count > BufferPool.regular ? loop.buffers.takeLarge() : loop.buffers.take())
-        }
+        source.readsAhead(false)
     }
 
     deinit {
-        switch passage {
-        case .memory(let buffer): loop.buffers.give(buffer)
-        case .kernel(let pipe): loop.pipes.give(pipe)
-        }
+        source.readsAhead(true)
+        release()
     }
 
     /// Bytes that the target is still to be given, those in hand included.
     public var unwritten: Int {
         switch passage {
+        case .none: unread
         case .memory(let buffer): unread + buffer.count
         case .kernel(let pipe): unread + pipe.held
+        case .sealed(let count): unread + count
+        }
+    }
+
+    var holding: Holding {
+        switch passage {
+        case .none, .sealed: .nothing
+        case .memory(let buffer): .memory(bytes: buffer.capacity)
+        case .kernel: .pipe
         }
     }
 
@@ -64,13 +79,55 @@ public final class BodyRelay {
     /// - Throws: `source(.endOfStream)` when the source ends too early.
     public func advance() throws(RelayError) -> Step {
         switch passage {
+        case .none: break
         case .memory(let buffer):
-            if !buffer.isEmpty { return try written(target.tryWrite(from: buffer)) }
-            return unread == 0 ? .finished : try read(source.tryRead(into: buffer, limit: unread))
+            if !buffer.isEmpty { return try write(buffer) }
         case .kernel(let pipe):
             if pipe.held > 0 { return try written(target.socket.trySplice(from: pipe)) }
-            return unread == 0 ? .finished : try read(source.socket.trySplice(into: pipe, limit: unread))
+        case .sealed:
+            let step = try written(target.tryWriteOwed())
+            if case .awaitsTarget = step { return step }
+            passage = .none
+            return step
         }
+        if unread == 0 { return .finished }
+        // A silent source needs nothing to read into.
+        if source.isPlain, !source.isReadable, !source.isClosed { return rest() }
+        return try read()
+    }
+
+    /// Gives back what bytes could go through, so that a connection which waits for its source holds nothing.
+    private func rest() -> Step {
+        release()
+        passage = .none
+        return .awaitsSource
+    }
+
+    private func release() {
+        switch passage {
+        case .memory(let buffer): loop.buffers.give(buffer)
+        case .kernel(let pipe): loop.pipes.give(pipe)
+        case .none, .sealed: break
+        }
+    }
+
+    private func choosePassage() -> Passage {
+        if unread >= Self.spliceThreshold, source.isPlain, target.isPlain, let pipe = loop.pipes.take() {
+            return .kernel(pipe)
+        }
+        // A record of TLS has no more than 16 KiB (RFC 8446 section 5.1), and is read and written by itself.
+        let isLarge = unread > BufferPool.regular && source.isPlain && target.isPlain
+        return .memory(isLarge ? loop.buffers.takeLarge() : loop.buffers.take())
+    }
+
+    /// Where the target's TLS has all of it in a record, the buffer is not needed while that waits.
+    private func write(_ buffer: ByteBuffer) throws(RelayError) -> Step {
+        let step = try written(target.tryWrite(from: buffer))
+        if case .awaitsTarget = step, target.owed == buffer.count {
+            passage = .sealed(buffer.count)
+            loop.buffers.give(buffer)
+        }
+        return step
     }
 
     private func written(_ transfer: Transfer) throws(RelayError) -> Step {
@@ -81,13 +138,20 @@ public final class BodyRelay {
         }
     }
 
-    private func read(_ transfer: Transfer) throws(RelayError) -> Step {
+    private func read() throws(RelayError) -> Step {
+        if case .none = passage { passage = choosePassage() }
+        let transfer: Transfer =
+            switch passage {
+            case .none, .sealed: .wouldBlock
+            case .memory(let buffer): source.tryRead(into: buffer, limit: unread)
+            case .kernel(let pipe): source.socket.trySplice(into: pipe, limit: unread)
+            }
         switch transfer {
         case .moved(let count):
             unread -= count
             return .moved
         case .endOfStream: throw .source(.endOfStream)
-        case .wouldBlock: return .awaitsSource
+        case .wouldBlock: return rest()
         case .failed(let errno): throw .source(source.failure(errno, "cannot read"))
         }
     }

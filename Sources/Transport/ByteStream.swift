@@ -71,6 +71,15 @@ public final class ByteStream {
         return Transfer(tls.write(from: buffer, limit: limit))
     }
 
+    /// Whether TLS may read more from the socket than the next record (`TLSConnection.readsAhead`).
+    func readsAhead(_ isAllowed: Bool) { tls?.readsAhead = isAllowed }
+
+    /// Of the bytes that `tryWrite` has refused, the first ones that TLS has made a record of, and keeps itself.
+    var owed: Int { tls?.owed ?? 0 }
+
+    /// Writes the bytes that are `owed`, which the caller has no more.
+    func tryWriteOwed() -> Transfer { tls.map { Transfer($0.writeOwed()) } ?? .moved(0) }
+
     /// Reads at least one byte; 0 is the peer's end.
     public func read(into buffer: ByteBuffer) async throws(IOError) -> Int {
         if isPlain { return try await socket.read(into: buffer) }

@@ -78,8 +78,7 @@ public final class Tunnel {
 
 /// One direction of a tunnel: the bytes it has read and not yet written, and how far its end has come.
 ///
-/// The first bytes go through little memory, since most tunnels are short; later ones stay in the kernel or, where a side
-/// has TLS, go through more memory.
+/// The first bytes go through memory, since most tunnels are short; later ones stay in the kernel, unless a side has TLS.
 private struct TunnelDirection: ~Copyable {
     enum Progress {
         /// Bytes moved, or an end was passed on: try again.
@@ -105,7 +104,7 @@ private struct TunnelDirection: ~Copyable {
     private var isFinished = false
     private(set) var moved = 0
 
-    /// Bytes after which a pipe pays for its descriptors, and a large buffer for its memory.
+    /// Bytes after which a pipe pays for its descriptors.
     private static let widenAfter = 64 * 1024
 
     /// - Parameter bytes: were read already.
@@ -197,14 +196,13 @@ private struct TunnelDirection: ~Copyable {
     private mutating func choosePassage() {
         switch passage {
         case .kernel: return
-        case .memory(let buffer) where moved < Self.widenAfter || buffer.capacity > BufferPool.regular: return
+        case .memory where moved < Self.widenAfter || !source.isPlain || !target.isPlain: return
         case .memory(let buffer): loop.buffers.give(buffer)
         case .none: break
         }
-        if moved < Self.widenAfter {
+        if moved < Self.widenAfter || !source.isPlain || !target.isPlain {
+            // Of TLS it is a record at a time.
             passage = .memory(loop.buffers.take())
-        } else if !source.isPlain || !target.isPlain {
-            passage = .memory(loop.buffers.takeLarge())
         } else {
             passage = loop.pipes.take().map { .kernel($0) } ?? .memory(loop.buffers.take())
         }

@@ -49,6 +49,60 @@ import Testing
         #expect(rest == 10)
     }
 
+    /// A body of 256 KiB is what is left of it behind the first piece, which came with the head.
+    @Test(arguments: [(16_384, false), (32 * 1024, true), (240 * 1024, true)])
+    func `many bytes go through the kernel, and nothing is held for a source that is silent`(
+        count: Int, isSpliced: Bool
+    ) async throws {
+        let held = try await onLoop { loop in
+            let wakeup = Wakeup()
+            let (a, b) = try await streams(on: loop)
+            let (c, d) = try await streams(on: loop)
+            b.wakeup = wakeup
+            c.wakeup = wakeup
+            let relay = BodyRelay(count, from: b, to: c, on: loop)
+            var held: [BodyRelay.Holding] = []
+            if case .awaitsSource = try relay.advance() { held.append(relay.holding) }
+            send(count - 1, through: a, on: loop)
+            while relay.unwritten > 1 {
+                let unread = relay.unread
+                let step = try relay.advance()
+                if relay.unread < unread { held.append(relay.holding) }
+                if case .awaitsSource = step { await b.socket.waitForEvent() }
+            }
+            while case .moved = try relay.advance() {}
+            held.append(relay.holding)
+            d.close()
+            return held
+        }
+        #expect(held.first == .nothing && held.last == .nothing)
+        #expect(held.dropFirst().first == (isSpliced ? .pipe : .memory(bytes: BufferPool.regular)))
+    }
+
+    @Test func `a client by TLS that takes nothing holds no more than one record`() async throws {
+        let (holding, waiting) = try await onLoop { loop in
+            let (a, b) = try await streams(on: loop)
+            let (d, c) = try await tlsStreams(on: loop)
+            let wakeup = Wakeup()
+            b.wakeup = wakeup
+            c.wakeup = wakeup
+            let count = 16 << 20
+            send(count, through: a, on: loop)
+            let relay = BodyRelay(count, from: b, to: c, on: loop)
+            var (step, moved) = (BodyRelay.Step.moved, true)
+            while moved {
+                let before = relay.unwritten
+                repeat { step = try relay.advance() } while step == .moved
+                if step == .awaitsSource { await b.socket.waitForEvent() }
+                moved = step == .awaitsSource || relay.unwritten < before
+            }
+            defer { d.close() }
+            return (relay.holding, c.owed)
+        }
+        #expect(holding == .nothing)
+        #expect(1...16_384 ~= waiting)
+    }
+
     @Test func `a source that ends early is the source's fault`() async throws {
         let error: RelayError? = try await onLoop { loop in
             let wakeup = Wakeup()

@@ -26,7 +26,7 @@ public final class TLSConnection {
     private let context: AnyObject
     var state = State.handshaking
     /// Plain bytes whose record was made, but has not left entirely: they are not reported as written before.
-    var owed = 0
+    public internal(set) var owed = 0
 
     /// The client's side.
     /// - Parameters:
@@ -189,6 +189,8 @@ extension TLSConnection {
             }
         }
         state = .open
+        // A client of ours has something to say at once.
+        if server != nil { releaseBuffers() }
         return .done
     }
 }
@@ -219,6 +221,22 @@ extension TLSConnection {
         return outcome
     }
 
+    /// Sends what is left of the record whose bytes are `owed`. The caller need not have those bytes any more.
+    /// - Returns: how many plain bytes count as written now.
+    public func writeOwed() -> RecordTransfer {
+        guard case .open = state else { return refusal }
+        guard port.flush() else { return stoppedSending }
+        defer { owed = 0 }
+        return .moved(owed)
+    }
+
+    /// Whether more is read from the transport than the record that is wanted: fewer calls, and a buffer of OpenSSL's that is
+    /// held until all of it was taken. Without it, no such buffer is left behind a record that was read to its end.
+    public var readsAhead: Bool {
+        get { SSL_get_read_ahead(handle) != 0 }
+        set { SSL_set_read_ahead(handle, newValue ? 1 : 0) }
+    }
+
     /// Whether a read would not say `wouldBlock`.
     ///
     /// Takes in what has come: a connection at rest on which nothing came but what TLS itself has to say, such as a new
@@ -232,7 +250,9 @@ extension TLSConnection {
         var count = 0
         tls_clear_errors()
         if SSL_peek_ex(handle, &byte, 1, &count) == 1 { return true }
-        return stopped() != .wouldBlock
+        let outcome = stopped()
+        releaseBuffers()
+        return outcome != .wouldBlock
     }
 
     /// Whether the peer has ended its side, in order or not, and all that it sent before was read. Takes in what has come.
@@ -267,12 +287,20 @@ extension TLSConnection {
             tls_clear_errors()
             guard SSL_read_ex(handle, start + total, room.count - total, &count) == 1 else {
                 let reason = stopped()
+                releaseBuffers()
                 return total > 0 ? .moved(total) : reason
             }
             total += count
             if SSL_has_pending(handle) == 0 { break }
         }
+        releaseBuffers()
         return .moved(total)
+    }
+
+    /// Gives back OpenSSL's empty buffers for records, 33 KiB. It does so itself after plain bytes (`SSL_MODE_RELEASE_BUFFERS`),
+    /// but not after what the two sides say to each other about the connection: a handshake, a new session, new keys.
+    private func releaseBuffers() {
+        if SSL_has_pending(handle) == 0 { _ = SSL_free_buffers(handle) }
     }
 
     func write(_ bytes: UnsafeRawBufferPointer) -> RecordTransfer {

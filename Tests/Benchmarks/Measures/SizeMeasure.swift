@@ -2,28 +2,30 @@ import Model
 import Synchronization
 
 /// Bodies between the small and the huge: CPU time per request, and the connections and logins that a request costs. A
-/// connection that is lost with each response shows at neither 1 KiB nor 100 MiB.
+/// connection that is lost with each response shows at neither 1 KiB nor 100 MiB, nor does it show there at which size bodies
+/// begin to go through the kernel.
 enum SizeMeasure {
-    private static let connections = 16
+    private static let connections = 32
     /// Requests over which connections and logins are counted.
     private static let counted = 2000
 
     static func take(in setting: Setting) async throws(BenchError) -> [Finding] {
         let (haproxy, origin) = (setting.options.haproxy, setting.originPort)
-        let medium = try await cost(
-            of: "/medium", beside: HAProxyContestant.forward(haproxy, origin: origin), in: setting)
-        let big = try await cost(
-            of: "/big", beside: HAProxyContestant.forward(haproxy, origin: origin, splices: true), in: setting)
+        let spliced = HAProxyContestant.forward(haproxy, origin: origin, splices: true)
         let plain = AttacheContestant.forward(setting.options.attache)
         let login = AttacheContestant.forward(setting.options.attache, .answering(.ntlm, origin: origin))
-        let mediumCount = try await count(plain, "/medium", in: setting)
-        let bigCount = try await count(plain, "/big", in: setting)
+        var findings: [Finding] = []
+        for size in OriginContent.Size.allCases {
+            let cost = try await cost(of: size.path, beside: spliced, in: setting)
+            let title = "CPU per GET of \(size.words) (HAProxy: spliced)"
+            findings.append(Finding("body-\(size)-cpu", title, "µs", cost.ours, cost.theirs))
+            guard size == .k64 || size == .m1 else { continue }
+            let count = try await count(plain, size.path, in: setting)
+            findings.append(
+                Finding("body-\(size)-connections", "  connections to the origin per request", "", count.connections))
+        }
         let loginCount = try await count(login, "/ntlm-medium", in: setting)
-        return [
-            Finding("body-64k-cpu", "CPU per 64 KiB GET", "µs", medium.ours, medium.theirs),
-            Finding("body-64k-connections", "  connections to the origin per request", "", mediumCount.connections),
-            Finding("body-1m-cpu", "CPU per 1 MiB GET (HAProxy: spliced)", "µs", big.ours, big.theirs),
-            Finding("body-1m-connections", "  connections to the origin per request", "", bigCount.connections),
+        return findings + [
             Finding("ntlm-64k-connections", "connections per 64 KiB GET with NTLM", "", loginCount.connections),
             Finding("ntlm-64k-logins", "  logins per request", "", loginCount.logins),
         ]

@@ -1,8 +1,7 @@
 import IO
 import Synchronization
 
-/// The server behind the contestants, on a loop of its own: `/small` (1 KiB), `/medium` (64 KiB), `/big` (1 MiB), `/large`
-/// (100 MiB); for clients that prove that they know the password `/basic` and `/digest` (1 KiB each); and, on connections
+/// The server behind the contestants, on a loop of its own: `/small` (1 KiB), `/body-16k` to `/body-1m`, `/large` (100 MiB); for clients that prove that they know the password `/basic` and `/digest` (1 KiB each); and, on connections
 /// that are logged in, `/ntlm` (1 KiB) and `/ntlm-medium` (64 KiB); below `/ask/` a Basic space for each path, which
 /// nobody gets into.
 final class Origin: Sendable {

@@ -40,8 +40,7 @@ struct OriginConnection {
         let bytes = buffer.readable
         let path = pathRange(head.word(1, of: bytes))
         if bytes.extracting(path).equals("/small") { return origin.content.small }
-        if bytes.extracting(path).equals("/medium") { return origin.content.medium }
-        if bytes.extracting(path).equals("/big") { return origin.content.big }
+        if let body = origin.content.body(at: bytes.extracting(path)) { return body }
         if bytes.extracting(path).equals("/large") { return origin.content.largeHead }
         if bytes.extracting(path).equals("/ntlm") { return ntlmAnswer(to: head, with: origin.content.small) }
         if bytes.extracting(path).equals("/ntlm-medium") { return ntlmAnswer(to: head, with: origin.content.medium) }

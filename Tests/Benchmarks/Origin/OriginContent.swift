@@ -2,14 +2,30 @@ import Bytes
 
 /// The answers of the origin, made once.
 struct OriginContent: Sendable {
+    /// The sizes between the small and the large.
+    enum Size: Int, CaseIterable, CustomStringConvertible {
+        case k16 = 16
+        case k64 = 64
+        case k128 = 128
+        case k256 = 256
+        case k512 = 512
+        case m1 = 1024
+
+        var bytes: Int { rawValue << 10 }
+        var words: String { self == .m1 ? "1 MiB" : "\(rawValue) KiB" }
+        /// As figures name it.
+        var description: String { self == .m1 ? "1m" : "\(rawValue)k" }
+        var path: String { "/body-\(self)" }
+    }
+
     static let smallSize = 1024
-    static let mediumSize = 64 << 10
-    static let bigSize = 1 << 20
     static let largeSize = 100 << 20
 
     let small = whole(length: smallSize)
-    let medium = whole(length: mediumSize)
-    let big = whole(length: bigSize)
+    /// By the path that asks for it.
+    private let sized = Dictionary(
+        uniqueKeysWithValues: Size.allCases.map { (Array($0.path.utf8), whole(length: $0.bytes)) })
+    let medium = whole(length: Size.k64.bytes)
     let largeHead = head(length: largeSize)
     /// A piece of the large body, which is a whole number of them.
     let largePiece = [UInt8](repeating: 0x62, count: 1 << 20)
@@ -18,6 +34,9 @@ struct OriginContent: Sendable {
     let basicAuthorization = Array(
         "Basic \(Base64.encode(Array("\(DigestGuard.user):\(DigestGuard.password)".utf8)))".utf8)
     let missing = Array("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".utf8)
+
+    /// The answer to that path; nil where it names no size.
+    func body(at path: Span<UInt8>) -> [UInt8]? { sized[path.array] }
 
     /// The challenge of the space with that number.
     func challenge(of space: Span<UInt8>) -> [UInt8] {

@@ -30,6 +30,9 @@ struct NginxConfiguration {
         let made = try Finished.run("htpasswd", ["-bc", folder + "/users", Account.user, Account.password])
         guard made.succeeded else { throw Spawn.Failure(description: made.description) }
         try Scratch.write(String(repeating: "zoo\n", count: 250_000), to: folder + "/www/large")
+        // More than the system's buffers on the way to a client; a hole takes no room.
+        try Scratch.write("", to: folder + "/www/huge")
+        truncate(folder + "/www/huge", 64 << 20)
         try Scratch.write(text, to: path)
     }
 
@@ -100,6 +103,7 @@ struct NginxConfiguration {
                 location /echo { return 200 "$request_method $http_host $request_uri\\n"; }
                 location /close { keepalive_timeout 0; return 200 "closed\\n"; }
                 location /large { }
+                location /huge { }
                 location /basic { auth_basic zoo; auth_basic_user_file \(folder)/users; try_files /large =404; }
                 location /links {
                     add_header Content-Location https://$http_host/there always;

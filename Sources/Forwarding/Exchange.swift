@@ -48,7 +48,7 @@ public final class Exchange {
     var forwarding = Forwarding()
     public let record: ExchangeRecord
     public var times = Times()
-    /// Where the memory of empty buffers is; nil: they have it.
+    /// The pool that has the memory of the empty buffers; nil while the buffers have it.
     private var borrower: BufferPool?
 
     /// Texts that are made on the way.

@@ -281,13 +281,17 @@ public struct ResponseRelay: ~Copyable {
         if progress.isEnded { return try endResponse(context) }
         // The time that the head had may be over by now.
         if !isHeadSent { upstream.stream?.setDeadline(after: nil) }
-        guard try flush(context) else { return .awaitsEvent }
-        if let rest = progress.remainingLength, rest > upstream.inbound.capacity, !upstream.holdsBody {
+        if let rest = progress.remainingLength, rest > BufferPool.regular, !upstream.holdsBody {
             guard let stream = upstream.stream else { throw Self.incomplete }
-            splicing = (BodyRelay(rest, from: stream, to: context.requester.stream, on: context.requester.loop), rest)
+            isHeadSent = true
+            let relay = BodyRelay(
+                rest, from: stream, to: context.requester.stream, on: context.requester.loop,
+                beginningWith: context.exchange.outbound)
+            splicing = (relay, rest)
             stage = .splicing
             return nil
         }
+        guard try flush(context) else { return .awaitsEvent }
         return try readMore(context)
     }
 
@@ -359,8 +363,10 @@ public struct ResponseRelay: ~Copyable {
             throw Self.incomplete
         }
         defer {
-            context.exchange.record.bytesOut += uncounted - relay.unwritten
-            splicing?.uncounted = relay.unwritten
+            // What came with the head was counted when it was taken.
+            let left = min(relay.unwritten, uncounted)
+            context.exchange.record.bytesOut += uncounted - left
+            splicing?.uncounted = left
         }
         do throws(RelayError) {
             if let step = try advance(context, relay, from: stream) { return step }

@@ -18,7 +18,7 @@ public final class BodyRelay {
         case finished
     }
 
-    /// What a relay holds between two steps.
+    /// The memory or pipe that a relay holds between two steps.
     enum Holding: Equatable {
         case nothing
         case memory(bytes: Int)
@@ -26,11 +26,11 @@ public final class BodyRelay {
     }
 
     private enum Passage {
-        /// Nothing is on its way, and nothing is held for it.
+        /// The relay has no bytes in hand and holds nothing.
         case none
         case memory(ByteBuffer)
         case kernel(Pipe)
-        /// So many bytes are in a record of the target's TLS, which has not left.
+        /// The target's TLS has made a record of this many bytes, and has not sent all of it.
         case sealed(Int)
     }
 
@@ -44,12 +44,22 @@ public final class BodyRelay {
     /// The bytes from which on two calls of `splice(2)` cost less than copying them into this process and out again.
     private static let spliceThreshold = 32 * 1024
 
-    public init(_ count: Int, from source: ByteStream, to target: ByteStream, on loop: EventLoop) {
+    /// - Parameters:
+    ///   - count: the bytes that the source is still to give.
+    ///   - first: bytes that go before them, and are taken out of this buffer.
+    public init(
+        _ count: Int, from source: ByteStream, to target: ByteStream, on loop: EventLoop,
+        beginningWith first: ByteBuffer? = nil
+    ) {
         self.source = source
         self.target = target
         self.loop = loop
         unread = count
         source.readsAhead(false)
+        guard let first, !first.isEmpty else { return }
+        let buffer = loop.buffers.take()
+        buffer.swapContents(with: first)
+        passage = .memory(buffer)
     }
 
     deinit {
@@ -120,13 +130,17 @@ public final class BodyRelay {
         return .memory(isLarge ? loop.buffers.takeLarge() : loop.buffers.take())
     }
 
-    /// Where the target's TLS has all of it in a record, the buffer is not needed while that waits.
+    /// The buffer goes once all of it was written. Where the target's TLS has the rest in a record, that is waited for without it.
     private func write(_ buffer: ByteBuffer) throws(RelayError) -> Step {
         let step = try written(target.tryWrite(from: buffer))
-        if case .awaitsTarget = step, target.owed == buffer.count {
+        if buffer.isEmpty {
+            passage = .none
+        } else if case .awaitsTarget = step, target.owed == buffer.count {
             passage = .sealed(buffer.count)
-            loop.buffers.give(buffer)
+        } else {
+            return step
         }
+        loop.buffers.give(buffer)
         return step
     }
 

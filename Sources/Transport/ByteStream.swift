@@ -74,7 +74,7 @@ public final class ByteStream {
     /// Whether TLS may read more from the socket than the next record (`TLSConnection.readsAhead`).
     func readsAhead(_ isAllowed: Bool) { tls?.readsAhead = isAllowed }
 
-    /// Of the bytes that `tryWrite` has refused, the first ones that TLS has made a record of, and keeps itself.
+    /// The number of refused bytes, from the first one on, that TLS has made a record of and keeps itself.
     var owed: Int { tls?.owed ?? 0 }
 
     /// Writes the bytes that are `owed`, which the caller has no more.

@@ -79,6 +79,20 @@ import Testing
         #expect(DescriptorBudget(available: 10, loops: 64, listeners: 9).clients == 1)
     }
 
+    @Test func `descriptors that clients do not need are for connections that are kept`() throws {
+        let idle = { (available: Int, clients: Int) throws -> Int in
+            let budget = DescriptorBudget(available: available, loops: 1, listeners: 1)
+            return budget.idle(besides: budget.limits(try policy("limits { clients \(clients) }").limits))
+        }
+        // Those of a client that visits 10,000 origins in turn.
+        #expect(try idle(20_000, 10_000) > 10_100)
+        #expect(try idle(20_000, 40) == 16_384)
+        #expect(try idle(1_000_000, 40) == 16_384)
+        #expect(try idle(1_000_000, 40_000) == 40_000)
+        #expect(try idle(1024, 10_000) < 1024 - 1024 / 8)
+        #expect(try idle(10, 1) == 1)
+    }
+
     @Test func `a limit that is met again and again is one line`() throws {
         let lines = Lines()
         let report = ShortageReport { lines.add($0) }

@@ -34,6 +34,15 @@ public struct DescriptorBudget: Sendable {
     /// Clients that can be served at once.
     var clients: Int { max(1, (available - reserved) / Self.perClient) }
 
+    /// Connections to origins that are kept for later, of all loops, where clients do not need their descriptors: a client that
+    /// visits many origins finds them again. The last eighth stays free (`Descriptors.areFew`).
+    func idle(besides limits: ClientCount.Limits) -> Int {
+        max(limits.clients, min(Self.mostIdle, available - available / 8 - reserved))
+    }
+
+    /// Connections take memory as well.
+    private static let mostIdle = 16_384
+
     /// The rule file's limits, as far as the system allows them.
     func limits(_ limits: Policy.Limits) -> ClientCount.Limits {
         let clients = min(limits.clients, clients)

@@ -45,7 +45,8 @@ public final class ProxyServer: Sendable {
         } catch { throw StartError("\(error)") }
         for index in 0..<threads {
             let room = Worker.Room(
-                clients: clients, arrivals: descriptors.arrivals, idle: max(1, clients.limits.clients / threads))
+                clients: clients, arrivals: descriptors.arrivals,
+                idle: max(1, descriptors.idle(besides: clients.limits) / threads))
             let worker = try Self.worker(index, policy: policy, shared: shared, room: room)
             do throws(IOError) {
                 // Loops share a port: the first that is given one by the system gives it to the others.

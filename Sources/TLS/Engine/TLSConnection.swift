@@ -189,7 +189,7 @@ extension TLSConnection {
             }
         }
         state = .open
-        // A client of ours has something to say at once.
+        // A client writes its request at once, and needs them again.
         if server != nil { releaseBuffers() }
         return .done
     }
@@ -221,7 +221,7 @@ extension TLSConnection {
         return outcome
     }
 
-    /// Sends what is left of the record whose bytes are `owed`. The caller need not have those bytes any more.
+    /// Sends what is left of the record whose bytes are `owed`. The caller may have dropped those bytes.
     /// - Returns: how many plain bytes count as written now.
     public func writeOwed() -> RecordTransfer {
         guard case .open = state else { return refusal }
@@ -231,7 +231,7 @@ extension TLSConnection {
     }
 
     /// Whether more is read from the transport than the record that is wanted: fewer calls, and a buffer of OpenSSL's that is
-    /// held until all of it was taken. Without it, no such buffer is left behind a record that was read to its end.
+    /// held until all of it was taken. Without it, OpenSSL holds no buffer once a record was read to its end.
     public var readsAhead: Bool {
         get { SSL_get_read_ahead(handle) != 0 }
         set { SSL_set_read_ahead(handle, newValue ? 1 : 0) }

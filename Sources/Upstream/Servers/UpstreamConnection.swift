@@ -35,6 +35,9 @@ public final class UpstreamConnection {
         inbound = loop.buffers.take()
     }
 
+    /// The bytes that are read with a head: what the client gets of them, whose head is longer, fits in a buffer.
+    private static let firstPiece = BufferPool.regular - 1024
+
     public var isConnected: Bool { connection != nil }
     public var stream: ByteStream? { connection?.stream }
     /// Whether there is a connection, and it was made to that server.
@@ -134,7 +137,7 @@ public final class UpstreamConnection {
                 } catch { throw .invalid(error) }
                 if inbound.writableCount == 0 { inbound.reserve(1) }
             }
-            switch stream.tryRead(into: inbound) {
+            switch stream.tryRead(into: inbound, limit: Self.firstPiece) {
             case .moved: continue
             case .wouldBlock:
                 do throws(IOError) { try stream.check() } catch { throw error == .timedOut ? .timedOut : breach }

@@ -13,7 +13,7 @@ struct OriginContent: Sendable {
 
         var bytes: Int { rawValue << 10 }
         var words: String { self == .m1 ? "1 MiB" : "\(rawValue) KiB" }
-        /// As figures name it.
+        /// The name in figures.
         var description: String { self == .m1 ? "1m" : "\(rawValue)k" }
         var path: String { "/body-\(self)" }
     }
@@ -22,7 +22,7 @@ struct OriginContent: Sendable {
     static let largeSize = 100 << 20
 
     let small = whole(length: smallSize)
-    /// By the path that asks for it.
+    /// The answers by the path that asks for them.
     private let sized = Dictionary(
         uniqueKeysWithValues: Size.allCases.map { (Array($0.path.utf8), whole(length: $0.bytes)) })
     let medium = whole(length: Size.k64.bytes)

@@ -11,7 +11,7 @@ struct Threshold {
     let subject: Subject
     /// The aim, at most: shown, never fatal.
     let wanted: Double?
-    /// At most; against getting worse. Figures that are the same on every machine have one, and ratios far above the noise.
+    /// The most that passes. Figures that are the same on every machine have one, and ratios far above the noise.
     let gate: Double?
 
     /// Four words a line, with `-` for a limit that there is not; `#` starts a comment.

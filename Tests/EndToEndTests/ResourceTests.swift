@@ -89,6 +89,53 @@ struct ResourceTests {
         return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) })
     }
 
+    /// A record that waits for the client, and two TLS connections. Each client comes when the one before has its connection:
+    /// what they need at once for their handshakes would count otherwise.
+    @Test(.disabled(if: Sanitizer.isPresent, "its shadow is not the proxy's memory"))
+    func `a client of an intercepted tunnel that does not read holds less than 60 KiB`() throws {
+        let url = try Zoo.shared().url(Specimen["good"], "/huge")
+        try AttacheProcess.visitingZoo(setting: .init(threads: 1, log: "off")) { proxy throws in
+            let authority = try proxy.exportedAuthority()
+            var clients: [Subprocess] = []
+            // Reads a few bytes and then waits for as long as the test runs.
+            let add = { (count: Int) throws in
+                for _ in 0..<count {
+                    let before = Self.sockets(of: proxy)
+                    let options = ["--cacert", authority, "--limit-rate", "1", "-o", "/dev/null", url]
+                    clients.append(try Subprocess("curl", ["-q", "-sS", "-x", proxy.address] + options))
+                    #expect(Wait.until(seconds: 20) { Self.sockets(of: proxy) >= before + 2 })
+                }
+            }
+            // The first ones pay for what all have together.
+            try add(20)
+            let before = try Self.settledKiB(of: proxy)
+            try add(100)
+            let each = Double(try Self.settledKiB(of: proxy) - before) / 100
+            #expect(each < 60, "\(each) KiB")
+        }
+    }
+
+    private static func sockets(of proxy: AttacheProcess) -> Int {
+        let folder = "/proc/\(proxy.identifier)/fd"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.count { name in
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(name)"))?
+                .hasPrefix("socket:") == true
+        }
+    }
+
+    /// Resident memory once it grows no more.
+    private static func settledKiB(of proxy: AttacheProcess) throws -> Int {
+        var figures: [Int] = []
+        let isSettled = try Wait.until(seconds: 60) {
+            figures.append(try residentKiB(of: proxy))
+            let latest = figures.suffix(100)
+            return latest.count == 100 && latest.allSatisfy { $0 == latest.last }
+        }
+        #expect(isSettled, "\(figures.suffix(5))")
+        return figures.last ?? 0
+    }
+
     @Test func `a low soft limit on descriptors is raised to the hard one`() throws {
         let origin = try RecordingOrigin.answering()
         var setting = AttacheProcess.Setting(descriptors: 32)

@@ -7,7 +7,7 @@ import Synchronization
 enum SizeMeasure {
     private static let connections = 32
     /// Requests over which connections and logins are counted.
-    private static let counted = 2000
+    private static let counted = 4000
 
     static func take(in setting: Setting) async throws(BenchError) -> [Finding] {
         let (haproxy, origin) = (setting.options.haproxy, setting.originPort)

@@ -8,7 +8,7 @@ import Testing
     static let cases =
         TrustCase.names + TrustCase.authorities + TrustCase.constraints + TrustCase.paths
         + TrustCase.strength + TrustCase.times + TrustCase.usage + TrustCase.extensions + TrustCase.revocation
-        + TrustCase.staples + TrustCase.several + TrustCase.anchors
+        + TrustCase.staples + TrustCase.several + TrustCase.anchors + TrustCase.twins
 
     @Test(arguments: cases)
     func `Each chain has exactly the expected findings`(row: TrustCase) throws {
@@ -26,6 +26,9 @@ import Testing
         if row.looser != nil {
             #expect(accepted && error != X509_V_OK, "\(reason)")
             #expect(try scene.judgedByOpenSSL(strictly: false) == X509_V_OK)
+        } else if row.others != nil {
+            #expect(accepted && error != X509_V_OK, "\(reason)")
+            #expect(try scene.reducedToItsPath().judgedByOpenSSL() == X509_V_OK)
         } else if error != X509_V_OK {
             #expect(!accepted, "OpenSSL refuses: \(reason)")
             #expect(row.stricter == nil, "OpenSSL refuses it as well: \(reason)")

@@ -9,8 +9,14 @@ struct PathVerification {
     private(set) var isAnchored = false
     /// The certificates below the anchor that no list speaks for, where lists were asked.
     private(set) var unlisted: [Certificate] = []
+    /// Whether an anchor explicitly denies to be one for servers, so that no way around it may be taken.
+    var isFinal: Bool { complaints.contains { $0.code == X509_V_ERR_CERT_REJECTED } }
 
-    init(_ chain: PresentedChain, anchors: TrustAnchors, revocation: RevocationLists?, at seconds: Int) {
+    /// - Parameter omitted: certificates to do without, sent ones and anchors.
+    init(
+        _ chain: PresentedChain, anchors: TrustAnchors, without omitted: [Certificate] = [],
+        revocation: RevocationLists?, at seconds: Int
+    ) {
         let weakened = chain.weakened
         guard weakened.isEmpty else {
             // No signature is verified: a server that wants to be a burden picks such a key.
@@ -20,19 +26,11 @@ struct PathVerification {
             complaints.append(Complaint(code: code, depth: 0, certificate: chain.leaf))
             return
         }
-        guard let context = X509_STORE_CTX_new(), let others = ObjectStack(chain.others.map(\.handle)) else {
+        guard let run = PathRun(chain, anchors: anchors, without: omitted, at: seconds) else {
             complaints.append(Complaint(code: X509_V_ERR_OUT_OF_MEM, depth: 0, certificate: chain.leaf))
             return
         }
-        defer {
-            X509_STORE_CTX_free(context)
-            ERR_clear_error()
-        }
-        guard X509_STORE_CTX_init(context, anchors.handle, chain.leaf.handle, others.pointer) == 1 else {
-            complaints.append(Complaint(code: X509_V_ERR_OUT_OF_MEM, depth: 0, certificate: chain.leaf))
-            return
-        }
-        X509_STORE_CTX_set_time(context, 0, time_t(seconds))
+        let context = run.context
         if let revocation {
             X509_STORE_CTX_set0_crls(context, revocation.handle)
             X509_STORE_CTX_set_flags(context, UInt(X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL))
@@ -49,8 +47,8 @@ struct PathVerification {
             X509_STORE_CTX_set_ex_data(context, 0, run)
             return X509_verify_cert(context)
         }
-        path = ObjectStack.objects(in: X509_STORE_CTX_get0_chain(context)).map { Certificate(borrowing: $0) }
-        let error = X509_STORE_CTX_get_error(context)
+        path = run.path
+        let error = run.error
         if verdict != 1, !complaints.contains(where: { $0.kind != nil }) {
             let code = error == X509_V_OK ? X509_V_ERR_UNSPECIFIED : error
             complaints.append(Complaint(code: code, depth: 0, certificate: chain.leaf))
@@ -85,6 +83,49 @@ struct PathVerification {
         complaint.isCutOff = complaints.last?.code == X509_V_ERR_CERT_CHAIN_TOO_LONG
         complaints.append(complaint)
     }
+}
+
+/// A run of OpenSSL's path validation that is ready to begin, with all that has to live as long.
+struct PathRun: ~Copyable {
+    let context: OpaquePointer
+    private let others: ObjectStack
+    /// The anchors in place of the store's, where one of those is to be done without.
+    private let trusted: ObjectStack
+    private let held: [Certificate]
+
+    /// Nil only without memory.
+    ///
+    /// - Parameter omitted: certificates to do without, sent ones and anchors.
+    init?(_ chain: PresentedChain, anchors: TrustAnchors, without omitted: [Certificate], at seconds: Int) {
+        let sent = chain.others.filter { !omitted.contains($0) }
+        let lacksAnchor = omitted.contains(where: anchors.contains)
+        held = lacksAnchor ? anchors.certificates(for: chain).filter { !omitted.contains($0) } : []
+        guard let context = X509_STORE_CTX_new() else { return nil }
+        guard let others = ObjectStack(sent.map(\.handle)), let trusted = ObjectStack(held.map(\.handle)),
+            X509_STORE_CTX_init(context, anchors.handle, chain.leaf.handle, others.pointer) == 1
+        else {
+            X509_STORE_CTX_free(context)
+            return nil
+        }
+        X509_STORE_CTX_set_time(context, 0, time_t(seconds))
+        if lacksAnchor { X509_STORE_CTX_set0_trusted_stack(context, trusted.pointer) }
+        self.context = context
+        self.others = others
+        self.trusted = trusted
+    }
+
+    deinit {
+        X509_STORE_CTX_free(context)
+        ERR_clear_error()
+    }
+
+    /// The path that the run found: the peer's certificate, and issuers as far as there are some.
+    var path: [Certificate] {
+        ObjectStack.objects(in: X509_STORE_CTX_get0_chain(context)).map { Certificate(borrowing: $0) }
+    }
+
+    /// The result of the run: `X509_V_OK`, or why it failed.
+    var error: Int32 { X509_STORE_CTX_get_error(context) }
 }
 
 /// A `STACK_OF(…)` of objects that belong to others: the stack alone is freed.

@@ -46,7 +46,15 @@ public struct PresentedChain: Sendable {
 
     /// Whether its evaluation may take longer than a millisecond, and belongs on a thread that may block.
     public var isCostly: Bool {
-        others.count >= 8 || leaf.keySize > 4096 || others.contains { $0.keySize > 4096 }
+        others.count >= 4 || leaf.keySize > 4096 || others.contains { $0.keySize > 4096 } || hasTwins
+    }
+
+    /// Whether two certificates have the same subject, and so several paths may have to be built.
+    private var hasTwins: Bool {
+        others.indices.contains { first in
+            let name = X509_get_subject_name(others[first].handle)
+            return others[..<first].contains { X509_NAME_cmp(X509_get_subject_name($0.handle), name) == 0 }
+        }
     }
 
     /// The certificates with an exponent that makes each signature costly to verify.

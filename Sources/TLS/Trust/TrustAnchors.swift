@@ -50,6 +50,20 @@ public final class TrustAnchors: Sendable {
         certificates.contains { $0 == certificate } || index.contains(certificate)
     }
 
+    /// The anchors with a subject, an `X509_NAME`.
+    func certificates(named subject: OpaquePointer?) -> [Certificate] {
+        certificates.filter { X509_NAME_cmp(X509_get_subject_name($0.handle), subject) == 0 }
+            + index.certificates(named: subject)
+    }
+
+    /// The anchors that may be on a path of a chain: they have the subject of one of its certificates or issuers.
+    func certificates(for chain: PresentedChain) -> [Certificate] {
+        ([chain.leaf] + chain.others).flatMap { sent in
+            certificates(named: X509_get_issuer_name(sent.handle))
+                + certificates(named: X509_get_subject_name(sent.handle))
+        }
+    }
+
     /// The `X509_STORE`, for this target only.
     var handle: OpaquePointer { object.pointer }
 
@@ -165,23 +179,26 @@ extension TrustAnchors {
     /// - Parameter seconds: since 1970.
     public func vouch(forClient chain: PresentedChain, at seconds: Int) -> Bool {
         // A client that wants to be a burden picks a key whose signatures are costly to verify.
-        guard chain.omitted == 0, chain.weakened.isEmpty, let context = X509_STORE_CTX_new(),
-            let others = ObjectStack(chain.others.map(\.handle))
-        else { return false }
-        defer {
-            X509_STORE_CTX_free(context)
-            ERR_clear_error()
+        guard chain.omitted == 0, chain.weakened.isEmpty else { return false }
+        var search = PathSearch(chain, anchors: self)
+        var omitted: [Certificate] = []
+        while let run = PathRun(chain, anchors: self, without: omitted, at: seconds) {
+            if vouch(run) { return true }
+            guard run.error != X509_V_ERR_CERT_REJECTED else { return false }
+            guard let next = search.next(after: run.path, without: omitted) else { return false }
+            omitted = next
         }
-        guard X509_STORE_CTX_init(context, handle, chain.leaf.handle, others.pointer) == 1,
-            let parameters = X509_STORE_CTX_get0_param(context)
-        else { return false }
+        return false
+    }
+
+    private func vouch(_ run: borrowing PathRun) -> Bool {
+        guard let parameters = X509_STORE_CTX_get0_param(run.context) else { return false }
         X509_VERIFY_PARAM_set_purpose(parameters, X509_PURPOSE_SSL_CLIENT)
         X509_VERIFY_PARAM_set_trust(parameters, X509_TRUST_SSL_CLIENT)
         // Of these anchors somebody has said, by name, that they make clients: authorities of one's own making often lack
         // what RFC 5280 wants in theirs, and section 6 does not look at it.
         X509_VERIFY_PARAM_clear_flags(parameters, UInt(X509_V_FLAG_X509_STRICT))
-        X509_STORE_CTX_set_time(context, 0, time_t(seconds))
-        return X509_verify_cert(context) == 1
+        return X509_verify_cert(run.context) == 1
     }
 }
 

@@ -12,6 +12,9 @@ struct TrustCase: Sendable, CustomStringConvertible {
     let stricter: String?
     /// The section because of which this is accepted although OpenSSL's strict checks refuse it; without them it does not.
     let looser: String?
+    /// The section because of which this is accepted although the first path that OpenSSL finds fails: it accepts the path
+    /// that is found when nothing else is sent.
+    let others: String?
     let make: @Sendable () throws -> Scene
 
     struct Scene {
@@ -27,12 +30,14 @@ struct TrustCase: Sendable, CustomStringConvertible {
 
     init(
         _ what: String, _ expected: TrustFindings = [], stricter: String? = nil, looser: String? = nil,
+        others: String? = nil,
         _ make: @escaping @Sendable () throws -> Scene
     ) {
         self.what = what
         self.expected = expected
         self.stricter = stricter
         self.looser = looser
+        self.others = others
         self.make = make
     }
 
@@ -46,6 +51,15 @@ extension TrustCase.Scene {
         return try TrustEvaluation.of(
             chain, for: ServerName(name), anchors: TrustAnchors(only: anchors.map(\.certificate)),
             revocation: lists.isEmpty ? nil : RevocationLists(files: lists), at: at)
+    }
+
+    /// The scene with the certificates and the anchor of the path that was found, and no others.
+    func reducedToItsPath() throws -> Self {
+        let path = try evaluated().issuers
+        var scene = self
+        scene.others = others.filter { path.dropLast().contains($0.certificate) }
+        scene.anchors = anchors.filter { $0.certificate == path.last }
+        return scene
     }
 
     /// The verdict of `X509_verify_cert` at level 2, asked with the plainest calls: 0, or the error. Lists count where they

@@ -1,0 +1,55 @@
+import COpenSSL
+
+/// The search for another certification path (RFC 4158 section 2.4.2), for OpenSSL builds only one.
+///
+/// A failed path is built again without one of its issuers, where another certificate has the same subject: a
+/// cross-signed twin that was sent, or an anchor. A path that is found so is one that the server could have sent alone,
+/// or one between anchors of the operator's.
+struct PathSearch {
+    private let chain: PresentedChain
+    private let anchors: TrustAnchors
+    /// The certificates to leave out, for each path after the first.
+    private var sets: [[Certificate]] = []
+    /// The number of `sets` that were tried.
+    private var tried = 0
+
+    /// The largest number of paths that are built for one chain, with the first.
+    static let limit = 8
+
+    init(_ chain: PresentedChain, anchors: TrustAnchors) {
+        self.chain = chain
+        self.anchors = anchors
+    }
+
+    /// The certificates to leave out at the next try; nil once there is no other path, or `limit` paths were built.
+    ///
+    /// - Parameters:
+    ///   - path: the path that failed, the server's own certificate first.
+    ///   - omitted: the certificates that it was built without.
+    mutating func next(after path: [Certificate], without omitted: [Certificate]) -> [Certificate]? {
+        // The certificates that lack an issuer are at the end of a path, so their twins come first.
+        for (child, issuer) in zip(path, path.dropFirst()).reversed() {
+            let smaller = omitted + [issuer]
+            guard !sets.contains(where: { Self.isSame($0, smaller) }), hasTwin(above: child, in: path, smaller) else {
+                continue
+            }
+            sets.append(smaller)
+        }
+        guard tried < sets.count, tried + 1 < Self.limit else { return nil }
+        defer { tried += 1 }
+        return sets[tried]
+    }
+
+    private func hasTwin(above child: Certificate, in path: [Certificate], _ omitted: [Certificate]) -> Bool {
+        let name = X509_get_issuer_name(child.handle)
+        let isTwin = { (other: Certificate) in
+            X509_NAME_cmp(X509_get_subject_name(other.handle), name) == 0 && !omitted.contains(other)
+                && !path.contains(other)
+        }
+        return chain.others.contains(where: isTwin) || anchors.certificates(named: name).contains(where: isTwin)
+    }
+
+    private static func isSame(_ left: [Certificate], _ right: [Certificate]) -> Bool {
+        left.count == right.count && left.allSatisfy(right.contains)
+    }
+}

@@ -230,7 +230,7 @@ public final class AnswerSource {
             for: space, of: client, at: loop.epochMilliseconds, limit: policy.timeouts.session)
         if let ofSession { return ofSession }
         if let learning, let proven = learning.proven(for: space) { return proven }
-        return state.storage.defaultCredential(for: space) ?? space.general.flatMap(state.storage.defaultCredential)
+        return state.storage.proposedCredential(for: space)
     }
 
     /// The value of the credential that was answered with.
@@ -244,8 +244,7 @@ public final class AnswerSource {
             if named.version != version { return .newer(named) }
             return isFresh ? .unchanged : nil
         }
-        let stored =
-            state.storage.defaultCredential(for: space) ?? space.general.flatMap(state.storage.defaultCredential)
+        let stored = state.storage.proposedCredential(for: space)
         guard let stored, let user = stored.user, answer.credential.user?.hasSameBytes(as: user) == true else {
             return .unchanged
         }
@@ -256,7 +255,7 @@ public final class AnswerSource {
     public func isLasting(_ answer: Answer) -> Bool {
         let version = answer.credential.version
         if (try? policy.credentials.credential(named: version.name)) != nil { return true }
-        return [answer.space, answer.space.general].compactMap(\.self).contains { space in
+        return ([answer.space] + answer.space.moreGeneral).contains { space in
             answer.credential.storedName(for: space).map { state.storage.version(of: $0, for: space) == version }
                 ?? false
         }

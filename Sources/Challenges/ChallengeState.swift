@@ -60,7 +60,7 @@ public final class ChallengeState: Sendable {
 
     /// Whether a credential is kept for the origin, in the storage or in a session.
     public func keepsCredentials(for origin: Origin) -> Bool {
-        storage.serves(origin) || sessionOrigins.contains(origin)
+        storage.mayAnswer(origin) || sessionOrigins.contains(origin)
     }
 
     /// Stores a credential that was accepted, and that a client has brought. The first of its space becomes the default, which

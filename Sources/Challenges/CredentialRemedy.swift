@@ -96,7 +96,7 @@ extension UnansweredResponse {
         }) {
             return CredentialRemedy(of: name, configured: configured.content)
         }
-        for space in [space, space.general].compactMap(\.self) {
+        for space in [space] + space.moreGeneral {
             let stored = delegate.state.storage.defaultCredential(for: space)
             if stored?.version.isNamed(name) == true, let user = stored?.storedName(for: space) {
                 return CredentialRemedy(of: name, user: user, for: space)
@@ -111,7 +111,7 @@ extension Origin {
     public var commandURL: String {
         let name = JournalText.printable(host)
         let scheme = self.protocol == .socks ? "socks5" : self.protocol.rawValue
-        return "\(scheme)://\(name.contains(":") ? "[\(name)]" : name):\(port)"
+        return "\(scheme)://\(name.contains(":") ? "[\(name)]" : name):\(portText)"
     }
 }
 

@@ -66,8 +66,7 @@ extension RuleDelegate {
             credential.map { $0.canAnswer(space) && !challenge.refused.contains($0.version) } ?? false
         }
         if isOpen(challenge.proposedCredential) { return true }
-        return isOpen(
-            state.storage.defaultCredential(for: space) ?? space.general.flatMap(state.storage.defaultCredential))
+        return isOpen(state.storage.proposedCredential(for: space))
     }
 
     /// The names of credentials that could answer a challenge of that space: those of the rule file, in its order, and

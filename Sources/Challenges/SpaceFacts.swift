@@ -33,16 +33,12 @@ extension ChallengeState {
         let known = spaces.known(
             host: origin.host.utf8Span.span, port: origin.port, protocol: origin.protocol, isProxy: origin.isProxy)
         let covering = known?.space(covering: target)
-        let stored =
-            isOfOrigin
-            ? nil
-            : storage.defaultCredential(for: space)
-                ?? space.general.flatMap(storage.defaultCredential)
+        let stored = isOfOrigin ? nil : storage.proposedCredential(for: space)
         return SpaceFacts(
             stored: stored?.version.name,
             held: spaces.accounts.standings(at: origin.serverName, now: now),
             refused: spaces.accounts.refused(at: origin.serverName, for: Evidence.hash(target), now: now),
             covering: covering?.space, accepted: covering?.acceptedNames ?? [],
-            isOpen: known?.isOpen(target) ?? false, isServed: storage.serves(origin))
+            isOpen: known?.isOpen(target) ?? false, isServed: storage.mayAnswer(origin))
     }
 }

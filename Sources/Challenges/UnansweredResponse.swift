@@ -177,6 +177,6 @@ public struct UnansweredResponse {
     /// The credential that the storage has for it.
     func proposed(for space: ProtectionSpace) -> Credential? {
         guard space.authenticationMethod != .other else { return nil }
-        return state.storage.defaultCredential(for: space) ?? space.general.flatMap(state.storage.defaultCredential)
+        return state.storage.proposedCredential(for: space)
     }
 }

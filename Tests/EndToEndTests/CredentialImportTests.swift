@@ -69,6 +69,52 @@ struct CredentialImportTests {
         }
     }
 
+    @Test func `an entry of netrc answers on every port of its host, as with curl`() throws {
+        let (one, two) = (try guardedOrigin(), try guardedOrigin())
+        try AttacheProcess.running("store sqlite @/credentials.db") { proxy throws in
+            let netrc = "machine 127.0.0.1 login \(Account.user) password secret\n"
+            try Scratch.write(netrc, to: proxy.folder + "/netrc", mode: 0o600)
+            let run = try command(["credential", "import", "netrc", "--protocol", "http"], in: proxy)
+            #expect(run.succeeded, "\(run)")
+            for origin in [one, two] {
+                let curl = try answerOfCurl(["--netrc-file", proxy.folder + "/netrc", origin.url()], at: origin)
+                #expect(curl == basic(Account.user, "secret"))
+                #expect(try Wait.until { try proxy.get(origin.url()).status == 200 })
+                #expect(origin.messages.last?["Authorization"] == curl)
+            }
+            // One for the very port goes first, and its removal leaves the other.
+            try Scratch.write("particular", to: proxy.folder + "/typed", mode: 0o600)
+            let set = try command(
+                ["credential", "set", one.url(), "eve", "--method", "any", "--password-file", "typed"], in: proxy)
+            #expect(set.succeeded, "\(set)")
+            let other = try guardedOrigin()
+            #expect(try proxy.get(other.url()).status == 200)
+            #expect(other.messages.last?["Authorization"] == basic(Account.user, "secret"))
+            let list = try command(["credential", "list"], in: proxy)
+            #expect(list.output.contains("any method of http://127.0.0.1:*"), "\(list)")
+            let removed = try command(
+                ["credential", "remove", "http://127.0.0.1:*/", Account.user, "--method", "any"], in: proxy)
+            #expect(removed.succeeded, "\(removed)")
+            let last = try guardedOrigin()
+            #expect(try Wait.until { try proxy.get(last.url()).status == 401 })
+        }
+    }
+
+    @Test func `an entry of netrc for https is not sent over http, and not to a parent`() throws {
+        let origin = try guardedOrigin()
+        try AttacheProcess.running("store sqlite @/credentials.db") { proxy throws in
+            let netrc = "machine 127.0.0.1 login \(Account.user) password secret\n"
+            try Scratch.write(netrc, to: proxy.folder + "/netrc", mode: 0o600)
+            #expect(try command(["credential", "import", "netrc"], in: proxy).succeeded)
+            #expect(try proxy.get(origin.url()).status == 401)
+            #expect(origin.messages.allSatisfy { $0["Authorization"] == nil })
+            for words in [["--certificate", "c.pem", "--key", "k.pem"], ["bob", "--proxy", "yes"]] {
+                let run = try command(["credential", "set", "https://127.0.0.1:*/"] + words, in: proxy)
+                #expect(!run.succeeded && run.errorOutput.contains("in place of '*'"), "\(run)")
+            }
+        }
+    }
+
     @Test func `a credential for any method answers whichever the server asks for`() throws {
         let apache = try ApacheServer.shared()
         try AttacheProcess.running("store sqlite @/credentials.db") { proxy throws in

@@ -4,7 +4,7 @@ import { element, foreign } from "./elements.js";
 
 export const address = (space) => {
   const host = space.host.includes(":") ? `[${space.host}]` : space.host;
-  return `${space.protocol === "socks" ? "socks5" : space.protocol}://${host}:${space.port}`;
+  return `${space.protocol === "socks" ? "socks5" : space.protocol}://${host}:${space.port || "*"}`;
 };
 
 export const keyOf = (space, ...more) =>

@@ -32,6 +32,20 @@ public protocol CredentialStorage: Sendable {
     func changes() -> AsyncStream<CredentialChange>
 }
 
+extension CredentialStorage {
+    /// The default of the space or, without one, that of a more general space: of any realm and method, or of any port.
+    public func proposedCredential(for space: ProtectionSpace) -> Credential? {
+        if let found = defaultCredential(for: space) { return found }
+        for space in space.moreGeneral {
+            if let found = defaultCredential(for: space) { return found }
+        }
+        return nil
+    }
+
+    /// Whether there is a credential for any space of the origin, or of its host at any port.
+    public func mayAnswer(_ origin: Origin) -> Bool { serves(origin) || serves(origin.onAnyPort) }
+}
+
 /// One change of a credential storage.
 public struct CredentialChange: Sendable, Hashable {
     public enum Kind: Sendable, Hashable { case set, removed, madeDefault }

@@ -38,11 +38,28 @@ public struct ProtectionSpace: Sendable, Hashable {
         case .bearer, .clientCertificate, .serverTrust, .other, .default: nil
         }
     }
+
+    /// The space at every port of the host, for which netrc files have their credentials.
+    public var onAnyPort: ProtectionSpace { ProtectionSpace(self, origin: origin.onAnyPort) }
+
+    /// The spaces whose credentials answer where the space has none, the most particular first.
+    public var moreGeneral: [ProtectionSpace] {
+        switch authenticationMethod {
+        case .clientCertificate, .serverTrust, .other: []
+        default: [general, onAnyPort, general?.onAnyPort].compactMap(\.self)
+        }
+    }
+
+    private init(_ space: ProtectionSpace, origin: Origin) {
+        self.origin = origin
+        exactRealm = space.exactRealm
+        authenticationMethod = space.authenticationMethod
+    }
 }
 
 extension ProtectionSpace {
     /// The name in logs and rules of a credential that is kept for this space.
-    public func credentialName(of user: String) -> String { "\(user)@\(host):\(port)" }
+    public func credentialName(of user: String) -> String { "\(user)@\(host):\(origin.portText)" }
 
     /// The user of such a name, or nil for a name that is another's.
     public func user(ofCredentialNamed name: String) -> String? {
@@ -55,6 +72,7 @@ extension ProtectionSpace {
 /// The server that challenges: one host at one port, as an origin or as a proxy on the way.
 public struct Origin: Sendable, Hashable {
     private let exactHost: ExactText
+    /// `anyPort` only in the space of a kept credential.
     public let port: UInt16
     public let `protocol`: NetworkProtocol
     public let isProxy: Bool
@@ -68,6 +86,21 @@ public struct Origin: Sendable, Hashable {
 
     /// The name or address in its canonical spelling (`HostSpelling`).
     public var host: String { exactHost.text }
+
+    /// The port of an origin that stands for every port of its host. No request goes to it.
+    public static let anyPort: UInt16 = 0
+
+    /// The port in names and URLs; `*` for `anyPort`.
+    public var portText: String { port == Self.anyPort ? "*" : "\(port)" }
+
+    public var onAnyPort: Origin { Origin(self, port: Self.anyPort) }
+
+    private init(_ origin: Origin, port: UInt16) {
+        exactHost = origin.exactHost
+        self.port = port
+        self.protocol = origin.protocol
+        isProxy = origin.isProxy
+    }
 
     /// Whether `HOST` or `HOST:PORT` of a URL, in any spelling, names this server.
     func isNamed(by authority: Span<UInt8>) -> Bool {

@@ -161,7 +161,7 @@ enum CredentialTables {
             columns + [.bytes(old.sealed)])
         if removed.isEmpty { return nil }
         try remember(removed: columns, at: revision, connection)
-        try AccountTables.remove("\(old.user)@\(old.spelledHost):\(old.space.port)", connection)
+        try AccountTables.remove("\(old.user)@\(old.spelledHost):\(old.space.origin.portText)", connection)
         let others = try connection.rows(
             "SELECT \"user\", is_default FROM attache_credentials WHERE \(isSpace)", new.space.columns)
         if others.contains(where: { $0.first?.text?.utf8.elementsEqual(new.user.utf8) == true }) { return nil }

@@ -44,7 +44,8 @@ extension ManualTopic {
         = Import
         `attache credential import ~/.netrc` takes over what netrc and curl's configuration files hold; since those know of
         no realms, such a credential answers whatever the server asks with (Basic, Digest, NTLM; `--method any`), where
-        nothing is kept for the very realm. With `--method negotiate`, or any, the password is taken to a KDC, as that of the
+        nothing is kept for the very realm. A netrc entry answers on every port of its host, in the protocol that
+        `--protocol` names (https by default). With `--method negotiate`, or any, the password is taken to a KDC, as that of the
         user's principal, where a rule says `method negotiate` and `default`; nowhere else.
 
         = Other kinds

@@ -226,6 +226,10 @@ extension CredentialCommand {
             FILE. While it works, a line on the terminal says how far it is; Ctrl-C stops it, nothing is then
             kept, and the same command begins again.
 
+            An entry of netrc answers on every port of its host, as with curl; a credential that is kept for
+            the very port goes first. The URL of such an entry has '*' for the port, as in 'remove
+            https://HOST:*/ USER', and in JSON the number 0.
+
             'export --to file NAME' writes all credentials to standard output, each sealed under the key that
             NAME holds, 32 bytes as 64 hexadecimal digits or 44 characters of base64; 'import FILE --key file
             NAME' keeps them in another store.

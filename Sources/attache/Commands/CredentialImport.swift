@@ -154,7 +154,8 @@ struct CredentialImport {
                 guard isAddress || origin.host == HostSpelling.canonical(host) else {
                     throw ExplanationError("'\(Console.printable(host))' is no host")
                 }
-                return origin
+                // As curl has it, which looks for the host alone.
+                return origin.onAnyPort
             case .url(let url): return try Origin(url: url, isProxy: false)
             case .proxy(let url): return try Origin(url: url, isProxy: true)
             }

@@ -35,7 +35,7 @@ struct CredentialSubject {
     ) throws(CommandError) -> ProtectionSpace {
         let isProxy = try arguments.yesOrNo("proxy") ?? false
         let origin: Origin
-        do throws(ExplanationError) { origin = try Origin(url: url, isProxy: isProxy) } catch {
+        do throws(ExplanationError) { origin = try Origin(urlOrAnyPort: url, isProxy: isProxy) } catch {
             throw arguments.error(error.sentence)
         }
         if origin.protocol == .socks {
@@ -51,6 +51,9 @@ struct CredentialSubject {
         guard [.certificate, .trust].contains(space.authenticationMethod.storedKind) else { return space }
         if origin.protocol != .https {
             throw arguments.error("\(space.authenticationMethod) is a matter of TLS: the URL begins with https://")
+        }
+        if origin.port == Origin.anyPort {
+            throw arguments.error("\(space.authenticationMethod) is for one port: write it in place of '*'")
         }
         if isProxy, space.authenticationMethod == .serverTrust {
             throw arguments.error("an exception is for whatever answers at that address: leave out '--proxy'")

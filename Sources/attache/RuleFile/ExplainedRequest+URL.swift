@@ -111,6 +111,21 @@ extension Origin {
         self.init(host: request.host, port: request.port, protocol: kind, isProxy: isProxy)
     }
 
+    /// The server of a URL, or each port of its host where the port is `*`.
+    init(urlOrAnyPort url: String, isProxy: Bool) throws(ExplanationError) {
+        let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
+        let end = url[start...].firstIndex { $0 == "/" || $0 == "?" } ?? url.endIndex
+        guard url[start..<end].hasSuffix(":*") else {
+            try self.init(url: url, isProxy: isProxy)
+            return
+        }
+        let origin = try Origin(url: String(url[..<end].dropLast(2)) + String(url[end...]), isProxy: isProxy)
+        if isProxy || origin.protocol == .socks {
+            throw ExplanationError("'\(Console.printable(url))' names a parent: write its port in place of '*'")
+        }
+        self = origin.onAnyPort
+    }
+
     /// A parent that speaks SOCKS, which no request names.
     private static func socks(_ place: Substring) throws(ExplanationError) -> Origin {
         let authority = place.prefix { $0 != "/" && $0 != "?" }

@@ -3,6 +3,9 @@
 #   docker build -t attache --target minimal .     the binary and its libraries, nothing else: without those that are
 #                                                  loaded when asked for (PostgreSQL, Kerberos, ftp, PAC files)
 #
+# PAC files with JavaScript later than ES5 need another engine, of 75 MB:
+#   docker build -t attache --build-arg PAC_PACKAGE=libjavascriptcoregtk-4.1-0 .
+#
 # Neither holds a rule file or a secret. Mount proxy.conf at /etc/attache and secrets as files that user 65532 may
 # read. The root stays read-only; bodies held for a second try go to /tmp, or are not held where it cannot be written:
 #   docker run --read-only --cap-drop ALL --security-opt no-new-privileges --memory 64m --tmpfs /tmp:size=16m \
@@ -83,9 +86,10 @@ ENTRYPOINT ["/usr/local/bin/attache"]
 CMD ["run"]
 
 FROM ${DEBIAN_IMAGE} AS runtime
+ARG PAC_PACKAGE=libpacparser1
 RUN apt-get update \
     && apt-get install -y --no-install-recommends ca-certificates libc-ares2 libcrypt1 libcurl4 libgssapi-krb5-2 \
-        libpacparser1 libpq5 libsqlite3-0 libssl3 libstdc++6 zlib1g \
+        "$PAC_PACKAGE" libpq5 libsqlite3-0 libssl3 libstdc++6 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && install -d /etc/attache /run/secrets \
     && install -d -o 65532 -g 65532 -m 700 /var/lib/attache \

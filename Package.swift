@@ -159,6 +159,7 @@ let package = Package(
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CIDN2"),
         .systemLibrary(name: "CPSL"),
+        .systemLibrary(name: "CJavaScriptCore"),
 
         // Layer 1: buffers, cursors, encodings.
         .target(
@@ -181,7 +182,7 @@ let package = Package(
         .target(name: "Telemetry", dependencies: ["Bytes", "HTTP", "IO"], swiftSettings: safe),
         .target(name: "DNS", dependencies: ["Bytes", "IO", "CCares", "CIDN2"], swiftSettings: house),
         .target(name: "TLS", dependencies: ["Bytes", "COpenSSL", "Crypto", "Model"], swiftSettings: house),
-        .target(name: "PAC", dependencies: ["Bytes", "CPacparser", "IO"], swiftSettings: house),
+        .target(name: "PAC", dependencies: ["Bytes", "CJavaScriptCore", "CPacparser", "IO"], swiftSettings: house),
         .target(name: "FTP", dependencies: ["Bytes", "CCurl", "Crypto", "IO", "Model"], swiftSettings: house),
 
         // Layer 4: byte streams, credential stores.

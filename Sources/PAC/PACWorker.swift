@@ -2,8 +2,9 @@ import CPacparser
 import Glibc
 import IO
 
-/// The process that evaluates one PAC file. Its engine knows no time limit and is of a time when scripts were trusted, so
-/// it works where nothing else is: it can be killed, and there is nothing to be found.
+/// The process that evaluates one PAC file. A script may run for ever and take all memory, so it runs where nothing else
+/// does: the process can be killed, has no descriptors but its pipe, and ends when it uses too much memory. The engine is
+/// JavaScriptCore if it is installed, else libpacparser.
 ///
 /// It answers each line `URL HOST` of its input with one line of its output: `+` and what the script returned, or `-` and
 /// what went wrong. The first line comes unasked, and says whether the script can be used.
@@ -12,50 +13,88 @@ public enum PACWorker {
     public static let command = "pac-worker"
 
     /// Bytes of memory that a script may have.
-    private static let memory: rlim_t = 512 << 20
+    static let memory = 512 << 20
 
     /// Descriptors: what a script resolves names with may use select(2), which knows no higher ones.
     private static let descriptors: rlim_t = 1024
 
+    /// - Parameter engine: `pacparser` for libpacparser even where JavaScriptCore is installed, for tests.
     /// - Returns: when the input ends.
-    public static func serve(path: String) {
+    public static func serve(path: String, engine: String? = nil) {
         libpacparser_end_with_parent()
-        var limit = rlimit(rlim_cur: memory, rlim_max: memory)
-        setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
-        // The proxy has raised its own, which a child inherits.
-        if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
-            limit = rlimit(
-                rlim_cur: min(limit.rlim_cur, descriptors), rlim_max: min(limit.rlim_max, descriptors))
-            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        }
-        var library = libpacparser()
-        guard libpacparser_load(&library) else {
-            return answer("-", "!libpacparser is not installed here (libpacparser.so.1, Debian's libpacparser1)")
-        }
-        guard let bytes = try? SmallFile.read(path, limit: PACProcess.longestScript) else {
+        lower(RLIMIT_NOFILE, to: descriptors)
+        // The engine's reserved addresses would be in a core dump.
+        lower(RLIMIT_CORE, to: 0)
+        let script: String
+        do throws(FileError) { script = try text(SmallFile.read(path, limit: PACProcess.longestScript)) } catch {
             return answer("-", "!the PAC file \(path) cannot be read")
         }
-        let script = String(decoding: bytes, as: UTF8.self)
-        guard library.`init`() == 1, script.withCString({ library.parse_pac_string($0) }) == 1 else {
-            return answer("-", complaint)
+        let mayReserve = JavaScriptCoreEngine.mayReserve
+        let modern: JavaScriptCoreEngine? = engine == "pacparser" ? nil : JavaScriptCoreEngine(memory: memory)
+        guard let engine: any PACScriptEngine = modern ?? oldEngine() else {
+            return answer(
+                "-",
+                "!no engine for PAC files is installed: install JavaScriptCore (Debian: "
+                    + "libjavascriptcoregtk-4.1-0) or libpacparser (libpacparser1, ES5 only)")
+        }
+        var addresses = PACAddresses.own
+        do throws(PACScriptError) {
+            try engine.evaluate(PACHelpers.beginning)
+            try engine.evaluate(PACHelpers.addresses(first: addresses.first, all: addresses.all))
+            try engine.evaluate(script)
+            try engine.finish()
+        } catch {
+            let isOld = modern == nil && error.words.contains("SyntaxError")
+            return answer("-", error.words + (isOld ? hint(mayReserve) : ""))
         }
         answer("+", "")
         while let line = readLine() {
             let words = line.split(separator: " ")
-            libpacparser_complaint()?[0] = 0
-            guard words.count == 2, let found = library.find_proxy(String(words[0]), String(words[1])) else {
-                answer("-", complaint)
+            guard words.count == 2 else {
+                answer("-", "no question")
                 continue
             }
-            answer("+", String(cString: found))
-            free(found)
+            do throws(PACScriptError) {
+                let present = PACAddresses.own
+                if present != addresses {
+                    addresses = present
+                    try engine.evaluate(PACHelpers.addresses(first: addresses.first, all: addresses.all))
+                }
+                answer("+", try engine.find(url: String(words[0]), host: String(words[1])))
+            } catch { answer("-", error.words) }
         }
     }
 
-    private static var complaint: String {
-        guard let room = libpacparser_complaint() else { return "" }
-        let text = String(cString: room)
-        return text.isEmpty ? "no reason is given" : text
+    private static func oldEngine() -> PacparserEngine? {
+        lower(RLIMIT_AS, to: rlim_t(memory))
+        return PacparserEngine()
+    }
+
+    private static func hint(_ mayReserve: Bool) -> String {
+        "; libpacparser knows ES5 only, and JavaScriptCore knows later JavaScript: "
+            + (mayReserve
+                ? "install it (Debian: libjavascriptcoregtk-4.1-0)"
+                : "it cannot run where addresses are limited (ulimit -v, vm.overcommit_memory=2)")
+    }
+
+    private static func lower(_ resource: __rlimit_resource, to most: rlim_t) {
+        var limit = rlimit()
+        let resource = __rlimit_resource_t(resource.rawValue)
+        guard getrlimit(resource, &limit) == 0 else { return }
+        limit = rlimit(rlim_cur: min(limit.rlim_cur, most), rlim_max: min(limit.rlim_max, most))
+        setrlimit(resource, &limit)
+    }
+
+    /// A file as text; one that begins with the mark of UTF-16 is read as that. `SmallFile` leaves that of UTF-8 out.
+    static func text(_ file: [UInt8]) -> String {
+        if file.starts(with: [0xFF, 0xFE]) { return utf16(file) { $0 | $1 << 8 } }
+        if file.starts(with: [0xFE, 0xFF]) { return utf16(file) { $0 << 8 | $1 } }
+        return String(decoding: file, as: UTF8.self)
+    }
+
+    private static func utf16(_ file: [UInt8], _ unit: (UInt16, UInt16) -> UInt16) -> String {
+        let units = stride(from: 2, to: file.count - 1, by: 2).map { unit(UInt16(file[$0]), UInt16(file[$0 + 1])) }
+        return String(decoding: units, as: UTF16.self)
     }
 
     /// One line, whatever is in the text.

@@ -32,8 +32,8 @@ enum Program {
     private static func status(of arguments: [String]) throws(CommandError) -> Int32 {
         guard let name = arguments.first else { throw .usage("a command is missing", hint: hint) }
         // Not for people, and so not among the commands.
-        if name == PACWorker.command, arguments.count == 2 {
-            PACWorker.serve(path: arguments[1])
+        if name == PACWorker.command, (2...3).contains(arguments.count) {
+            PACWorker.serve(path: arguments[1], engine: arguments.dropFirst(2).first)
             return ExitStatus.success
         }
         switch name {

@@ -163,6 +163,8 @@ struct AutomaticParentTests {
             let run = try Finished.run(AttacheBinary.path, ["run", "--config", folder + "/proxy.conf"])
             #expect(run.status == 1, "\(run)")
             #expect(run.errorOutput.contains(words), "\(run)")
+            let check = try Finished.run(AttacheBinary.path, ["check", folder + "/proxy.conf"])
+            #expect(check.status == 2 && check.errorOutput.contains(words), "\(check)")
         }
     }
 }

@@ -19,9 +19,21 @@ extension ManualTopic {
 
             challenge "corp proxy" { proxy yes; host *.corp.example.com; method ntlm digest; use ci }
 
-        With `pac` a script says, in the place of addresses, which proxies a request goes through, and whether through any:
-        its FindProxyForURL gets scheme, host and port, runs in a process of its own for at most 5 s, and is asked again
-        after a minute and when the file changes. A script that fails leads nowhere, not around the parents.
+        = PAC files
+        With `pac` a script names the proxies for each host, or DIRECT for none. `attache check` runs the script once.
+
+            parent auto { pac /etc/attache/proxy.pac; credentials proxy1.corp.example.com:8080 }
+            route * { via auto }
+
+        The script runs in JavaScriptCore if that is installed (Debian: libjavascriptcoregtk-4.1-0), so it may use today's
+        JavaScript. Otherwise it runs in libpacparser (Debian: libpacparser1), which knows ES5 only: no `let`, no arrow
+        functions. FindProxyForURLEx is called instead of FindProxyForURL if the script has it. Both engines have the same
+        functions: isInNet, shExpMatch, dnsResolve, myIpAddress and the others of Netscape, and Microsoft's isInNetEx,
+        dnsResolveEx, isResolvableEx, myIpAddressEx, sortIpAddressList and getClientVersion. `alert` does nothing.
+
+        The URL that the script gets has scheme, host and port, no path. The script runs in a process of its own, with 512 MB
+        of memory and 5 s for an answer. It is asked again after a minute and when the file changes. If it fails, the request
+        fails; it never goes around the parents.
         """, ManualEntry.of(FileDirective.parent),
         ManualEntry.of(ParentDirective.http, .https, .socks5, .socks4a, .except, .pac, .credentials))
 
@@ -129,7 +141,7 @@ extension ParentDirective {
                 parent auto { pac /etc/attache/proxy.pac; credentials proxy1.corp.example.com:8080; except *.local }
                 route * { via auto }
                 """,
-            "A script that names the proxies. It needs libpacparser (Debian: libpacparser1)."),
+            "A script that names the proxies. It needs JavaScriptCore or libpacparser, as said above."),
         .credentials: DirectiveManual(
             "HOST:PORT …",
             example: "parent corp { pac proxy.pac; credentials proxy1.corp.example.com:8080 }\(route)",

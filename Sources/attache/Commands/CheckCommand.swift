@@ -1,5 +1,6 @@
 import Credentials
 import Model
+import PAC
 import Proxy
 import Rules
 import Upstream
@@ -13,8 +14,9 @@ struct CheckCommand: Command {
             FILE is ./proxy.conf by default, else /etc/attache/proxy.conf. A good file is met with silence.
             Every error and every warning is shown with its line; errors end with status 2, warnings alone
             with 0. The files that the rules name are opened, too: certificates, secrets, users, tokens,
-            keytabs, roots and revocation lists. What is wrong with one is shown; without the certificate
-            of a listener or of a credential the proxy does not start, so that is an error. PKCS#11 tokens
+            keytabs, roots, revocation lists and PAC files. What is wrong with one is shown; without the
+            certificate of a listener or of a credential, or with a PAC file that fails, the proxy does not
+            start, so that is an error. PKCS#11 tokens
             are not asked, lest a wrong PIN lock them.
             """)
 
@@ -43,6 +45,11 @@ private struct NamedFiles {
 
     init(_ configuration: Configuration) {
         for credential in configuration.configuredCredentials { read(credential) }
+        for parent in configuration.parents {
+            if let path = parent.automatic, let error = PACFile(path: path).check() {
+                errors.append("the PAC file of the parent \(parent.name): \(error)")
+            }
+        }
         let clients = try? ClientAccounts(configuration.clients, nonceKey: nil)
         warnings += clients?.refresh() ?? []
         let trust = try? TrustSources(RuleSet(configuration))

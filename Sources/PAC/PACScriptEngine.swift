@@ -1,0 +1,52 @@
+import CPacparser
+import Glibc
+
+/// An engine that evaluates scripts in this process.
+protocol PACScriptEngine {
+    func evaluate(_ script: String) throws(PACScriptError)
+    /// Evaluates `PACHelpers.ending`.
+    func finish() throws(PACScriptError)
+    /// Calls `PACHelpers.entry`.
+    func find(url: String, host: String) throws(PACScriptError) -> String
+}
+
+/// What an engine says about a script that fails.
+struct PACScriptError: Error {
+    let words: String
+
+    init(_ words: String) { self.words = words }
+}
+
+/// SpiderMonkey of 2000 in libpacparser, which knows ECMAScript 3 and some of 5. One for a process.
+struct PacparserEngine: PACScriptEngine {
+    private let library: libpacparser
+
+    /// Nil if the library is not installed.
+    init?() {
+        var library = libpacparser()
+        guard libpacparser_load(&library), library.`init`() == 1 else { return nil }
+        self.library = library
+    }
+
+    func evaluate(_ script: String) throws(PACScriptError) {
+        libpacparser_complaint()?[0] = 0
+        guard script.withCString({ library.parse_pac_string($0) }) == 1 else { throw complaint }
+    }
+
+    func finish() throws(PACScriptError) {
+        // The library calls the one or the other by its version.
+        try evaluate("\(PACHelpers.ending)\nvar FindProxyForURL = \(PACHelpers.entry);")
+    }
+
+    func find(url: String, host: String) throws(PACScriptError) -> String {
+        libpacparser_complaint()?[0] = 0
+        guard let found = library.find_proxy(url, host) else { throw complaint }
+        // The engine owns the text, and has one for all answers that are the same literal.
+        return String(cString: found)
+    }
+
+    private var complaint: PACScriptError {
+        let text = libpacparser_complaint().map { String(cString: $0) } ?? ""
+        return PACScriptError(text.isEmpty ? "no reason is given" : text)
+    }
+}

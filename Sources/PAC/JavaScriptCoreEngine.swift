@@ -45,6 +45,9 @@ struct JavaScriptCoreEngine: PACScriptEngine {
         let function = withString(PACHelpers.entry) {
             library.JSObjectGetProperty(context, global, $0, &exception)
         }
+        guard let function, library.JSValueIsObject(context, function) else {
+            throw PACScriptError("the script has made \(PACHelpers.entry) something else")
+        }
         let arguments = [url, host].map { text in withString(text) { library.JSValueMakeString(context, $0) } }
         let result = library.JSObjectCallAsFunction(
             context, function, nil, arguments.count, arguments, &exception)

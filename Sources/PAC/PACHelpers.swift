@@ -9,43 +9,43 @@ enum PACHelpers {
     static func addresses(first: String, all: [String]) -> String {
         // Both are addresses in numbers.
         """
-        function myIpAddress() { return "\(first)"; }
-        function myIpAddressEx() { return "\(all.joined(separator: ";"))"; }
+        this.myIpAddress = function () { return "\(first)"; };
+        this.myIpAddressEx = function () { return "\(all.joined(separator: ";"))"; };
         """
     }
 
-    /// To be evaluated before the script.
+    /// To be evaluated before the script. Assignments, not declarations: what is declared cannot be declared again by `let`.
     static let beginning = """
-        function alert() {}
-        function getClientVersion() { return "1.0"; }
-        function isPlainHostName(host) { return String(host).indexOf(".") < 0; }
-        function dnsDomainIs(host, domain) {
+        alert = function () {};
+        getClientVersion = function () { return "1.0"; };
+        isPlainHostName = function (host) { return String(host).indexOf(".") < 0; };
+        dnsDomainIs = function (host, domain) {
             host = String(host); domain = String(domain);
             return host.length >= domain.length && host.substring(host.length - domain.length) == domain;
-        }
-        function localHostOrDomainIs(host, name) { return host == name || String(name).indexOf(host + ".") == 0; }
-        function dnsDomainLevels(host) { return String(host).split(".").length - 1; }
-        function isResolvable(host) { return dnsResolve(host) != null; }
-        function isResolvableEx(host) { return dnsResolveEx(host) != ""; }
-        var dnsResolveEx = (function (native) {
+        };
+        localHostOrDomainIs = function (host, name) { return host == name || String(name).indexOf(host + ".") == 0; };
+        dnsDomainLevels = function (host) { return String(host).split(".").length - 1; };
+        isResolvable = function (host) { return dnsResolve(host) != null; };
+        isResolvableEx = function (host) { return dnsResolveEx(host) != ""; };
+        dnsResolveEx = (function (native) {
             return function (host) { return native(host) || ""; };
         })(typeof dnsResolveEx == "function" ? dnsResolveEx : dnsResolve);
-        function shExpMatch(text, pattern) {
+        shExpMatch = function (text, pattern) {
             var expression = String(pattern).replace(/\\./g, "\\\\.").replace(/\\*/g, ".*").replace(/\\?/g, ".");
             return new RegExp("^" + expression + "$").test(String(text));
-        }
-        function convert_addr(text) {
+        };
+        convert_addr = function (text) {
             var words = attachePAC.words(String(text));
             return words && words.length == 2 ? (words[0] << 16) | words[1] : 0;
-        }
-        function isInNet(host, pattern, mask) {
+        };
+        isInNet = function (host, pattern, mask) {
             var words = attachePAC.words(String(host)), net = attachePAC.words(String(pattern));
             var bits = attachePAC.words(String(mask));
             if (!words || words.length != 2) words = attachePAC.words(String(dnsResolve(host)));
             if (!words || !net || !bits || words.length != 2 || net.length != 2 || bits.length != 2) return false;
             return (words[0] & bits[0]) == (net[0] & bits[0]) && (words[1] & bits[1]) == (net[1] & bits[1]);
-        }
-        function isInNetEx(host, prefix) {
+        };
+        isInNetEx = function (host, prefix) {
             var parts = String(prefix).split("/"), words = attachePAC.words(String(host));
             var net = attachePAC.words(parts[0]), length = Number(parts[1]);
             if (!words && parts.length == 2) {
@@ -61,8 +61,8 @@ enum PACHelpers {
                 if ((words[j] & bits) != (net[j] & bits)) return false;
             }
             return true;
-        }
-        function sortIpAddressList(list) {
+        };
+        sortIpAddressList = function (list) {
             var texts = String(list).split(";"), entries = [], sorted = [];
             for (var i = 0; i < texts.length; i++) {
                 var text = texts[i].replace(/^\\s+|\\s+$/g, ""), words = attachePAC.words(text);
@@ -78,14 +78,14 @@ enum PACHelpers {
             });
             for (var j = 0; j < entries.length; j++) sorted.push(entries[j].text);
             return sorted.join(";");
-        }
-        function weekdayRange() {
+        };
+        weekdayRange = function () {
             var range = attachePAC.range(arguments), now = range.isGMT ? range.now.getUTCDay() : range.now.getDay();
             var first = attachePAC.index("SUNMONTUEWEDTHUFRISAT", range.values[0]);
             var last = range.values.length > 1 ? attachePAC.index("SUNMONTUEWEDTHUFRISAT", range.values[1]) : first;
             return first >= 0 && last >= 0 && range.values.length < 3 && attachePAC.isWithin(now, first, last);
-        }
-        function dateRange() {
+        };
+        dateRange = function () {
             var range = attachePAC.range(arguments), values = range.values, count = values.length, now = range.now;
             if (count != 1 && count != 2 && count != 4 && count != 6) return false;
             var today = range.isGMT
@@ -115,8 +115,8 @@ enum PACHelpers {
             }
             if (points[0].year !== undefined) return keys[1] <= keys[0] && keys[0] <= keys[2];
             return attachePAC.isWithin(keys[0], keys[1], keys[2]);
-        }
-        function timeRange() {
+        };
+        timeRange = function () {
             var range = attachePAC.range(arguments), values = range.values, count = values.length, now = range.now;
             if (count != 1 && count != 2 && count != 4 && count != 6) return false;
             var size = Math.max(1, count / 2), time = range.isGMT
@@ -129,8 +129,8 @@ enum PACHelpers {
                 keys[i] = key;
             }
             return attachePAC.isWithin(keys[0], keys[1], keys[2]);
-        }
-        var attachePAC = {
+        };
+        attachePAC = {
             now: function () { return new Date(); },
             range: function (values) {
                 var list = [], last = values.length - 1, isGMT = last >= 0 && values[last] === "GMT";
@@ -173,7 +173,7 @@ enum PACHelpers {
 
     /// To be evaluated behind the script. It throws where the script lacks its function.
     static let ending = """
-        var \(entry) = (function () {
+        this.\(entry) = (function () {
             var find = typeof FindProxyForURLEx == "function" ? FindProxyForURLEx
                 : typeof FindProxyForURL == "function" ? FindProxyForURL : null;
             if (!find) throw new Error("it has no function FindProxyForURL(url, host)");

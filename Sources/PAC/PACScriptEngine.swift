@@ -35,7 +35,7 @@ struct PacparserEngine: PACScriptEngine {
 
     func finish() throws(PACScriptError) {
         // The library calls the one or the other by its version.
-        try evaluate("\(PACHelpers.ending)\nvar FindProxyForURL = \(PACHelpers.entry);")
+        try evaluate("\(PACHelpers.ending)\nthis.FindProxyForURL = \(PACHelpers.entry);")
     }
 
     func find(url: String, host: String) throws(PACScriptError) -> String {

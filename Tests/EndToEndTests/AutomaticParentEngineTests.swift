@@ -204,6 +204,9 @@ struct AutomaticParentEngineTests {
             ])
         let broken = try lines("var x = 1;\nlet y = ;\n", .javaScriptCore)
         #expect(broken.count == 1 && broken[0].hasPrefix("-line 2: SyntaxError"), "\(broken)")
+        let own = "let alert = (text) => text; const isInNet = () => true, myIpAddress = () => 'mine';\n"
+        let shadowed = try lines(own + "const FindProxyForURL = () => alert(myIpAddress());", .javaScriptCore)
+        #expect(shadowed == ["+", "+mine"])
         let arrow = try lines("const FindProxyForURL = (url, host) => 'DIRECT';", .javaScriptCore)
         #expect(arrow == ["+", "+DIRECT"])
     }
@@ -230,6 +233,23 @@ struct AutomaticParentEngineTests {
         #expect(
             found.last?.contains("uses more than 512 MB of memory") == true
                 || found.last?.contains("Out of memory") == true, "\(found)")
+    }
+
+    @Test(.enabled(if: Engine.javaScriptCore.isInstalled, "libjavascriptcoregtk-4.1-0 is not installed"))
+    func `a hostile script gets an error for an answer`() throws {
+        for body in [
+            "throw {get line() { throw 1; }, toString() { throw 2; }};", "throw {toString: () => 'x\\ny'.repeat(1e5)};",
+            "return new Proxy({}, {get() { throw 1; }});", "return Promise.resolve('DIRECT');", "throw null;",
+            "throw Symbol.iterator;", "return dnsResolve({toString() { throw 1; }});", "this.f = f; return f();",
+            "globalThis.findProxyForURL = 5;",
+        ] {
+            let script = "function f() { return f() + f(); }\nfunction FindProxyForURL(url, host) { \(body) }"
+            let found = try lines(script, .javaScriptCore, Array(repeating: "http://a.test:80/ a.test", count: 2))
+            #expect(found.count == 3 && found.dropFirst().allSatisfy { $0.hasPrefix("-") }, "\(body): \(found)")
+        }
+        let split = try lines(
+            "function FindProxyForURL(url, host) { return 'PROXY a:1;\\n+PROXY evil:1'; }", .javaScriptCore)
+        #expect(split == ["+", "+PROXY a:1; +PROXY evil:1"])
     }
 
     @Test(.enabled(if: Engine.javaScriptCore.isInstalled, "libjavascriptcoregtk-4.1-0 is not installed"))

@@ -10,7 +10,7 @@ protocol PACScriptEngine {
     func find(url: String, host: String) throws(PACScriptError) -> String
 }
 
-/// What an engine says about a script that fails.
+/// The message of an engine about a script that fails.
 struct PACScriptError: Error {
     let words: String
 

@@ -27,7 +27,7 @@ struct AutomaticParentEngineTests {
         let words = ["pac-worker", folder + "/proxy.pac"] + (engine == .pacparser ? ["pacparser"] : [])
         try Scratch.write(questions.map { $0 + "\n" }.joined(), to: folder + "/questions")
         let run = try Finished.run(
-            "/bin/sh", ["-c", "exec \"$0\" \"$@\" < \(folder)/questions", AttacheBinary.path] + words,
+            "/bin/sh", ["-c", "TZ=UTC exec \"$0\" \"$@\" < \(folder)/questions", AttacheBinary.path] + words,
             seconds: seconds)
         return run.output.split(separator: "\n").map(String.init)
     }
@@ -84,7 +84,7 @@ struct AutomaticParentEngineTests {
         ("typeof myIpAddressEx()", "string"),
     ]
 
-    /// At 13:45:30 on Wednesday, 25 February 2026, in Greenwich, where the test runs.
+    /// The expectations at 13:45:30 on Wednesday, 25 February 2026. The worker has TZ=UTC.
     private static let times: [(String, String)] = [
         ("weekdayRange('WED')", "true"), ("weekdayRange('MON', 'FRI')", "true"), ("weekdayRange('THU')", "false"),
         ("weekdayRange('SAT', 'WED', 'GMT')", "true"), ("weekdayRange('SAT', 'TUE')", "false"),

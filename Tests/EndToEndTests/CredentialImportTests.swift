@@ -100,6 +100,19 @@ struct CredentialImportTests {
         }
     }
 
+    @Test func `an entry of netrc for ftp answers on any port`() throws {
+        let server = try VsftpdServer.shared()
+        try AttacheProcess.running("store sqlite @/credentials.db") { proxy throws in
+            let url = server.url("/pub/hello.txt")
+            #expect(try proxy.get(url).status != 200)
+            let entry = "machine 127.0.0.1 login \(VsftpdServer.user) password \(Account.password)\n"
+            try Scratch.write(entry, to: proxy.folder + "/netrc", mode: 0o600)
+            let run = try command(["credential", "import", "netrc", "--protocol", "ftp"], in: proxy)
+            #expect(run.succeeded, "\(run)")
+            #expect(try Wait.until { try proxy.get(url).status == 200 })
+        }
+    }
+
     @Test func `an entry of netrc for https is not sent over http, and not to a parent`() throws {
         let origin = try guardedOrigin()
         try AttacheProcess.running("store sqlite @/credentials.db") { proxy throws in

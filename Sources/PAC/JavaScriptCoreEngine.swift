@@ -73,7 +73,7 @@ struct JavaScriptCoreEngine: PACScriptEngine {
         return Self.text(of: string, library)
     }
 
-    /// At most `PACProcess.longestAnswer` bytes and a few.
+    /// The beginning of a text: a few bytes more than `PACProcess.longestAnswer`.
     private static func text(of string: OpaquePointer, _ library: libjavascriptcore) -> String {
         let size = min(library.JSStringGetMaximumUTF8CStringSize(string), PACProcess.longestAnswer + 8)
         let room = UnsafeMutablePointer<CChar>.allocate(capacity: max(1, size))

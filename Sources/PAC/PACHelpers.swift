@@ -1,11 +1,11 @@
-/// What a script finds besides the language: the functions of Netscape's "Navigator Proxy Auto-Config File Format" (1996)
-/// and Microsoft's IPv6 ones. They are written in ECMAScript 3, so that they behave alike in every engine. An engine
+/// The functions that a PAC file finds besides the language: those of Netscape's "Navigator Proxy Auto-Config File Format"
+/// (1996) and Microsoft's IPv6 ones. They are written in ECMAScript 3, so that they behave alike in every engine. An engine
 /// brings `dnsResolve` and `dnsResolveEx`.
 enum PACHelpers {
     /// The function that answers a question, with URL and host. `ending` defines it.
     static let entry = "findProxyForURL"
 
-    /// What `myIpAddress` and `myIpAddressEx` answer. To be evaluated before a question.
+    /// The script that defines `myIpAddress` and `myIpAddressEx`, to evaluate whenever the addresses change.
     static func addresses(first: String, all: [String]) -> String {
         // Both are addresses in numbers.
         """
@@ -14,7 +14,7 @@ enum PACHelpers {
         """
     }
 
-    /// To be evaluated before the script. Assignments, not declarations: what is declared cannot be declared again by `let`.
+    /// The script to evaluate before the PAC file. It assigns its functions: `let` could not declare a declared one again.
     static let beginning = """
         alert = function () {};
         getClientVersion = function () { return "1.0"; };
@@ -171,7 +171,7 @@ enum PACHelpers {
         };
         """
 
-    /// To be evaluated behind the script. It throws where the script lacks its function.
+    /// The script to evaluate after the PAC file. It throws if the file lacks FindProxyForURL.
     static let ending = """
         this.\(entry) = (function () {
             var find = typeof FindProxyForURLEx == "function" ? FindProxyForURLEx

@@ -12,8 +12,11 @@ public enum PACWorker {
     /// The program's first argument, when it is to be this; the path follows.
     public static let command = "pac-worker"
 
-    /// Bytes of memory that a script may have.
-    static let memory = 512 << 20
+    /// The resident memory with which the process ends, in bytes. A script of 4 MB needs half of it.
+    static let memory = 256 << 20
+
+    /// The limit on addresses where no engine reserves more than it uses, in bytes.
+    private static let addresses: rlim_t = 512 << 20
 
     /// Descriptors: what a script resolves names with may use select(2), which knows no higher ones.
     private static let descriptors: rlim_t = 1024
@@ -37,10 +40,10 @@ public enum PACWorker {
                 "!no engine for PAC files is installed: install JavaScriptCore (Debian: "
                     + "libjavascriptcoregtk-4.1-0) or libpacparser (libpacparser1, ES5 only)")
         }
-        var addresses = PACAddresses.own
+        var own = PACAddresses.own
         do throws(PACScriptError) {
             try engine.evaluate(PACHelpers.beginning)
-            try engine.evaluate(PACHelpers.addresses(first: addresses.first, all: addresses.all))
+            try engine.evaluate(PACHelpers.addresses(first: own.first, all: own.all))
             try engine.evaluate(script)
             try engine.finish()
         } catch {
@@ -56,9 +59,9 @@ public enum PACWorker {
             }
             do throws(PACScriptError) {
                 let present = PACAddresses.own
-                if present != addresses {
-                    addresses = present
-                    try engine.evaluate(PACHelpers.addresses(first: addresses.first, all: addresses.all))
+                if present != own {
+                    own = present
+                    try engine.evaluate(PACHelpers.addresses(first: own.first, all: own.all))
                 }
                 answer("+", try engine.find(url: String(words[0]), host: String(words[1])))
             } catch { answer("-", error.words) }
@@ -66,7 +69,7 @@ public enum PACWorker {
     }
 
     private static func oldEngine() -> PacparserEngine? {
-        lower(RLIMIT_AS, to: rlim_t(memory))
+        lower(RLIMIT_AS, to: addresses)
         return PacparserEngine()
     }
 

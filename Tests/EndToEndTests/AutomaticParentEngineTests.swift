@@ -231,7 +231,7 @@ struct AutomaticParentEngineTests {
         let found = try lines(script, .javaScriptCore, seconds: 300)
         #expect(found.count == 2 && found[1].hasPrefix("-"), "\(found)")
         #expect(
-            found.last?.contains("uses more than 512 MB of memory") == true
+            found.last?.contains("uses more than 256 MB of memory") == true
                 || found.last?.contains("Out of memory") == true, "\(found)")
     }
 

@@ -31,7 +31,7 @@ extension ManualTopic {
         functions: isInNet, shExpMatch, dnsResolve, myIpAddress and the others of Netscape, and Microsoft's isInNetEx,
         dnsResolveEx, isResolvableEx, myIpAddressEx, sortIpAddressList and getClientVersion. `alert` does nothing.
 
-        The URL that the script gets has scheme, host and port, no path. The script runs in a process of its own, with 512 MB
+        The URL that the script gets has scheme, host and port, no path. The script runs in a process of its own, with 256 MB
         of memory and 5 s for an answer. It is asked again after a minute and when the file changes. If it fails, the request
         fails; it never goes around the parents.
         """, ManualEntry.of(FileDirective.parent),

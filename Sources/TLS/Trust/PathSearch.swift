@@ -12,9 +12,14 @@ struct PathSearch {
     private var sets: [[Certificate]] = []
     /// The number of `sets` that were tried.
     private var tried = 0
+    /// The certificates on the paths so far.
+    private var verified = 0
 
     /// The largest number of paths that are built for one chain, with the first.
     static let limit = 8
+    /// The certificates on all paths together after which no other path is built: a server that wants to be a burden sends
+    /// long chains, each certificate of which has a signature to verify.
+    private static let budget = 48
 
     init(_ chain: PresentedChain, anchors: TrustAnchors) {
         self.chain = chain
@@ -27,6 +32,8 @@ struct PathSearch {
     ///   - path: the path that failed, the server's own certificate first.
     ///   - omitted: the certificates that it was built without.
     mutating func next(after path: [Certificate], without omitted: [Certificate]) -> [Certificate]? {
+        verified += path.count
+        guard verified < Self.budget else { return nil }
         // The certificates that lack an issuer are at the end of a path, so their twins come first.
         for (child, issuer) in zip(path, path.dropFirst()).reversed() {
             let smaller = omitted + [issuer]

@@ -81,6 +81,13 @@ extension TrustCase {
         TrustCase("seven unknown twins before the known one", others: search) { unknown(7) },
         TrustCase("eight unknown twins before the known one", [.incompleteChain]) { unknown(8) },
         TrustCase("thirty unknown twins", [.incompleteChain]) { unknown(30) },
+        TrustCase("three authorities, twice each, of which the lowest is good the second time", others: search) {
+            twins(levels: 3, bad: 2)
+        },
+        // The eighth path would do, but they are long ones: no more than four are built.
+        TrustCase("ten authorities, twice each, of which the seventh is good the second time", [.nameConstraints]) {
+            twins(levels: 10, bad: 6)
+        },
         // The path that leads furthest is reported.
         TrustCase("an unknown twin and an expired one", [.expired]) {
             var scene = twin(signedBy: .root("Unknown"))
@@ -174,6 +181,25 @@ extension TrustCase {
         let bridge = TestCertificate.authority("Old", by: known) { $0.key = key }
         let issuing = TestCertificate.authority(by: old)
         return Scene(leaf: .leaf(by: issuing), others: [issuing, bridge], anchors: [old, known])
+    }
+
+    /// A chain of authorities, each with two certificates for its key. All are good but the first one on a level.
+    private static func twins(levels: Int, bad: Int) -> Scene {
+        let known = TestCertificate.root("Known")
+        var (issuer, others): (TestCertificate, [TestCertificate]) = (known, [])
+        for level in 0..<levels {
+            let key = TestKey.fresh
+            let pair = (1...2).map { number in
+                TestCertificate.authority("Level \(level)", by: issuer) {
+                    $0.key = key
+                    $0.serial = Int64(number)
+                    if level == bad, number == 1 { $0["nameConstraints"] = "critical,permitted;DNS:other.test" }
+                }
+            }
+            others += pair
+            issuer = pair[1]
+        }
+        return Scene(leaf: .leaf(by: issuer), others: others, anchors: [known])
     }
 
     private static func unknown(_ count: Int) -> Scene {

@@ -1,5 +1,6 @@
 import Authentication
 import Bytes
+import HTTP
 import IO
 import Model
 import Telemetry
@@ -73,9 +74,10 @@ struct AnswerPreparation {
         attempt = nil
     }
 
-    /// The request, if it was accepted and the proxy can repeat it.
+    /// The request, if it was accepted and the proxy can repeat it. A `401` may be another's the next time.
     private func sample(after verdict: AnswerVerdict) -> Account.Sample? {
-        verdict == .accepted && !context.request.isOwn ? context.request.sample() : nil
+        let isSample = verdict == .accepted && !context.request.isOwn && context.response.status != .unauthorized
+        return isSample ? context.request.sample() : nil
     }
 
     /// The client whose request it is; nil: the proxy's own.

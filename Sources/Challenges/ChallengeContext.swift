@@ -9,6 +9,10 @@ public struct ChallengedRequest {
     /// The request target as the challenger sees it.
     public let target: ByteBuffer
     public let hasBody: Bool
+    /// Whether it is a CONNECT, which only the parent answers (RFC 9110 section 9.3.6).
+    public var opensTunnel = false
+    /// Whether it goes out with an answer to the origin behind the parent.
+    public var answersOrigin: () -> Bool = { false }
     /// Whether no client asks. A client's request may wait for this one, so it waits for none of them.
     public let isOwn: Bool
     public let record: ExchangeRecord

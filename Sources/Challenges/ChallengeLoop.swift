@@ -28,6 +28,8 @@ public final class ChallengeLoop {
     private var doubt: ExtentDoubt
     private var stage = Stage.arrived
     var work: ChallengeWork?
+    /// The server that a `401` came from, the parent or the origin; `none` for all other responses.
+    var parentCheck = ParentCheck.none
     /// Of the work that is done, until somebody goes on from it.
     var outcome: ChallengeWork.Outcome?
     /// That an operator gave for this request.
@@ -88,6 +90,8 @@ public final class ChallengeLoop {
     public var failureCount: Int { task.failureCount }
     /// Whether an operator rejected a challenge of this request.
     public var isRejectedByOperator: Bool { rejecting != nil }
+    /// Whether the latest request went out with an answer of its own.
+    public var hasAnswered: Bool { performer.state.ticket != nil }
     /// The field that the answer stands in.
     public var answerField: StaticString { answersByCookies ? "Cookie" : challenger.fields.answer }
     /// The places of a credential that is sent unasked, if not in the field of answers.
@@ -141,6 +145,7 @@ public final class ChallengeLoop {
     /// - Returns: nil where work is to be done first.
     public func judge() -> ChallengeVerdict? {
         if work != nil { return nil }
+        if case .arrived = stage, outcome == nil { parentCheck = .none }
         while true {
             let verdict =
                 switch stage {
@@ -160,7 +165,12 @@ public final class ChallengeLoop {
         }
     }
 
-    private var isChallenge: Bool { response.status == challenger.fields.status }
+    /// Whether the latest response challenges in the name of this server: a `401`, or a parent's `407`, or a `401` that is
+    /// the parent's own.
+    public var isChallenge: Bool {
+        response.status == challenger.fields.status
+            || response.status == .unauthorized && (request.opensTunnel || parentCheck.isRefused)
+    }
 
     /// Tells a challenge from other responses, which are judged.
     private func look(after outcome: ChallengeWork.Outcome?) -> ChallengeVerdict? {
@@ -178,9 +188,18 @@ public final class ChallengeLoop {
             }
             performer.takeCookies(isGood: true)
         }
+        if challenger.isProxy, response.status == .unauthorized, !request.opensTunnel {
+            checkParent(after: outcome)
+            if work != nil { return nil }
+        }
         if isChallenge {
             meetChallenges(onLoginPage: false)
             return nil
+        }
+        if case .undecided = parentCheck {
+            preparation.settle(.none)
+            settle(.open)
+            return .pass(note: nil)
         }
         if doubt.isRaised(about: performer.answer, in: &task) {
             performer.drop()
@@ -273,7 +292,7 @@ public final class ChallengeLoop {
     // MARK: - A challenge
 
     private func meetChallenges(onLoginPage isLoginPage: Bool) {
-        var challenges = isChallenge ? response.challenges(in: challenger.fields.challenge) : []
+        var challenges = isChallenge ? response.challenges(in: challenger.fields) : []
         if isLoginPage { challenges.append(.loginPage) }
         var offers = context.offers(in: challenges, failures: task.failureCount)
         if isChallenge, !offers.contains(where: { $0.space.authenticationMethod != .other }),
@@ -322,7 +341,7 @@ public final class ChallengeLoop {
                 of: answer.credential, in: answer.space,
                 because: "was refused by \(challenger.origin.host):\(challenger.port)")
             // What a KDC refuses the principal has reported to the account; of a ticket the account knows nothing.
-            if answer.space.authenticationMethod != .negotiate {
+            if answer.space.authenticationMethod != .negotiate, !parentCheck.isRefused {
                 preparation.refuse(answer, because: refusal.reason)
             }
             context.state.refuse(refusal, of: context.delegate.client, countedBy: context.metrics)

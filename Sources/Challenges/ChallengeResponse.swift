@@ -34,6 +34,13 @@ public protocol ChallengeResponse: AnyObject {
     func digestBody(_ algorithm: DigestAlgorithm) async -> BodyDigest
 }
 
+extension ChallengeResponse {
+    /// Every challenge by which a server that challenges in these fields does so.
+    func challenges(in fields: ChallengeFields) -> [HeaderChallenge] {
+        fields.challenging(in: status).flatMap { challenges(in: $0) }
+    }
+}
+
 /// The outcome of reading a body that a proof covers.
 public enum BodyDigest {
     /// All of it waits to be passed on; the digest of its content.

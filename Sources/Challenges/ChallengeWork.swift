@@ -26,6 +26,8 @@ enum ChallengeWork {
     case question(QuestionSubject)
     /// It is decided whether this request sends its answer: a verdict on another comes first.
     case admission(AdmissionWaiter)
+    /// The parent is asked whether it takes its answer.
+    case parentProbe(Promise<AnswerVerdict>)
     /// Another request answers to a new nonce first.
     case verdict(Waiter)
     /// A response to another request may bring a nonce for this one. For so many milliseconds at most.
@@ -49,6 +51,8 @@ enum ChallengeWork {
         case question(Result<OperatorAnswer, UnansweredQuestion>)
         /// Nil: it was not decided in time.
         case admission(AnswerAdmission?)
+        /// Nil: it was not told in time.
+        case parentProbe(AnswerVerdict?)
         case verdict(Waiter.Outcome)
         case nonce
         case login(AuthenticationError?)
@@ -78,6 +82,7 @@ enum ChallengeWork {
         case .digest: "body-digest"
         case .credentials: "credentials"
         case .question: "question"
+        case .parentProbe: "probe"
         case .login: "ticket"
         case .session: "session"
         }
@@ -126,12 +131,11 @@ enum ChallengeWork {
                 end.cancel()
             }
             return .admission(await waiter.admission())
+        case .parentProbe(let verdict):
+            return .parentProbe(await verdict.value(within: patience, on: context.loop))
         case .verdict(let waiter): return .verdict(await waiter.verdict(within: patience, on: context.loop))
         case .nonce(let wakeUp, let limit):
-            let end = Alarm(on: context.loop) { wakeUp.expire() }
-            end.set(after: limit)
-            defer { end.cancel() }
-            await wakeUp.value()
+            await wakeUp.value(within: limit, on: context.loop)
             return .nonce
         case .login:
             do throws(AuthenticationError) {
@@ -150,5 +154,18 @@ enum ChallengeWork {
         performer.takeCookies(isGood: !isLogin)
         if isLogin { await performer.session?.resolveDoubt(about: performer.state.ticket) }
         return isLogin
+    }
+}
+
+extension Promise {
+    /// The value; nil when it was not there in time.
+    ///
+    /// - Parameter limit: milliseconds.
+    @discardableResult
+    fileprivate func value(within limit: Int, on loop: EventLoop) async -> Value? {
+        let end = Alarm(on: loop) { self.expire() }
+        end.set(after: limit)
+        defer { end.cancel() }
+        return await value()
     }
 }

@@ -12,6 +12,12 @@ public struct ChallengeFields: Sendable {
     public let answer: StaticString
     public let information: KnownField
 
+    /// The fields of a response with that status that challenge: a proxy may refuse a login by a `401` with the fields of an
+    /// origin.
+    public func challenging(in status: Status) -> [KnownField] {
+        status == .unauthorized && challenge != .wwwAuthenticate ? [challenge, .wwwAuthenticate] : [challenge]
+    }
+
     public static let origin = ChallengeFields(
         status: .unauthorized, challenge: .wwwAuthenticate, answer: "Authorization", information: .authenticationInfo)
     public static let proxy = ChallengeFields(

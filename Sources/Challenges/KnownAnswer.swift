@@ -111,6 +111,8 @@ public struct KnownAnswer {
     ) -> Bool {
         if status == fields.status { return false }
         guard isSent, let prepared else { return true }
+        // A parent may refuse its own answer so.
+        if status == .unauthorized, fields.status != .unauthorized, ticket != nil { return false }
         return prepared.passes(status, ticket: ticket, information: information, target: target)
     }
 }

@@ -1,5 +1,6 @@
 import Authentication
 import Bytes
+import Challenges
 import Credentials
 import DNS
 import HTTP
@@ -95,7 +96,7 @@ public struct ChallengeProbe: Sendable {
             try await exchange.ask(destination, for: requester, purpose: purpose)
         } catch {
             // A parent's challenge, which nobody has answered, is a refusal for the client.
-            if exchange.way.relay != nil, exchange.upstream.head.status == .proxyAuthenticationRequired {
+            if exchange.isChallengedByParent {
                 return Self.response(exchange, isOfParent: true)
             }
             throw Self.failure(error, on: exchange.way)
@@ -104,12 +105,12 @@ public struct ChallengeProbe: Sendable {
     }
 
     private static func failure(_ error: ExchangeFailure, on way: Way) -> Failure {
-        if case .refused(let refusal) = error, refusal.receivedStatus == .proxyAuthenticationRequired,
-            let parent = way.parent
+        if case .refused(let refusal) = error, let parent = way.parent, let status = refusal.receivedStatus,
+            status == .proxyAuthenticationRequired || status == .unauthorized
         {
             return Failure(
-                sentence: "\(parent.origin.title) wants a credential for the tunnel, and none is sent here; its 407 is "
-                    + "explained by --challenge 'Proxy-Authenticate: …'")
+                sentence: "\(parent.origin.title) wants a credential for the tunnel, and none is sent here; its "
+                    + "\(status.rawValue) is explained by --challenge 'Proxy-Authenticate: …'")
         }
         return Failure(sentence: error.sentence(by: way))
     }
@@ -117,7 +118,7 @@ public struct ChallengeProbe: Sendable {
     private static func response(_ exchange: Exchange, isOfParent: Bool) -> Response {
         Response(
             status: Int(exchange.upstream.head.status.rawValue), isOfParent: isOfParent,
-            lines: exchange.upstream.values(of: isOfParent ? .proxyAuthenticate : .wwwAuthenticate),
+            lines: exchange.upstream.values(in: isOfParent ? .proxy : .origin),
             attempts: exchange.record.attempts)
     }
 

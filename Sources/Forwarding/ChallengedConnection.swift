@@ -90,6 +90,11 @@ public final class ChallengedConnection: ChallengeResponse, LoginConnection {
 }
 
 extension UpstreamConnection {
+    /// Every challenge by which a server that challenges in these fields does so.
+    func challenges(in fields: ChallengeFields) -> [HeaderChallenge] {
+        fields.challenging(in: head.status).flatMap { challenges(in: $0) }
+    }
+
     /// Every challenge of the response in fields of that name that can be read. A field that cannot be hides no other.
     public func challenges(in name: KnownField) -> [HeaderChallenge] {
         withHeadBytes { bytes in

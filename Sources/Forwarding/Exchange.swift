@@ -278,13 +278,21 @@ public final class Exchange {
     /// - Returns: nil where work is to be done first.
     func judgeByParent() -> ResponseVerdict? {
         guard let parent = way.relay else { return .pass(note: nil) }
-        let isChallenged = upstream.head.status == .proxyAuthenticationRequired
         guard let verdict = (credentials.challenges?.parent ?? .ignored).judge() else { return nil }
-        guard isChallenged, case .pass(let note) = verdict else { return ResponseVerdict(verdict) }
+        guard isChallengedByParent, case .pass(let note) = verdict else { return ResponseVerdict(verdict) }
         // The parent itself wants something of us, and not of the client.
         let rejection = credentials.challenges?.parent.loop?.rejection
         return .cancel(
-            .unanswered(by: parent, challenges: upstream.challenges(in: .proxyAuthenticate), note: note ?? rejection))
+            .unanswered(
+                by: parent, challenges: upstream.challenges(in: ChallengeFields.proxy), note: note ?? rejection,
+                upstream.head.status))
+    }
+
+    /// Whether the parent that makes the request wants something of us with the response, also with a `401` of its own.
+    var isChallengedByParent: Bool {
+        guard way.relay != nil else { return false }
+        return upstream.head.status == .proxyAuthenticationRequired
+            || credentials.challenges?.parent.loop?.isChallenge == true
     }
 
     /// The decision about a response of the origin.

@@ -41,6 +41,15 @@ public final class ExchangeChallenges {
             }
         }
 
+        /// Whether the latest request went out with an answer.
+        var hasAnswered: Bool {
+            switch self {
+            case .ignored: false
+            case .known(let known): known.state.ticket != nil
+            case .met(let loop): loop.hasAnswered
+            }
+        }
+
         /// Whether there is one.
         var wantsLogin: Bool {
             switch self {
@@ -151,6 +160,10 @@ extension ChallengeContext {
             target: target, hasBody: sample == .request && !exchange.body.isEmpty,
             isOwn: exchange.isOwn, record: exchange.record,
             presence: requester.presence, waiting: exchange.times.waiting)
+        request.opensTunnel = sample == .tunnel
+        request.answersOrigin = { [unowned exchange] in
+            exchange.credentials.challenges?.origin.hasAnswered ?? false
+        }
         request.sample = { sample.content(of: exchange, to: target) }
         self.init(
             source: source, request: request, connection: connection, pages: pages,

@@ -31,6 +31,7 @@ struct ProbeExchange {
             if server.isProxy { await askParent(server, requester) } else { await ask(server, requester) }
         }
         probe.attempt.settle(.none, now: loop.epochMilliseconds)
+        probe.verdict.keep(probe.attempt.verdict ?? AnswerVerdict.none)
         note(requester?.metrics)
         exchange.dissolve(into: loop.buffers)
         requester?.closeOwn()

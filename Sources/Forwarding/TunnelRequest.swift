@@ -133,7 +133,9 @@ struct TunnelRequest {
     ) async throws(Refusal) -> ParentConnector.Tunnel? {
         let status = upstream.head.status
         defer { exchange.record.trace?.endLeg(status: Int(status.rawValue)) }
-        let wants = status == .proxyAuthenticationRequired ? upstream.challenges(in: .proxyAuthenticate) : []
+        // What answers a CONNECT is the parent: a `401` is its own.
+        let isChallenge = status == .proxyAuthenticationRequired || status == .unauthorized
+        let wants = isChallenge ? upstream.challenges(in: ChallengeFields.proxy) : []
         switch ResponseVerdict(await challenges?.judged() ?? .pass(note: nil)) {
         case .cancel(let refusal):
             if !wants.isEmpty { takeNote(of: upstream, challenges, refusal.sentence) }
@@ -147,9 +149,9 @@ struct TunnelRequest {
                 upTo: Forwarding.discardLimit, limits: policy.limits.response, within: Forwarding.discardMilliseconds)
             return nil
         case .pass(let note):
-            if status == .proxyAuthenticationRequired {
+            if isChallenge {
                 takeNote(of: upstream, challenges, note)
-                throw .unanswered(by: parent, challenges: wants, note: note ?? challenges?.rejection)
+                throw .unanswered(by: parent, challenges: wants, note: note ?? challenges?.rejection, status)
             }
             guard status.isSuccessful else { throw .tunnelRefused(by: parent, to: origin, status: status) }
         }

@@ -24,8 +24,8 @@ struct UnansweredNote {
         let fields = challenger.fields
         var response = UnansweredResponse(
             from: challenger, to: requester.delegate(in: exchange),
-            lines: upstream?.values(of: fields.challenge) ?? ["\(HeaderChallenge.socksPassword)"],
-            challenges: upstream?.challenges(in: fields.challenge) ?? [.socksPassword], note: note, outcome: outcome)
+            lines: upstream?.values(in: fields) ?? ["\(HeaderChallenge.socksPassword)"],
+            challenges: upstream?.challenges(in: fields) ?? [.socksPassword], note: note, outcome: outcome)
         response.failures = loop?.failureCount ?? 0
         response.refusals = loop?.refusals ?? []
         response.isRejectedByOperator = loop?.isRejectedByOperator ?? false
@@ -86,21 +86,25 @@ extension ForwardingContext {
         // A refusal that explains what to do says that there is no rule, and no more.
         let note = refusal.explanation == nil ? refusal.sentence : nil
         let challenges = exchange.credentials.challenges
-        switch exchange.upstream.head.status {
-        case .unauthorized:
-            unanswered.take(of: destination.challenger, challenges?.origin.loop, note, .cancelled)
-        case .proxyAuthenticationRequired:
-            guard let parent = exchange.way.relay else { break }
+        if !exchange.isChallengedByParent {
+            if exchange.upstream.head.status == .unauthorized {
+                unanswered.take(of: destination.challenger, challenges?.origin.loop, note, .cancelled)
+            }
+        } else if let parent = exchange.way.relay {
             parent.refusedLogin()
             let isRejected = challenges?.parent.loop?.rejection != nil
             unanswered.take(of: parent.challenger, challenges?.parent.loop, isRejected ? nil : note, .cancelled)
-        default: break
         }
         return refusal
     }
 }
 
 extension UpstreamConnection {
+    /// The values of the fields by which a server that challenges in these fields does so.
+    func values(in fields: ChallengeFields) -> [String] {
+        fields.challenging(in: head.status).flatMap { values(of: $0) }
+    }
+
     /// The values of the response's fields of that name.
     func values(of name: KnownField) -> [String] {
         withHeadBytes { bytes in

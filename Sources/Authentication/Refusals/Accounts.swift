@@ -185,6 +185,9 @@ public final class Accounts: Sendable {
     /// From now on `prober` makes the requests that the proxy asks servers by.
     public func onProbe(_ prober: @escaping @Sendable (Probe) -> Void) { context.onProbe(prober) }
 
+    /// Has the request made, whose verdict is that on its attempt.
+    public func ask(_ probe: Probe) { context.ask(probe) }
+
     /// From now on tells `waker` when `wake` is to be called, in milliseconds since 1970.
     public func onWake(_ waker: @escaping @Sendable (Int) -> Void) { context.onWake(waker) }
 

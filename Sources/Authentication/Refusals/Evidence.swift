@@ -174,6 +174,15 @@ public final class Attempt: Sendable {
                 replica: evidence.ledger.replica, sent: place, knew: 0), evidence)
     }
 
+    /// Makes the attempt of a second answer with the same version, which goes out while this one awaits its verdict. It counts as
+    /// this one does.
+    public func second() -> Attempt {
+        Attempt(
+            SentAnswer(
+                id: 0, server: answer.server, target: answer.target, role: answer.role, replica: answer.replica,
+                sent: evidence.send(), knew: answer.knew), evidence)
+    }
+
     deinit {
         if answer.role != .free { settle(.abandoned, now: evidence.ledger.latestEvent) }
     }
@@ -218,6 +227,14 @@ public struct Probe: Sendable {
     public let attempt: Attempt
     public let credential: Credential
     public let sample: Account.Sample
+    /// Kept with the attempt's verdict when the request has come to its end.
+    public let verdict = Promise<AnswerVerdict>()
+
+    public init(attempt: Attempt, credential: Credential, sample: Account.Sample) {
+        self.attempt = attempt
+        self.credential = credential
+        self.sample = sample
+    }
 }
 
 /// The targets for which a server has accepted a version, as far as there is room for them.

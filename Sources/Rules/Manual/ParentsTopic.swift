@@ -14,8 +14,12 @@ extension ManualTopic {
 
         A rule with `proxy yes` answers a parent's 407, by every scheme; its host is the parent's, its protocol http, https
         or socks. A SOCKS server that wants a user and a password is asked on a connection for each answer; `attache
-        challenges` has it as username/password. A 407 that no rule answers becomes a 502 that names the rule to write: a client's own Proxy-Authorization
-        is for this proxy and goes no further.
+        challenges` has it as username/password. A 407 that no rule answers becomes a 502 that names the rule to write: a
+        client's own Proxy-Authorization is for this proxy and goes no further.
+
+        A parent may refuse a wrong password with a 401 (tinyproxy does). A 401 to CONNECT is always the parent's. For other
+        requests the proxy asks the parent by CONNECT with the same password, until that is known to be right, and where a
+        401 looks like the parent's or would refuse the origin's credential. `probe no` in the rule switches this off.
 
             challenge "corp proxy" { proxy yes; host *.corp.example.com; method ntlm digest; use ci }
 

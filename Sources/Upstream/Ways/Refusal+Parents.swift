@@ -15,8 +15,13 @@ extension Refusal {
     /// A parent's challenge that is ours to answer, and was not. The client must not see it: it would answer for itself,
     /// and we could not pass that on.
     ///
-    /// - Parameter note: why not, where a rule has a credential for it.
-    public static func unanswered(by parent: Parent, challenges: [HeaderChallenge], note: String?) -> Refusal {
+    /// - Parameters:
+    ///   - note: why not, where a rule has a credential for it.
+    ///   - status: that of the response.
+    public static func unanswered(
+        by parent: Parent, challenges: [HeaderChallenge], note: String?,
+        _ status: Status = .proxyAuthenticationRequired
+    ) -> Refusal {
         let title = parent.origin.title
         let schemes = challenges.map { challenge in
             challenge.realm.map { "\(challenge.scheme) realm \"\($0)\"" } ?? challenge.scheme
@@ -27,14 +32,14 @@ extension Refusal {
         } else if schemes.isEmpty {
             refusal = Refusal(
                 .badGateway, .httpProtocolError,
-                "\(title) wants a credential and does not say which (407 without challenge)")
+                "\(title) wants a credential and does not say which (\(status.rawValue) without challenge)")
         } else {
             refusal = Refusal(
                 .badGateway, .proxyConfigurationError,
                 "\(title) wants a credential (\(schemes.joined(separator: ", "))), and no rule gives it one")
             refusal.explanation = linesToAnswer(parent)
         }
-        refusal.receivedStatus = .proxyAuthenticationRequired
+        refusal.receivedStatus = status
         return refusal
     }
 
@@ -46,7 +51,7 @@ extension Refusal {
         var refusal: Refusal
         switch status.rawValue {
         case 504: refusal = Refusal(.gatewayTimeout, .connectionTimeout, sentence)
-        case 401, 403, 405: refusal = Refusal(.badGateway, .httpRequestDenied, sentence)
+        case 403, 405: refusal = Refusal(.badGateway, .httpRequestDenied, sentence)
         default: refusal = Refusal(.badGateway, .destinationUnavailable, sentence)
         }
         refusal.receivedStatus = status

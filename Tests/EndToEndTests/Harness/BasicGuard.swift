@@ -26,7 +26,7 @@ final class BasicGuard: Sendable {
     var accepted: Int { state.withLock { $0.accepted } }
     var refused: Int { state.withLock { $0.refused } }
 
-    fileprivate func admits(_ authorization: String?) -> Bool {
+    func admits(_ authorization: String?) -> Bool {
         state.withLock { state in
             let right = "Basic " + Data("\(user):\(state.password)".utf8).base64EncodedString()
             switch authorization {

@@ -154,11 +154,19 @@ struct ChallengeCookieConversations {
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="y"
                Set-Cookie: route=b
-            << GET http://h/ HTTP/1.1
+            << connect p:8080
+            server 2 << CONNECT h:80 HTTP/1.1
+            server 2 >> HTTP/1.1 407 Proxy Authentication Required
+               Proxy-Authenticate: Basic realm="x"
+            server 2 << CONNECT h:80 HTTP/1.1
+               Proxy-Authorization: Basic base64(u:p)
+            server 2 >> HTTP/1.1 200 OK
+            server 2 << close
+            server 1 << GET http://h/ HTTP/1.1
                Proxy-Authorization: Basic base64(u:p)
                Authorization: Basic base64(u:p)
                Cookie: route=b
-            >> HTTP/1.1 200 OK
+            server 1 >> HTTP/1.1 200 OK
             << HTTP/1.1 200 OK
                Set-Cookie: route=b
             """)

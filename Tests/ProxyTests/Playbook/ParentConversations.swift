@@ -50,10 +50,19 @@ struct ParentConversations {
                Proxy-Authorization: Basic base64(u:p)
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
-            << GET http://h/ HTTP/1.1
+            # the parent's password was never accepted: does the 401 refuse it?
+            << connect proxy:8080
+            server 2 << CONNECT h:80 HTTP/1.1
+            server 2 >> HTTP/1.1 407 Proxy Authentication Required
+               Proxy-Authenticate: Basic realm="corp"
+            server 2 << CONNECT h:80 HTTP/1.1
+               Proxy-Authorization: Basic base64(u:p)
+            server 2 >> HTTP/1.1 200 OK
+            server 2 << close
+            server 1 << GET http://h/ HTTP/1.1
                Proxy-Authorization: Basic base64(u:p)
                Authorization: Basic base64(v:q)
-            >> HTTP/1.1 200 OK
+            server 1 >> HTTP/1.1 200 OK
             << HTTP/1.1 200 OK
             """)
     }

@@ -44,6 +44,8 @@ public final class ChallengeLoop {
     private var showsCredential = false
     /// How often a challenge came back for an answer.
     private var renewals = 0
+    /// Whether an answer on a used nonce came back without a challenge.
+    private var wentForNonce = false
     /// The rule by which an operator rejected a challenge of this request; nil: none did.
     private var rejecting: RuleReference?
     /// The sentence for the client where the challenges stay unanswered because an operator rejected one; nil otherwise.
@@ -273,6 +275,8 @@ public final class ChallengeLoop {
             }
         }
         settle(.accepted)
+        // The same password is good on a nonce of its own.
+        if wentForNonce { preparation.noteUsedUp() }
         request.record.trace?.note(.accepted)
         return .pass(note: performer.missingScope)
     }
@@ -351,6 +355,7 @@ public final class ChallengeLoop {
             next = goOn(to: preparation.begin(answer, after: outcome), round)
         case .resend(let answer): next = goOn(to: preparation.renew(answer, after: outcome), round)
         case .sendUnanswered:
+            wentForNonce = performer.answer?.space.authenticationMethod == .digest && round.offers.isEmpty
             doubt.drop(performer.answer)
             // The answer on a nonce of its own is another one, and counts. A leader's counts already.
             if preparation.attempt?.leads == false { preparation.settle(.none) }

@@ -225,6 +225,20 @@ import Testing
         #expect(task.failureCount == 1)
     }
 
+    @Test(arguments: [RepeatedChallenge.unrelated, .renewed])
+    func `an answer that was good before meets a 401 without a challenge: the request goes out once without`(
+        refusal: RepeatedChallenge
+    ) {
+        let space = ProtectionSpace(origin: origin, realm: "r", authenticationMethod: .digest)
+        var task = ChallengeTask(preempted: Answer(space: space, challenge: nil, credential: ci))
+        #expect(challenged(&task, by: "", refusal) == "send unanswered")
+        #expect(challenged(&task, by: #"Digest realm="r", nonce="n""#) == "look up digest")
+        _ = task.foundDefault(nil)
+        #expect(decided(&task, .useCredential(ci)) == "answer digest with ci")
+        #expect(challenged(&task, by: "", .renewed) == "pass: no challenge that can be answered")
+        #expect(task.failureCount == 0)
+    }
+
     @Test func `an answer sent unasked that meets another space was not refused`() {
         var task = ChallengeTask(
             preempted: Answer(

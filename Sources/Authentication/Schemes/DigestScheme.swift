@@ -158,7 +158,11 @@ private final class DigestAuthenticator: RequestAuthenticator {
 
     func refused(by challenges: [HeaderChallenge], ticket: AuthorizationTicket) -> RepeatedChallenge {
         let ours = challenges.compactMap { DigestChallenge($0) }.first { self.isOurs($0) }
-        guard let challenge = ours else { return .unrelated }
+        guard let challenge = ours else {
+            // A server may say no more than that about a nonce that was used.
+            guard challenges.isEmpty else { return .unrelated }
+            return session(of: ticket).map { $0.count.isProven || ticket.count > 1 } ?? true ? .renewed : .unrelated
+        }
         guard let session = session(of: ticket) else { return .renewed }
         let isNewNonce = challenge.nonce != session.challenge.nonce
         if session.count.isProven || ticket.count > 1 { return isNewNonce || challenge.isStale ? .renewed : .refused }

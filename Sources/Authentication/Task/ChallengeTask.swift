@@ -122,6 +122,9 @@ public struct ChallengeTask: Sendable {
             }
         }
         let round = Round(response: response, offers: history.helpful(among: offers))
+        if let answer, let refusal, offers.isEmpty, !history.wentBare, mayHaveComeTooLate(answer, refusal) {
+            return sendBare()
+        }
         switch (answer, refusal) {
         case (let answer?, nil):
             if answer.challenge != nil { history.takeBack() }
@@ -140,6 +143,19 @@ public struct ChallengeTask: Sendable {
             state = .rereading(round, answer)
             return .reread(answer)
         }
+    }
+
+    /// Whether a response that names no challenge may be about an answer that was good for an earlier request: a nonce has been
+    /// used, or a session has ended. Without an answer the server says what it wants.
+    private func mayHaveComeTooLate(_ answer: Answer, _ refusal: RepeatedChallenge) -> Bool {
+        guard answer.space.authenticationMethod.answersRequests, !answer.isUnasked else { return false }
+        return refusal == .renewed || refusal == .unrelated && answer.challenge == nil
+    }
+
+    private mutating func sendBare() -> Action {
+        history.wentBare = true
+        state = .awaitingResponse(nil)
+        return .sendUnanswered
     }
 
     /// The value of a refused credential, read again.
@@ -164,10 +180,7 @@ public struct ChallengeTask: Sendable {
         var isJudged = round.judges(answer) || !answer.space.authenticationMethod.answersRequests
         if case .fetched = value { isJudged = true }
         if !isJudged {
-            guard !history.wentBare else { return consider(round) }
-            history.wentBare = true
-            state = .awaitingResponse(nil)
-            return .sendUnanswered
+            return history.wentBare ? consider(round) : sendBare()
         }
         history.noteRefusal(of: answer)
         state = .parking(round)
@@ -269,9 +282,7 @@ public struct ChallengeTask: Sendable {
         guard case .awaitingResponse(let answer?) = state, answer.challenge == nil, !history.wentBare,
             answer.space.authenticationMethod.answersRequests
         else { return nil }
-        history.wentBare = true
-        state = .awaitingResponse(nil)
-        return .sendUnanswered
+        return sendBare()
     }
 
     /// Whether nothing more is done about challenges.

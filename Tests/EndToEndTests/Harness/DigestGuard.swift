@@ -16,6 +16,8 @@ final class DigestGuard: Sendable {
         var usesPerNonce: Int?
         /// Each challenge has a nonce of its own, which is good for one answer; another is refused without a word of staleness.
         var noncePerChallenge = false
+        /// An answer on another nonce gets a `401` without a challenge.
+        var isSilentAboutNonces = false
         /// Each challenge has a nonce of its own, whose `nc` goes up by one with each answer (RFC 7616 section 3.4 lets servers
         /// insist).
         var countsStrictly = false
@@ -81,6 +83,7 @@ final class DigestGuard: Sendable {
             if state.staleNonces.contains(nonce) { return .challenged(challenge(nonce: state.nonce, isStale: true)) }
             if let fault = fault(in: answer, request: request, expected: expected, state: &state) {
                 state.refused.append(fault)
+                if terms.isSilentAboutNonces, fault == "unknown nonce" { return .challenged("") }
                 return .challenged(challenge(&state))
             }
             if let limit = terms.usesPerNonce, state.counts.count >= limit { renew(&state) }
@@ -204,7 +207,8 @@ extension RecordingOrigin {
             let isRefused = hold.refuses(request)
             switch try sentry.judge(isRefused ? Message(head: request.startLine) : request) {
             case .challenged(let value):
-                try connection.reply("401 Unauthorized", ["WWW-Authenticate: \(value)"], "who are you?")
+                let challenge = value.isEmpty ? [] : ["WWW-Authenticate: \(value)"]
+                try connection.reply("401 Unauthorized", challenge, "who are you?")
             case .accepted(let info):
                 let (fields, content) = (info.map { ["Authentication-Info: \($0)"] } ?? [], sentry.terms.content)
                 switch sentry.terms.framing {

@@ -51,12 +51,12 @@ extension AnswerSource {
     }
 
     private func unaskedRule(for methods: [AuthenticationMethod]) -> (ProtectionSpace, Ruling)? {
-        guard !challenger.isProxy, !terms.isReadOnTheWay, [.http, .https].contains(challenger.origin.protocol) else {
-            return nil
-        }
+        guard !terms.isReadOnTheWay, [.http, .https].contains(challenger.origin.protocol) else { return nil }
         for method in methods {
             let space = ProtectionSpace(origin: challenger.origin, realm: nil, authenticationMethod: method)
             let rule = delegate.rule(for: space, failures: 0)
+            // A parent gets nothing before its time by a rule that speaks of origins as well.
+            if challenger.isProxy, !rule.isForParents { continue }
             if method == .default ? rule.isPlaced : rule.preemption == .always { return (space, rule) }
         }
         return nil

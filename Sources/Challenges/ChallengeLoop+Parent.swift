@@ -7,7 +7,7 @@ import Model
 /// A `401` that came through a parent which made the request: it may be the origin's, or the parent's own. tinyproxy asks for a
 /// password with a `407`, and refuses a wrong one with a `401`.
 enum ParentCheck {
-    /// The response is no such, or was not looked at.
+    /// The response is another one, or was not looked at.
     case none
     /// A verdict on the same answer is awaited, which may stand refused in the account already. Becomes any other.
     case asked(isCounted: Bool)
@@ -15,7 +15,7 @@ enum ParentCheck {
     case accepted
     /// It is the parent's, and the account knows of the refusal.
     case refused
-    /// Nothing came of it, and the response does not look like the parent's.
+    /// The parent gave no verdict, and the response does not look like its own.
     case undecided
 
     var isRefused: Bool { if case .refused = self { true } else { false } }

@@ -69,6 +69,72 @@ import Testing
     }
 }
 
+// MARK: - A parent that never asks
+
+extension UnauthorizedParentTests {
+    private final class SilentParent: Sendable {
+        let sentry = BasicGuard()
+
+        func server() throws -> RecordingOrigin {
+            try RecordingOrigin.answering { request, connection in
+                guard self.sentry.admits(request["Proxy-Authorization"]) else {
+                    return try connection.reply("401 Unauthorized")
+                }
+                guard request.method == "CONNECT" else { return try connection.reply(body: "ok") }
+                try connection.wire.send("HTTP/1.1 200 OK\r\n\r\n")
+                // The origin behind it.
+                _ = try connection.wire.readHead()
+                try connection.reply(body: "inside")
+            }
+        }
+    }
+
+    private func running(
+        _ modifiers: String, _ password: String = Account.password,
+        _ body: (AttacheProcess, BasicGuard, RecordingOrigin) throws -> Void
+    ) throws {
+        let parent = SilentParent()
+        let server = try parent.server()
+        let rules = """
+            credential corp { user \(Account.user); password file @/password }
+            parent corp { http 127.0.0.1:\(server.port) }
+            challenge { proxy yes; host 127.0.0.1; method basic; use corp; \(modifiers) }
+            route * { via corp }
+            """
+        let setting = AttacheProcess.Setting(files: ["password": password + "\n"])
+        try AttacheProcess.running(rules, setting: setting) { try body($0, parent.sentry, server) }
+    }
+
+    @Test(arguments: ["preempt always", "secure no; preempt always"])
+    func `a parent that answers a CONNECT without a login by a bare 401 gets it with the first one`(
+        modifiers: String
+    ) throws {
+        try running(modifiers) { proxy, sentry, _ throws in
+            for _ in 1...2 { #expect(try proxy.get("http://origin.example/", "-p").text == "inside") }
+            for page in 1...3 { #expect(try proxy.get("http://origin.example/\(page)").text == "ok") }
+            #expect(sentry.unanswered == 0)
+            #expect(sentry.refused == 0)
+        }
+    }
+
+    @Test func `a rule for parents by https gives nothing to one by http`() throws {
+        try running("secure yes; preempt always") { proxy, sentry, _ throws in
+            #expect(try proxy.get("http://origin.example/").status == 401)
+            #expect(sentry.accepted == 0)
+        }
+    }
+
+    @Test func `a wrong password that goes to such a parent unasked is sent twice, and again when it is set anew`() throws {
+        try running("preempt always", Account.wrongPassword) { proxy, sentry, _ throws in
+            for page in 1...4 { #expect(try proxy.get("http://origin.example/\(page)").status != 200) }
+            for _ in 1...3 { _ = try? proxy.get("http://origin.example/", "-p") }
+            #expect((1...2).contains(sentry.refused), "the wrong password was sent \(sentry.refused) times")
+            try proxy.replace("password", with: Account.password + "\n")
+            #expect(try Wait.until { try proxy.get("http://origin.example/").status == 200 })
+        }
+    }
+}
+
 // MARK: - A played one
 
 extension UnauthorizedParentTests {

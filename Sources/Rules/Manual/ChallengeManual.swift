@@ -155,7 +155,8 @@ extension ChallengeDirective {
             401 or 403 the request goes out once without it; a path that asks for another realm, or that needs no answer,
             gets none unasked from then on. `always`: with every request, before any challenge, for servers that answer 404
             or a bare 401 and never ask: one token, or by `method basic` one password; only with `host` and `secure yes`,
-            or for hosts that are this machine.
+            or for hosts that are this machine. With `proxy yes` it goes with every request and CONNECT to that parent;
+            `secure no` beside it allows that also for a parent by http, where anyone on the way can read it.
             """),
         .authorization: DirectiveManual(
             "keep|replace",

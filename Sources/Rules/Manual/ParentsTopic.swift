@@ -23,6 +23,11 @@ extension ManualTopic {
 
             challenge "corp proxy" { proxy yes; host *.corp.example.com; method ntlm digest; use ci }
 
+        A parent that answers a CONNECT without a password by a bare 401 never asks. `preempt always` sends the password with
+        each request: for a parent by https, on this machine, or with `secure no` in the rule.
+
+            challenge "never asks" { proxy yes; host gw.corp.example.com; secure no; method basic; use ci; preempt always }
+
         = PAC files
         With `pac` a script names the proxies for each host, or DIRECT for none. `attache check` runs the script once.
 

@@ -31,16 +31,23 @@ struct UnaskedChecks: BlockReader {
         } else {
             return
         }
-        if let sentence = fault(of: rule) { return log.report(at: range, "\(subject) \(sentence)") }
+        if let sentence = fault(of: rule, isPlaced: placed != nil) { return log.report(at: range, "\(subject) \(sentence)") }
         checkPredicates(of: rule, subject, source)
         if placed == nil { checkMethods(of: rule, used, source, range) }
     }
 
-    private func fault(of rule: Configuration.ChallengeRule) -> String? {
-        if rule.isProxy == true { return "goes with origins: a parent proxy asks for its credential" }
+    /// - Parameter isPlaced: whether the credential has a place of its own, which a parent would pass on.
+    private func fault(of rule: Configuration.ChallengeRule, isPlaced: Bool) -> String? {
+        if rule.isProxy == true, isPlaced {
+            return "goes with origins: a parent proxy reads Proxy-Authorization alone"
+        }
         if !rule.namesHosts { return "needs 'host': no other server is to see the credential" }
         if rule.isSecure != true, !rule.staysOnThisMachine {
-            return "needs 'secure yes': over http anyone on the way can read the credential"
+            if rule.isProxy != true { return "needs 'secure yes': over http anyone on the way can read the credential" }
+            if rule.isSecure == nil {
+                return "needs 'secure yes' for a parent by https; 'secure no' lets anyone on the way to a parent by http "
+                    + "read the credential"
+            }
         }
         let schemes: [NetworkProtocol] = [.http, .https]
         if !rule.protocols.isEmpty, !rule.protocols.contains(where: schemes.contains) {

@@ -27,6 +27,8 @@ public struct Ruling: Sendable, Equatable {
     public let isPlaced: Bool
     /// Whether the rule speaks of the method by its name, and not of any.
     public let namesMethod: Bool
+    /// Whether the rule says `proxy yes`.
+    public let isForParents: Bool
     /// Whether the answer is told, and not given.
     public let isReport: Bool
 
@@ -46,6 +48,7 @@ public struct Ruling: Sendable, Equatable {
         learns = rule.learns
         isPlaced = !rule.placements.isEmpty
         namesMethod = rule.methods != nil
+        isForParents = rule.isProxy == true
         isReport = rule.mode == .report
     }
 
@@ -64,6 +67,7 @@ public struct Ruling: Sendable, Equatable {
         learns = false
         isPlaced = false
         namesMethod = false
+        isForParents = false
         isReport = false
     }
 

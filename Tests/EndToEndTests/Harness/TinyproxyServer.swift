@@ -1,7 +1,7 @@
 /// A real tinyproxy as parent proxy. It asks for a password with a `407`, and refuses a wrong one with a `401`, both in the
 /// realm `Tinyproxy`.
 final class TinyproxyServer: Sendable {
-    /// Its configuration takes letters and digits.
+    /// The password that it wants: its configuration allows letters and digits.
     static let password = "pArentPassw0rd7"
 
     let port: UInt16

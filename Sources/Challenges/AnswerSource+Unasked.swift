@@ -55,7 +55,7 @@ extension AnswerSource {
         for method in methods {
             let space = ProtectionSpace(origin: challenger.origin, realm: nil, authenticationMethod: method)
             let rule = delegate.rule(for: space, failures: 0)
-            // A parent gets nothing before its time by a rule that speaks of origins as well.
+            // A rule that also holds for origins sends nothing to a parent before it asks.
             if challenger.isProxy, !rule.isForParents { continue }
             if method == .default ? rule.isPlaced : rule.preemption == .always { return (space, rule) }
         }

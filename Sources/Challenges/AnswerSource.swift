@@ -42,11 +42,15 @@ public final class AnswerSource {
     /// Nil where no rule wants to learn.
     public let learning: Learning?
     public let loop: EventLoop
+    /// The credentials of the request that are being stored.
+    private let storage: PendingStorage
     public var terms = UnaskedTerms()
 
     public init(
-        delegate: RuleDelegate, challenger: Challenger, urlCredential: Credential?, learning: Learning?, loop: EventLoop
+        delegate: RuleDelegate, challenger: Challenger, urlCredential: Credential?, learning: Learning?,
+        loop: EventLoop, storage: PendingStorage = PendingStorage()
     ) {
+        self.storage = storage
         self.delegate = delegate
         self.challenger = challenger
         self.urlCredential = urlCredential
@@ -277,7 +281,7 @@ public final class AnswerSource {
                 credential, for: space, of: client, at: loop.epochMilliseconds, limit: policy.timeouts.session)
             if isNew { state.noteLearned(credential, for: space, of: client) }
             state.sessionOrigins.insert([space.origin])
-        case .permanent: loop.spawn { await state.keep(credential, for: space, of: client) }
+        case .permanent: storage.begin(on: loop) { await state.keep(credential, for: space, of: client) }
         }
     }
 }

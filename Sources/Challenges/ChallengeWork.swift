@@ -162,7 +162,7 @@ extension Promise {
     ///
     /// - Parameter limit: milliseconds.
     @discardableResult
-    fileprivate func value(within limit: Int, on loop: EventLoop) async -> Value? {
+    func value(within limit: Int, on loop: EventLoop) async -> Value? {
         let end = Alarm(on: loop) { self.expire() }
         end.set(after: limit)
         defer { end.cancel() }

@@ -13,10 +13,14 @@ public struct Learning {
     public let origin: Origin
     public let request: LearningEvidence<SessionClient>.Request
     public let loop: EventLoop
+    /// The credentials of the request that are being stored.
+    private let storage: PendingStorage
 
     public init(
-        delegate: RuleDelegate, origin: Origin, request: LearningEvidence<SessionClient>.Request, loop: EventLoop
+        delegate: RuleDelegate, origin: Origin, request: LearningEvidence<SessionClient>.Request, loop: EventLoop,
+        storage: PendingStorage = PendingStorage()
     ) {
+        self.storage = storage
         self.delegate = delegate
         self.origin = origin
         self.request = request
@@ -80,7 +84,7 @@ public struct Learning {
             if isNew { state.noteLearned(credential, for: space, of: delegate.client) }
         } else {
             let (state, client) = (state, delegate.client)
-            loop.spawn { await state.keep(credential, for: space, of: client) }
+            storage.begin(on: loop) { await state.keep(credential, for: space, of: client) }
         }
         return credential
     }

@@ -36,6 +36,8 @@ public final class Exchange {
     /// Which way the request goes.
     public var way = Way.direct
     public var credentials = ExchangeCredentials()
+    /// The credentials of the request that are being stored.
+    public let storage = PendingStorage()
     /// Nil for a client's.
     public var own: OwnRequest?
     /// The probe that the request is; nil for all others.
@@ -151,6 +153,7 @@ public final class Exchange {
         forwarding.reset()
         way = .direct
         times.forget()
+        if storage.isPending { storage.reset() }
         credentials.forget()
         own.forget()
         probe.forget()

@@ -180,7 +180,8 @@ extension AnswerSource {
         self.init(
             delegate: requester.delegate(in: exchange), challenger: challenger,
             urlCredential: challenger.isProxy ? nil : URLCredential.of(exchange.request, in: head.readable),
-            learning: learns ? Learning(from: exchange, of: requester, at: challenger) : nil, loop: requester.loop)
+            learning: learns ? Learning(from: exchange, of: requester, at: challenger) : nil, loop: requester.loop,
+            storage: exchange.storage)
     }
 }
 
@@ -200,7 +201,7 @@ extension Learning {
             request: LearningEvidence.Request(
                 challenger.origin, method: head.readable.extracting(exchange.request.methodName),
                 target: target.readable),
-            loop: requester.loop)
+            loop: requester.loop, storage: exchange.storage)
     }
 }
 

@@ -67,6 +67,7 @@ public struct Forwarding: ~Copyable {
         case answers
         case copy
         case verdict
+        case storage
         case uploadEnd(ExchangeFailure?)
         case disposal
         case relayCopy
@@ -205,6 +206,7 @@ public struct Forwarding: ~Copyable {
         case .copy: try await context.workOnCopy()
         case .verdict:
             await context.exchange.credentials.challenges?.performWork()
+        case .storage: await context.exchange.storage.wait(on: context.requester.loop)
         case .uploadEnd(let failure):
             await upload?.end()
             if let failure { throw failure }
@@ -345,6 +347,11 @@ public struct Forwarding: ~Copyable {
         guard isRelayed else {
             stage = .over
             return .ended(keeps: false)
+        }
+        if context.exchange.storage.isPending {
+            verdict = note.map { .pass(note: $0) }
+            stage = .judged
+            return wait(for: .storage)
         }
         upload = upload ?? .beginRest(context)
         upload?.settle()

@@ -17,11 +17,14 @@ struct CredentialStoreTests {
 
     /// Asks with user and password in the URL, which curl would make an `Authorization` of.
     private func getWithUser(_ origin: RecordingOrigin, through proxy: AttacheProcess) throws -> Int {
-        let password = Account.password.replacing("/", with: "%2F")
-        let url = origin.url().replacing("://", with: "://\(Account.user):\(password)@")
-        return try proxy.exchange(
-            "GET \(url) HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\nConnection: close\r\n\r\n"
+        try proxy.exchange(
+            "GET \(urlWithUser(origin)) HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\nConnection: close\r\n\r\n"
         ).status
+    }
+
+    private func urlWithUser(_ origin: RecordingOrigin) -> String {
+        let password = Account.password.replacing("/", with: "%2F")
+        return origin.url().replacing("://", with: "://\(Account.user):\(password)@")
     }
 
     /// A store of its own for rules that name one.
@@ -49,15 +52,62 @@ struct CredentialStoreTests {
             try AttacheProcess.running(rules) { proxy throws in
                 #expect(try proxy.get(origin.url()).status == 401)
                 #expect(try getWithUser(origin, through: proxy) == 200)
-                // The client has its answer before the credential is on the disk.
-                if persistence == "permanent" {
-                    #expect(try Wait.until { try proxy.get(origin.url()).status == 200 })
-                }
+                // The client has its answer when the credential is on the disk.
+                if persistence == "permanent" { #expect(try proxy.get(origin.url()).status == 200) }
             }
             try AttacheProcess.running(rules) { proxy throws in
                 #expect(try proxy.get(origin.url()).status == (persistence == "permanent" ? 200 : 401))
             }
             #expect(Data(Scratch.bytes(path)).range(of: Data(Account.password.utf8)) == nil)
+        }
+    }
+
+    @Test func `a proxy that stops when its client has the response has kept the credential`() throws {
+        let origin = try origin()
+        for learns in [false, true] {
+            for round in 1...3 {
+                let store = Scratch.folder("store") + "/credentials.db"
+                let rule = "host 127.0.0.1; default; persistence permanent\(learns ? "; learn yes; method basic" : "")"
+                try AttacheProcess.running("store sqlite \(store)\nchallenge { \(rule) }") { proxy throws in
+                    if learns {
+                        #expect(try proxy.get(origin.url()).status == 401)
+                        let login = "\(Account.user):\(Account.password)"
+                        #expect(try proxy.get(origin.url(), "-u", login).status == 200)
+                    } else {
+                        #expect(try getWithUser(origin, through: proxy) == 200)
+                    }
+                    proxy.signal(SIGSTOP)
+                    defer { proxy.signal(SIGCONT) }
+                    let rows = try Finished.run(
+                        "sqlite3", [store, "SELECT count(*) FROM attache_credentials"], seconds: 10)
+                    #expect(rows.output == "1\n", "round \(round), learns: \(learns): \(rows)")
+                }
+            }
+        }
+    }
+
+    @Test func `a store that takes nothing for a while holds no response for ever, and other clients wait for nothing`()
+        throws
+    {
+        let origin = try origin()
+        let store = Scratch.folder("store") + "/credentials.db"
+        let rules = "store sqlite \(store)\nchallenge { host 127.0.0.1; default; persistence permanent }"
+        try AttacheProcess.running(rules, setting: .init(threads: 1)) { proxy throws in
+            let lock = """
+                import signal, sqlite3, sys
+                store = sqlite3.connect(sys.argv[1], isolation_level=None)
+                store.execute("BEGIN IMMEDIATE")
+                print("locked", flush=True)
+                signal.pause()
+                """
+            let holder = try Subprocess("python3", ["-c", lock, store])
+            defer { _ = holder.kill() }
+            #expect(Wait.until { holder.output.contains("locked") }, "\(holder.errorOutput)")
+            let wire = try proxy.connect()
+            try wire.send("GET \(urlWithUser(origin)) HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n\r\n")
+            #expect(Wait.until { origin.messages.contains { $0["Authorization"] != nil } })
+            #expect(try proxy.get(origin.url("/other")).status == 401)
+            #expect(try wire.readResponse(to: "GET").status == 200)
         }
     }
 

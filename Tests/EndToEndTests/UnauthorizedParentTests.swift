@@ -124,7 +124,7 @@ extension UnauthorizedParentTests {
         }
     }
 
-    @Test func `a wrong password that goes to such a parent unasked is sent twice, and again when it is set anew`() throws {
+    @Test func `a wrong password that goes to such a parent unasked is sent twice, until it is set anew`() throws {
         try running("preempt always", Account.wrongPassword) { proxy, sentry, _ throws in
             for page in 1...4 { #expect(try proxy.get("http://origin.example/\(page)").status != 200) }
             for _ in 1...3 { _ = try? proxy.get("http://origin.example/", "-p") }

@@ -123,7 +123,8 @@ extension ChallengeDirective {
                 """,
             """
             An accepted credential from a URL is kept: none (this request), session (for the same client: the user that it
-            authenticated as, else its address), or permanent (in the store).
+            authenticated as, else its address), or permanent (in the store). The response that accepts it goes out when the
+            store has it; where that takes more than 2 s, before.
 
             WARNING: with `permanent`, a password in one client's URL answers for all clients that the rule matches.
             """),

@@ -31,7 +31,9 @@ struct UnaskedChecks: BlockReader {
         } else {
             return
         }
-        if let sentence = fault(of: rule, isPlaced: placed != nil) { return log.report(at: range, "\(subject) \(sentence)") }
+        if let sentence = fault(of: rule, isPlaced: placed != nil) {
+            return log.report(at: range, "\(subject) \(sentence)")
+        }
         checkPredicates(of: rule, subject, source)
         if placed == nil { checkMethods(of: rule, used, source, range) }
     }
@@ -43,10 +45,12 @@ struct UnaskedChecks: BlockReader {
         }
         if !rule.namesHosts { return "needs 'host': no other server is to see the credential" }
         if rule.isSecure != true, !rule.staysOnThisMachine {
-            if rule.isProxy != true { return "needs 'secure yes': over http anyone on the way can read the credential" }
+            if rule.isProxy != true {
+                return "needs 'secure yes': over http anyone on the way can read the credential"
+            }
             if rule.isSecure == nil {
-                return "needs 'secure yes' for a parent by https; 'secure no' lets anyone on the way to a parent by http "
-                    + "read the credential"
+                return "needs 'secure yes' for a parent by https; 'secure no' lets anyone on the way to a parent by "
+                    + "http read the credential"
             }
         }
         let schemes: [NetworkProtocol] = [.http, .https]

@@ -2,7 +2,7 @@ import Authentication
 import IO
 
 /// The credentials of one request that are on their way to the store (`persistence permanent`). The response goes to the client
-/// when they are there: what a client is told to be right, a proxy that is killed now has kept.
+/// when they are there: a proxy that is killed behind a response has kept the credential.
 ///
 /// Belongs to its loop.
 public final class PendingStorage {

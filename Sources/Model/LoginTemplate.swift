@@ -19,9 +19,12 @@ public struct LoginTemplate: Sendable, Equatable {
     /// A path, or a URL.
     public let action: String
     public let fields: [Field]
+    /// Whether the fields are sent as the members of a JSON object, and not as a form.
+    public let isJSON: Bool
 
-    public init(action: String, fields: [Field]) {
+    public init(action: String, fields: [Field], isJSON: Bool = false) {
         self.action = action
         self.fields = fields
+        self.isJSON = isJSON
     }
 }

@@ -1,21 +1,30 @@
 import Bytes
 import Crypto
 
-/// Content of the type `application/x-www-form-urlencoded` (WHATWG URL section 5.2) or `multipart/form-data` (RFC 7578),
-/// which may hold a secret: the array that it grows in is wiped.
+/// Content of the type `application/x-www-form-urlencoded` (WHATWG URL section 5.2), `multipart/form-data` (RFC 7578) or
+/// `application/json` (an object of texts, RFC 8259), which may hold a secret: the array that it grows in is wiped.
 struct FormEncoding: ~Copyable {
     private var content: [UInt8] = []
     private let charset: HTMLCharset
     /// Between the fields; nil: they are URL-encoded.
     private let boundary: String?
+    private let isJSON: Bool
 
-    /// - Parameter boundary: a text that no field holds, for `multipart/form-data`.
-    init(charset: HTMLCharset, boundary: String? = nil) {
-        self.charset = charset
-        self.boundary = boundary
+    /// - Parameters:
+    ///   - boundary: a text that no field holds, for `multipart/form-data`.
+    ///   - isJSON: whether the fields are members of a JSON object, in UTF-8.
+    init(charset: HTMLCharset, boundary: String? = nil, isJSON: Bool = false) {
+        self.charset = isJSON ? .utf8 : charset
+        self.boundary = isJSON ? nil : boundary
+        self.isJSON = isJSON
     }
 
     mutating func beginField(_ name: String) {
+        if isJSON {
+            add((content.isEmpty ? "{\"" : "\",\"").utf8Span.span)
+            append(name.utf8Span.span)
+            return add("\":\"".utf8Span.span)
+        }
         guard let boundary else {
             if !content.isEmpty { add(.ampersand) }
             append(charset.encode(name).span)
@@ -51,6 +60,10 @@ struct FormEncoding: ~Copyable {
 
     consuming func end() -> FormContent {
         var type = "application/x-www-form-urlencoded"
+        if isJSON {
+            type = "application/json"
+            add((content.isEmpty ? "{}" : "\"}").utf8Span.span)
+        }
         if let boundary {
             type = "multipart/form-data; boundary=\(boundary)"
             add("\(content.isEmpty ? "" : "\r\n")--\(boundary)--\r\n".utf8Span.span)
@@ -62,6 +75,7 @@ struct FormEncoding: ~Copyable {
 
     private mutating func append(_ bytes: Span<UInt8>) {
         guard boundary == nil else { return add(bytes) }
+        if isJSON { return appendEscaped(bytes) }
         for index in bytes.indices {
             let byte = bytes[index]
             switch byte {
@@ -73,6 +87,23 @@ struct FormEncoding: ~Copyable {
                 add(UInt8(ascii: "%"))
                 add(Self.digit(byte >> 4))
                 add(Self.digit(byte & 0xF))
+            }
+        }
+    }
+
+    /// RFC 8259 section 7.
+    private mutating func appendEscaped(_ bytes: Span<UInt8>) {
+        for index in bytes.indices {
+            let byte = bytes[index]
+            switch byte {
+            case .quote, .backslash:
+                add(.backslash)
+                add(byte)
+            case 0..<0x20:
+                add("\\u00".utf8Span.span)
+                add(Self.digit(byte >> 4))
+                add(Self.digit(byte & 0xF))
+            default: add(byte)
             }
         }
     }

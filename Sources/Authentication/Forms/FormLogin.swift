@@ -79,18 +79,21 @@ public struct FormLogin: Sendable {
 
     /// Begins by asking for a page.
     public mutating func begin(at target: [UInt8]) -> Step {
+        if template.isJSON { return submitJSON() }
         state = .seeking(target: target)
         return .get(target: target)
     }
 
     /// Begins with a response that is there already, to a request without any cookies.
     public mutating func begin(with page: LoginPage, at target: [UInt8], now: Int) -> Step {
+        if template.isJSON { return submitJSON() }
         state = .seeking(target: target)
         return received(page, now: now)
     }
 
     /// Begins where the rule says that forms are sent to.
     public mutating func beginAtAction() -> Step {
+        if template.isJSON { return submitJSON() }
         guard case .here(let target)? = action(from: [.slash]) else { return submit(nil, at: [.slash]) }
         state = .seekingAtAction(target: target)
         return .get(target: target)
@@ -116,6 +119,7 @@ public struct FormLogin: Sendable {
             return isAgain(step) ? finish(.refused) : step
         case .named(let target, let content):
             take(page, at: target, now: now)
+            if page.wantsJSON { return finish(.failed(.wantsJSON(status: page.status))) }
             if let ended = verdict(page.status) { return ended }
             guard page.isRedirect else { return submit(form(of: page), at: target) }
             if page.repeatsMethod {
@@ -228,10 +232,18 @@ public struct FormLogin: Sendable {
         return .post(target: place, content: content, page: target)
     }
 
+    /// Sends the rule's fields as JSON (RFC 8259), for which no page is needed, and no cookie of one.
+    private mutating func submitJSON() -> Step {
+        jar = CookieJar(origin: origin)
+        isOfRule = true
+        return submit(nil, at: [.slash])
+    }
+
     /// The page's entries, with the rule's values in their place, and the rule's other fields behind them.
     private func content(of form: HTMLForm?, with fields: [LoginTemplate.Field]) -> FormContent {
         var encoding = FormEncoding(
-            charset: form?.charset ?? .utf8, boundary: form?.isMultipart == true ? boundary : nil)
+            charset: form?.charset ?? .utf8, boundary: form?.isMultipart == true ? boundary : nil,
+            isJSON: template.isJSON)
         var given: Set<String> = []
         for entry in form?.entries ?? [] {
             if let field = fields.first(where: { $0.name == entry.name }) {
@@ -268,6 +280,8 @@ public struct FormLogin: Sendable {
 
     private mutating func judge(_ page: LoginPage, at target: [UInt8], _ content: FormContent) -> Step {
         if isRefusal(page) { return refuse() }
+        if !template.isJSON, page.wantsJSON { return finish(.failed(.wantsJSON(status: page.status))) }
+        if template.isJSON, page.status == 422 { return finish(.failed(.fieldsNotTaken)) }
         if let ended = verdict(page.status) { return ended }
         guard page.isRedirect else { return succeed() }
         if page.repeatsMethod {
@@ -352,6 +366,10 @@ public enum FormLoginError: Error, Sendable, Equatable, CustomStringConvertible 
     case sentOn(Int, to: String)
     /// The form was sent, and the server answered with this status.
     case status(Int)
+    /// The server has not read the form, as its status or its page says, and so not looked at the credential.
+    case wantsJSON(status: Int)
+    /// The server has read the JSON, and finds other members missing or wrong.
+    case fieldsNotTaken
     /// The server asks for the form itself in a way that has no address.
     case unusableReference
     /// The login was taken, but there is nothing to know it by.
@@ -366,6 +384,10 @@ public enum FormLoginError: Error, Sendable, Equatable, CustomStringConvertible 
         case .sentOn(let status, let path):
             "its login was answered with status \(status), which sends the password on to \(path), another path than the rule's"
         case .status(let status): "it was answered with status \(status)"
+        case .wantsJSON(let status):
+            "this login wants JSON, as its status \(status) says: write 'fields json { … }' into the rule's form"
+        case .fieldsNotTaken:
+            "it was answered with status 422: the login takes JSON, and other members than those of 'fields json'"
         case .unusableReference: "its login leads to where no request can go"
         case .noCookie: "the origin took the form and set no cookie"
         case .unreachable(let sentence): sentence

@@ -23,6 +23,17 @@ public struct LoginPage: Sendable {
         self.isRecognised = isRecognised
     }
 
+    /// Whether it says that a form is nothing that it reads: status 415, or 422 with a JSON object that has a `detail`, as
+    /// FastAPI makes it of content that is no JSON.
+    var wantsJSON: Bool {
+        if status == 415 { return true }
+        guard status == 422, let type = contentType?.lowercased(), type.hasPrefix("application/json"), let content
+        else {
+            return false
+        }
+        return String(decoding: content.prefix(4096), as: UTF8.self).contains("\"detail\"")
+    }
+
     var isRedirect: Bool { location != nil && [301, 302, 303, 307, 308].contains(status) }
 
     /// Whether a form that is sent there is to be sent again where it leads (RFC 9110 section 15.4.8).

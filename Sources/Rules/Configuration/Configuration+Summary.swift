@@ -240,7 +240,8 @@ extension LoginForm {
             if let text = sign.text { words.append("contains \"\(text)\"") }
         }
         words.append("login \(login.action)")
-        words += login.fields.map { "\($0.name)=\($0.value.map(\.words).joined())" }
+        let fields = login.fields.map { "\($0.name)=\($0.value.map(\.words).joined())" }
+        words += login.isJSON ? ["fields json {"] + fields + ["}"] : fields
         return "form { \(words.joined(separator: " ")) }"
     }
 }

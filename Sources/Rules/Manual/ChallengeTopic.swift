@@ -99,6 +99,17 @@ extension ManualTopic {
         PATH, the proxy first logs in once more, without cookies and with the form of PATH, unless that would send the same
         again: a page that others may write locks no password out.
 
+        A login that answers a form with 415, or with 422 and a JSON object that has a `detail` (FastAPI), wants JSON. That is no
+        refusal; the 502 says so. `fields json` sends it:
+
+            challenge "api" {
+                host api.example.com
+                secure yes
+                method html-form
+                form { recognise status 401; login /login; fields json { username={user} password={password} } }
+                use  ci
+            }
+
         When the session has ended, one request logs in for all; a page that asks in spite of a good session has a login
         made in 30 seconds at most. Pages are held until they are whole or 128 KiB long, if a rule looks for a text in them;
         a response that is neither HTML nor an error streams. Passwords go in clear over http: say `secure yes`.
@@ -170,7 +181,11 @@ extension FormDirective {
             alone; the page behind it, which asks for the password, is then filled in.
             """),
         .fields: DirectiveManual(
-            "NAME=VALUE …", example: page("recognise status 403"), "The fields, with {user} and {password} in them."),
+            "NAME=VALUE … | json { NAME=VALUE … }", example: page("recognise status 403"),
+            """
+            The fields, with {user} and {password} in them. `json { … }`: they are sent as the members of a JSON object, without
+            looking for a form first.
+            """),
     ]
 
     private static func page(_ signs: String) -> String {

@@ -14,7 +14,7 @@ enum FormDirective: String, DirectiveName {
         case .recognise:
             .some("'status' and a number, 'location' and a pattern, or 'contains' and a text", repeats: true)
         case .login: .one("a path")
-        case .fields: .some("fields such as user={user} pass={password}", repeats: true)
+        case .fields: .some("fields such as user={user} pass={password}", repeats: true, block: .optional)
         }
     }
 }
@@ -27,11 +27,27 @@ struct FormReader: BlockReader {
         var signs: [LoginForm.Sign] = []
         var action: String?
         var fields: [LoginTemplate.Field] = []
+        var isJSON = false
         for directive in context.directives(FormDirective.self, in: node) {
             switch directive.name {
             case .recognise: sign(directive.values).map { signs.append($0) }
             case .login: action = directive.values.first.flatMap(formAction)
-            case .fields: fields += directive.values.compactMap(field)
+            case .fields:
+                guard let block = directive.node.block else {
+                    if directive.values.first?.text == "json" {
+                        log.report(at: directive.range, "JSON stands in braces: say 'fields json { user={user} … }'")
+                    } else {
+                        fields += directive.values.compactMap(field)
+                    }
+                    continue
+                }
+                isJSON = true
+                if directive.values.map(\.text) != ["json"] {
+                    log.report(at: directive.range, "a block of fields is JSON: say 'fields json { user={user} … }'")
+                }
+                let tokens = block.nodes.flatMap { [$0.name] + $0.arguments }
+                fields += tokens.map { Value(text: $0.text, isQuoted: $0.kind == .string, range: $0.range) }
+                    .compactMap(field)
             }
         }
         let words = node.block?.nodes.map(\.name.text) ?? []
@@ -44,7 +60,7 @@ struct FormReader: BlockReader {
         if !fields.contains(where: { $0.value.contains(.password) }), !log.hasErrors {
             log.report(at: node.name.range, "no field of this form is given the '{password}'")
         }
-        return LoginForm(signs: signs, login: LoginTemplate(action: action, fields: fields))
+        return LoginForm(signs: signs, login: LoginTemplate(action: action, fields: fields, isJSON: isJSON))
     }
 
     private func sign(_ values: [Value]) -> LoginForm.Sign? {

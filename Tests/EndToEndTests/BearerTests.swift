@@ -21,6 +21,29 @@ struct BearerTests {
         }
     }
 
+    @Test(arguments: ["", "method basic;"])
+    func `a server that asks for Bearer and takes Basic: the 401 names the way out, and that leads there`(
+        method: String
+    ) throws {
+        let sentry = BasicGuard()
+        let origin = try RecordingOrigin.answering { request, connection in
+            let isRight = sentry.admits(request["Authorization"])
+            let challenge = isRight ? [] : ["WWW-Authenticate: Bearer realm=\"api\""]
+            try connection.reply(isRight ? "200 OK" : "401 Unauthorized", challenge)
+        }
+        let credential = "credential ci { user \(Account.user); password file @/password }\n"
+        let rule = "challenge { host 127.0.0.1; port \(origin.port); \(method) use ci }"
+        try AttacheProcess.running(credential + rule) { proxy throws in
+            let fetched = try proxy.get(origin.url())
+            #expect(fetched.status == 401)
+            #expect(fetched["Proxy-Status"]?.contains("'method basic' and 'preempt always'") == true, "\(fetched)")
+            try proxy.reload(
+                credential + "challenge { host 127.0.0.1; method basic; use ci; preempt always }")
+            #expect(try Wait.until { try proxy.get(origin.url()).status == 200 })
+            #expect(sentry.refused == 0)
+        }
+    }
+
     @Test func `a token answers, and goes unasked from then on`() throws {
         try answering { request, connection in
             guard request["Authorization"] == "Bearer \(Self.token)" else {

@@ -18,7 +18,7 @@ struct JSONLoginTests {
             try Socket.awaitListener(on: port, of: child)
         }
 
-        /// With all that JSON escapes.
+        /// The password has what JSON escapes.
         static let password = #"Wint\er-"Qu33n"/ü"#
 
         func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }

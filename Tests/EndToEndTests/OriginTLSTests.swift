@@ -77,6 +77,7 @@ struct OriginTLSTests {
                 let refused = try proxy.visit(specimen, by: entrance)
                 #expect(refused.status == 502, "\(refused)")
                 #expect(refused["Proxy-Status"]?.contains("error=tls_") == true, "\(refused)")
+                #expect(refused.text.contains("'tls minimum 1.0'"), "\(refused)")
             }
         }
         let route = "route \(specimen.host) { upgrade; intercept; tls minimum 1.0 }"
@@ -94,6 +95,30 @@ struct OriginTLSTests {
             // What is weak is still found.
             let weak = try Specimen["weak-key"]
             try TrustVerdict.of(weak, by: .upgraded, through: proxy).expectRefused(weak, .upgraded)
+        }
+    }
+
+    @Test(arguments: Entrance.allCases)
+    func `a server without secure renegotiation is refused with the line that reaches it`(entrance: Entrance) throws {
+        let good = try Specimen["good"]
+        let identity = try Zoo.shared().identity(of: good)
+        let port = FreePort.take()
+        let server = try Subprocess(
+            "gnutls-serv",
+            [
+                "--http", "--port", "\(port)", "--x509certfile", identity.chain, "--x509keyfile", identity.leaf.key,
+                "--priority", "NORMAL:-VERS-ALL:+VERS-TLS1.2:%DISABLE_SAFE_RENEGOTIATION",
+            ])
+        try Socket.awaitListener(on: port, of: server)
+        defer { _ = server.kill() }
+        try AttacheProcess.visitingZoo { proxy throws in
+            let refused = try proxy.visit("\(good.host):\(port)", by: entrance)
+            #expect(refused.status == 502, "\(refused)")
+            #expect(refused.text.contains("RFC 5746"), "\(refused)")
+            #expect(refused.text.contains("'tls minimum 1.0'"), "\(refused)")
+        }
+        try AttacheProcess.visitingZoo("route \(good.host) { upgrade; intercept; tls minimum 1.0 }") { proxy throws in
+            #expect(try proxy.visit("\(good.host):\(port)", by: entrance).status == 200)
         }
     }
 

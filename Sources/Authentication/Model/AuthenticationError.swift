@@ -34,6 +34,8 @@ public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvert
         case .oversized(let credential): "credential \(credential) is too long for its place in requests"
         case .unsuitableCredential(let credential, let method):
             "credential \(credential) is of a kind that \(method.rawValue) authentication cannot use"
+                + (method == .bearer
+                    ? "; where the server takes Basic too, say 'method basic' and 'preempt always' in the rule" : "")
         case .unusableChallenge(let method): "the \(method.rawValue) challenge cannot be answered"
         case .nonceExhausted: "the nonce was used as often as it can be"
         case .bodyDigestNeeded: "the challenge wants the digest of the whole body"

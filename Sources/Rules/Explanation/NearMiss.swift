@@ -111,7 +111,9 @@ extension Configuration.ChallengeRule {
         case .client: return "is for other clients"
         case .method:
             let wanted = methods?.methods ?? effectiveMethods.methods
+            let mayTakeBasic = query.method == .bearer && wanted.contains(.basic) && query.isProxy == false
             return "wants method \(Self.list(wanted)); the \(server) offers \(query.method)"
+                + (mayTakeBasic ? "; if it takes Basic too, say 'method basic' and 'preempt always' in that rule" : "")
         case .realm:
             let said = query.realm.map { "says \"\($0)\"" } ?? "says none"
             return "wants realm \(Self.quoted(realms)); the \(server) \(said)"

@@ -72,6 +72,7 @@ public struct TLSAlert: RawRepresentable, Sendable, Hashable {
 
     public static let closeNotify = TLSAlert(rawValue: 0)
     public static let handshakeFailure = TLSAlert(rawValue: 40)
+    public static let protocolVersion = TLSAlert(rawValue: 70)
     public static let badCertificate = TLSAlert(rawValue: 42)
     public static let unsupportedCertificate = TLSAlert(rawValue: 43)
     public static let certificateRevoked = TLSAlert(rawValue: 44)

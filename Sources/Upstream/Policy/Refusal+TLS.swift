@@ -31,6 +31,7 @@ extension Refusal {
         case .alert(let alert):
             self.init(.badGateway, .tlsAlertReceived, "\(peer) broke the TLS connection off: \(alert)")
             self.alert = alert
+            if alert == .protocolVersion { name("it speaks no TLS that is new enough") }
         case .identityWanted(let alert):
             self.init(
                 .badGateway, .tlsAlertReceived,
@@ -40,6 +41,7 @@ extension Refusal {
             self.init(.badGateway, .connectionTerminated, "the TLS connection to \(peer) broke")
         case .peer(let reason):
             self.init(.badGateway, .tlsProtocolError, "no TLS with \(peer): \(reason)")
+            if let need = Self.oldNeeds.first(where: { reason.contains($0.words) })?.need { name(need) }
         case .serverChanged:
             self.init(
                 .badGateway, .tlsCertificateError, "\(peer) changed its certificate in the middle of the connection")
@@ -53,4 +55,17 @@ extension Refusal {
             self.init(.internalServerError, .proxyInternalError, "this proxy cannot speak TLS with \(peer)")
         }
     }
+
+    /// Adds what the server lacks, and the directive by which it is reached all the same.
+    private mutating func name(_ need: String) {
+        sentence += ": \(need). If it cannot be replaced, say 'tls minimum 1.0' in a route for this host alone"
+        details = sentence
+    }
+
+    /// OpenSSL's words for what only old servers do, and what that is.
+    private static let oldNeeds: [(words: String, need: String)] = [
+        ("unsafe legacy renegotiation disabled", "it does not know secure renegotiation (RFC 5746)"),
+        ("unsupported protocol", "it speaks no TLS that is new enough"),
+        ("dh key too small", "its key exchange is too short"),
+    ]
 }

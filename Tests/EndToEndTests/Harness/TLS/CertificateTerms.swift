@@ -5,11 +5,15 @@ struct CertificateTerms: Sendable {
     enum Key: Sendable {
         case p256
         case rsa(bits: Int)
+        /// RSA of 2048 bits with a public exponent of 249 bits, the longest that OpenSSL makes.
+        case longExponent
 
         var options: [String] {
             switch self {
             case .p256: ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
             case .rsa(let bits): ["-newkey", "rsa:\(bits)"]
+            case .longExponent:
+                ["-newkey", "rsa:2048", "-pkeyopt", "rsa_keygen_pubexp:0x1" + String(repeating: "0", count: 60) + "F1"]
             }
         }
     }

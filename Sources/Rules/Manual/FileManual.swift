@@ -8,52 +8,59 @@ extension FileDirective {
                 listen 0.0.0.0:3130 tls certificate proxy.pem key proxy.key clients staff-ca.pem required
                 """,
             """
-            Where clients connect. Several lines, several listeners; port 0 is any free port. With `tls` clients connect to
-            the proxy itself by TLS, as with https_proxy=https://proxy.example.com:3130: PEM files, the certificate
-            followed by its issuers, read again when they change. With `clients` and a file of roots a client may prove
-            who it is by a certificate of its own; with `required` behind it, it must.
+            Where clients connect. Each line is one listener. Port 0 is any free port.
 
-            WARNING: every client that reaches the address and is admitted by `clients` uses your credentials. 0.0.0.0 is
-            usual inside a container; then let the container's network, `clients { allow … }` or `authenticate` decide
-            who that is.
+            With `tls`, clients speak TLS to the proxy itself, as with https_proxy=https://proxy.example.com:3130. The files
+            are PEM: the certificate followed by its issuers, and the key. They are read again when they change. With
+            `clients` and a file of root certificates, a client can log in with a certificate of its own. With `required`,
+            it must.
+
+            WARNING: every client that reaches this address and is admitted by `clients` can use your credentials. In a
+            container 0.0.0.0 is usual. Then limit the clients by the container's network, by `clients { allow … }` or by
+            `authenticate`.
             """),
         .admin: DirectiveManual(
             "ADDRESS:PORT [{ … }]",
             example: "admin 127.0.0.1:3127",
             """
-            Health (/healthz, /readyz), metrics (/metrics), a practice origin (/practice/), and the dashboard, which
-            `attache admin token` prints a link to. Without it there are none, and `attache healthcheck` has nobody to ask.
-            Keep it on loopback: it says what the proxy does, and but for the dashboard to everybody who reaches it. With a
-            certificate the dashboard is reached by https alone, at the same port; the rest stays as it is.
+            The address of the dashboard, of health (/healthz, /readyz), metrics (/metrics) and the practice server
+            (/practice/). `attache admin token` prints a link to the dashboard. Without this line there are none of them, and
+            `attache healthcheck` fails.
+
+            Keep it on loopback: every client that reaches it can read all of this, except the dashboard. With a certificate
+            the dashboard needs https, at the same port. The other pages stay on http.
             """),
         .threads: DirectiveManual(
             "auto|NUMBER", default: "auto", example: "threads 2",
-            "Event loops: `auto` is one for each core that the container may use."),
+            "The number of event loops. `auto` is one for each core that the container may use."),
         .state: DirectiveManual(
             "DIRECTORY", example: "state /var/lib/attache",
             """
-            Where the proxy keeps what outlives a run: the authority and the store; and the socket `control`, which
-            commands such as `attache challenges`, `status`, `reload` and `credential` reach the running proxy by. Each
-            proxy has one of its own. Default: $XDG_STATE_HOME/attache, else ~/.local/state/attache.
+            The directory for the CA, the store and the socket `control`. Commands such as `attache challenges`, `status`,
+            `reload` and `credential` reach the running proxy by that socket. Each proxy needs a directory of its own. The
+            default is $XDG_STATE_HOME/attache, or ~/.local/state/attache.
             """),
         .log: DirectiveManual(
             "console|json|common|combined|squid|events|off [stdout|stderr|file PATH|syslog [PATH]]",
             default: "json stdout",
             example: "log common file /var/log/attache/access.log",
             """
-            Which lines, and where they go. No request waits for the log: what it does not take is dropped and counted
-            (attache_log_lines_dropped_total; for standard error attache_report_lines_dropped_total), and a log that fails,
-            as on a full disk, is reported once, and once more when it works again.
+            The format of the log, and where it goes. No request waits for the log. Lines that cannot be written in time are
+            dropped and counted (attache_log_lines_dropped_total; for standard error attache_report_lines_dropped_total). If
+            the log fails, for example because the disk is full, the proxy reports that once. It reports once more when the
+            log works again.
             """),
         .limits: DirectiveManual(
-            "{ … }", example: "limits { head 32k; clients 500 }", "The most that peers may take, in sizes and numbers."),
+            "{ … }", example: "limits { head 32k; clients 500 }",
+            "Sizes and numbers that clients and servers must not exceed."),
         .timeouts: DirectiveManual(
-            "{ … }", example: "timeouts { connect 5s; response 60s }", "The longest that peers may take."),
+            "{ … }", example: "timeouts { connect 5s; response 60s }", "How long clients and servers may take."),
         .clients: DirectiveManual(
             "{ … }", example: "clients { allow 10.0.0.0/8; authenticate basic; users file /etc/attache/users }",
             "The clients that may use the proxy."),
         .egress: DirectiveManual(
-            "{ … }", example: "egress { allow 10.20.0.0/16; deny private }", "Where the proxy may connect."),
+            "{ … }", example: "egress { allow 10.20.0.0/16; deny private }",
+            "The addresses and ports that the proxy may connect to."),
         .route: DirectiveManual(
             "HOST[:PORT] { … }", default: "* { tunnel }",
             example: """
@@ -61,14 +68,14 @@ extension FileDirective {
                 route legacy.example.com:8080 { decode }
                 route * { tunnel }
                 """,
-            "How requests to these hosts travel; the first that fits decides."),
+            "How requests to these hosts travel. The first `route` that matches decides."),
         .authority: DirectiveManual(
             "{ … }", example: "authority { names *.corp.example.com 10.0.0.0/8 }",
-            "The issuer of the certificates that clients are shown in tunnels that are looked into."),
+            "The CA that issues the certificates for intercepted https."),
         .credential: DirectiveManual(
             "NAME { … }", example: "credential ci { user builder; password file /run/secrets/ci }",
             """
-            A credential, of one kind. Rules, logs and explanations speak of its name, and never of its value.
+            A credential. Rules, logs and explanations use its name, and never show its value.
             """),
         .challenge: DirectiveManual(
             "[NAME] { … }",
@@ -82,8 +89,8 @@ extension FileDirective {
                 }
                 """,
             """
-            A rule: predicates, one answer, and modifiers of it. The first block whose predicates all hold decides. Where
-            none does, the answer is `default`.
+            A rule: conditions, one answer, and options of the answer. The first block whose conditions are all true decides.
+            If there is none, the answer is `default`.
             """),
         .parent: DirectiveManual(
             "NAME { … }",
@@ -91,31 +98,33 @@ extension FileDirective {
                 parent corp { http proxy1.corp.example.com:8080 proxy2.corp.example.com:8080; except 10.0.0.0/8 *.local }
                 route * { via corp direct }
                 """,
-            "Proxies that a route may lead through, the first that works first."),
+            "Other proxies that a route can use. The first one that works is used."),
         .mode: DirectiveManual(
             "enforce|report", default: "enforce", example: "mode report",
             """
-            report: every `challenge` that says nothing of it is only tried. It decides, the log and `attache challenges`
-            say what would have been answered, and the client gets the challenge as it came.
+            `report` tests the rules without sending a credential. The log and `attache challenges` show what each rule would
+            have answered, and the client gets the challenge unchanged. A `challenge` with its own `mode` keeps it.
             """),
         .ask: DirectiveManual(
             "webhook URL { key … }",
             example: "ask webhook https://chat.example.com/hook { key env HOOK_KEY }",
-            "The program that is told of challenges that wait: a POST for each, by https or to this machine."),
+            "Sends a POST to this URL for each challenge that waits for an operator. The URL is https, or on this machine."
+        ),
         .traces: DirectiveManual(
             "{ … }", example: "traces { collector http://127.0.0.1:4318 }",
-            "The collector of the spans of requests whose `route` says `trace`. Without it none are made."),
+            "Where to send the spans of requests whose `route` says `trace`. Without it there are no spans."),
         .store: DirectiveManual(
             "sqlite PATH|postgresql TEXT [{ key … }]",
             example: """
                 store postgresql "host=db.example.com dbname=attache user=attache" { key env STORE_KEY }
                 """,
             """
-            Where credentials are kept that outlive a run: in a file, or in a database that several replicas share, by
-            libpq's connection string; `attache help store` says more. Where the database cannot be reached a
-            proxy does not start; one that runs goes on with what it knows, stays ready, and says so in its log, /readyz
-            and the metric attache_store_up. Once the tables are made, a role that may read and write their rows is
-            enough.
+            Where credentials are stored: in a file, or in a PostgreSQL database that several replicas share. For PostgreSQL,
+            write a connection string of libpq. See `attache help store`.
+
+            If the database cannot be reached, the proxy does not start. A running proxy continues with what it knows and
+            stays ready. The log, /readyz and the metric attache_store_up show it. After the tables are created, a role that
+            can read and write rows is enough.
             """),
     ]
 }
@@ -125,7 +134,7 @@ extension AskDirective {
         .key: DirectiveManual(
             "file PATH|env NAME",
             example: "ask webhook https://chat.example.com/hook { key file /run/secrets/hook.key }",
-            "The key of the signature: any text, or `whsec_` and base64. It is read for each question.")
+            "The key of the signature: any text, or `whsec_` and base64. It is read again for each question.")
     ]
 }
 
@@ -133,43 +142,47 @@ extension LimitsDirective {
     static let manuals: [LimitsDirective: DirectiveManual] = [
         .replayMemory: DirectiveManual(
             "SIZE", default: "64k", example: "limits { replay-memory 256k }",
-            "Of a request's body, held in memory until it is known whether a challenge comes."),
+            "How much of a request's body is kept in memory, to send it again after a challenge."),
         .replayDisk: DirectiveManual(
             "SIZE", default: "64m", example: "limits { replay-disk 0 }",
-            "As much more of it in an unlinked file; 0 holds none."),
+            "How much more of a body is kept in an unlinked file. 0 uses no file."),
         .replayDiskTotal: DirectiveManual(
             "SIZE", default: "1g", example: "limits { replay-disk-total 256m }",
             """
-            Of all bodies together; beyond it the origin is asked first (Expect: 100-continue). The metrics
-            attache_replay_disk_bytes and attache_replay_disk_refused_total show how far it is used.
+            How much disk all bodies may use together. Beyond that, the proxy asks the server before it sends a body (Expect:
+            100-continue). The metrics attache_replay_disk_bytes and attache_replay_disk_refused_total show the use.
             """),
         .startLine: DirectiveManual(
-            "SIZE", default: "16k", example: "limits { start-line 8k }", "A request line or status line."),
-        .head: DirectiveManual("SIZE", default: "64k", example: "limits { head 32k }", "A client's whole head."),
+            "SIZE", default: "16k", example: "limits { start-line 8k }", "The longest request line or status line."),
+        .head: DirectiveManual(
+            "SIZE", default: "64k", example: "limits { head 32k }",
+            "The largest head of a request: the request line and all fields."),
         .upstreamHead: DirectiveManual(
             "SIZE", default: "256k", example: "limits { upstream-head 512k }",
-            "An origin's whole head: larger, because Kerberos tickets are."),
-        .fields: DirectiveManual("NUMBER", default: "128", example: "limits { fields 64 }", "Field lines in a head."),
+            "The largest head of a response. It is larger than `head`, because Kerberos tickets are large."),
+        .fields: DirectiveManual(
+            "NUMBER", default: "128", example: "limits { fields 64 }", "How many field lines a head may have."),
         .clients: DirectiveManual(
             "NUMBER", default: "10000", example: "limits { clients 500 }",
             """
-            Client connections at once, over all threads. At the limit the client makes room that has been silent longest
-            since it connected, then the one that has waited longest for its next request. If there is none, a new one
-            waits a second and gets a 503.
+            How many client connections there may be at once, over all threads. At the limit the proxy closes the connection
+            that has sent nothing for the longest time since it connected. Next is the one that has been idle longest between
+            requests. If all are in use, a new client waits a second and gets a 503.
             """),
         .clientsPerAddress: DirectiveManual(
             "NUMBER", example: "limits { clients-per-address 100 }",
             """
-            Of those, from one address, or one IPv6 network of 64 bits; this machine is not counted. Default: a quarter.
+            How many of those may come from one address, or one IPv6 network of 64 bits. Clients on this machine do not count.
+            The default is a quarter of `clients`.
             """),
         .decodeRatio: DirectiveManual(
             "NUMBER", default: "100", example: "limits { decode-ratio 20 }",
-            "`decode` gives up when a body grows more than this: it is a bomb, not a page."),
+            "How many times larger a body may become by `decode`. This protects against decompression bombs."),
         .questions: DirectiveManual(
             "NUMBER", default: "100", example: "limits { questions 10 }",
             """
-            Challenges that wait for an operator (`ask`) at once, and requests that wait with each. Where one challenge too
-            many comes up, the oldest is cancelled.
+            How many challenges may wait for an operator (`ask`) at once, and how many requests may wait for each. One more
+            challenge cancels the oldest.
             """),
     ]
 }
@@ -178,28 +191,29 @@ extension TimeoutsDirective {
     static let manuals: [TimeoutsDirective: DirectiveManual] = [
         .head: DirectiveManual(
             "DURATION", default: "10s", example: "timeouts { head 5s }",
-            "From the first byte of a request to the end of its head; a new connection without a byte."),
+            "How long a client may take to send the head of a request, from its first byte. Also how long a new connection may send nothing."
+        ),
         .idle: DirectiveManual(
             "DURATION", default: "60s", example: "timeouts { idle 5m }",
-            "A kept connection without a request; a body or tunnel without a byte."),
+            "How long a connection may stay idle between requests, and how long a body or tunnel may move no byte."),
         .connect: DirectiveManual(
             "DURATION", default: "10s", example: "timeouts { connect 3s }",
             """
-            Name to connection, over all addresses of the name; also how long a request waits for a KDC, or for the verdict
-            on a password that another one has sent.
+            DNS lookup and TCP connect together, over all addresses of the name. Also how long a request waits for a KDC, or
+            for the result of a password that another request has sent.
             """),
         .response: DirectiveManual(
             "DURATION", default: "300s", example: "timeouts { response 1h }",
-            "End of the request to the head of its response."),
+            "How long the proxy waits for the head of the response, after it has sent the request."),
         .drain: DirectiveManual(
             "DURATION", default: "30s", example: "timeouts { drain 10s }",
-            "The time that a stop leaves to requests in flight."),
+            "How long a stopping proxy lets requests in flight finish."),
         .session: DirectiveManual(
             "DURATION", default: "15m", example: "timeouts { session 8h }",
-            "A client's session, see `persistence`, without a request that needs it."),
+            "How long a client's session lasts without a request that uses it (`persistence`)."),
         .ask: DirectiveManual(
             "DURATION", default: "60s", example: "timeouts { ask 10m }",
-            "A request that is held for an operator's answer."),
+            "How long a request waits for an operator's answer."),
     ]
 }
 
@@ -208,14 +222,15 @@ extension AdminDirective {
         .users: DirectiveManual(
             "file FILE", example: "admin 127.0.0.1:3127 { users file /etc/attache/admins }",
             """
-            People who log in to the dashboard with a password, beside the links of `attache admin token`: lines of
-            `attache password` or htpasswd. Beyond loopback `certificate` and `key` have to be said too.
+            People who can log in to the dashboard with a password, in lines of `attache password` or htpasswd. Links of
+            `attache admin token` work too. On an address other than loopback, `certificate` and `key` are required.
             """),
         .certificate: DirectiveManual(
             "FILE", example: "admin 10.0.0.7:3127 { certificate admin.pem; key admin.key; users file admins }",
-            "Has the dashboard reached by https, and by nothing else: PEM, the certificate followed by its issuers."),
+            "The dashboard needs https with this certificate. The file is PEM: the certificate followed by its issuers."
+        ),
         .key: DirectiveManual(
             "FILE", example: "admin 127.0.0.1:3127 { certificate admin.pem; key admin.key }",
-            "The certificate's key: PEM."),
+            "The key of the certificate, as PEM."),
     ]
 }

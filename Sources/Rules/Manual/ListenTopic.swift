@@ -1,19 +1,30 @@
 extension ManualTopic {
     static let listen = ManualTopic(
-        "listen", "where clients connect, and the program itself",
+        "listen", "where clients connect, the admin address, systemd",
         """
-        Tools reach the proxy at its listeners; `attache env` prints the variables that lead them there. Changes of
-        `listen`, `admin` and `threads` take effect when the proxy is started again.
+        These directives say where tools reach the proxy, and where you reach its metrics and its dashboard.
 
-        Each client takes two descriptors. How many the system allows (ulimit -n) is said at the start if it is less than
-        `limits { clients … }` needs.
+            listen 127.0.0.1:3128
+            admin 127.0.0.1:3127
+
+        `attache env` prints the variables that send tools to the listener. After a change of `listen`, `admin` or `threads`,
+        start the proxy again.
+
+            $ attache env
+
+        Each client needs two file descriptors. If the system's limit (ulimit -n) is too low for `limits { clients … }`,
+        the proxy says so at the start.
 
         = systemd
-        The unit of `attache deploy systemd` is told when the proxy is ready, reloads and stops (Type=notify). The
-        unit of `attache deploy systemd --socket`, which the package has and does not enable, has systemd listen on the
-        addresses of `listen` and `admin`, and start the proxy with the first client; while the proxy is started anew, clients
-        wait instead of being turned away. Change its addresses as those of the rule file. A secret that only root can read is loaded by `LoadCredential=ci:/etc/attache/secrets/ci` in a drop-in of the unit; a rule says
-        `password file /run/credentials/attache.service/ci`.
+        `attache deploy systemd` prints the unit of the service. The proxy tells systemd when it is ready, reloads and stops
+        (Type=notify). For a secret that only root can read, write `LoadCredential=ci:/etc/attache/secrets/ci` in a drop-in of
+        the unit. Then write `password file /run/credentials/attache.service/ci` in the rule file.
+
+        = systemd sockets
+        `attache deploy systemd --socket` prints the unit of the sockets. The Debian package installs it, but does not enable
+        it. systemd then listens on the addresses of `listen` and `admin`, and starts the proxy with the first client. While
+        the proxy restarts, clients wait instead of getting an error. When you change an address in the rule file, change it
+        in this unit too.
 
             $ attache deploy systemd
             $ attache deploy systemd --socket
@@ -21,117 +32,131 @@ extension ManualTopic {
         ManualEntry.of(FileDirective.threads, .state))
 
     static let log = ManualTopic(
-        "log", "the access log, and the changes of what may answer",
+        "log", "the access log and its events",
         """
-        The log names rules and credentials, never values. Where the rule file says nothing of it, it is `json stdout`, and
-        `console stdout` where that is a terminal. Each request leaves a line:
+        The log has one line for each request, and one for each event: a change to credentials or rules, or a message for
+        the operator. It names rules and credentials, and never has a secret.
+
+            log json file /var/log/attache/access.log
+
+        The default is `json stdout`, and `console stdout` if that is a terminal. The formats of a request's line are:
 
         = console
-        For a person: short, and on a terminal with colours, unless the environment has NO_COLOR; its times are UTC.
+        Short, for people. On a terminal it has colours, unless NO_COLOR is set. Its times are UTC.
 
         = json
-        An object, with what was decided: a challenge leaves its schemes and its realm (`challenge`, `realm`), and why
-        nobody answered it (`details`).
+        An object that also has the decision. A challenge has its methods and realm (`challenge`, `realm`). If it got no
+        answer, `details` says why.
 
         = common
-        Apache httpd's: client, user, time of the request, request line, status, bytes.
+        The format of Apache httpd: client, user, time of the request, request line, status, bytes.
 
         = combined
-        The same with `Referer` and `User-Agent`, which may have queries of other sites in them.
+        The same with `Referer` and `User-Agent`. These may contain queries of other sites.
 
         = squid
         The native format of squid's access.log.
 
-        With `syslog` each line is a message to the system's log daemon, as those of syslog(3), by the socket /dev/log or
-        PATH: of the facility daemon and the program attache, with the level as its severity. Where the daemon is away,
-        lines are lost and counted until it is back. rsyslog cuts what is longer than 8 KiB.
+        = events
+        Events only, no requests.
 
-        A text of others is shown as text: control characters, quotes and marks that turn the direction of writing are
-        escaped.
+        = off
+        No log.
 
-        Beside them, in the order of time of all threads, stand events, with `event` and `level` (info, warning, error):
-        each change of what may answer, and what else an operator is told. With common, combined and squid, which have no
-        room for them, they stand on standard error, as JSON or, on a terminal, as with console; with syslog they stand
-        there. `events` logs these alone.
-        Standard error has what the operator is told as well, as plain sentences, unless the log goes there itself.
-        SIGUSR1 opens the file anew, for whoever has renamed it. The names of events are:
+        The targets are `stdout`, `stderr`, `file PATH` and `syslog`. After logrotate has renamed the file, send SIGUSR1:
+        the proxy opens the file again. With `syslog`, each line is a message to /dev/log or PATH. Its facility is daemon,
+        its tag is attache, and its severity is the level. While the daemon is down, lines are lost and counted. rsyslog
+        cuts lines of more than 8 KiB.
+
+        Text from clients and servers is escaped: control characters, quotes, and marks that change the direction of
+        writing.
+
+        Events have the fields `event` and `level` (info, warning, error). They are in the same log, in the order of time.
+        common, combined and squid cannot hold them. Then events go to standard error, as JSON, or as in console on a
+        terminal. With syslog they go to syslog. Messages for the operator also go to standard error as plain sentences,
+        unless the log goes there. The events are:
 
         = credential.set, credential.removed, credential.default
-        in the store, by a command.
+        A command changed the store.
 
         = credential.learned
-        A client has shown it, and a rule keeps it, as `persistence` says.
+        A client sent a credential, and a rule saved it (`persistence`).
 
         = credential.changed
-        the value of one of the rule file's, as in its secret's file.
+        A value of the rule file changed, for example in its secret file.
 
         = credential.refused
-        A server has refused it. Requests go on to send it, or wait until the proxy has asked the server. `by` names the
-        client whose request was refused, here and below; it is proxy for a request of its own. `host` is the server; for a
-        KDC it is krb5:REALM.
+        A server refused a credential. The proxy still sends it, or first asks the server again. `host` is the server; for
+        a KDC it is krb5:REALM. `by` names the client whose request was refused. It is proxy if the proxy sent the request
+        by itself.
 
         = credential.parked
-        It is on hold there since `since`, and not sent before `next_try`. `details` has the reason, the state, and what
-        ends it ('attache help refusals'). Logged once for each next try, not for each request.
+        The credential is on hold at this server since `since`. It is not sent before `next_try`. `details` has the reason,
+        the state, and what ends it ('attache help refusals'). There is one event for each next try, not for each request.
 
         = credential.lifted
-        It is sent again: a server has accepted it (`by` a client, or proxy), `attache credential retry` or `attache reload --retry`
-        (`by` a command), or one of its files was written again (`by` file).
+        The credential is sent again. A server accepted it (`by` a client, or proxy). Or a command asked for it: `attache
+        credential retry` or `attache reload --retry`. Or one of its files was written again (`by` file).
 
         = credential.probed
-        The proxy has asked a server by a request of its own whether it is still good; `details` has the request and the
-        outcome: accepted, refused or undecided.
+        The proxy asked a server by a request of its own whether the credential is still good. `details` has the request
+        and the result: accepted, refused or undecided.
 
         = trust.set, trust.removed
-        an exception for a server's key.
+        An exception for a server's key changed.
 
         = question.answered
-        an operator's answer to a challenge, see `ask`; `details` has its words.
+        An operator answered a challenge (`ask`). `details` has the answer.
 
         = answer.forgotten
-        An operator has taken back an answer that held for requests to come.
+        An operator took back an answer that was saved for later requests.
 
         = store.opened, store.replaced, store.rekeyed
-        the store of credentials.
+        The credential store changed.
 
         = rules.loaded, rules.reloaded, rules.rejected
-        the rule file; one that is rejected changes nothing.
+        The rule file was read. A rejected one changes nothing.
 
         = events.omitted
-        So many (`count`) were not told: of one server's answers 64 in a minute are.
+        `count` events were suppressed. At most 64 a minute are logged about the answers of one server.
 
         = proxy.started, proxy.stopping, proxy.stopped
-        the proxy itself.
+        The proxy itself.
 
         = secret.unreadable
-        A file of a secret, of users or of a listener's certificate cannot be read.
+        A file with a secret, with users or with a listener's certificate cannot be read.
 
         = trust.incomplete
-        A file of CA certificates or revocation lists cannot be used, or has no list of an issuer: what that issued
-        counts as not revoked.
+        A file of CA certificates or revocation lists cannot be used, or it has no list of an issuer. Certificates of that
+        issuer count as not revoked.
 
         = limit.met
-        Clients were refused, or made room; at most once a minute for each reason.
+        Clients were refused or disconnected because of a limit. There is at most one event a minute for each reason.
 
         = log.reopened, log.troubled
-        The log's file was opened anew; it takes no lines, not all, or all again.
+        The log file was opened again. Or it takes no lines, or only some, or it works again.
 
         = notice
-        anything else that the operator is told.
+        Any other message for the operator.
 
-        `by` says whose doing it is: client (`client`, `user`), command (`uid`, the user of that machine), signal (`uid`),
-        file, or proxy. `replica` names the machine where it happened, and `happened` says when, if it came by the store:
-        a command, or another proxy. `host`, `port`, `protocol`, `proxy`, `realm` and `method` are the protection space,
-        `credential` is a name, and `default` says that it is the space's default from then on. `details` is a
+        `by` says who caused the event: client (with `client`, `user`), command (with `uid`, the user of that machine),
+        signal (with `uid`), file, or proxy. `replica` is the machine where it happened. `happened` is the time, if a command
+        or another proxy reported it through the store. `host`, `port`, `protocol`, `proxy`, `realm` and `method` are the
+        protection space. `credential` is a name. `default` is true if it became the space's default. `details` is a
         sentence.
         """, ManualEntry.of(FileDirective.log))
 
     static let limits = ManualTopic(
-        "limits", "sizes, numbers and times that bound what peers may take",
+        "limits", "sizes, numbers and times that limit clients and servers",
         """
-        Where a limit refuses something, the response and the access log say which. A body that has to be sent again
-        after a challenge is held in memory, then in an unlinked file; what is larger is sent only when the origin has
-        said that it takes it (Expect: 100-continue).
+        Limits protect the proxy and its users from large, many or slow requests. The defaults fit most cases.
+
+            limits { clients 500; replay-memory 256k }
+            timeouts { connect 3s; response 1h }
+
+        When a limit refuses something, the response and the access log say which. A request's body may be needed again
+        after a challenge. The proxy keeps it in memory, then in an unlinked file. If it is larger, the proxy asks the
+        server first, and sends it only when the server agrees (Expect: 100-continue).
         """, ManualEntry.of(FileDirective.limits),
         ManualEntry.of(
             LimitsDirective.replayMemory, .replayDisk, .replayDiskTotal, .startLine, .head, .upstreamHead, .fields,

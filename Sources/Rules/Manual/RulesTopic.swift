@@ -2,49 +2,53 @@ extension ManualTopic {
     static let rules = ManualTopic(
         "rules", "the rule file: words, units, hosts, files",
         #"""
-        The rule file says which servers the proxy has credentials for, and how requests travel. An empty file is a valid
-        one: every directive has a default. The program takes ./proxy.conf, else /etc/attache/proxy.conf, unless
-        --config names another. `attache check` shows every error with its line and a hint, and `attache explain` shows
-        which rule would decide about a request, and why the others would not.
-
-            $ attache check proxy.conf
-            $ attache explain --ask http://ci.example.com/job
-
-        A directive ends at the end of its line, at `;` or at the closing brace. `#` begins a comment where a word could
-        begin. A text with blanks stands in quotes, in which \" \\ \n \t are a quote, a backslash, a line end and a tab.
+        The rule file says which credential answers which server, and how requests travel. This page explains how to write
+        it. An empty file is valid, because every directive has a default.
 
             # who logs in, and where
             credential ci { user builder; password file /run/secrets/ci }
             challenge "build server" { host ci.example.com; use ci }
 
+        The proxy reads ./proxy.conf. If there is none, it reads /etc/attache/proxy.conf. `--config FILE` names another.
+        `attache check` shows every error with its line and a hint. `attache explain` shows which rule decides about a
+        request, and why the others do not.
+
+            $ attache check proxy.conf
+            $ attache explain --ask http://ci.example.com/job
+            $ attache reload
+
+        A directive ends at the end of its line, at `;` or at the closing brace. `#` begins a comment, where a word could
+        begin. Text with blanks needs quotes. In quotes, \" \\ \n \t are a quote, a backslash, a line end and a tab.
+
         = Sizes
-        64k, 64m, 1g: powers of 1024; a bare number is bytes.
+        64k, 64m, 1g are powers of 1024. A bare number is bytes.
 
         = Durations
-        500ms, 10s, 5m, 1h: always with a unit.
+        500ms, 10s, 5m, 1h. The unit is required.
 
         = Addresses
-        10.0.0.7, ::1; blocks are 10.0.0.0/8 and fd00::/8.
+        10.0.0.7 and ::1 are addresses. 10.0.0.0/8 and fd00::/8 are blocks.
 
         = Hosts
-        ci.example.com is this name. *.example.com is every name below it, and not itself. In ci-*.example.com the `*`
-        stays within its label. 10.0.0.0/8 holds for a request that names an address, and `*` for every host. Case, a
-        dot at the end and the form of an IPv6 address make no difference, and ::ffff:10.0.0.7 is 10.0.0.7. A name
-        beyond ASCII is written in its xn-- form, such as xn--bcher-kva.example; `check` tells this form, with libidn2
-        (Debian: libidn2-0).
+        ci.example.com is this name only. *.example.com is every name below example.com, but not example.com itself. In
+        ci-*.example.com the `*` stays within its label. 10.0.0.0/8 matches a request whose URL has such an address. `*`
+        matches every host. Case, a dot at the end and the form of an IPv6 address make no difference. ::ffff:10.0.0.7 is
+        the same as 10.0.0.7. Write names beyond ASCII in their xn-- form, such as xn--bcher-kva.example. `check` prints
+        this form, if libidn2 is installed (Debian: libidn2-0).
 
-        In the place of a value may stand `env NAME` or `file PATH`. Of a user, a password, a passphrase and the users
-        file these are read when they are used, and again when they change; of all else when the rules are read. One
-        newline at the end of a file is no part of the value. Where a path is wanted it stands alone, without `file`.
-        Relative paths start at the directory of the file that says them.
+        = Secrets
+        `env NAME` or `file PATH` may replace a value. A user, a password, a passphrase and the users file are read when
+        they are used, and again when they change. All other values are read together with the rules. One newline at the
+        end of a file does not count. Where a path is expected, write the path alone, without `file`. A relative path
+        starts at the directory of the file that contains it.
 
-        `include PATH` puts another file's directives in its place, and reads no globs: 64 files at most, of 1 MiB each.
-        There may be 65,536 `route` and as many `challenge`; a warning that one of them is never reached is given for the
-        first 1,024 of each.
+        = include PATH
+        Inserts the directives of another file. It takes no `*`. There can be 64 files, of 1 MiB each. There can be 65,536
+        `route` blocks and 65,536 `challenge` blocks. `check` warns about a block that can never match, among the first
+        1,024 of each.
 
-        Any error refuses the start. On a reload it keeps the rules that run. A reload is asked for by SIGHUP or by
-        `attache reload`, which waits and says what came of it; `attache run --watch` reloads when the file changes.
-
-            $ attache reload
+        = Reload
+        Send SIGHUP, or run `attache reload`, which waits and prints the result. `attache run --watch` reloads when the
+        file changes. A file with an error does not start the proxy. On a reload, the rules that run stay in force.
         """#)
 }

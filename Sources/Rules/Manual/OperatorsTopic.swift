@@ -1,31 +1,34 @@
 extension ManualTopic {
     static let operators = ManualTopic(
-        "operators", "ask: a person answers what no rule can",
+        "operators", "ask: a person answers a challenge",
         """
-        A rule says `ask`, and the request whose challenge it decides about is held: a login, a server's wish for a client
-        certificate, or a server's own certificate in which something was found. All requests to the space wait together.
-        An operator sees what waits, and answers:
+        With `ask`, a request waits until a person answers its challenge. Use it where no rule can decide.
+
+            challenge "people" { host lab.example.com; secure yes; ask }
+            challenge "new certificates" { host *.lab.example.com; method server-trust; ask }
+            timeouts { ask 5m }
+
+        The challenge is a login, a request for a client certificate, or a server's certificate with a problem. All requests
+        to the protection space wait together. `attache ask` shows what waits, and answers it:
 
             $ attache ask
             $ attache ask answer 7 user builder
             $ attache ask answer 7 use ci
             $ attache ask answer 7 trust --until 2099-12-31
 
-        `attache ask` and the dashboard show what the response says that challenges: its status, its fields, and up to 1 KB of
-        its text, such as "account locked".
+        The dashboard can do the same. Both show the server's response: its status, its fields, and up to 1 KB of its text,
+        such as "account locked".
 
-        What nobody answers within `timeouts { ask }` is refused with a 502 that says so. A credential that `default` would
-        use answers without an operator, and so does an answer that was given for more than one request.
+        If there is no answer within `timeouts { ask }`, the client gets a 502 that says so. If `default` has a credential for
+        the challenge, it is used and no person is asked. The same is true for an answer that was saved for later requests.
 
-            challenge "people" { host lab.example.com; secure yes; ask }
-            challenge "new certificates" { host *.lab.example.com; method server-trust; ask }
-            timeouts { ask 5m }
+        = Notification
+        Each question is a line on standard error. With `ask webhook`, it is also a POST with a JSON object: `id`, `challenge`
+        (in words), `host`, `port`, `protocol`, `realm`, `method`, `rule`, `user`, `details`, `pin` and `client`. The server's
+        response is in `status`, `fields`, and up to 1 KB of `text`. Secrets in it are masked.
 
-        Each question is a line on standard error, and, where `ask webhook` says so, a POST with a JSON object: `id`,
-        `challenge` in words, `host`, `port`, `protocol`, `realm`, `method`, `rule`, `user`, `details`, `pin` and `client`.
-        Of the server's response it has `status`, `fields`, and up to 1 KB of `text`, in which secrets are masked.
-        It is signed as Standard Webhooks are: `webhook-id`, `webhook-timestamp`, and in `webhook-signature` the HMAC-SHA256
-        of the two and the content, with points between. An answer other than 2xx is reported, and the call made again
-        twice while the question is open. Thirty questions are announced at once, and then one in two seconds.
+        The POST is signed as in Standard Webhooks: `webhook-id`, `webhook-timestamp` and `webhook-signature`. The signature is
+        the HMAC-SHA256 of the id, the timestamp and the content, joined by dots. If the response is not 2xx, the proxy logs
+        that. It calls twice more while the question is open. It sends thirty calls at once, then one every two seconds.
         """, ManualEntry.of(FileDirective.ask), ManualEntry.of(AskDirective.key))
 }

@@ -2,52 +2,59 @@ extension ManualTopic {
     static let routes = ManualTopic(
         "routes", "how requests travel: tunnels, interception, https, parents",
         """
-        One of `tunnel`, `intercept` and `deny` says what is done with requests to the host; the other words go with the
-        first two. A host is a pattern as 'attache help rules' describes them, with or without a port.
+        A route says how requests to a host travel: as they are, decrypted, by https, or through another proxy.
 
             route *.corp.example.com { intercept; tls revocation corp.crl }
             route ci.example.com { upgrade }
             route * { tunnel }
 
-        An https URL reaches a proxy as a CONNECT of the host. What travels in such a tunnel is seen only where the route
-        says `intercept`: a `challenge` for a host whose route does not is never asked. `attache check` warns of that, and
-        `attache challenges` and the log name the tunnels that were not looked into.
+        The first route that matches the host decides. The host is a pattern ('attache help rules'), with or without a port.
+        Write one of `tunnel`, `intercept` and `deny`. The other words can be added to the first two.
 
-        WARNING: TLS before 1.2 is broken; `tls minimum 1.0` is for that one old server, which should be alone in its route.
+        For an https URL, a tool opens a tunnel with CONNECT. The proxy can read it only if the route says `intercept`.
+        Without that, no `challenge` rule for the host is used. `attache check` warns about that. `attache challenges` and
+        the log name the tunnels that were not intercepted.
+
+        WARNING: TLS before 1.2 is broken. Use `tls minimum 1.0` only for the one old server that needs it, in a route of its
+        own.
         """, ManualEntry.of(FileDirective.route),
         ManualEntry.of(RouteDirective.tunnel, .intercept, .deny, .upgrade, .decode, .tls, .trace, .via))
 
     static let authority = ManualTopic(
-        "authority", "looking into https: the authority that clients have to trust",
+        "authority", "the CA for intercepted https",
         """
-        `route … { intercept }` shows a client a certificate that the proxy itself has issued. The client must trust its
-        issuer, the authority. The proxy makes it in `state` on the first start, with a key that only the proxy can read.
-        A holder of the key can pose as any server to those clients, or, with `names`, as any of these.
+        To read https, the proxy shows the client a certificate that it issues itself. Clients must trust the CA that signs
+        it. The directive `authority` is about this CA.
 
             authority { names corp.example.com }
             route *.corp.example.com { intercept }
 
-        `attache env` prints the variables by which tools trust it, and writes the files that these name.
-        `attache authority export` writes the certificate alone.
+        `attache env` prints the variables that make tools trust the CA, and writes the files that these variables name.
+        `attache authority export` writes the certificate only.
 
             $ attache env
             $ attache authority export > attache-ca.pem
+
+        The proxy creates the CA in `state` on the first start. Only the proxy can read its key. Anyone who has the key can pose
+        as any server to those clients. With `names`, this is limited to these names.
+
+        To trust the CA in other places:
 
         = Everything on Debian, in containers too
         cp attache-ca.pem /usr/local/share/ca-certificates/attache.crt && update-ca-certificates
 
         = Node, Deno
-        NODE_EXTRA_CA_CERTS, DENO_CERT: the file, added to their own.
+        NODE_EXTRA_CA_CERTS, DENO_CERT: the file is added to their own CAs.
 
         = OpenSSL, Go, Ruby; curl; pip, requests; git
-        SSL_CERT_FILE; CURL_CA_BUNDLE; PIP_CERT, REQUESTS_CA_BUNDLE; GIT_SSL_CAINFO: a file in the place of their own, so
-        that it needs the system's authorities as well.
+        SSL_CERT_FILE; CURL_CA_BUNDLE; PIP_CERT, REQUESTS_CA_BUNDLE; GIT_SSL_CAINFO: the file replaces their own CAs. So it
+        must have the system's CAs too, as tools.pem has.
 
         = Java
-        a truststore in PKCS#12, in the place of its own: -Djavax.net.ssl.trustStore=FILE. Or keytool -importcert -cacerts
+        -Djavax.net.ssl.trustStore=FILE: a truststore in PKCS#12 that replaces Java's own. Or run keytool -importcert -cacerts
         -alias attache -file attache-ca.pem.
 
-        A tool that takes http:// URLs needs none of this: `route … { upgrade }` asks the origin by https.
+        You need no CA if tools use http:// URLs: with `route … { upgrade }` the proxy asks the server by https.
         """, ManualEntry.of(FileDirective.authority),
         ManualEntry.of(AuthorityDirective.names, .certificate, .key, .passphrase))
 }
@@ -56,26 +63,30 @@ extension RouteDirective {
     static let manuals: [RouteDirective: DirectiveManual] = [
         .tunnel: DirectiveManual(
             "", example: "route * { tunnel }",
-            "Forward a request, relay a CONNECT blindly: no `challenge` is asked about what is in it."),
+            "Forward requests. Relay a CONNECT without reading it: no `challenge` rule is used for its content."),
         .intercept: DirectiveManual(
             "", example: "route *.corp.example.com { intercept }",
             """
-            Forward a request, look inside a CONNECT: challenges are met there too. What is neither HTTP nor TLS is relayed
-            unseen. Tools have to trust the authority.
+            Forward requests. Decrypt a CONNECT, and answer challenges there too. Tools must trust the proxy's CA. Inside, the
+            proxy speaks HTTP/1.1 and WebSocket. A client that offers only HTTP/2 is refused. Traffic that is neither HTTP nor
+            TLS is relayed unchanged.
             """),
-        .deny: DirectiveManual("", example: "route *.internal.example.com { deny }", "The client gets a 403."),
+        .deny: DirectiveManual(
+            "", example: "route *.internal.example.com { deny }", "Refuse the request. The client gets a 403."),
         .upgrade: DirectiveManual(
             "[PORT]", example: "route ci.example.com { upgrade }",
             """
-            Ask the origin of an http:// request by https. PORT is 443 in the place of 80, else the request's port.
-            Location, Content-Location, Link and Refresh are turned back to http://, cookies lose `Secure`,
-            Strict-Transport-Security and Alt-Svc go. Bodies stay as they are, and so do the names of cookies: a browser
-            takes no __Secure- or __Host- cookie from http://, other tools do. An ftp server that offers no TLS gets no
-            login then.
+            The tool asks by http, and the proxy asks the server by https. PORT is the server's port. Without it, 80 becomes
+            443, and other ports stay.
+
+            In responses, Location, Content-Location, Link and Refresh are changed back to http://. Cookies lose `Secure`.
+            Strict-Transport-Security and Alt-Svc are removed. Bodies and the names of cookies stay unchanged. Browsers
+            ignore a __Secure- or __Host- cookie from http://; other tools accept it. An FTP server that offers no TLS gets
+            no login.
             """),
         .decode: DirectiveManual(
             "", example: "route legacy.example.com:8080 { decode }",
-            "Decode gzip and deflate bodies for clients that did not ask for them."),
+            "Decode gzip and deflate bodies for clients that did not ask for such bodies."),
         .tls: DirectiveManual(
             "minimum VERSION | revocation FILE …",
             example: """
@@ -83,31 +94,34 @@ extension RouteDirective {
                 route *.corp.example.com { intercept; tls revocation corp.crl }
                 """,
             """
+            TLS to the server.
+
             = minimum
-            The oldest TLS to speak with the origin: 1.0, 1.1, 1.2 or 1.3. Default: 1.2.
+            The oldest TLS version that is allowed: 1.0, 1.1, 1.2 or 1.3. The default is 1.2.
 
             = revocation
-            Revocation lists, PEM or DER, that its certificates are looked up in. No server is trusted before they were
-            read once. A list that has ended, or whose signature is no good, is the finding `revoked`. A certificate
-            without a list counts as not revoked, and a warning says so once for each issuer: there is none of the
-            issuer's, or only a delta list, which is left out.
+            Revocation lists (CRLs), PEM or DER, to check the server's certificates. No server is trusted before they were
+            read once. An expired list, or one with a bad signature, gives the problem `revoked`. A certificate without a
+            list counts as not revoked. Then there is one warning for each issuer: there is no list of that issuer, or only
+            a delta list, which is not used.
             """),
         .trace: DirectiveManual(
             "continue|start|no", default: "no", example: "route *.example.com { intercept; trace continue }",
             """
+            Which requests are traced. See 'attache help traces'.
+
             = continue
-            A request that comes with a `traceparent` (W3C Trace Context) goes on with one of the proxy's own in the same
-            trace.
+            Requests that have a `traceparent` (W3C Trace Context). The proxy adds its spans to the same trace.
 
             = start
-            So does every other request, in a new trace.
+            All requests. One without a `traceparent` begins a new trace.
 
             = no
-            `traceparent` is a field like others. See `traces`.
+            None. `traceparent` is forwarded as any other field.
             """),
         .via: DirectiveManual(
             "PARENT … [direct]", example: "route *.example.org { intercept; via corp direct }",
-            "The parents to go through, in this order; `direct`: without, when none of them works."),
+            "The parents to use, in this order. `direct`: without a parent, if none of them works."),
     ]
 }
 
@@ -116,17 +130,17 @@ extension AuthorityDirective {
         .names: DirectiveManual(
             "NAME|ADDRESS …", example: "authority { names *.corp.example.com 10.0.0.0/8 }",
             """
-            The only names and addresses that it may sign for, should its key ever be stolen; a certificate with others is
-            refused by the clients themselves. `corp.example.com` includes all names below it, `*.corp.example.com` is
-            those alone. They are built into the authority when it is made: `attache authority renew` after a change.
+            The only names and addresses that the CA can issue certificates for. Clients refuse any other, even if the key
+            is stolen. `corp.example.com` includes all names below it. `*.corp.example.com` is the names below it only. The
+            names are part of the CA certificate: run `attache authority renew` after a change.
             """),
         .certificate: DirectiveManual(
             "FILE", example: "authority { certificate /etc/attache/ca.pem; key /run/secrets/ca.key }",
-            "An authority of your own instead, as PEM."),
+            "A CA certificate of your own, as PEM."),
         .key: DirectiveManual(
-            "FILE", example: "authority { certificate ca.pem; key ca.key }", "The key of your own authority, as PEM."),
+            "FILE", example: "authority { certificate ca.pem; key ca.key }", "The key of your own CA, as PEM."),
         .passphrase: DirectiveManual(
             "VALUE", example: "authority { certificate ca.pem; key ca.key; passphrase file /run/secrets/ca.pass }",
-            "Opens the key, if it is encrypted."),
+            "The passphrase of the key, if it is encrypted."),
     ]
 }

@@ -4,19 +4,21 @@ import Rules
 /// `attache help`: the manual.
 struct HelpCommand: Command {
     static let syntax = CommandSyntax(
-        name: "help", summary: "show the manual of a topic, a command or a word of the rule file",
+        name: "help", summary: "show the manual: a topic, a command, or any word",
         operands: [CommandOperand(name: "TOPIC", isOptional: true, choices: ManualTopic.all.map(\.name))],
         options: [
             CommandOption(
                 name: "man", value: "NAME",
-                summary: ["print the page for man(1) instead: attache or proxy.conf"],
+                summary: ["print this page in man format instead: attache or proxy.conf"],
                 choices: ManualPage.allCases.map(\.rawValue))
         ],
         details: """
-            Without a TOPIC it lists them. On a terminal the text is shown by $PAGER, else less.
+            Shows the manual. Without TOPIC it lists all topics. TOPIC can also be a command, a word of the
+            rule file, or a word such as 'docker' or '407'. On a terminal it uses $PAGER, or else less.
 
                 attache help challenge
                 attache help preempt
+                attache help docker
                 attache help --man proxy.conf > /usr/local/share/man/man5/proxy.conf.5
             """)
 
@@ -28,7 +30,7 @@ struct HelpCommand: Command {
         let word = arguments.operand(0)
         isPaged = arguments.value(of: "man") == nil
         if let name = arguments.value(of: "man") {
-            guard word == nil else { throw arguments.error("'--man' stands without a TOPIC") }
+            guard word == nil else { throw arguments.error("'--man' takes no TOPIC: leave one of the two out") }
             guard let page = ManualPage(rawValue: name) else {
                 throw arguments.error(
                     Arguments.unknown("page", name, among: ManualPage.allCases.map(\.rawValue)))
@@ -36,8 +38,10 @@ struct HelpCommand: Command {
             text = String(page.text(Program.syntaxes, version: ProgramVersion.text).dropLast())
         } else if let word {
             guard let found = help.text(about: word) else {
+                let nearest = ProgramHelp.list(ManualTopic.nearest(to: word, count: 3))
                 throw .usage(
-                    Arguments.unknown("topic", word, among: help.words), hint: "'attache help' lists the topics")
+                    "no topic is about '\(Console.printable(word))'; the nearest topics are:",
+                    hint: "\(nearest)\n'attache help' lists all topics")
             }
             text = found
         } else {

@@ -65,6 +65,56 @@ import Testing
         #expect(file.configuration != nil, "\(file.report)")
     }
 
+    @Test(arguments: ManualTopic.all.map(\.name)) func `a topic says what it is for, and then shows an example`(
+        name: String
+    ) throws {
+        let blocks = ManualBlock.blocks(of: try #require(ManualTopic.named(name)).text)
+        guard case .paragraph(let first) = try #require(blocks.first) else {
+            Issue.record("\(blocks[0])")
+            return
+        }
+        #expect(first.hasSuffix(".") || first.hasSuffix(":"))
+        let example = blocks.firstIndex { if case .literal = $0 { true } else { false } }
+        #expect(example == 1)
+    }
+
+    @Test func `the glossary is short, and in order`() throws {
+        let terms = ManualBlock.blocks(of: try #require(ManualTopic.named("glossary")).text).compactMap { block in
+            if case .item(let term, _) = block { term.lowercased() } else { nil }
+        }
+        #expect((15...25).contains(terms.count))
+        #expect(terms == terms.sorted())
+    }
+
+    @Test(arguments: [
+        ("ntlm", ["challenge", "credential", "parents"]), ("digest", ["challenge"]), ("docker", ["tools"]),
+        ("kubernetes", ["tools"]), ("dashboard", ["listen"]), ("407", ["challenge", "parents", "clients"]),
+        ("unasked", ["preemptive"]), ("preemptive", ["preemptive"]), ("CA", ["authority"]), ("cas", ["authority"]),
+        ("SSO", ["challenge", "forms", "negotiate"]), ("Kerberos", ["negotiate"]), ("cookies", ["challenge", "forms"]),
+        ("netrc", ["store"]), ("squid", ["parents", "log"]), ("mtls", ["certificates", "clients"]),
+        ("api-key", ["preemptive"]), ("timeout", ["limits"]), ("otel", ["traces"]), ("lockout", ["refusals"]),
+        ("self-signed", ["trust"]), ("http_proxy", ["tools"]), ("mitm", ["routes", "authority"]), ("kerberoz", []),
+    ]) func `a word that users know leads to its topics`(word: String, topics: [String]) {
+        #expect(ManualTopic.listing(word).map(\.name) == topics)
+    }
+
+    @Test func `the index has no topic that is none`() {
+        for name in ManualTopic.synonyms.keys { #expect(ManualTopic.named(name) != nil, "\(name)") }
+        #expect(ManualTopic.synonyms.count == ManualTopic.all.count)
+    }
+
+    @Test(arguments: [("kerberoz", "negotiate"), ("chalenge", "challenge"), ("dokcer", "tools"), ("parant", "parents")])
+    func `the nearest topics have the word that was meant`(word: String, topic: String) {
+        let nearest = ManualTopic.nearest(to: word, count: 3).map(\.name)
+        #expect(nearest.count == 3 && nearest.first == topic, "\(nearest)")
+    }
+
+    @Test func `a word of the text leads to the topics that use it`() {
+        #expect(ManualTopic.mentioning("update-ca-certificates", count: 5).map(\.name) == ["authority"])
+        #expect(ManualTopic.mentioning("proxy", count: 3).count == 3)
+        #expect(ManualTopic.mentioning("ZZZ", count: 5).isEmpty)
+    }
+
     /// A rule that the directive stands in, without it and with it at its default.
     private static func pair(_ entry: ManualEntry, _ standard: String) -> (without: String, with: String)? {
         let line = "\(entry.name) \(standard)"

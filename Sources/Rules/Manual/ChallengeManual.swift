@@ -4,47 +4,48 @@ extension ChallengeDirective {
     private static let predicates: [ChallengeDirective: DirectiveManual] = [
         .host: DirectiveManual(
             "HOST …", example: "challenge { host ci.example.com *.lab.example.com; secure yes; use ci }",
-            "The origin, or the parent proxy that asks."),
+            "The host that asks: the server, or the parent proxy."),
         .port: DirectiveManual(
             "PORT …", example: "challenge { host ci.example.com; port 443 8000-8100; secure yes; use ci }",
-            "The server's port: single, or LOW-HIGH."),
+            "The port of the server: single ports, or LOW-HIGH."),
         .protocol: DirectiveManual(
             "http|https|ftp|socks …", example: "challenge \"mirror\" { protocol ftp; host ftp.example.com; use ci }",
-            "How the server is spoken to."),
+            "The protocol between the proxy and the server."),
         .realm: DirectiveManual(
             "TEXT …", example: "challenge { host ci.example.com; realm \"Jenkins*\"; use ci }",
             """
-            The realm that the challenge names, to the letter; `*` stands for any run of characters. NTLM, Negotiate and
-            forms have none.
+            The realm of the challenge. `*` matches any characters. NTLM, Negotiate and forms have no realm.
             """),
         .method: DirectiveManual(
             "METHOD …", example: "challenge { host ci.example.com; method digest ntlm; use ci }",
             """
-            basic, digest, ntlm, negotiate, bearer, html-form, client-certificate, server-trust or other.
-            `default` means basic, digest and ntlm, as in Apple's model. Not said: those that its credential can answer.
-            The two of TLS, client-certificate and server-trust, are meant only if they or something of theirs stand in the
-            rule. `other` is any scheme that is not known: no credential answers it, and it comes behind all others.
+            The method of the challenge: basic, digest, ntlm, negotiate, bearer, html-form, client-certificate, server-trust
+            or other. `default` means basic, digest and ntlm, as in Apple's model.
+
+            Without `method`, the rule is for all methods that its credential can answer. It is for client-certificate or
+            server-trust only if the rule names them, or has a word that belongs to them. `other` is any unknown method. No
+            credential answers it, and it is tried last.
             """),
         .proxy: DirectiveManual(
             "yes|no", example: "challenge \"corp proxy\" { proxy yes; host *.corp.example.com; use svc }",
-            "A parent's 407, or an origin's 401."),
+            "`yes`: only for a parent's 407. `no`: only for a server's 401."),
         .secure: DirectiveManual(
             "yes|no", example: "challenge { host ci.example.com; secure yes; use ci }",
-            "Whether the credential would travel encrypted."),
+            "`yes`: the rule applies only over TLS. `no`: only without TLS."),
         .client: DirectiveManual(
             "NAME|ADDRESS …", example: "challenge { host lab.example.com; client 10.1.0.0/16 \"alice\"; use ci }",
-            "A user as the proxy authenticated it (in quotes: surely a user), or addresses."),
+            "The client: a user who has logged in to the proxy, or addresses. A name in quotes is always a user."),
         .issuer: DirectiveManual(
             "TEXT …", example: "challenge { host api.example.com; issuer \"CN=Lab*,O=Example\"; use device }",
-            "An issuer whose certificates the server accepts; `*` as in `realm`."),
+            "An issuer that the server accepts for client certificates. `*` matches any characters."),
         .finding: DirectiveManual(
             "FINDING …", example: "challenge { host old.example.com; finding expired; allow expired; trust }",
-            "A finding about the server's certificate."),
+            "A problem of the server's certificate, such as expired ('attache help trust')."),
         .failures: DirectiveManual(
             "N|N..|N..M", example: "challenge \"one try, then say so\" { host lab.example.com; failures 1..; cancel }",
             """
-            How many answers of this request were refused before, over all schemes: exactly N, at least N, or between. For
-            client-certificate: the certificates that this server has refused.
+            How many answers the server has already refused for this request, over all methods: N, N or more, N to M. For
+            client-certificate, how many certificates this server has refused.
             """),
     ]
 
@@ -52,33 +53,33 @@ extension ChallengeDirective {
         .use: DirectiveManual(
             "NAME …", example: "challenge { host old.example.com; secure yes; use lab ci }",
             """
-            This credential. Of several, 8 at most, the next where those before it were refused, each for the methods that
-            it can answer. A key that signs waits for no challenge, and stands alone.
+            Answer with this credential. With several (at most 8), each is used after the ones before it were refused, for the
+            methods that it can answer. A credential that signs requests (`aws`) must be the only one.
             """),
         .default: DirectiveManual(
             "", example: "challenge { host *.example.com; secure yes; default }",
             """
-            A credential in the request's own URL, else of the client's session, else the store's default; without any the
-            response goes to the client as it is. In TLS the stored certificates for the server, of those that it accepts
-            the default first, and the exceptions for the server's key.
+            Answer with the credential in the request's URL, or else with that of the client's session, or else with the
+            store's default. If there is none, the client gets the challenge unchanged. For TLS: the stored certificates for
+            the server, and the exceptions for its key. Of the certificates that the server accepts, the default is first.
             """),
         .reject: DirectiveManual(
             "", example: "challenge { method basic; secure no; reject }",
-            "Go on to the next challenge of the response; show no certificate; do not trust."),
+            "Do not answer this challenge, try the next one of the response. For TLS: send no certificate, do not trust the server."
+        ),
         .cancel: DirectiveManual(
             "", example: "challenge { host *.corp.example.com; method other; cancel }",
-            "A 502, with an explanation that names this rule."),
+            "Refuse the request. The client gets a 502 that names this rule."),
         .ask: DirectiveManual(
             "", example: "challenge \"people\" { host lab.example.com; secure yes; ask }",
             """
-            An operator: the request is held until somebody answers ('attache ask', or the dashboard), for as long as
-            `timeouts { ask }` says, then as `cancel`. An answer that holds for later requests can be taken back. A
-            credential that `default` would use answers first. Where no method is named, nobody is asked about Negotiate
-            and schemes that are not known.
+            Wait for an operator, who answers by 'attache ask' or on the dashboard. After `timeouts { ask }` it is the same as
+            `cancel`. If `default` has a credential, that is used first. The operator can save an answer for later requests,
+            and take it back. Without `method`, this is not for Negotiate and unknown methods.
             """),
         .trust: DirectiveManual(
             "", example: "challenge \"our own root\" { host *.corp.example.com; anchor corp-root.pem; trust }",
-            "Accept the server's certificate on the terms of the rule."),
+            "Accept the server's certificate, under the conditions of this rule."),
         .form: DirectiveManual(
             "{ … }",
             example: """
@@ -89,32 +90,33 @@ extension ChallengeDirective {
                     use    ci
                 }
                 """,
-            "The login page of a site."),
+            "The login page of a site ('attache help forms')."),
     ]
 
     private static let modifiers: [ChallengeDirective: DirectiveManual] = [
         .attempts: DirectiveManual(
             "N", default: "1", example: "challenge { host ci.example.com; use ci; attempts 2 }",
             """
-            How many answers of one credential a request may have, 1 to 10; an operator (`ask`) has 3. A value that was
-            refused is never sent again, so more than one is of use only where the value changes meanwhile. In a rule with
-            `failures N` the N refusals before it count as well: the default is N + 1, and with less the rule never answers.
+            How many answers of one credential a request may have: 1 to 10. For an operator (`ask`) it is 3. A refused value is
+            not sent again, so more than 1 helps only if the value changes meanwhile. In a rule with `failures N`, these N
+            refusals count too. There the default is N + 1, and with less the rule never answers.
             """),
         .retry: DirectiveManual(
             "never|DURATION …", default: "30s 5m 30m",
             example: "challenge \"a lock after three a day\" { host hr.example.com; secure yes; use lab; retry 12h }",
             """
-            When a server refuses a value that it accepted before, the value is paused there. After these times one request
-            tries it again, the last time over and over. 1 to 8 durations from 1s to 24h, or `never`. See 'attache help
+            How long a refused value is paused, if the server had accepted it before. After each of these times, one request
+            tries it again. The last time repeats. Write 1 to 8 durations from 1s to 24h, or `never`. See 'attache help
             refusals'.
             """),
         .probe: DirectiveManual(
             "no|PATH",
             example: "challenge { host ci.example.com; secure yes; use ci; probe /whoami }",
             """
-            After a refusal the proxy asks the server by a request of its own whether it still accepts the value. It repeats
-            a request that was accepted before. PATH names another one (GET), which any user of the credential may see and
-            which changes nothing. With `no` a client's request asks, and the others wait for it.
+            How the proxy asks a server whether it still accepts a refused value. By default it repeats a request that was
+            accepted before. PATH names another request (GET). It must be one that each user of the credential may see and
+            that changes nothing. With `no`, the proxy sends no request of its own: a client's request finds out, and the
+            others wait for it.
             """),
         .persistence: DirectiveManual(
             "none|session|permanent", default: "session",
@@ -122,18 +124,20 @@ extension ChallengeDirective {
                 challenge "keep alice's" { host *.example.com; client "alice"; secure yes; default; persistence permanent }
                 """,
             """
-            An accepted credential from a URL is kept: none (this request), session (for the same client: the user that it
-            authenticated as, else its address), or permanent (in the store). The response that accepts it goes out when the
-            store has it; where that takes more than 2 s, before.
+            How long an accepted credential from a URL is kept. `none`: for this request. `session`: for the same client, which
+            is its user, or else its address. `permanent`: in the store.
+
+            With `permanent`, the response that accepts the credential waits until the store has it, at most 2 s.
 
             WARNING: with `permanent`, a password in one client's URL answers for all clients that the rule matches.
             """),
         .learn: DirectiveManual(
             "yes|no", default: "no", example: "challenge { host *.example.com; secure yes; default; learn yes }",
             """
-            yes, with `default`: the user and password of a client's own Authorization: Basic are kept as `persistence`
-            says, once the origin is seen to accept them: one and the same request (method and path) got a 401 without them
-            and a 2xx with them, in either order. Other methods do not have the password in them.
+            With `yes`, the proxy learns user and password from a client's own `Authorization: Basic`. It needs `default` as the
+            answer. They are kept as `persistence` says, after the server has accepted them. The proxy knows that when the same
+            request (method and path) got a 401 without them and a 2xx with them, in either order. Other methods do not send
+            the password.
 
             WARNING: with `persistence permanent`, one client's password answers for every client that the rule matches.
             """),
@@ -141,44 +145,50 @@ extension ChallengeDirective {
             "enforce|report",
             example: "challenge { host *.corp.example.com; secure yes; use ci; mode report }",
             """
-            report: the rule decides, the log and `attache challenges` say what it would have answered, and the client gets
-            the challenge as it came; a certificate is neither shown nor trusted. Nothing is sent unasked, signed or
-            learned, and a client's own Authorization stays. Not said: as the file's `mode`.
+            `report` tests the rule without sending a credential. The log and `attache challenges` show what it would have
+            answered, and the client gets the challenge unchanged. A certificate is neither shown nor trusted. Nothing is
+            sent preemptively, signed or learned. A client's own Authorization stays. The default is the file's `mode`.
             """),
         .order: DirectiveManual(
             "METHOD …", example: "challenge { host ci.example.com; use ci; order digest basic }",
-            "Try the challenges of a response so; where it is not said, the strongest first."),
+            "The order in which to try the challenges of a response. The default is the strongest first."),
         .preempt: DirectiveManual(
             "yes|no|always", default: "yes",
             example: "challenge \"never asks\" { host api.example.com; secure yes; use api; preempt always }",
             """
-            Send it unasked from then on, to the directory that asked and what is below. Where an unasked answer meets 400,
-            401 or 403 the request goes out once without it; a path that asks for another realm, or that needs no answer,
-            gets none unasked from then on. `always`: with every request, before any challenge, for servers that answer 404
-            or a bare 401 and never ask: one token, or by `method basic` one password; only with `host` and `secure yes`,
-            or for hosts that are this machine. With `proxy yes` it goes with every request and CONNECT to that parent;
-            `secure no` beside it allows that also for a parent by http, where anyone on the way can read it.
+            Whether to send the credential before the server asks (preemptive). `yes`: after the first success, send it with
+            every request below that directory, without waiting for a 401. `no`: wait for a challenge each time.
+
+            If such a request gets 400, 401 or 403, it is sent once more without the credential. A path that asks for another
+            realm, or that needs no login, gets no preemptive answer from then on.
+
+            `always`: send it with every request, for servers that answer 404, or 401 without a challenge. The credential is
+            one token, or with `method basic` one password. The rule needs `host` and `secure yes`, or hosts that are this
+            machine.
+
+            With `proxy yes`, `always` sends it with every request and CONNECT to that parent. Then `secure no` is allowed too:
+            for a parent by http, where anyone on the way can read the password.
             """),
         .authorization: DirectiveManual(
             "keep|replace",
             example: "challenge { host lab.example.com; secure yes; use lab; authorization replace }",
             """
-            A client's own Authorization, or what it says in the place of a `header` or `query`: keep it, or replace it. It
-            is kept where no rule says otherwise.
+            Whether to keep or replace a client's own Authorization, or its own value in the field or parameter of `header` or
+            `query`. Without a rule it is kept, and the proxy does not answer challenges for that request.
             """),
         .spn: DirectiveManual(
             "HTTP/HOST[@REALM]",
             example:
                 "challenge { host www.corp.example.com; method negotiate; spn HTTP/web1.corp.example.com; use svc }",
-            "The service to get a ticket for; where it is not said, HTTP at the host of the request."),
+            "The service to get a ticket for. The default is HTTP/ and the host of the request."),
         .canonicalise: DirectiveManual(
             "yes|no", default: "no",
             example: "challenge { host www.corp.example.com; method negotiate; canonicalise yes; use svc }",
-            "Look the service's host up in the DNS, and take the name behind any CNAME."),
+            "Look up the service's host in the DNS, and use the name that a CNAME leads to."),
         .delegate: DirectiveManual(
             "yes|no", default: "no",
             example: "challenge { host www.corp.example.com; method negotiate; delegate yes; use svc }",
-            "Let the server act in the credential's name elsewhere; the ticket must be forwardable."),
+            "Let the server use the identity at other servers. The ticket must be forwardable."),
     ]
 
     private static let ofTrust: [ChallengeDirective: DirectiveManual] = [
@@ -187,19 +197,20 @@ extension ChallengeDirective {
             example: """
                 challenge { host 10.0.0.7; allow self-signed; pin sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=; trust }
                 """,
-            "Forgive these findings, and no others."),
+            "Accept the certificate although it has these problems, and no others."),
         .pin: DirectiveManual(
             "sha256/BASE64 …",
             example: "challenge { host a.example.com; pin sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=; trust }",
-            "And only if the server's key is one of these."),
+            "Accept only a server whose key is one of these."),
         .anchor: DirectiveManual(
             "FILE … [only]", example: "challenge { host *.corp.example.com; anchor corp-root.pem only; trust }",
-            "Roots beside the system's, in PEM or one in DER; with `only`, in their place."),
+            "Root certificates to trust, besides the system's: PEM, or one in DER. With `only`, instead of the system's."
+        ),
         .name: DirectiveManual(
             "HOST", example: "challenge \"moved\" { host 10.0.0.8; name files.example.com; trust }",
-            "The certificate is for this name or address, whatever the URL says."),
+            "Check the certificate against this name or address, instead of the host in the URL."),
         .until: DirectiveManual(
             "YYYY-MM-DD", example: "challenge { host old.example.com; allow expired; until 2027-01-31; trust }",
-            "The rule's last day, in UTC; a warning is given 14 days before."),
+            "The last day of the rule, in UTC. There is a warning 14 days before."),
     ]
 }

@@ -2,56 +2,60 @@ extension ManualTopic {
     static let challenge = ManualTopic(
         "challenge", "rules: which credential answers which server",
         """
-        When an origin answers 401, or a parent proxy 407, the blocks are asked in their order; the first whose predicates
-        all hold decides. Several values of a predicate are alternatives; a predicate that is left out holds always. Where
-        no block holds, the answer is `default`. A challenge that nobody answers reaches the client as it is, with the reason in
-        `Proxy-Status`; the log and `attache challenges` have it too, with the lines to paste. The latter also shows what the
-        server said: status, fields, and up to 1 KB of the response's text.
+        A `challenge` rule says which credential to send when a server answers 401, or a parent proxy answers 407.
 
-            # Never send Basic in clear, whatever a rule below says:
+            # Never send Basic without TLS, whatever a rule below says:
             challenge { method basic; secure no; reject }
             challenge "build server" { host ci.example.com; realm "Jenkins*"; method digest basic; use ci }
             challenge "lab" { host lab.example.com; client 10.1.0.0/16 "alice"; secure yes; use lab; authorization replace }
-            # A server that asks for what nobody here can answer: say so, and do not let each client ask its user.
+            # No credential can answer an unknown method. Say so with a 502, so that no client asks its user:
             challenge "new scheme" { host *.corp.example.com; method other; cancel }
 
-        What happens to a credential that a server refuses, and when it is sent again: 'attache help refusals'.
+        The rules are tried in order. The first one whose conditions are all true decides. If a condition has several values,
+        one of them must match. A condition that is not written is always true. If no rule matches, the answer is `default`.
 
-        Not without `secure yes` or a good reason: every station on the way can read a Basic password in clear.
+        A rule has one answer: `use`, `trust` ('attache help trust'), `default`, `reject`, `cancel` or `ask`. Options change how
+        it is given.
 
-        One answer: `use`, `trust` ('attache help trust'), `default`, `reject`, `cancel` or `ask`. Modifiers say more about it.
+        `attache explain` shows which rule answers a request. `attache challenges` shows the challenges that got no answer, with
+        lines to paste. It also shows the server's response: status, fields, and up to 1 KB of the text.
 
-        A connection that NTLM or Negotiate has logged in by `use` serves every client, unless a `challenge` for that
-        server names a `client`; with `persistence none` it serves one request.
+            $ attache explain --ask http://ci.example.com/job
+            $ attache challenges
+
+        A challenge without an answer goes to the client unchanged. The reason is in the field `Proxy-Status` and in the log.
+
+        WARNING: over http, every machine on the way can read a Basic password. Write `secure yes`, unless you have a good reason.
+
+        A connection that NTLM or Negotiate has logged in by `use` serves every client. It does not if a `challenge` for that
+        server names a `client`. With `persistence none` it serves one request.
 
         = After a refusal
-        The credential's source is read again, and another value is sent at once. Else the rules are asked again: the next
-        credential of `use` answers, or a rule with `failures`. Then the response's other challenges are answered, each with
-        the credential that its own rule has for it. Where none is left, the client gets the response. A value that was refused
-        is not sent again for the same request: by no other scheme or rule, and under no other name.
+        The proxy first reads the credential's source again. If the value has changed, it sends the new value at once. If not,
+        the rules are asked again. The next credential of `use` answers, or a rule with `failures`. Then the other challenges
+        of the response are answered, each by its own rule. If there is no further answer, the client gets the response. A
+        refused value is not sent again for the same request, by no other method or rule. When it is sent again later:
+        'attache help refusals'.
 
             challenge "strong" { host old.example.com; method digest; use ci }
             # Where the server refused ci, and also offers Basic:
             challenge "weak"   { host old.example.com; method basic; secure yes; use lab }
 
         = Cookies of a challenge
-        Those that the origin sets with a 401 which is answered go with the request when it is sent again, in the place of
-        the client's own of the same names (RFC 6265), and reach the client with the final response, unless that sets the
-        same cookie. So servers behind one name are found again that know only their own nonces. A parent's 407 sets none.
-        No cookie is kept for another request.
+        A server can set cookies with its 401, for example so that a load balancer finds the same server again. The proxy sends
+        them with the repeated request (RFC 6265). They replace the client's cookies of the same names. The client gets them
+        with the final response, unless that response sets the same cookie. A parent's 407 sets no cookie. No cookie is kept
+        for another request.
         """, ManualEntry.of(FileDirective.challenge, .mode),
         ManualEntry.of(
             ChallengeDirective.host, .port, .protocol, .realm, .method, .proxy, .secure, .client, .failures, .use,
             .default, .reject, .cancel, .ask, .attempts, .persistence, .learn, .order, .mode))
 
-    static let unasked = ManualTopic(
-        "unasked", "keys for servers that never ask: fields, parameters, every request",
+    static let preemptive = ManualTopic(
+        "preemptive", "keys and passwords for servers that send no challenge",
         """
-        Where a server wants a token, or a user and a password, in another place than `Authorization: Bearer` and `Basic`,
-        `header` puts it in a field and `query` in the URL's query. The value has {token}, or {user} and {password}, in it.
-        No server asks for such a credential: it goes with every request to the hosts of its rule, which must say `host`
-        and `secure yes` (or speak of this machine alone). A token that goes in Authorization: Bearer does so where the
-        rule says `preempt always`.
+        Some servers answer 404, or 401 without a challenge, to a request without a key. For them the proxy sends the credential
+        with every request to the hosts of its rule. This is called preemptive.
 
             credential api    { token file key }
             credential forge  { token file key; header Authorization "Token token={token}" }
@@ -59,27 +63,31 @@ extension ManualTopic {
             challenge "never asks" { host api.example.com; secure yes; use api; preempt always }
             challenge "key in a field" { host forge.example.com; secure yes; use forge; authorization replace }
 
-        What a client says in the same field or parameter itself is kept, and then nothing is added, or replaced:
-        `authorization`. In the query it is seen by nobody but the server: no log has it, and it is taken out of the URLs in
-        the heads of responses (Location, Link …). A challenge of the server is answered beside it by the rule that is for
-        that. A value with a control character, and one of more than 16 KiB (4 KiB in a query), is a 502.
+        A credential with `header` or `query` is always preemptive. `header` sends it in a field, and `query` in the URL's query.
+        The value contains {token}, or {user} and {password}. Other tokens go in `Authorization: Bearer`: write `preempt always`.
+        The rule must have `host` and `secure yes`, or name this machine only.
+
+        If the client sends the same field or parameter itself, its value is kept and nothing is added. `authorization replace`
+        changes that. A key in the query is visible to the server only. No log has it, and it is removed from URLs in response
+        fields (Location, Link …). It is not sent to a parent that could read it. Challenges of the server are answered as usual,
+        by the rule for them. A value with a control character is a 502. So is one of more than 16 KiB, or 4 KiB in a query.
 
         = Refusals
-        A 401 that names a challenge which a rule answers says nothing about it; the request goes out once without it, if
-        its body can be sent again, and is answered as if nothing had been sent. A 401 that names none is all that such a
-        server can say, and says it of wrong keys as of pages that are not for them. The credential's source is read at
-        once: another value is another attempt. Else the client gets the 401, and the proxy asks the server by another
-        request whether the key is still good ('attache help refusals'): one forbidden page takes no right key away, and a
-        wrong one is sent a few times in half an hour. 400, 403 and all other answers are about the request: the client
-        gets them. To a parent that could read it, it does not go.
+        A 401 with a challenge that a rule answers says nothing about the key. The request is sent once without the key, if its
+        body can be sent again. Then the challenge is answered as usual.
+
+        A 401 without a challenge may mean a wrong key, or a page that this key may not see. The proxy reads the credential's
+        source again. If the value has changed, it sends the new value. If not, the client gets the 401. The proxy then asks the
+        server by another request whether the key is still good ('attache help refusals'). So one forbidden page does not block a
+        good key, and a wrong key is sent only a few times in half an hour. 400, 403 and all other answers go to the client.
         """, ManualEntry.of(CredentialDirective.header, .query),
         ManualEntry.of(ChallengeDirective.preempt, .authorization))
 
     static let forms = ManualTopic(
         "forms", "login pages in HTML",
         """
-        `form { … }` in a `challenge` describes the login page of a site that asks by HTML, and how to get past it, with
-        `use`, or with `default` and a stored password; all three of its words are needed.
+        Use this for sites that show a login page instead of a 401. The proxy fills in the form, and adds the session's cookies
+        to later requests.
 
             challenge "portal" {
                 host   portal.example.com
@@ -89,18 +97,28 @@ extension ManualTopic {
                 use    ci
             }
 
-        The method is `html-form`, without a realm. The proxy logs in by requests of its own, which follow redirects on this
-        scheme, host and port only, and adds the session's cookies to requests for this origin; a client's own cookie of the
-        same name is left out, all others go along. Cookies that the site sets under the session's names do not reach the
-        client; others do.
+        `form` describes the login page. All three of its words are required. The answer is `use`, or `default` with a stored
+        password. The method is `html-form`, and there is no realm. Over http, passwords are not encrypted: write `secure yes`.
 
-        A page that is recognised again, or a form with the same fields, or 401, 403 or 422 behind the form is a refusal:
-        nothing more is sent until the password changes. Where that form, or a cookie before it, came from another page than
-        PATH, the proxy first logs in once more, without cookies and with the form of PATH, unless that would send the same
-        again: a page that others may write locks no password out.
+        The proxy logs in by requests of its own. They follow redirects on this scheme, host and port only. A session's cookie
+        replaces a client's cookie of the same name. All other cookies are forwarded. Cookies that the site sets under the
+        session's names do not reach the client. Others do.
 
+        When the session has expired, one request logs in for all. If the page appears although the session is good, there is
+        at most one login in 30 seconds. If a rule looks for a text, pages are held back until they are complete or 128 KiB
+        long. A response that is neither HTML nor an error is not held back.
+
+        = Refusals
+        The login is refused if the login page appears again, if the response has a form with the same fields, or if it is 401,
+        403 or 422. Then nothing more is sent until the password changes.
+
+        A page that others can write must not block the password. So if the form, or a cookie before it, came from another page
+        than PATH, the proxy logs in once more: without cookies, and with the form of PATH. It does not if it would send the
+        same again.
+
+        = Logins that want JSON
         A login that answers a form with 415, or with 422 and a JSON object that has a `detail` (FastAPI), wants JSON. That is no
-        refusal; the 502 says so. `fields json` sends it:
+        refusal; the 502 says so. `fields json` sends JSON:
 
             challenge "api" {
                 host api.example.com
@@ -109,19 +127,19 @@ extension ManualTopic {
                 form { recognise status 401; login /login; fields json { username={user} password={password} } }
                 use  ci
             }
-
-        When the session has ended, one request logs in for all; a page that asks in spite of a good session has a login
-        made in 30 seconds at most. Pages are held until they are whole or 128 KiB long, if a rule looks for a text in them;
-        a response that is neither HTML nor an error streams. Passwords go in clear over http: say `secure yes`.
         """, ManualEntry.of(ChallengeDirective.form), ManualEntry.of(FormDirective.recognise, .login, .fields))
 
     static let trust = ManualTopic(
-        "trust", "a server's own certificate, when it is not trusted",
+        "trust", "a server certificate that is not trusted",
         """
-        Without a rule, a certificate with any finding is refused with a 502 that names all of them and the lines to write.
-        `attache trust HOST:PORT` shows chain, findings and pin.
+        The proxy checks the certificate of every https server. If it finds a problem, the client gets a 502. The page names all
+        problems, and the lines that accept the certificate. This page explains these lines.
 
             $ attache trust appliance.example.com:8443
+            $ attache trust appliance.example.com:8443 --accept --until 2099-12-31
+
+        `attache trust HOST:PORT` shows the chain, the problems and the pin. With `--accept --until DATE` it stores an exception
+        for the server's key, after you confirm it on the terminal (`--yes` in scripts).
 
             challenge "our own root" { host *.corp.example.com; anchor corp-root.pem; trust }
             challenge "its own certificate" {
@@ -132,33 +150,32 @@ extension ManualTopic {
                 trust
             }
 
-        WARNING: without `pin`, an attacker between the proxy and the server can have a certificate made that is
-        unknown-issuer, self-signed, incomplete-chain, wrong-name or invalid.
+        WARNING: without `pin`, an attacker between the proxy and the server can make a certificate that is unknown-issuer,
+        self-signed, incomplete-chain, wrong-name or invalid.
 
-        `attache trust HOST:PORT --accept --until DATE` stores an exception for the key that the server shows, once somebody
-        has said yes on the terminal (`--yes` in scripts). For that key at that host and port and until its last day it
-        forgives what `default`, or a rule that trusts, leaves; not `revoked`, and nothing where a rule says `reject` or
-        `cancel` or names other keys. Connections that rest on it close when it goes.
+        An exception is for one key, host and port, until the end of its last day. It forgives the problems that remain after
+        `default` or after a rule that trusts. It never forgives `revoked`. It does nothing if a rule says `reject` or `cancel`,
+        or names other keys. When an exception is removed, connections that use it are closed.
 
-        The findings are:
+        The problems (`finding`) are:
 
         = unknown-issuer, self-signed, incomplete-chain
-        It does not lead to a root that is known.
+        The chain does not lead to a known root certificate.
 
         = expired, not-yet-valid
-        Not on this day.
+        The certificate is not valid today.
 
         = wrong-name
-        It is another server's (a common name is not looked at).
+        The certificate is for another host. The common name is not used.
 
         = revoked, missing-staple
-        Withdrawn; or it promises proof that it is not, and brings none.
+        The CA revoked the certificate. Or the certificate requires a stapled OCSP response, and the server sends no usable one.
 
         = weak-key, weak-signature, weak
-        Made of too little, or by too little; `weak` is both.
+        The key is too short, or the signature algorithm is too weak, such as SHA-1. `weak` means either.
 
         = wrong-usage, name-constraints, path-length, unknown-extension, invalid
-        It was not made for this, or not rightly.
+        It is not a certificate for a TLS server, or it violates a constraint of its CA.
         """,
         ManualEntry.of(ChallengeDirective.trust, .finding, .allow, .pin, .anchor, .name, .until))
 }
@@ -168,23 +185,25 @@ extension FormDirective {
         .recognise: DirectiveManual(
             "SIGN …", example: page("recognise status 302 location /login*"),
             """
-            The signs of the login page. Signs of one line must all hold, lines are alternatives: `status 302`,
-            `location PATTERN` (as the site writes it, or the path on this site), `contains TEXT` (in the first 128 KiB of
-            the page's source).
+            How to recognise the login page. All signs of one line must be true. One of several lines is enough. The signs are
+            `status 302`, `location PATTERN` (as the site writes it, or the path on this site) and `contains TEXT` (in the
+            first 128 KiB of the page's source).
             """),
         .login: DirectiveManual(
             "PATH", example: page("recognise contains \"Please log in\""),
             """
-            Where the form is sent, and nowhere else; not by a 307 or 308 either. Its other fields, hidden ones and tokens
-            too, and the query or one parameter (;jsessionid=…) behind this path are taken from the page; without a page
-            they are looked for here, and at last do without. A form that is sent here and asks for the user alone gets that
-            alone; the page behind it, which asks for the password, is then filled in.
+            The path that receives the form. The password is sent nowhere else, not even after a 307 or 308.
+
+            The other fields of the form, such as hidden fields and tokens, are taken from the page. So are the query, or one
+            parameter (;jsessionid=…), behind this path. If there is no page, the proxy fetches this path, and without a form
+            there it sends only `fields`. A form on two pages works too: if the first asks only for the user, it gets the user.
+            The next page, which asks for the password, is then filled in.
             """),
         .fields: DirectiveManual(
             "NAME=VALUE … | json { NAME=VALUE … }", example: page("recognise status 403"),
             """
-            The fields, with {user} and {password} in them. `json { … }`: they are sent as the members of a JSON object, without
-            looking for a form first.
+            The fields to fill in. Their values contain {user} and {password}. `json { … }` sends them as the members of a JSON
+            object, without looking for a form first.
             """),
     ]
 

@@ -1,11 +1,9 @@
 extension ManualTopic {
     static let clients = ManualTopic(
-        "clients", "users of the proxy: addresses, passwords, tokens, tickets",
+        "clients", "who may use the proxy: addresses, passwords, tokens, tickets",
         """
-        Addresses that are not allowed are refused when they connect: with a 403 where they speak in clear, without a word
-        by TLS. Where `authenticate` asks for a login, the proxy answers 407 until the client has logged in. Rules,
-        sessions and the log then use that name. A client that has shown a certificate (see `listen`) needs no other
-        login: its name is the SPIFFE ID of the certificate, else its common name.
+        These directives say which clients may use the proxy, and how they log in. By default every client on this machine
+        may use it, without a login.
 
             clients {
                 allow 10.0.0.0/8
@@ -13,11 +11,18 @@ extension ManualTopic {
                 users file /etc/attache/users
             }
 
-        The proxy reads the files again when they change: it refuses a user who is gone from them with the next request,
-        also on a kept connection and in an intercepted tunnel; a tunnel that is relayed unseen lasts. Names and passwords
-        are compared as bytes, in UTF-8: `é` typed as one character or as two is not the same.
+        `attache password` makes a line of the users file.
 
             $ attache password alice >> /etc/attache/users
+
+        A client whose address is not allowed is refused when it connects. It gets a 403; on a TLS listener the connection is
+        closed. With `authenticate`, the proxy answers 407 until the client has logged in. Rules, sessions and the log then
+        use that name. A client certificate (see `listen`) replaces the login. The name is then the SPIFFE ID of the
+        certificate, or else its common name.
+
+        The files are read again when they change. A user who was removed is refused from the next request on, also on a
+        connection that is open and in an intercepted tunnel. A tunnel that is not intercepted lasts until it is closed.
+        Names and passwords are compared as bytes in UTF-8. So `é` typed as one character or as two is not the same.
         """, ManualEntry.of(FileDirective.clients),
         ManualEntry.of(
             ClientsDirective.allow, .authenticate, .users, .tokens, .keytab, .allowPrincipals, .nonceKey, .realm))
@@ -25,33 +30,38 @@ extension ManualTopic {
     static let egress = ManualTopic(
         "egress", "the addresses and ports that the proxy may connect to",
         """
-        Asked with the address, after the name is resolved, so that no name can be pointed inside later. The narrowest
-        entry that holds the address decides: the longer prefix; of equals one with a port, then an address over a class,
-        then `deny` over `allow`. The order of the lines does not matter. An address that no entry holds is permitted.
+        These directives limit where the proxy connects. So a client cannot use it to reach internal services.
 
-        Entries are addresses, blocks and classes, each with `:port` if it is for that port only ([::1]:80,
-        [fd00::/8]:443). The classes are:
+            egress { deny any; allow 10.20.0.0/16 192.0.2.7:443 }
+
+        By default every address is allowed, except loopback, link-local, multicast, unspecified and metadata. To build an
+        allow list, begin with `deny any`.
+
+        The rule checks the resolved address. So a DNS change cannot lead a request to an internal host. The most specific
+        entry that matches decides: first the longer prefix, then an entry with a port, then an address before a class,
+        then `deny` before `allow`. The order of the lines does not matter.
+
+        An entry is an address, a block or a class. With `:port` it is for that port only ([::1]:80, [fd00::/8]:443). The
+        classes are:
 
         = loopback, link-local, multicast, unspecified
-        the blocks of these names.
+        The blocks of these names.
 
         = metadata
-        where clouds hand out a machine's credentials: 169.254.169.254, fd00:ec2::254, 100.100.100.200 and others.
+        The addresses where clouds give out a machine's credentials: 169.254.169.254, fd00:ec2::254, 100.100.100.200 and
+        others.
 
         = private
         10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 fc00::/7
 
         = any
-        all of them.
+        All addresses.
 
-        loopback, link-local, multicast, unspecified and metadata are refused even without an entry. Only an entry at least
-        as narrow lifts that: `allow loopback` does, `allow any` does not. The proxy's own listeners are never reached,
-        whatever stands here, but for the practice pages of `admin`.
+        Only an equally or more specific `allow` permits the classes that are refused by default: `allow loopback` does,
+        `allow any` does not. The proxy never connects to its own listeners, except to the practice pages of `admin`.
 
-            egress { deny any; allow 10.20.0.0/16 192.0.2.7:443 }
-
-        WARNING: with `allow loopback` a client of the proxy reaches every service that listens on this machine only. Name
-        the address and the port instead.
+        WARNING: with `allow loopback`, a client can reach every service that listens on this machine only. Name the address
+        and the port instead.
         """, ManualEntry.of(FileDirective.egress), ManualEntry.of(EgressDirective.allow, .deny, .connectPorts))
 }
 
@@ -59,82 +69,84 @@ extension ClientsDirective {
     static let manuals: [ClientsDirective: DirectiveManual] = [
         .allow: DirectiveManual(
             "ADDRESS …", default: "127.0.0.0/8 ::1", example: "clients { allow 127.0.0.0/8 ::1 10.0.0.0/8 }",
-            "Addresses that may connect."),
+            "Addresses that may connect to the proxy."),
         .authenticate: DirectiveManual(
             "none|basic|digest|bearer|negotiate …", default: "none",
             example: """
                 clients { authenticate negotiate basic; users file /etc/attache/users; keytab /etc/attache/http.keytab }
                 """,
             """
-            `none` asks for no login. The others are offered in their order:
+            How clients log in. `none` means without a login. Otherwise the methods are offered in this order:
 
             = basic
-            A password, against the users file: `name:hash`, as `attache password` and htpasswd make it (bcrypt, SHA-crypt,
-            yescrypt, $apr1$); more columns behind it are ignored. It travels as it is: over a network, use `listen … tls`.
-            A line whose hash costs more than about a second to check is left out: more than 1,000,000 rounds of SHA-crypt,
-            a cost of 14 of bcrypt, or 128 MiB of yescrypt.
+            A password, checked with lines `name:hash` of the users file. `attache password` and htpasswd make them (bcrypt,
+            SHA-crypt, yescrypt, $apr1$). Further columns are ignored. The password is sent unencrypted: over a network, use
+            `listen … tls`. A line whose check takes more than about a second is ignored: more than 1,000,000 rounds of
+            SHA-crypt, a cost of 14 of bcrypt, or 128 MiB of yescrypt.
 
             = digest
-            A password that never travels, against the users file: `name:realm:digest`, as `attache password --digest` and
-            htdigest make it. SHA-256 is offered, then MD5, as far as there are lines of them. A reader of these lines can
-            log in; a user with only a hash cannot use Digest. Some clients compute nonsense of a realm that is not ASCII:
-            then say one that is.
+            A password that is never sent, checked with lines `name:realm:digest` of the users file. `attache password
+            --digest` and htdigest make them. SHA-256 is offered, then MD5, if there are such lines. Keep the file secret: such
+            a line is enough to log in. A user with only a hash cannot use Digest. Some clients fail with a realm that is not
+            ASCII: then choose another realm.
 
             = bearer
-            A token, against the tokens file: `name:` and the token's SHA-256, from `attache password --method token`.
+            A token, checked with the tokens file: `name:` and the token's SHA-256, from `attache password --method token`.
 
             = negotiate
-            A Kerberos ticket for `HTTP/` and the name by which clients call the proxy, whose key is in the keytab; once
-            for a connection, as long as it holds. The user is the principal, as alice@EXAMPLE.COM. Keys of other services
-            in the keytab admit no client; where they are the same key, as in a keytab of Active Directory for one machine
-            account, a ticket for any of them does. It needs MIT's library (libgssapi-krb5-2), which notes in /var/tmp, or
-            in KRB5RCACHEDIR, what was used up.
+            A Kerberos ticket for `HTTP/` and the name by which clients call the proxy. The keytab has the key of that
+            service. One login is valid for the connection, until the ticket expires. The user is the principal, such as
+            alice@EXAMPLE.COM. Keys of other services in the keytab admit no client. But if they are the same key, a ticket
+            for any of them does; this is so in a keytab of Active Directory for one machine account. It needs MIT's library
+            (libgssapi-krb5-2), which keeps a replay cache in /var/tmp, or in KRB5RCACHEDIR.
             """),
         .users: DirectiveManual(
             "file PATH", example: "clients { authenticate basic; users file /etc/attache/users }",
-            "Lines of `name:hash`, and of `name:realm:digest`."),
+            "The users file, with lines `name:hash` and `name:realm:digest`."),
         .tokens: DirectiveManual(
             "file PATH", example: "clients { authenticate bearer; tokens file /etc/attache/tokens }",
-            "Lines of `name:` and the hash of a token."),
+            "The tokens file, with lines `name:` and the hash of a token."),
         .keytab: DirectiveManual(
             "PATH", example: "clients { authenticate negotiate; keytab /etc/attache/http.keytab }",
-            "The keys of the service that clients get tickets for."),
+            "The file with the keys of the service that clients get tickets for."),
         .allowPrincipals: DirectiveManual(
             "PRINCIPAL …",
             example: "clients { authenticate negotiate; keytab k; allow-principals *@EXAMPLE.COM }",
             """
-            Which principals may come with a ticket: `*` stands for a part of a name or of a realm, never for a slash. Said
-            or not, no service (HTTP/ci.example.com@EXAMPLE.COM) and no instance (alice/admin@EXAMPLE.COM) may that is not
-            named.
+            The Kerberos principals that may use the proxy. `*` matches a part of a name or of a realm, but never a slash.
+            Services (HTTP/ci.example.com@EXAMPLE.COM) and instances (alice/admin@EXAMPLE.COM) are refused unless you name
+            them. The default is every user.
             """),
         .nonceKey: DirectiveManual(
             "file PATH|env NAME",
             example: "clients { authenticate digest; users file u; nonce-key file /run/secrets/nonce.key }",
             """
-            The key of Digest's nonces: several proxies with the same key accept each other's nonces; 32 bytes as for
-            `store`. Without it a client that comes to another proxy is asked once more. A nonce lives for five minutes; an
-            answer that was overheard is of no use to the same proxy, and for that time of use to each other, once.
+            The key of Digest's nonces, for several proxies: with the same key they accept each other's nonces. It is 32
+            bytes, written as for `store`. Without it, a client that changes to another proxy is asked once more. A nonce
+            expires after five minutes. An attacker who overhears an answer cannot use it at the same proxy, but once at each
+            other proxy within these five minutes.
             """),
         .realm: DirectiveManual(
             "TEXT", default: "\"Attache\"", example: "clients { realm \"our proxy\" }",
-            "The name that clients show to their users when they ask for the password."),
+            "The name that clients show to the user when they ask for the password."),
     ]
 }
 
 extension EgressDirective {
     static let manuals: [EgressDirective: DirectiveManual] = [
         .allow: DirectiveManual(
-            "ADDRESS …", example: "egress { allow 127.0.0.1:3127 }", "Addresses that it may connect to."),
+            "ADDRESS …", example: "egress { allow 127.0.0.1:3127 }", "Addresses that the proxy may connect to."),
         .deny: DirectiveManual(
             "ADDRESS …", example: "egress { deny private }",
             """
-            Addresses that it may not connect to: the client gets a 403 that names the entry. `deny private` is for a proxy
-            whose clients have no business inside.
+            Addresses that the proxy must not connect to. The client gets a 403 that names the entry. Use `deny private` if
+            clients must not reach the internal network.
             """),
         .connectPorts: DirectiveManual(
             "any|PORT …", default: "443", example: "egress { connect-ports 443 8443 9000-9100 }",
             """
-            Ports that CONNECT may name, single or LOW-HIGH. `any` lets a client speak any protocol to any server.
+            The ports that CONNECT may name: single ports, or LOW-HIGH. With `any`, a client can speak any protocol to any
+            server.
             """),
     ]
 }

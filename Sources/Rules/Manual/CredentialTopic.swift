@@ -1,118 +1,135 @@
 extension ManualTopic {
     static let credential = ManualTopic(
-        "credential", "users, passwords and other secrets, and where they are",
+        "credential", "users, passwords and other secrets",
         """
-        A credential is of one kind: a user and a password (here), a certificate ('attache help certificates'), a Kerberos
-        principal ('negotiate'), a token ('tokens'), a value in a place of its own ('unasked'), or a key that signs ('aws').
-        It is sent only where a `challenge` rule uses it.
+        A credential is what the proxy logs in with. It is sent only where a `challenge` rule uses it.
 
             credential lab { user env LAB_USER; password env LAB_PASSWORD }
             credential anonymous { user anonymous; password "guest@example.com" }
+            challenge "lab" { host lab.example.com; secure yes; use lab }
 
-        Better than a password that stands in the rule file is one in a file that only the proxy can read, or in its
-        environment. A warning says so where every user of the machine can read the file, a key or a keytab, or the rule
-        file with a secret in it; that a group can is usual in a container's volume. A file is read again when it changes,
-        so that a new password needs no reload.
+        `attache credential list` shows each credential and its state.
 
-        A wrong password is sent twice at most, then rarely, until its value changes. One that was accepted before is tried
-        again by itself. `attache credential list` shows the state of each, and `attache credential retry` has them sent
-        again at once: 'attache help refusals'.
+            $ attache credential list
 
-        There are three ways to have a refused credential sent again at once: `attache credential retry`, `attache reload
-        --retry`, and to write its file again.
+        A credential is of one kind: a user and a password (this page), a client certificate ('attache help certificates'),
+        a Kerberos principal ('attache help negotiate'), a token ('attache help tokens'), a value in a field or a query
+        parameter ('attache help preemptive'), or a key that signs requests ('attache help aws').
 
+        Do not write passwords in the rule file. Write them in a file that only the proxy can read, or in its environment.
+        There is a warning if every user of the machine can read such a file: a secret, a key, a keytab, or a rule file with
+        a secret in it. Read access for a group is accepted, because it is usual in a container's volume. A file is read
+        again when it changes, so a new password needs no reload.
+
+        A wrong password is sent at most twice, then rarely, until its value changes. A password that was accepted before is
+        tried again by itself. See 'attache help refusals'. There are three ways to send a refused credential again at once:
+        run `attache credential retry`, run `attache reload --retry`, or write its file again.
+
+            $ attache credential retry lab
             $ touch /run/secrets/ci
 
-        A file counts as written again within a second, even with the same content: when it was touched, or replaced by
-        another, or when the link to it leads elsewhere, as in a secret that Kubernetes mounts. This holds for each file that
-        a credential names, except a Kerberos cache. SIGHUP and a reload without `--retry` do not count.
+        The proxy notices a file within a second, even if the content is the same: after `touch`, after another file took its
+        place, or after a link to it changed, as in a secret that Kubernetes mounts. This is so for each file of a credential,
+        except a Kerberos ticket cache. SIGHUP and a reload without `--retry` do not count.
         """, ManualEntry.of(FileDirective.credential), ManualEntry.of(CredentialDirective.user, .password))
 
     static let certificates = ManualTopic(
-        "certificates", "client certificates, for servers that ask their clients for one",
+        "certificates", "client certificates (mutual TLS)",
         """
-        In PEM files, in one PKCS#12 file, or in a token by its PKCS#11 URI, if OpenSSL's provider for it is installed. The
-        issuers that stand behind the certificate in its file are sent along.
+        Some servers ask their clients for a certificate in the TLS handshake. This page says how the proxy shows one.
 
             credential device { certificate /run/secrets/tls.crt; key /run/secrets/tls.key }
             challenge "device" { host api.example.com; issuer "CN=Device CA*"; use device }
             challenge "two teams" { host mtls.example.com; method client-certificate; use device }
 
-        Of several credentials of `use` it is the first whose issuer the server accepts, or, where it accepts none of them
-        and the rule names hosts, the first. With `default` it is a stored certificate (`attache credential set
-        --certificate`).
+        The certificate is in PEM files, in one PKCS#12 file, or in a PKCS#11 token. For a token, write its URI. OpenSSL's
+        PKCS#11 provider must be installed. The issuers in the certificate's file are sent too.
 
-        A server refuses the one that it was shown by breaking TLS off with an alert that names certificates (bad,
-        unsupported, revoked, expired, unknown, of an unknown authority; access denied, required). Then the rules are
-        asked again on another connection, with one more of `failures`; the certificate is paused for this server ('attache
-        help refusals'); and where no other is left the server is asked without. The page "The SSL certificate error" of
-        nginx, and its status 495, do the same; where no other is left the client gets that page. Any other page, a
-        connection that breaks and a time limit refuse nothing. A 502 lists the issuers that the server
-        accepts, and what became of each certificate; `attache challenges` has both kinds of challenge of TLS.
+        If `use` has several credentials, the first one whose issuer the server accepts is shown. If the server accepts none
+        of them and the rule names hosts, the first one is shown. With `default`, it is a stored certificate (`attache
+        credential set --certificate`).
+
+        = When the server refuses it
+        A server refuses a certificate by a TLS alert about certificates: bad, unsupported, revoked, expired, unknown, unknown
+        CA, access denied, or required. The page "The SSL certificate error" of nginx, and its status 495, count as well. Then
+        the certificate is paused for this server ('attache help refusals'). The rules are asked again on another connection,
+        with one more of `failures`. If no certificate is left, the proxy asks without one; after nginx's page, the client
+        gets that page. Any other page, a broken connection and a time-out refuse nothing.
+
+        The 502 page lists the issuers that the server accepts, and what happened to each certificate. `attache challenges`
+        shows both kinds of TLS challenge.
         """, ManualEntry.of(CredentialDirective.certificate, .key, .pkcs12, .pkcs11, .passphrase),
         ManualEntry.of(ChallengeDirective.issuer))
 
     static let negotiate = ManualTopic(
-        "negotiate", "Kerberos tickets, for servers that ask by Negotiate",
+        "negotiate", "Kerberos tickets (Negotiate, single sign-on)",
         """
-        A Kerberos principal, for Negotiate (RFC 4559), with its keytab, its password, or a ticket cache that another
-        program keeps current. Tickets are got when first needed, held in memory, and renewed ahead of their end. Realms
-        and KDCs are those of the system's krb5.conf, or of the file that KRB5_CONFIG names. It needs MIT Kerberos
-        (Debian: libgssapi-krb5-2). NTLM is never spoken inside.
+        Use this for servers that ask for Negotiate (RFC 4559), such as intranet sites with Kerberos or Active Directory.
 
             credential svc { kerberos svc@CORP.EXAMPLE.COM; keytab /run/secrets/svc.keytab }
             credential crawl { kerberos crawl@CORP.EXAMPLE.COM; password file /run/secrets/crawl }
             challenge "intranet" { host *.corp.example.com; method negotiate; use svc }
             challenge "as the user in the store" { host wiki.example.com; method negotiate; default }
 
-        A KDC that is down or says nothing (for `timeouts connect`), a clock that is off and a ticket that is late are no
-        refusals: the response's other challenges are tried, else the client gets a 502 that says so. A password or key
-        that the KDC refuses is on hold like one that a server refuses (`attache help refusals`). A user and a password
-        are taken to a KDC too, by a rule that names the method `negotiate`.
+        A credential names the principal, and its keytab, its password, or a ticket cache that another program keeps current.
+        The proxy gets tickets when it first needs them. It keeps them in memory, and renews them before they expire. Realms
+        and KDCs come from the system's krb5.conf, or from the file in KRB5_CONFIG. It needs MIT Kerberos (Debian:
+        libgssapi-krb5-2). NTLM is never used inside Negotiate.
+
+        A user and a password can be used too, if the rule says `method negotiate`. The password then goes to the KDC.
+
+        If the KDC is down or does not answer within `timeouts connect`, this is not a refusal. The same is true if a clock is
+        wrong or a ticket is late. Then the proxy answers the other challenges of the response. If there are none, the client
+        gets a 502 with the reason. A password or key that the KDC refuses is on hold ('attache help refusals').
         """, ManualEntry.of(CredentialDirective.kerberos, .keytab, .ccache),
         ManualEntry.of(ChallengeDirective.spn, .canonicalise, .delegate))
 
     static let aws = ManualTopic(
-        "aws", "requests that are signed (AWS Signature Version 4)",
+        "aws", "signed requests (AWS Signature Version 4)",
         """
-        An access key signs requests for one service in one region. No server asks for a signature: each request to the
-        host of a rule that uses it is signed, over its content too, which is read first as far as `limits` let it be
-        kept. Of larger content the client's own digest is signed, if it says one (X-Amz-Content-Sha256); else S3 takes it
-        unsigned, and `payload unsigned` leaves all of it unsigned.
+        Use this to sign requests to AWS services with an access key. The tool itself needs no key.
 
             credential bucket { aws eu-central-1 s3; access-key AKIDEXAMPLE; secret-key file /run/secrets/aws }
             challenge "bucket" { host bucket.s3.eu-central-1.amazonaws.com; secure yes; use bucket }
 
-        A session token goes in clear over http: say `secure yes` in the rule, and nothing is signed there. Where the client
-        signs with keys of its own, say `authorization replace`. Such a credential waits for no challenge, and stands alone
-        in `use`.
+        A key signs for one service in one region. The proxy signs each request to the hosts of a rule that uses it, without
+        waiting for a challenge. Such a credential must be the only one in `use`.
+
+        The signature covers the content, so the proxy reads the content first. `limits` says how much it can keep. For larger
+        content, it signs the client's own digest (X-Amz-Content-Sha256). Without that, S3 accepts unsigned content.
+        `payload unsigned` leaves all content unsigned.
+
+        Write `secure yes` in the rule. Then nothing is signed over http, where a session token would be readable. If the
+        client already signs with other keys, write `authorization replace`.
         """, ManualEntry.of(CredentialDirective.aws, .accessKey, .secretKey, .sessionToken, .payload))
 
     static let tokens = ManualTopic(
-        "tokens", "bearer tokens, from a file or fetched (OAuth 2.0)",
+        "tokens", "bearer tokens and OAuth 2.0",
         """
-        A bearer token (RFC 6750) goes to each server of a rule that asks for one.
+        Use this for servers that ask for a bearer token (RFC 6750). The token is in a file, or the proxy fetches it (OAuth
+        2.0, RFC 6749).
 
             credential api { token file /run/secrets/token }
             challenge "api" { host api.example.com; secure yes; use api }
 
-        One that is fetched where it is given (OAuth 2.0, RFC 6749) is asked for when it is first needed, and again before
-        it ends, or when a server refuses it. While the endpoint is down a token is used until it ends, and never after.
-        An endpoint that refuses the client or the grant is asked again as a server that refuses a password: 'attache help
-        refusals'.
-        The client shows who it is by `client-secret`, by a signature of `key`, or by `certificate` and `key`. Other
-        grants: `refresh-token`, `assertion`. The endpoint is asked as its `route` says, by TLS as it says and through its
-        parents, whose 407 is answered as to a client at 127.0.0.1, though not with a token that was not fetched yet.
-        `egress` and `deny` keep clients away, and have no say about it.
-
             credential crm  { oauth2 https://id.example.com/token; client-id crm; client-secret file secret; scope read }
             credential jobs { oauth2 https://id.example.com/token; client-id jobs; key jobs.key; key-id 7; audience https://api }
 
-        Where the endpoint gives another refresh token with each token, the next request to it has that one, until
-        `refresh-token` itself is changed; if the endpoint refuses it (`invalid_grant`), `refresh-token` is sent once more.
-        Such an endpoint needs a `store`, which keeps the refresh token for the next start. Proxies that share the store take
-        turns, so that each refresh token is sent once; while the store is away a token is used until it ends, and no other
-        is fetched.
+        A token is fetched when it is first needed. It is fetched again before it expires, or when a server refuses it. While
+        the token endpoint is down, the token is used until it expires, and never after. An endpoint that refuses the client
+        or the grant is treated like a server that refuses a password ('attache help refusals').
+
+        The client proves its identity by `client-secret`, by a signature of `key`, or by `certificate` and `key`. Other grants
+        are `refresh-token` and `assertion`.
+
+        The request to the endpoint follows its `route`: TLS settings and parents. A parent's 407 is answered as for a client
+        at 127.0.0.1, but not with a token that has yet to be fetched. `egress` and `route deny` do not apply to token
+        requests.
+
+        Some endpoints give a new refresh token with each token. The next request uses the new one, until `refresh-token`
+        changes in the rule file. If the endpoint refuses it (`invalid_grant`), `refresh-token` is sent once more. This needs
+        a `store`, which saves the refresh token for the next start. Proxies that share the store take turns, so each refresh
+        token is sent once. While the store is down, a token is used until it expires, and no other is fetched.
         """,
         ManualEntry.of(
             CredentialDirective.token, .oauth2, .clientID, .clientSecret, .clientAuthentication, .keyID,

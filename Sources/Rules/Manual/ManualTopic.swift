@@ -19,10 +19,9 @@ public struct ManualTopic: Sendable {
 
     /// All of them, in the order in which they are read.
     public static let all: [ManualTopic] = [
-        tools, rules, listen, log, traces, limits, clients, egress, routes, authority, credential, challenge, refusals,
-        trust,
-        certificates, operators,
-        negotiate, tokens, unasked, forms, aws, parents, store, ftp,
+        rules, tools, challenge, credential, refusals, preemptive, forms, negotiate, tokens, certificates, aws,
+        operators,
+        trust, routes, authority, parents, listen, clients, egress, store, ftp, log, traces, limits, glossary,
     ]
 
     public static func named(_ name: String) -> ManualTopic? { all.first { $0.name == name } }

@@ -1,35 +1,43 @@
 extension ManualTopic {
     static let parents = ManualTopic(
-        "parents", "proxies on the way, by HTTP, SOCKS or a PAC file",
+        "parents", "other proxies on the way: HTTP, SOCKS or a PAC file",
         """
-        A route leads through parents with `via`. One to which no connection can be made is left out, and looked at in the
-        background until it works again. A request goes to another only while none has seen it, and a tunnel also where one
-        hangs up instead of opening it. `attache status` and the dashboard show each with the reason. Names are looked up by
-        the parent, so `egress` has a say about the parent's address and about addresses that stand in requests, and none
-        about where a name leads.
+        Use this if your requests must go through another proxy, such as a company proxy that answers 407.
 
             parent jump { socks5 jump.example.com:1080 }
             route *.partner.example.com { via jump }
             challenge "jump host" { proxy yes; protocol socks; use ci }
-
-        A rule with `proxy yes` answers a parent's 407, by every scheme; its host is the parent's, its protocol http, https
-        or socks. A SOCKS server that wants a user and a password is asked on a connection for each answer; `attache
-        challenges` has it as username/password. A 407 that no rule answers becomes a 502 that names the rule to write: a
-        client's own Proxy-Authorization is for this proxy and goes no further.
-
-        A parent may refuse a wrong password with a 401 (tinyproxy does). A 401 to CONNECT is always the parent's. For other
-        requests the proxy asks the parent by CONNECT with the same password, until that is known to be right, and where a
-        401 looks like the parent's or would refuse the origin's credential. `probe no` in the rule switches this off.
-
             challenge "corp proxy" { proxy yes; host *.corp.example.com; method ntlm digest; use ci }
 
+        `parent` names the proxies, `route … { via }` uses them, and a `challenge` with `proxy yes` logs in to them. The host of
+        that rule is the parent's. Its protocol is http, https or socks.
+
+            $ attache status
+
+        The first parent that works is used. A parent that refuses connections is skipped, and tested in the background until
+        it works again. A request is sent to another parent only if no parent has received it. A tunnel also tries another one
+        if a parent closes the connection instead of opening the tunnel. `attache status` and the dashboard show the state of
+        each parent with the reason.
+
+        The parent resolves names. So `egress` checks the parent's address, and addresses in URLs, but not the address of a name.
+
+        A 407 that no rule answers becomes a 502 that names the rule to write. A client's own Proxy-Authorization is for this
+        proxy, and is not forwarded. A SOCKS server that wants a password gets each answer on a connection of its own. `attache
+        challenges` shows it as username/password.
+
+        = A parent that answers 401
+        A parent may refuse a wrong password with a 401 (tinyproxy does). A 401 to CONNECT is always the parent's. For another
+        request the proxy asks the parent by CONNECT with the same password, until the parent has accepted it. Later it asks
+        again if a 401 looks like the parent's, or would count against the origin's credential. `probe no` in the rule switches
+        this off.
+
         A parent that answers a CONNECT without a password by a bare 401 never asks. `preempt always` sends the password with
-        each request: for a parent by https, on this machine, or with `secure no` in the rule.
+        each request: to a parent by https, on this machine, or with `secure no` in the rule.
 
             challenge "never asks" { proxy yes; host gw.corp.example.com; secure no; method basic; use ci; preempt always }
 
         = PAC files
-        With `pac` a script names the proxies for each host, or DIRECT for none. `attache check` runs the script once.
+        With `pac`, a script names the proxies for each host, or DIRECT for none. `attache check` runs the script once.
 
             parent auto { pac /etc/attache/proxy.pac; credentials proxy1.corp.example.com:8080 }
             route * { via auto }
@@ -47,78 +55,83 @@ extension ManualTopic {
         ManualEntry.of(ParentDirective.http, .https, .socks5, .socks4a, .except, .pac, .credentials))
 
     static let store = ManualTopic(
-        "store", "credentials that outlive a run",
+        "store", "the credential store",
         """
-        `attache credential set URL USER` puts credentials there, and so does `persistence permanent`. Where the rules say
-        `default`, or nothing, the default credential of the protection space answers. Secrets are sealed (AES-256-GCM);
-        hosts, realms and users can be read.
+        The store keeps credentials in a database, encrypted. Use it to add passwords by command, or to share them between
+        several proxies.
 
             $ attache credential set http://ci.example.com/ builder --realm Jenkins
+            $ attache credential import ~/.netrc
             $ attache credential list
 
-        Without `store` there is one only if a rule says `persistence permanent` or `attache credential` has made one:
-        credentials.db in `state`, and beside it, as it is made on the first start, credentials.key. A proxy that runs without
-        a store opens one on a reload. A holder of both files has the passwords, so keep the key elsewhere.
+        A stored credential answers if the rules say `default`, or if no rule matches. `persistence permanent` saves credentials
+        too. Secrets are encrypted (AES-256-GCM). Hosts, realms and users are not.
 
             store sqlite /var/lib/attache/credentials.db { key file /run/secrets/store.key }
 
+        Without `store` in the rule file, `attache credential` or a rule with `persistence permanent` makes one in `state`: the
+        file credentials.db and its key, credentials.key. A running proxy opens it on a reload. Anyone who has both files can read
+        the passwords. So keep the key elsewhere, and back it up: without the key the passwords are lost.
+
         = Import
-        `attache credential import ~/.netrc` takes over what netrc and curl's configuration files hold; since those know of
-        no realms, such a credential answers whatever the server asks with (Basic, Digest, NTLM; `--method any`), where
-        nothing is kept for the very realm. A netrc entry answers on every port of its host, in the protocol that
-        `--protocol` names (https by default). With `--method negotiate`, or any, the password is taken to a KDC, as that of the
-        user's principal, where a rule says `method negotiate` and `default`; nowhere else.
+        `attache credential import ~/.netrc` reads netrc and curl's configuration files. These files have no realms. So such a
+        credential answers any realm and method (Basic, Digest, NTLM; `--method any`), unless there is a credential for that
+        very realm. With `--method negotiate` or `any`, the password goes to the KDC of the user's principal, but only where a
+        rule says `method negotiate` and `default`.
+        A netrc entry answers on every port of its host, in the protocol that `--protocol` names (https by default).
 
         = Other kinds
-        A login page's password is kept with `--method html-form`, a SOCKS parent's for socks5://HOST:PORT, a bearer token
-        with `--token FILE` (for the server's every realm, or that of `--realm`), a certificate for servers that ask for one
-        with `--certificate FILE --key FILE`; of several the issuers choose that the server accepts, and else it is the
-        default.
+        `--method html-form` is the password of a login page. The URL socks5://HOST:PORT is for a SOCKS parent. `--token FILE`
+        is a bearer token, for every realm of the server or for that of `--realm`. `--certificate FILE --key FILE` is a client
+        certificate. If there are several, the one is shown whose issuer the server accepts, or else the default one.
 
         = Another place
-        `attache credential export --to file KEY > FILE` writes all of them, sealed under another key, and
-        `attache credential import FILE --key file KEY` takes them up elsewhere. `attache store migrate OLD.conf NEW.conf`
-        copies all of a store into the one of another rule file, and reads it back. `sqlite3 credentials.db '.backup FILE'`
-        makes a backup (the latest changes stand in a log beside the file); a proxy that runs takes it over when mv or cp puts
-        it back.
+        `attache credential export --to file KEY > FILE` writes all credentials, encrypted under another key. `attache credential
+        import FILE --key file KEY` reads them elsewhere. `attache store migrate OLD.conf NEW.conf` copies a whole store into
+        the one of another rule file, and reads it back. `sqlite3 credentials.db '.backup FILE'` makes a backup. The latest
+        changes are in a log beside the file, so do not just copy it. A running proxy uses a backup as soon as mv or cp puts it
+        back.
 
         = PostgreSQL with a standby
-        Name every host of the database: with "host=db1,db2 dbname=attache target_session_attrs=read-write" libpq takes the
-        one that can be written to.
+        Name every host of the database: with "host=db1,db2 dbname=attache target_session_attrs=read-write", libpq uses the one
+        that can be written to.
 
-        While no host can be written to, replicas answer with the credentials that they know; /readyz, the log and the metric
-        attache_store_up say so. A new refusal, token or space is written later; a command that changes the store fails with
-        a sentence, and is to be repeated. When the standby is promoted, each replica connects to it within a second or two
-        and reads all that is there. A change that the old primary had not sent to its standby is lost.
+        While no host can be written to, the proxies use the credentials that they know. /readyz, the log and the metric
+        attache_store_up show it. A new refusal, token or protection space is written later. A command that changes the store
+        fails with a message: run it again. When the standby is promoted, each proxy connects to it within a second or two and
+        reads everything. A change that the old primary had not sent to its standby is lost.
 
-        Replicas hear of each other's changes by LISTEN, and ask for the number of the latest change once a second. So
-        PgBouncer may stand between in session mode or in transaction mode, and a server without LISTEN is polled. PostgreSQL
-        and PgBouncer were seen to work; Pgpool-II, CockroachDB and YugabyteDB were not tried.
+        Proxies learn of each other's changes by LISTEN, and ask for the number of the latest change once a second. So PgBouncer
+        works in session mode and in transaction mode, and a server without LISTEN is polled. PostgreSQL and PgBouncer were
+        tested. Pgpool-II, CockroachDB and YugabyteDB were not.
 
         = What else it keeps
-        Which paths of a server asked for what and were answered (30 days; Basic and tokens then need no new 401 after a
-        restart, Digest one for all), tokens that were fetched, sealed, and what was refused: that value is not sent again by
-        any process until it is set anew, there or in its file, be it the same; or, where it was accepted before, until one
-        request tries it again. A value that changes, here, in a secret file or by another replica, is used within a second;
-        connections that are logged in with the old one serve their request and close.
+        The store remembers for 30 days which paths of a server asked for what, and what answered. After a restart, Basic and
+        tokens then need no new 401, and Digest needs one for all. It keeps fetched tokens, encrypted.
+
+        It keeps refusals: no process sends a refused value again. That ends when you set the value again, in the store or in
+        its file, even to the same value. A value that was accepted before is also tried again by one request. A changed value
+        is used within a second, whether it changed in the store, in a secret file or on another proxy. Connections that are
+        logged in with the old value finish their request and close.
         """, ManualEntry.of(FileDirective.store), ManualEntry.of(StoreDirective.key))
 
     static let ftp = ManualTopic(
-        "ftp", "ftp:// URLs",
+        "ftp", "files from FTP servers, by ftp:// URLs",
         """
-        An ftp:// URL (GET, HEAD, PUT) is carried out by the proxy itself. An FTP server always wants a login, which is a
-        Basic challenge of `protocol ftp` with the realm "FTP"; a 530 or 430 refuses it, and no other reply. The proxy logs in
-        as `anonymous` only if a credential or the URL says so. Without an answer the client gets a 401 and may send
-        `Authorization: Basic` itself.
+        A tool can fetch and upload files of FTP servers through the proxy, with GET, HEAD and PUT of an ftp:// URL.
 
             credential anonymous { user anonymous; password "guest@example.com" }
             challenge "mirror" { protocol ftp; host ftp.example.com; use anonymous }
 
             $ attache credential set ftp://ftp.example.com/ anonymous --realm FTP
 
-        TLS is spoken where the server offers it, and then `server-trust` rules of `protocol ftp` apply, but no client
-        certificate is shown; since it may be missing, a login counts as sent in clear (`secure no`). An upload that breaks
-        off leaves a part of the file there.
+        An FTP server always wants a login. For the rules it is a Basic challenge of `protocol ftp` with the realm "FTP". The
+        replies 530 and 430 refuse it, and no others do. The proxy logs in as `anonymous` only if a credential or the URL says
+        so. Without an answer the client gets a 401, and may send `Authorization: Basic` itself.
+
+        The proxy uses TLS if the server offers it. Then `server-trust` rules of `protocol ftp` apply, but no client certificate
+        is shown. Because TLS may be missing, an FTP login counts as unencrypted (`secure no`). An interrupted upload leaves a
+        part of the file on the server.
         """)
 }
 
@@ -128,33 +141,33 @@ extension ParentDirective {
     static let manuals: [ParentDirective: DirectiveManual] = [
         .http: DirectiveManual(
             "HOST:PORT …", example: "parent corp { http proxy1.corp.example.com:8080 }\(route)",
-            "Requests for http:// go to it as they are, all else through a tunnel (CONNECT)."),
+            "HTTP proxies. Requests for http:// go to them directly, all others through a tunnel (CONNECT)."),
         .https: DirectiveManual(
             "HOST:PORT …", example: "parent corp { https proxy1.corp.example.com:8443 }\(route)",
             """
-            The same, spoken to by TLS; its certificate is judged as an origin's is (`challenge { proxy yes; method
-            server-trust … }`).
+            HTTP proxies that are reached by TLS. Their certificates are checked like those of servers (`challenge { proxy yes;
+            method server-trust … }`).
             """),
         .socks5: DirectiveManual(
             "HOST:PORT …", example: "parent corp { socks5 jump.example.com:1080 }\(route)",
-            "SOCKS 5, with a user and a password where a rule has one."),
+            "SOCKS 5 servers, with user and password if a rule has a credential for them."),
         .socks4a: DirectiveManual(
             "HOST:PORT …", example: "parent corp { socks4a jump.example.com:1080 }\(route)",
-            "SOCKS 4a, which knows no password."),
+            "SOCKS 4a servers. They know no password."),
         .except: DirectiveManual(
             "HOST …", example: "parent corp { http proxy.example.com:8080; except 10.0.0.0/8 *.local }\(route)",
-            "Hosts that are asked directly: names, patterns, addresses and blocks as requests name them."),
+            "Hosts to reach without the parent: names, patterns, addresses and blocks, as in the request's URL."),
         .pac: DirectiveManual(
             "FILE",
             example: """
                 parent auto { pac /etc/attache/proxy.pac; credentials proxy1.corp.example.com:8080; except *.local }
                 route * { via auto }
                 """,
-            "A script that names the proxies. It needs JavaScriptCore or libpacparser, as said above."),
+            "A PAC script that names the proxies. It needs JavaScriptCore or libpacparser, as said above."),
         .credentials: DirectiveManual(
             "HOST:PORT …",
             example: "parent corp { pac proxy.pac; credentials proxy1.corp.example.com:8080 }\(route)",
-            "Those of the script's proxies whose 407 a rule may answer; no other gets a credential."),
+            "The proxies of the script whose 407 a rule may answer. No other proxy gets a credential."),
     ]
 }
 
@@ -163,8 +176,8 @@ extension StoreDirective {
         .key: DirectiveManual(
             "file PATH|env NAME", example: "store sqlite credentials.db { key file /run/secrets/store.key }",
             """
-            The key that seals the secrets: 32 bytes as 64 hexadecimal digits or 44 characters of base64, which
-            `openssl rand -base64 32` makes. `attache store rekey --to file NEW` changes it while the proxy runs.
+            The key that encrypts the secrets: 32 bytes, as 64 hexadecimal digits or 44 characters of base64. `openssl rand
+            -base64 32` makes one. `attache store rekey --to file NEW` changes it while the proxy runs.
             """)
     ]
 }

@@ -75,9 +75,7 @@ struct ProgramHelp {
 
     var overview: String {
         let width = commands.map(\.name.count).max() ?? 0
-        let rows = commands.map { command in
-            "  \(command.name)\(String(repeating: " ", count: width - command.name.count))  \(command.summary)"
-        }
+        let rows = commands.map { "  \(Self.padded($0.name, width))  \($0.summary)" }
         return """
             attache: a forward proxy that answers authentication challenges for tools that cannot
 
@@ -88,38 +86,57 @@ struct ProgramHelp {
               -h, --help   show this text; 'attache COMMAND --help' tells more about one
               --version    the same as 'version'
 
-            'attache help TOPIC' is the manual of the rule file:\(Self.topics)
-            A word of the rule file, such as 'preempt', is a topic, too.
+            'attache help TOPIC' is the manual of the rule file:
+
+            \(topics.joined(separator: "\n"))
+
+            TOPIC can also be a word of the rule file, or another word, such as 'docker' or '407'.
 
             Results go to standard output, all else to standard error. The exit status is 0 for success,
             1 when what was asked for failed, 2 when the command line or the rule file is wrong.
             """
     }
 
-    /// The names, in lines behind the one that they begin on.
-    private static var topics: String {
-        var lines = [""]
-        for name in ManualTopic.all.map(\.name) {
-            let word = name == ManualTopic.all.last?.name ? name : "\(name),"
-            let line = lines[lines.count - 1]
-            if line.count + word.count > 76 { lines.append(word) } else { lines[lines.count - 1] += " \(word)" }
-        }
-        return lines.map { "\n  " + ($0.first == " " ? String($0.dropFirst()) : $0) }.joined()
+    private var topics: [String] {
+        let width = ManualTopic.all.map(\.name.count).max() ?? 0
+        return ManualTopic.all.map { "  \(Self.padded($0.name, width))  \($0.title)" }
     }
 
-    /// The text about a topic, a command or a directive; nil where there is none.
-    func text(about word: String) -> String? {
+    private static func padded(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+
+    /// Topics as a list of the commands that show them.
+    static func list(_ topics: [ManualTopic]) -> String {
+        let width = topics.map(\.name.count).max() ?? 0
+        return topics.map { "  attache help \(padded($0.name, width))  \($0.title)" }.joined(separator: "\n")
+    }
+
+    /// The text about a topic, a command, a directive or another word, in any case; nil if there is none.
+    func text(about asked: String) -> String? {
+        let word = asked.lowercased()
         let command = commands.first { $0.name == word }
         if let topic = ManualTopic.named(word) {
             let text = ManualText.of(topic, width: Self.width)
             return command == nil ? text : "\(text)\n\nThe command of that name: attache \(word) --help"
         }
         if let command { return command.help }
-        let topics = ManualTopic.explaining(word)
+        let explaining = ManualTopic.explaining(word)
+        guard explaining.isEmpty else {
+            let entries = explaining.flatMap { $0.entries.filter { $0.name == word } }
+            let more =
+                explaining
+                + ManualTopic.listing(word).filter { topic in
+                    !explaining.contains { $0.name == topic.name }
+                }
+            let names = more.map { "attache help \($0.name)" }.joined(separator: ", ")
+            return "\(ManualText.of(entries, width: Self.width))\n\nMore: \(names)"
+        }
+        let listing = ManualTopic.listing(word)
+        if let topic = listing.first, listing.count == 1 { return ManualText.of(topic, width: Self.width) }
+        let topics = listing.isEmpty ? ManualTopic.mentioning(word, count: 5) : listing
         guard !topics.isEmpty else { return nil }
-        let entries = topics.flatMap { $0.entries.filter { $0.name == word } }
-        let names = topics.map { "attache help \($0.name)" }.joined(separator: ", ")
-        return "\(ManualText.of(entries, width: Self.width))\n\nMore: \(names)"
+        return "These topics are about '\(Console.printable(asked))':\n\n\(Self.list(topics))"
     }
 
     /// The words that there is a text about.

@@ -35,10 +35,11 @@ final class AdminSite: AdminResponder {
     /// A request that was meant for somebody else gets no answer.
     private static func refusal(of request: AdminRequest, at local: SocketAddress?) -> AdminResponse? {
         if let authority = request.authority, !isOurs(authority, at: local) {
-            return .text(.misdirectedRequest, "this is the proxy's admin listener, not the proxy")
+            return .text(
+                .misdirectedRequest, "this is the admin address of the proxy: use the address of 'listen' as the proxy")
         }
         guard isDirect(request.host, at: local) else {
-            return .text(.misdirectedRequest, "on this machine the admin listener is named by its address or localhost")
+            return .text(.misdirectedRequest, "use the address itself or localhost as the host of this URL")
         }
         return nil
     }
@@ -48,12 +49,12 @@ final class AdminSite: AdminResponder {
         if let refusal = Self.refusal(of: request, at: local) { return refusal }
         guard request.method == .get || request.method == .head else {
             return .text(
-                .methodNotAllowed, "only GET and HEAD are answered here", [.init(name: "Allow", value: "GET, HEAD")])
+                .methodNotAllowed, "only GET and HEAD are supported here", [.init(name: "Allow", value: "GET, HEAD")])
         }
         let resource = AdminResource(path: request.path)
         if request.isForwarded {
             guard case .practice? = resource else {
-                return .text(.forbidden, "of this listener only the practice pages are reached through the proxy")
+                return .text(.forbidden, "through the proxy, only the practice pages of this address can be reached")
             }
         }
         switch resource {
@@ -63,8 +64,8 @@ final class AdminSite: AdminResponder {
         case .metrics: return .metrics(sources.metrics, as: MetricsFormat(accepting: request.accept))
         case .practice(let space):
             return (try? practice?.response(to: request, in: space, at: Int(clamping: now)))
-                ?? .text(.serviceUnavailable, "the practice origin is closed: the system gave no random bytes")
-        case nil: return .text(.notFound, "nothing is here; / lists the pages")
+                ?? .text(.serviceUnavailable, "the practice server does not work: the system gave no random bytes")
+        case nil: return .text(.notFound, "there is no such page; / lists the pages")
         }
     }
 

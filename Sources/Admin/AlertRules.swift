@@ -17,19 +17,19 @@ public enum AlertRules {
                 + "(increase(attache_challenges_unanswered_total{reason!~\"no-rule|own-authorization\"}[15m])) > 0",
             time: "15m",
             summary: "challenges ({{ $labels.scheme }}) are not answered: {{ $labels.reason }}; "
-                + "'attache challenges --unanswered' has the reason and the lines to paste"),
+                + "run 'attache challenges --unanswered' for the reason and the lines to paste"),
         Alert(
             name: "AttacheQuestionsUnanswered",
             expression: "sum by (instance, reason) "
                 + "(increase(attache_questions_unanswered_total{reason!=\"abandoned\"}[15m])) > 0",
             time: "0m",
             summary: "an operator was asked about challenges and did not answer ({{ $labels.reason }}); "
-                + "'attache ask' lists those that are open"),
+                + "run 'attache ask' to see the open ones"),
         Alert(
             name: "AttacheCredentialParked", expression: "attache_parked_credentials > 0", time: "5m",
             summary:
-                "{{ $value }} credentials were refused and are on hold; 'attache credential list' says where, until when, and "
-                + "what ends that"),
+                "{{ $value }} credentials were refused and are on hold; run 'attache credential list' to see where, until when, and "
+                + "what to do"),
         Alert(
             name: "AttacheExpiry",
             expression:
@@ -49,21 +49,22 @@ public enum AlertRules {
             expression:
                 "min by (instance, name) (attache_expiry_timestamp_seconds{kind=\"Kerberos ticket\"}) < time()",
             time: "5m",
-            summary: "the Kerberos tickets of credential {{ $labels.name }} have ended, and there are no others yet"),
+            summary: "the Kerberos tickets of credential {{ $labels.name }} have expired, and there are no new ones yet"
+        ),
         Alert(
             name: "AttacheRulesRejected", expression: "attache_rules_reload_failed == 1", time: "5m",
             summary:
-                "a newer rule file was rejected, and the proxy goes on with the one before; 'attache status' says why"),
+                "a newer rule file was rejected, and the proxy uses the old one; run 'attache status' to see why"),
         Alert(
             name: "AttacheStoreDown", expression: "attache_store_up == 0", time: "2m",
-            summary: "the credential store cannot be reached; the proxy goes on with the credentials that it knows"),
+            summary: "the credential store cannot be reached; the proxy uses the credentials that it knows"),
         Alert(
             name: "AttacheStoreLag", expression: "time() - attache_store_followed_timestamp_seconds > 60", time: "5m",
             summary: "changes in the credential store have not been seen for {{ $value | humanizeDuration }}"),
         Alert(
             name: "AttacheParentDown", expression: "attache_parent_up == 0", time: "5m",
-            summary: "no connection to the parent {{ $labels.parent }} ({{ $labels.address }}) can be made; "
-                + "'attache status' has the reason"),
+            summary: "connections to the parent {{ $labels.parent }} ({{ $labels.address }}) fail; "
+                + "run 'attache status' to see why"),
         Alert(
             name: "AttacheErrors",
             expression: "sum by (instance) (rate(attache_requests_total{code=\"5xx\"}[5m])) "
@@ -79,7 +80,7 @@ public enum AlertRules {
         Alert(
             name: "AttacheClientsRefused",
             expression: "sum by (instance) (increase(attache_clients_refused_total{reason!=\"address\"}[5m])) > 0",
-            time: "0m", summary: "clients are not served, as a limit of the rule file or of the system is met"),
+            time: "0m", summary: "clients are refused, because a limit of the rule file or of the system is reached"),
         Alert(
             name: "AttacheDescriptors",
             expression: "process_open_fds / process_max_fds > 0.8 and on (instance) attache_build_info", time: "10m",
@@ -88,15 +89,15 @@ public enum AlertRules {
             name: "AttacheLinesDropped",
             expression:
                 "increase(attache_log_lines_dropped_total[5m]) + increase(attache_report_lines_dropped_total[5m]) > 0",
-            time: "0m", summary: "lines of the log are lost, as its destination takes none or takes them too slowly"),
+            time: "0m", summary: "log lines are lost, because the log's destination fails or is too slow"),
         Alert(
             name: "AttacheSpansDropped", expression: "increase(attache_spans_dropped_total[15m]) > 0", time: "0m",
-            summary: "spans of traces are lost, as the collector takes none or takes them too slowly"),
+            summary: "spans are lost, because the collector fails or is too slow"),
         Alert(
             name: "AttacheMisdirected", expression: "increase(attache_requests_misdirected_total[1h]) > 0", time: "0m",
             severity: "critical",
             summary:
-                "a request was stopped before it went to another server than it was for: a fault of the proxy's, please report it"
+                "the proxy stopped a request that would have gone to the wrong server: this is a bug, please report it"
         ),
     ]
 

@@ -22,12 +22,12 @@ enum AnswerTable {
         _ query: AdminQuery, in state: ChallengeState, by actor: AuditEvent.Actor
     ) async -> AdminResponse {
         guard let id = query["id"].flatMap({ Int($0) }) else {
-            return .text(.badRequest, "the answer's number is missing")
+            return .text(.badRequest, "the ID of the answer is missing")
         }
         do throws(OperatorAnswerError) {
             let today = Day(epochSeconds: SystemClock.epochMilliseconds / 1000)
             let answer = try await state.forgetAnswer(id, on: today, by: actor)
-            return .text(.ok, "\(answer.challenge): '\(answer.words)' holds no more")
+            return .text(.ok, "\(answer.challenge): '\(answer.words)' is no longer saved")
         } catch { return .text(.conflict, "\(error)") }
     }
 }

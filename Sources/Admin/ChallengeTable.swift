@@ -25,14 +25,14 @@ enum ChallengeTable {
             lines.append("    \(answer(entry))\(rule)\(entry.failures > 0 ? ", after \(failures)" : "")")
             if entry.failures > 0 { lines += response(entry.response).map { "      \($0)" } }
         } else {
-            lines.append("    \(entry.reason ?? "nobody knows why")")
+            lines.append("    \(entry.reason ?? "unknown reason")")
             // Those of a response are in its title.
             if !entry.key.space.authenticationMethod.isOfResponses { lines += entry.lines.map { "      \($0)" } }
             lines += response(entry.response).map { "      \($0)" }
             lines += entry.rules.map { "      \($0)" }
             if let remedy = entry.remedy { lines.append("    \(remedy)") }
             if let suggestion = entry.suggestion {
-                lines += ["    to have it answered, put into the rule file:"]
+                lines += ["    to answer it, add to the rule file:"]
                 lines += suggestion.split(separator: "\n").map { "      \($0)" }
             }
         }

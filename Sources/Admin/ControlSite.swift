@@ -68,7 +68,7 @@ struct ControlSite: AdminResponder {
         }
         return .text(
             .notFound,
-            "nothing is here; there are /challenges, /learned, /credentials, /credentials/retry, /questions, /questions/answer, "
+            "there is no such page; there are /challenges, /learned, /credentials, /credentials/retry, /questions, /questions/answer, "
                 + "/answers, /answers/forget, /space, /status, /metrics, /reload and /admin/token")
     }
 
@@ -88,7 +88,7 @@ struct ControlSite: AdminResponder {
     }
 
     private static func wrongMethod(_ right: String) -> AdminResponse {
-        .text(.methodNotAllowed, "only \(right) is answered here", [.init(name: "Allow", value: right)])
+        .text(.methodNotAllowed, "only \(right) is supported here", [.init(name: "Allow", value: right)])
     }
 
     private func status(_ query: AdminQuery) -> AdminResponse {

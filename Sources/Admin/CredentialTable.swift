@@ -37,7 +37,7 @@ public enum CredentialTable {
         case .store(let place):
             guard let lastDay = place.lastDay else { return place.space.words }
             return
-                "\(place.space.words)\(lastDay < Day(epochSeconds: SystemClock.epochMilliseconds / 1000) ? ", ended on \(lastDay)" : ", until \(lastDay)")"
+                "\(place.space.words)\(lastDay < Day(epochSeconds: SystemClock.epochMilliseconds / 1000) ? ", expired on \(lastDay)" : ", until \(lastDay)")"
         }
     }
 
@@ -71,11 +71,11 @@ extension Account.Standing {
 extension Account.NextTry {
     var words: String {
         switch self {
-        case .request: "asked about with the next request"
+        case .request: "the next request asks the server again"
         case .time(let time): "next try \(AdminTime.text(time))"
         case .otherTarget(let time): "next try for another target, or \(AdminTime.text(time))"
         case .otherServer(let time): "next try at another server, or \(AdminTime.text(time))"
-        case .verdict: "an answer is under way"
+        case .verdict: "an answer has been sent"
         case .newValue: "not sent until its value is set again"
         }
     }

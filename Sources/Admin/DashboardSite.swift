@@ -55,7 +55,7 @@ final class DashboardSite {
 
     private func answer(to request: AdminRequest, port: UInt16) async -> AdminResponse {
         guard sources.security == nil || request.isSecure else {
-            return .text(.forbidden, "the dashboard of this listener is reached by https://, at the same port")
+            return .text(.forbidden, "the dashboard needs https://, at the same port")
         }
         let name = request.path.dropFirst(Self.path.utf8CodeUnitCount)
         guard name.first == .slash else {
@@ -80,7 +80,9 @@ final class DashboardSite {
 
     private func events(while isAdmitted: @escaping () -> Bool) -> AdminResponse {
         guard feed.hasRoom else {
-            return .text(.serviceUnavailable, "\(feed.limit) pages are open, and there is room for no more")
+            return .text(
+                .serviceUnavailable,
+                "\(feed.limit) pages of the dashboard are open, and there can be no more: close one")
         }
         var response = AdminResponse(status: .ok, contentType: "text/event-stream", body: "")
         response.events = AdminResponse.Events(feed: feed, isAdmitted: isAdmitted)
@@ -101,7 +103,11 @@ final class DashboardSite {
             }
             guard let token = Self.credentials(of: request, scheme: "bearer"),
                 let session = sources.access.session(for: token)
-            else { return .text(.unauthorized, "this link was used already, or its time is over") }
+            else {
+                return .text(
+                    .unauthorized,
+                    "this link was used already, or it has expired: run 'attache admin token' for a new one")
+            }
             return Self.begin(session, of: request, port: port)
         case .delete:
             if let session = Self.session(of: request, port: port) { sources.access.end(session) }
@@ -127,7 +133,7 @@ final class DashboardSite {
     private func login(_ credentials: String, of request: AdminRequest, port: UInt16) async -> AdminResponse {
         let parts = Base64.decode(credentials)?.split(separator: .colon, maxSplits: 1, omittingEmptySubsequences: false)
         guard let users = sources.users, let parts, parts.count == 2 else {
-            return .text(.unauthorized, "nobody logs in here with a password")
+            return .text(.unauthorized, "this dashboard has no passwords: run 'attache admin token' for a link")
         }
         var bytes = Array(parts[1])
         let (user, password) = (String(decoding: parts[0], as: UTF8.self), Secret(wiping: &bytes))
@@ -138,8 +144,8 @@ final class DashboardSite {
                 return .text(.serviceUnavailable, "the system gave no random bytes")
             }
             return Self.begin(session, of: request, port: port)
-        case .wrong: return .text(.unauthorized, "this is not the password of such a user")
-        case .busy: return .text(.serviceUnavailable, "too many passwords are looked at: try again in a moment")
+        case .wrong: return .text(.unauthorized, "wrong user or password")
+        case .busy: return .text(.serviceUnavailable, "too many logins at once: try again in a moment")
         }
     }
 
@@ -183,11 +189,11 @@ final class DashboardSite {
     }
 
     private static var nobody: AdminResponse {
-        .text(.unauthorized, "not logged in: 'attache admin token' prints a link that logs in")
+        .text(.unauthorized, "not logged in: run 'attache admin token' for a link that logs in")
     }
 
     private static func wrongMethod(_ right: String) -> AdminResponse {
-        .text(.methodNotAllowed, "only \(right) is answered here", [.init(name: "Allow", value: right)])
+        .text(.methodNotAllowed, "only \(right) is supported here", [.init(name: "Allow", value: right)])
     }
 
     // MARK: - Acts
@@ -202,7 +208,7 @@ final class DashboardSite {
                 version.isNamed(name)
             }
             return names.isEmpty
-                ? .text(.notFound, "nothing is held against that credential any more")
+                ? .text(.notFound, "that credential is no longer on hold")
                 : .text(.ok, "the next request that needs the credential sends it again")
         case .answer:
             let form: QuestionForm
@@ -216,10 +222,10 @@ final class DashboardSite {
             // Nobody has the proxy connect to where none of its clients went.
             guard let host = query["host"], let port = query["port"].flatMap({ UInt16($0) }),
                 sources.challenges().contains(where: { $0.key.space.isOfCertificate(of: host, port: port) })
-            else { return .text(.notFound, "no such server has shown a certificate that needed a decision") }
+            else { return .text(.notFound, "no certificate of that server needed a decision") }
             if act == .accept { return accept(query, host, port) }
             sources.certificates.look(at: host, port: port)
-            return .text(.ok, "the server is asked for its certificates")
+            return .text(.ok, "asking the server for its certificates")
         }
     }
 
@@ -229,7 +235,7 @@ final class DashboardSite {
         }
         switch sources.certificates.accept(pin, of: host, port: port, until: day) {
         case .kept(let sentence): return .text(.ok, sentence)
-        case .refused(let reason): return .text(.conflict, "nothing was kept: \(reason)")
+        case .refused(let reason): return .text(.conflict, "nothing was stored: \(reason)")
         }
     }
 }

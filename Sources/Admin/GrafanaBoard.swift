@@ -57,11 +57,11 @@ public enum GrafanaBoard {
 
     private static let requests = [
         Panel("Requests by status", "reqps", [Query(rate("attache_requests_total", by: "code"), "{{code}}")]),
-        Panel("Time of a request", "s", quantiles(of: "attache_request_duration_seconds")),
+        Panel("Latency of a request", "s", quantiles(of: "attache_request_duration_seconds")),
         Panel(
             "Phases, 95 %", "s",
             [Query(quantile("0.95", "attache_phase_duration_seconds", by: "phase"), "{{phase}}")]),
-        Panel("Requests the proxy ended", "reqps", [Query(rate("attache_errors_total", by: "type"), "{{type}}")]),
+        Panel("Errors of the proxy", "reqps", [Query(rate("attache_errors_total", by: "type"), "{{type}}")]),
         Panel(
             "Bytes", "Bps",
             [
@@ -97,10 +97,10 @@ public enum GrafanaBoard {
                 Query(rate("attache_questions_unanswered_total", by: "reason"), "not answered per second: {{reason}}"),
                 Query(
                     rate("attache_questions_requests_refused_total", by: "instance"),
-                    "requests not held per second, {{instance}}"),
+                    "requests that could not wait per second, {{instance}}"),
             ]),
         Panel(
-            "Exceptions of trust", "reqps", [Query(rate("attache_trust_exceptions_total", by: "rule"), "{{rule}}")]),
+            "Trust exceptions", "reqps", [Query(rate("attache_trust_exceptions_total", by: "rule"), "{{rule}}")]),
         Panel(
             "Days until expiry", "d",
             [
@@ -138,7 +138,7 @@ public enum GrafanaBoard {
                 Query(rate("attache_client_tls_handshakes_total", by: "outcome"), "with clients: {{outcome}}"),
             ]),
         Panel(
-            "Parents that work", "short",
+            "Parents up", "short",
             [
                 Query(
                     "min by (parent, address) (attache_parent_up{\(instance)})", "{{parent}} {{address}}")
@@ -191,7 +191,7 @@ public enum GrafanaBoard {
                 Query(rate("attache_report_lines_dropped_total", by: "instance"), "standard error, {{instance}}"),
             ]),
         Panel(
-            "Spans of traces", "cps",
+            "Trace spans", "cps",
             [
                 Query(rate("attache_spans_sent_total", by: "instance"), "sent, {{instance}}"),
                 Query(rate("attache_spans_dropped_total", by: "instance"), "dropped, {{instance}}"),

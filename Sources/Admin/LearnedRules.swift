@@ -27,7 +27,7 @@ enum LearnedRules {
     }
 
     private static func reason(_ entry: JournalEntry) -> String {
-        guard entry.isAnswered else { return "not answered: \(entry.reason ?? "nobody knows why")" }
+        guard entry.isAnswered else { return "not answered: \(entry.reason ?? "unknown reason")" }
         let credential = entry.credential.map { "with \($0)" } ?? "without a credential"
         return "answered \(credential)" + (entry.rule.map { " by rule \($0)" } ?? "")
     }

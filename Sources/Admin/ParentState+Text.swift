@@ -6,8 +6,8 @@ extension ParentState {
         let found = isFound ? ", named by a PAC file" : ""
         var words = "\(parent.name), \(parent.kind)://\(parent.address)\(found): \(standing)"
         guard isUsed else { return words }
-        words += "; \(connectionsInUse) connections in use, \(resting) resting; \(requests) requests"
-        if refusals > 0 { words += ", \(refusals) refused for want of a login" }
+        words += "; \(connectionsInUse) active, \(resting) idle; \(requests) requests"
+        if refusals > 0 { words += ", \(refusals) × 407" }
         if failingSince == nil, let lastError {
             words += "; last error \(AdminTime.text(lastError.time)): \(lastError.reason)"
         }

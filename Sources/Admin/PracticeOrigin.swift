@@ -67,7 +67,8 @@ struct PracticeOrigin {
         let value = try digest(of: space)?.challenge(stale: cause == .stale, at: now) ?? PracticeBasic.challenge
         let reason =
             switch cause {
-            case .missing: "this page asks for \(space.schemeName) credentials; fetched through the proxy it opens"
+            case .missing:
+                "this page asks for \(space.schemeName) credentials; ask for it through the proxy, and it opens"
             case .refused: "these are not the \(space.schemeName) credentials that this page asks for"
             case .stale: "the credentials are right, but the nonce is used up; the new one is good"
             }

@@ -21,7 +21,7 @@ struct QuestionForm {
 
     init(_ query: AdminQuery, secret: [UInt8], today: Day) throws(Flaw) {
         guard let id = query["id"].flatMap({ Int($0) }) else {
-            throw Flaw(sentence: "the question's number is missing")
+            throw Flaw(sentence: "the ID of the question is missing")
         }
         question = id
         let persistence = try Self.persistence(query["persistence"])
@@ -31,7 +31,8 @@ struct QuestionForm {
             return
         }
         guard let day = Day(text), day >= today else {
-            throw Flaw(sentence: "'until' is a day to come, such as \(Day(number: today.number + Self.usualDays))")
+            throw Flaw(
+                sentence: "'until' must be a day in the future, such as \(Day(number: today.number + Self.usualDays))")
         }
         until = day
     }
@@ -61,14 +62,14 @@ struct QuestionForm {
         case "trust": return .trust
         case "reject": return .reject
         case "cancel": return .cancel
-        default: throw Flaw(sentence: "an answer is use, user, trust, reject or cancel")
+        default: throw Flaw(sentence: "the answer must be use, user, trust, reject or cancel")
         }
     }
 
     private static func persistence(_ text: String?) throws(Flaw) -> Persistence {
         guard let text else { return .session }
         guard let persistence = Persistence(rawValue: text) else {
-            throw Flaw(sentence: "'persistence' is none, session or permanent")
+            throw Flaw(sentence: "'persistence' must be none, session or permanent")
         }
         return persistence
     }

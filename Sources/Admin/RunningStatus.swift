@@ -136,9 +136,9 @@ public struct RunningStatus: Sendable {
             lines.append("credentials: \(words), see 'attache credential list'")
         }
         let ends = expiries.prefix(Self.shown)
-        if !ends.isEmpty { lines += ["what ends first:"] + ends.map { "  \($0.words)" } }
+        if !ends.isEmpty { lines += ["next expiries:"] + ends.map { "  \($0.words)" } }
         let uses = dated.prefix(Self.shown)
-        if !uses.isEmpty { lines += ["to be replaced:"] + uses.map { "  \($0.words)" } }
+        if !uses.isEmpty { lines += ["weak logins in use:"] + uses.map { "  \($0.words)" } }
         return lines.joined(separator: "\n") + "\n"
     }
 

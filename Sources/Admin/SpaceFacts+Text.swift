@@ -28,9 +28,9 @@ extension SpaceFacts {
             let realm = covering.realm.map { " realm \"\($0)\"" } ?? ""
             sentences.append(
                 "\(covering.authenticationMethod)\(realm) covers the target and has accepted "
-                    + "\(accepted.joined(separator: ", ")): an answer goes unasked, unless its rule says 'preempt no'")
+                    + "\(accepted.joined(separator: ", ")): it is sent preemptively, unless its rule says 'preempt no'")
         } else if isOpen {
-            sentences.append("where the target lies nothing was asked for when it was last seen")
+            sentences.append("the server did not ask for a login below this path when it was last seen")
         }
         // What other servers alone have refused is no fact about this one.
         for (name, standing, reason) in held where standing.state != .unproven || reason != nil {

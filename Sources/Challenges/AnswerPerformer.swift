@@ -185,7 +185,7 @@ final class AnswerPerformer {
         }
         guard let challenge else { return nil }
         let wanted = challenge.text("scope").map { " (\($0))" } ?? ""
-        return "the token of credential \(name) lacks the scope that \(challenger.title) wants\(wanted)"
+        return "the token of credential \(name) lacks the scope that \(challenger.title) requires\(wanted)"
     }
 
     /// Whether a response may name a fault of a token that it did not refuse.

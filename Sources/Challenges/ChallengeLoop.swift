@@ -368,7 +368,7 @@ public final class ChallengeLoop {
         case .cancel(let reason):
             return fail(
                 ChallengeFailure(
-                    unanswered: trouble.explanation ?? "\(challenger.title) wants a credential, and \(reason)"))
+                    unanswered: trouble.explanation ?? "\(challenger.title) asks for a login, but \(reason)"))
         }
         if let next {
             stage = .meeting(round, next)
@@ -415,7 +415,7 @@ public final class ChallengeLoop {
             return task.decided(decision)
         case .exchange(.success(let decision), _)?: return task.decided(decision)
         case .exchange(.failure(let error), let reason)?:
-            trouble = .explained("\(challenger.title) wants a token, and \(error)")
+            trouble = .explained("\(challenger.title) asks for a token, but \(error)")
             if case .refused(let credential, let details, let pause) = error {
                 request.record.details = details
                 return task.withheld(credential, for: pause)
@@ -473,7 +473,7 @@ public final class ChallengeLoop {
         case .refused: return task.challenged(round.response, offers: round.offers, refusal: .refused)
         case .noSession(let sentence):
             request.record.details = sentence
-            trouble = .explained("\(challenger.title) wants a login, and \(sentence)")
+            trouble = .explained("\(challenger.title) asks for a login, but \(sentence)")
             return .cancel(reason: sentence)
         }
     }

@@ -15,8 +15,8 @@ public enum OperatorAnswerError: Error, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .unknown(let id): "there is no answer \(id) that holds: 'attache ask answers' lists those"
-        case .gone(let id): "there is no question \(id) any more: 'attache ask' lists those that are open"
+        case .unknown(let id): "there is no saved answer \(id): 'attache ask answers' lists them"
+        case .gone(let id): "question \(id) is closed: 'attache ask' lists the open ones"
         case .unusable(let error): "\(error)"
         case .unfit(let sentence): sentence
         case .notStored(let error): "\(error)"
@@ -104,7 +104,7 @@ extension ChallengeState {
             switch answer.act {
             case .password, .trust: break
             case .use, .reject, .cancel:
-                throw .unfit("'\(answer.words)' for good is a rule: write it into the rule file")
+                throw .unfit("'\(answer.words)' cannot be permanent: write a rule instead")
             }
         }
     }

@@ -79,7 +79,7 @@ public final class ChallengeState: Sendable {
                 try await storage.set(credential, for: space)
             }
             noteLearned(credential, for: space, of: client, asDefault: isDefault)
-        } catch { report("\(credential) could not be kept: \(error)") }
+        } catch { report("cannot store \(credential): \(error)") }
     }
 
     func noteLearned(

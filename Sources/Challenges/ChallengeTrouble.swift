@@ -61,7 +61,7 @@ enum ChallengeTrouble {
     /// The sentence for the client in place of a challenge that would be answered if there was a ticket or a token.
     public func sentence(instead reason: PassReason, of challenger: Challenger) -> String? {
         switch (self, reason) {
-        case (.counted(let error), .aborted): "\(challenger.title) wants a login, and \(error)"
+        case (.counted(let error), .aborted): "\(challenger.title) asks for a login, but \(error)"
         case (.explained(let sentence), .parked): sentence
         default: nil
         }

@@ -16,7 +16,7 @@ public struct CredentialRemedy: Sendable {
             switch source {
             case .ruleFile(let content), .token(let content): Self.act(on: content)
             case .store(let place): "run '\(Self.command(to: "set", place.user, for: place.space))'"
-            case .client: "have the client send the right one"
+            case .client: "the client must send the right one"
             }
     }
 
@@ -38,7 +38,7 @@ public struct CredentialRemedy: Sendable {
         switch standing.state {
         case .good: return nil
         case .unknown where !standing.isOnHold, .doubted:
-            return "nothing to do: the next request finds out; \(retry) forgets the refusal"
+            return "nothing to do: the next request finds out; or run \(retry) to forget the refusal"
         case .unknown, .held, .paused, .unproven: return act.map { "\($0), or run \(retry)" } ?? "run \(retry)"
         }
     }

@@ -356,10 +356,10 @@ public struct OperatorQuestion: Sendable {
         let subject = space.isProxy ? "the proxy \(authority)" : authority
         switch space.authenticationMethod {
         case .serverTrust: return "the certificate of \(subject) is not trusted"
-        case .clientCertificate: return "\(subject) wants a client certificate"
+        case .clientCertificate: return "\(subject) asks for a client certificate"
         default:
             let realm = space.realm.map { " for realm \"\($0)\"" } ?? ""
-            return "\(subject) wants a login (\(space.authenticationMethod))\(realm)"
+            return "\(subject) asks for a login (\(space.authenticationMethod))\(realm)"
         }
     }
 }

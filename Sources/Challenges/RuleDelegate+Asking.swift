@@ -101,7 +101,7 @@ extension RuleDelegate {
     }
 
     private func cancelled(by rule: Ruling) -> RuledDecision {
-        ruled(.cancelAuthenticationChallenge, by: rule, ", and the operator said no")
+        ruled(.cancelAuthenticationChallenge, by: rule, " the operator, who refused")
     }
 
     private func ruled(_ disposition: Disposition, by rule: Ruling, _ rest: String = "") -> RuledDecision {
@@ -123,8 +123,8 @@ extension HeldOutcome {
         switch self {
         case .answered: return "\(rule) asks the operator"
         case .unanswered: return "\(rule) asks the operator, who did not answer within \(Self.words(limit))"
-        case .displaced: return "\(rule) asks the operator, for whom too many challenges wait"
-        case .crowded: return "\(rule) asks the operator, for whose answer too many requests wait"
+        case .displaced: return "\(rule) asks the operator, but too many challenges wait"
+        case .crowded: return "\(rule) asks the operator, but too many requests wait for the answer"
         }
     }
 

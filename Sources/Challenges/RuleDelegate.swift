@@ -130,7 +130,7 @@ public struct RuleDelegate: Sendable {
         case .reject: return RuledDecision(decision: decision(.rejectProtectionSpace, reason), rule: rule, trouble: nil)
         case .cancel:
             return RuledDecision(
-                decision: decision(.cancelAuthenticationChallenge, "\(reason) says no"), rule: rule, trouble: nil)
+                decision: decision(.cancelAuthenticationChallenge, "\(reason) refuses"), rule: rule, trouble: nil)
         case .use(let names):
             let name = choice(among: names, for: challenge.protectionSpace, besides: challenge.refused, at: now())
             return use(name, kept: rule.persistence, by: rule)
@@ -182,7 +182,7 @@ public struct RuleDelegate: Sendable {
             return RuledDecision(
                 decision: Decision(
                     .cancelAuthenticationChallenge,
-                    reason: "credential \(name) of \(reason) cannot be read; the operator's log says why"),
+                    reason: "credential \(name) of \(reason) cannot be read; the proxy's log says why"),
                 rule: rule, trouble: error)
         }
     }

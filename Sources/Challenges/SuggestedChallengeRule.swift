@@ -44,11 +44,11 @@ public struct SuggestedChallengeRule: Sendable {
         if wantsSecure || isNarrow && space.protocol == .https { predicates.append("secure yes") }
         if replacesAuthorization { predicates.append("authorization replace") }
         let rule = "challenge \(Self.quoted(space.host)) { \(predicates.joined(separator: "; ")); use \(name) }"
-        lines.append(isSecure ? rule : "\(rule)  # in clear: \(Self.warning)")
+        lines.append(isSecure ? rule : "\(rule)  # unencrypted: \(Self.warning)")
         return lines
     }
 
-    private static let warning = "whoever listens on the way can read it"
+    private static let warning = "anyone on the way can read it"
 
     private static func content(for method: AuthenticationMethod) -> String? {
         switch method {

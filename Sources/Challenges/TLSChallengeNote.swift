@@ -58,7 +58,7 @@ public struct TLSChallengeNote {
             ? "the certificate of \(authority) is not trusted"
             : isRefused
                 ? "the client certificate for \(authority) is refused"
-                : "a request of \(authority) for a client certificate is not answered"
+                : "a request from \(authority) for a client certificate got no answer"
         return "\(subject): \(entry.reason ?? "")"
     }
 }

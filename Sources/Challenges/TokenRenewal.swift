@@ -38,7 +38,7 @@ struct TokenRenewal {
 
     private func fail(_ error: TokenError) {
         // Of a refusal the account reports.
-        if !error.isRefusal { state.report("credential \(version.name) gets no token: \(error)") }
+        if !error.isRefusal { state.report("cannot get a token for credential \(version.name): \(error)") }
         state.tokens.fail(version, error, at: loop.epochMilliseconds)
     }
 
@@ -74,7 +74,7 @@ struct TokenRenewal {
         switch await claim(family) {
         case .renewed(let fetched): return state.tokens.land(fetched)
         case .granted(let rotation): return await fetch(with: family, rotation)
-        case .taken: fail(.unclaimed("another process does not come to an end with it"))
+        case .taken: fail(.unclaimed("another process takes too long with it"))
         case .unavailable(let cause): fail(.unclaimed(cause))
         }
         return nil
@@ -115,7 +115,7 @@ struct TokenRenewal {
             do throws(TokenError) { return try await fetcher.fetch(grant.renewed(by: last)) } catch {
                 guard error.isInvalidGrant else { throw error }
                 state.report(
-                    "credential \(version.name): the refresh token that was given last is refused; the configured one "
+                    "credential \(version.name): the latest refresh token is refused; the configured one "
                         + "is tried")
                 rotation = rotation.next(with: nil)
             }

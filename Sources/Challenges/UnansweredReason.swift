@@ -68,7 +68,7 @@ struct UnansweredReason {
                     continue
                 }
                 var reason = UnansweredReason(
-                    "the request has an Authorization of its own, which is kept: rule \(rule.title) answers in its place "
+                    "the request has its own Authorization, which is kept: rule \(rule.title) replaces it "
                         + "with 'authorization replace'", .ownAuthorization)
                 reason.nearest = (credentials, rule)
                 reason.replacesAuthorization = true
@@ -144,11 +144,11 @@ struct UnansweredReason {
     private static func sentence(
         on ruling: Ruling, by rule: RuleReference, before behind: RuleReference?
     ) -> String {
-        let rest = behind.map { " before rule \($0.title) is asked" } ?? ""
+        let rest = behind.map { " before rule \($0.title) is tried" } ?? ""
         switch ruling.action {
-        case .use, .trust: return "the response to such a request would show the credential"
+        case .use, .trust: return "the response to a TRACE would show the credential"
         case .performDefault where behind == nil:
-            return "rule \(rule.title) says 'default', and no credential is kept for the challenge"
+            return "rule \(rule.title) says 'default', but no credential is stored for the challenge"
         case .performDefault: return "rule \(rule.title) says 'default'\(rest)"
         case .reject: return "rule \(rule.title) rejects the challenge\(rest)"
         case .cancel: return "rule \(rule.title) cancels the request\(rest)"
@@ -182,10 +182,10 @@ struct UnansweredReason {
         var reason =
             schemes.isEmpty
             ? UnansweredReason(
-                "\(title) answers \(status) and names no challenge"
+                "\(title) answers \(status) without a challenge"
                     + (response.lines.isEmpty ? "" : " that can be read"), .unsupported, isConcerned: isOurs)
             : UnansweredReason(
-                "\(title) asks for \(schemes.joined(separator: " or ")), which this proxy cannot answer",
+                "\(title) asks for \(schemes.joined(separator: " or ")), which this proxy does not know",
                 .unsupported, isConcerned: isOurs)
         reason.isOfRules = false
         return reason

@@ -81,8 +81,8 @@ public struct UnansweredResponse {
             let names = schemes.map(\.name).joined(separator: ", ")
             let subject = names.isEmpty ? "" : " (\(names)\(realm))"
             let lines = entry.suggestion?.split(separator: "\n").filter { !$0.hasPrefix("#") }.joined(separator: " ")
-            let advice = lines.map { "; to have it answered: \($0)" } ?? ""
-            return "a challenge of \(challenger.authority)\(subject) is not answered: \(entry.reason ?? "")\(advice)"
+            let advice = lines.map { "; to answer it, add: \($0)" } ?? ""
+            return "a challenge of \(challenger.authority)\(subject) got no answer: \(entry.reason ?? "")\(advice)"
         }
     }
 

@@ -15,7 +15,7 @@ public struct UnseenTunnel {
     /// For the log line, and once for the operator.
     public var sentence: String {
         JournalText.printable(
-            "no route looks into the tunnel to \(origin.authority), and rule \(rule.title) is not asked", longest: 512)
+            "no route decrypts the tunnel to \(origin.authority), so rule \(rule.title) is not used", longest: 512)
     }
 
     private var suggestion: String? {
@@ -31,6 +31,6 @@ public struct UnseenTunnel {
         entry.rule = "\(rule)"
         entry.suggestion = suggestion
         guard journal.put([entry]) else { return nil }
-        return sentence + (suggestion.map { "; to have its challenges answered: \($0)" } ?? "")
+        return sentence + (suggestion.map { "; to decrypt it, add: \($0)" } ?? "")
     }
 }

@@ -109,7 +109,7 @@ public struct ChallengeProbe: Sendable {
             status == .proxyAuthenticationRequired || status == .unauthorized
         {
             return Failure(
-                sentence: "\(parent.origin.title) wants a credential for the tunnel, and none is sent here; its "
+                sentence: "\(parent.origin.title) asks for a login for the tunnel, and none is sent here; its "
                     + "\(status.rawValue) is explained by --challenge 'Proxy-Authenticate: …'")
         }
         return Failure(sentence: error.sentence(by: way))

@@ -157,7 +157,8 @@ extension ConcurrentUpload {
         case nil:
             guard awaitsClient, case .cutShort(.httpResponseTimeout, _) = failure else { return failure }
             return .cutShort(
-                .httpRequestError, "the client stopped in the middle of its request, for whose rest the origin waited")
+                .httpRequestError, "the client stopped in the middle of its request, and the origin waited for the rest"
+            )
         case .upstream?, .tooLarge?, .crowdedOut?: return failure
         case .client(.endOfStream)?:
             return .cutShort(.httpRequestError, "the client ended in the middle of its request")

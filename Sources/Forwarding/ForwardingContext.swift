@@ -247,7 +247,7 @@ public struct ForwardingContext {
         requester.shared.report(reason)
         return Refusal(
             .badGateway, .httpRequestDenied,
-            "credential \(credential) goes with every request to this origin, and cannot be used; the operator's log says why"
+            "every request to this server needs credential \(credential), which cannot be used; the proxy's log says why"
         )
     }
 

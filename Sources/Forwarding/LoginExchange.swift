@@ -52,7 +52,7 @@ struct LoginExchange {
         }
         let upstream = own.upstream
         if upstream.head.status == .proxyAuthenticationRequired {
-            throw .unreachable("the parent proxy wants a credential")
+            throw .unreachable("the parent proxy asks for a login")
         }
         let pageHead = LoginPageHead(of: upstream, at: target, on: destination.origin.authority)
         let reader = PageReader(upstream, holding: nil, policy: own.policy)

@@ -30,7 +30,7 @@ public struct QuestionWebhook: Sendable {
         let id = "question-\(Self.process)-\(question.id)"
         for pause in Self.pauses + [nil] {
             guard let trouble = await send(content, id, over: upstreams, by: policy) else { return }
-            upstreams.shared.report("the webhook \(endpoint.authority) of 'ask' was not told of a question: \(trouble)")
+            upstreams.shared.report("the webhook \(endpoint.authority) of 'ask' did not get a question: \(trouble)")
             guard let pause else { return }
             _ = await Expectation<Void>().value(within: pause)
             guard state.questions.open.contains(where: { $0.id == question.id }) else { return }

@@ -38,7 +38,7 @@ public final class RequestSigning {
             shared.report("\(error)")
             throw Refusal(
                 .badGateway, .httpRequestDenied,
-                "credential \(name) cannot be read, which signs requests to this origin; the operator's log says why")
+                "credential \(name), which signs requests to this server, cannot be read; the proxy's log says why")
         }
         guard let key = credential.signingKey else { return nil }
         signature = SignatureV4(key)
@@ -86,8 +86,8 @@ public final class RequestSigning {
         } catch {
             throw Refusal(
                 .notImplemented, .httpRequestError,
-                "the client signs its content piece by piece, which cannot be signed anew: have it send all at once, "
-                    + "or in pieces without signatures")
+                "the client signs its content in chunks, which cannot be signed again: configure it to send all at once, "
+                    + "or in chunks without signatures")
         }
     }
 

@@ -116,7 +116,7 @@ extension Requester {
         metrics.add(to: .requestsMisdirected)
         shared.report(
             "a request was stopped that was about to go to \(origin.hostText) port \(origin.port), which it is not for: "
-                + "this is a fault of the proxy, please report it")
+                + "this is a bug, please report it")
         return .refused(
             Refusal(
                 .badGateway, .proxyInternalError,

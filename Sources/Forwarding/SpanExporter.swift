@@ -90,7 +90,7 @@ public final class SpanExporter {
             case .taken(let rejected, let reason):
                 let words = reason.map { ", and says: \($0)" } ?? ""
                 if rejected > 0 {
-                    report("has not taken spans: it rejects \(rejected)\(words)")
+                    report("rejects spans: \(rejected)\(words)")
                 } else if reason != nil {
                     report("has taken spans\(words)")
                 } else {
@@ -98,10 +98,10 @@ public final class SpanExporter {
                 }
                 return rejected
             case .refused(let reason):
-                report("has not taken spans: \(reason)")
+                report("did not accept spans: \(reason)")
                 return nil
             case .again(let reason, let wanted):
-                report("has not taken spans: \(reason)")
+                report("did not accept spans: \(reason)")
                 guard let pause, !isEnding else { return nil }
                 self.pause = Expectation()
                 _ = await self.pause.value(within: max(pause, wanted ?? 0))

@@ -35,8 +35,8 @@ final class KerberosContext {
         var principal: krb5_principal?
         // The library would read no further.
         if name.utf8.contains(0) { throw GSSAPIError(.unavailable, "a name with a zero byte is no principal") }
-        try require(library.krb5_parse_name(handle, name, &principal), "\(name) is no principal")
-        guard let principal else { throw GSSAPIError(.unavailable, "\(name) is no principal") }
+        try require(library.krb5_parse_name(handle, name, &principal), "\(name) is not a principal")
+        guard let principal else { throw GSSAPIError(.unavailable, "\(name) is not a principal") }
         return principal
     }
 
@@ -136,9 +136,9 @@ struct KerberosFailure {
         case Int(KRB5KRB_AP_ERR_SKEW), Int(KRB5_KDCREP_SKEW):
             GSSAPIError(
                 .clockSkew,
-                "the clock here differs from that of the KDC of \(realm) by more than Kerberos allows (5 minutes)")
+                "the clocks of this machine and of the KDC of \(realm) differ by more than Kerberos allows (5 minutes)")
         case Int(KRB5KRB_AP_ERR_TKT_NYV):
-            GSSAPIError(.clockSkew, "a ticket is not valid yet, so the clock here differs from that of the KDC")
+            GSSAPIError(.clockSkew, "a ticket is not valid yet: the clocks of this machine and of the KDC differ")
         default: GSSAPIError(.unavailable, "Kerberos gave no ticket: \(context.words(for: code))")
         }
     }

@@ -47,7 +47,7 @@ struct SecurityTokens {
             library.gss_import_name(&minor, $0, gssapi_principal_name(), &name)
         }
         guard !gssapi_failed(major), let name else {
-            throw GSSAPIError(.unavailable, "\(principal) is no principal: \(words(major, minor))")
+            throw GSSAPIError(.unavailable, "\(principal) is not a principal: \(words(major, minor))")
         }
         return name
     }

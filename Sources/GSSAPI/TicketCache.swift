@@ -53,7 +53,7 @@ public final class TicketCache: Sendable {
             text.deallocate()
         }
         guard strlen(text) == password.count else {
-            throw GSSAPIError(.refused, "a password with a zero byte is none that Kerberos takes")
+            throw GSSAPIError(.refused, "Kerberos takes no password with a zero byte")
         }
         var credentials = krb5_creds()
         let code = library.krb5_get_init_creds_password(
@@ -90,7 +90,7 @@ public final class TicketCache: Sendable {
                 "the ticket cache \(path) is \(context.name(of: owner))'s, not \(context.name(of: client))'s")
         }
         guard let validity = try context.validity(of: file, at: path) else {
-            throw GSSAPIError(.unavailable, "the ticket cache \(path) has no ticket to get others with")
+            throw GSSAPIError(.unavailable, "the ticket cache \(path) has no ticket-granting ticket: run kinit")
         }
         return try TicketCache(client, copying: file, validity: validity, in: context)
     }
@@ -203,15 +203,15 @@ private struct InitialTicketFailure {
         // The last is what a wrong key comes to where the KDC wants no proof before it answers.
         case Int(KRB5KDC_ERR_PREAUTH_FAILED), Int(KRB5KRB_AP_ERR_BAD_INTEGRITY):
             return GSSAPIError(.refused, "the KDC refused \(shown)")
-        case Int(KRB5KDC_ERR_KEY_EXP): return GSSAPIError(.refused, "\(shown) has expired, says the KDC")
+        case Int(KRB5KDC_ERR_KEY_EXP): return GSSAPIError(.refused, "the KDC says that \(shown) has expired")
         case Int(KRB5KDC_ERR_CLIENT_REVOKED):
             return GSSAPIError(.refused, "the KDC has locked or disabled \(principal)")
         case Int(KRB5KDC_ERR_NAME_EXP):
-            return GSSAPIError(.refused, "the account \(principal) has expired, says the KDC")
+            return GSSAPIError(.refused, "the KDC says that the account \(principal) has expired")
         case Int(KRB5KDC_ERR_C_PRINCIPAL_UNKNOWN):
             return GSSAPIError(.refused, "the KDC knows no principal \(principal)")
         case Int(KRB5_KT_NOTFOUND), Int(KRB5_KT_KVNONOTFOUND):
-            return GSSAPIError(.unavailable, "there is no key that the KDC takes, as \(shown) would be")
+            return GSSAPIError(.unavailable, "the KDC accepts no key of the kind of \(shown)")
         default: return KerberosFailure(code, principal: principal).error(in: context)
         }
     }

@@ -42,8 +42,8 @@ public struct GatewayConnector {
         if let parent {
             throw Refusal(
                 .notImplemented, .httpRequestDenied,
-                "ftp cannot be spoken through the parent \(parent.label)"
-                    + (destination.route.upgrade == nil ? "" : " with TLS, as the route wants (upgrade)"))
+                "ftp does not work through the parent \(parent.label)"
+                    + (destination.route.upgrade == nil ? "" : " with TLS, which the route requires (upgrade)"))
         }
         let addresses = try await requester.dialer(for: policy, in: trace)
             .permittedAddresses(of: origin.hostText, origin.port)
@@ -52,7 +52,7 @@ public struct GatewayConnector {
         let trust = try GatewayTrust(policy: policy, delegate: delegate, origin: origin, tls: destination.route.tls)
         guard let (near, far) = try? BlockingSocket.pair(on: requester.loop) else {
             throw Refusal(
-                .serviceUnavailable, .connectionLimitReached, "this proxy has no connection left to offer; try again")
+                .serviceUnavailable, .connectionLimitReached, "this proxy has no connection left; try again")
         }
         let outcome = GatewayOutcome()
         let visit = GatewayVisit(

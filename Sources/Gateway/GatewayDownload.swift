@@ -45,7 +45,7 @@ struct GatewayDownload {
                 description.range = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(size)"
             case .none:
                 return answer.say(
-                    .rangeNotSatisfiable, "the file has \(size) bytes, and none of those that are wanted",
+                    .rangeNotSatisfiable, "the file has \(size) bytes, and the requested range is not in it",
                     field: ("Content-Range", "bytes */\(size)"))
             }
         }

@@ -31,7 +31,9 @@ struct GatewayVisit: Sendable {
         }
         let answer = GatewayAnswer(to: client, isHead: request.head.method == .head)
         guard let login = request.login else {
-            return answer.challenge("the FTP server wants a user and a password, and nobody has said them")
+            return answer.challenge(
+                "the FTP server asks for a login: write a credential and a 'challenge' for it, or put user and password in the URL"
+            )
         }
         var distrust: Refusal?
         let handshakes = ForeignHandshakes { chain in

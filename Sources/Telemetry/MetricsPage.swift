@@ -46,7 +46,7 @@ public struct MetricsPage {
             [([], Durations(sumOf: loops.map(\.requestDurations)))])
         page.append(
             histogram: "attache_phase_duration_seconds",
-            "Parts of that time: the wait for room, the name, the connection, its handshake, challenges, the first byte.",
+            "Parts of that duration: the wait for room, the name, the connection, its handshake, challenges, the first byte.",
             Phase.allCases.map { phase in
                 ([("phase", phase.token)], Durations(sumOf: loops.map { $0.durations(of: phase) }))
             })
@@ -69,10 +69,10 @@ public struct MetricsPage {
         }.sorted { left, right in left.0.map(\.value).lexicographicallyPrecedes(right.0.map(\.value)) }
         if others > 0 { samples.append((Self.labels("other", "other", "other"), "\(others)")) }
         page.append(
-            "attache_answers_total", .counter, "The same by the rule that decided, and the name of the credential.",
+            "attache_answers_total", .counter, "Answers by the rule that decided, and the name of the credential.",
             samples)
         append("attache_credentials_refused_total", "Credentials sent and refused.", .credentialsRefused)
-        append("attache_credentials_parked_total", "Challenges met by a parked credential.", .credentialsParked)
+        append("attache_credentials_parked_total", "Challenges whose credential was on hold.", .credentialsParked)
         page.append(
             "attache_parked_credentials", .gauge, "Credentials that are not sent to some server after refusals.",
             figures.parkedCredentials)
@@ -92,7 +92,7 @@ public struct MetricsPage {
     private mutating func appendUnanswered() {
         let schemes = AnsweredScheme.challenged.map { Optional($0) } + [nil]
         page.append(
-            "attache_challenges_unanswered_total", .counter, "Challenges that clients got, or a refusal for them.",
+            "attache_challenges_unanswered_total", .counter, "Challenges without an answer.",
             schemes.flatMap { scheme in
                 UnansweredCause.allCases.map { cause in
                     let count = loops.reduce(0) { $0 &+ $1.unansweredCount(of: scheme, because: cause) }
@@ -107,14 +107,14 @@ public struct MetricsPage {
         page.append(
             "attache_questions_total", .counter, "Challenges that an operator was asked about.", questions.asked)
         page.append(
-            "attache_questions_answered_total", .counter, "Those that an operator answered.", label: "disposition",
+            "attache_questions_answered_total", .counter, "Questions that an operator answered.", label: "disposition",
             RunningFigures.Questions.Disposition.allCases.map { ($0.rawValue, questions.answered[$0] ?? 0) })
         page.append(
-            "attache_questions_unanswered_total", .counter, "Those that ended without an answer.", label: "reason",
+            "attache_questions_unanswered_total", .counter, "Questions that ended without an answer.", label: "reason",
             RunningFigures.Questions.Silence.allCases.map { ($0.rawValue, questions.unanswered[$0] ?? 0) })
         page.append(
             "attache_questions_requests_refused_total", .counter,
-            "Requests that were not held, as too many waited for the same answer.", questions.requestsRefused)
+            "Requests refused because too many waited for the same answer.", questions.requestsRefused)
     }
 
     // MARK: - Connections
@@ -133,7 +133,8 @@ public struct MetricsPage {
             ])
         let (known, others) = BoundedCounts.sum(loops.map(\.trustExceptionCounts))
         page.append(
-            "attache_trust_exceptions_total", .counter, "Connections to servers with a finding that a rule forgave.",
+            "attache_trust_exceptions_total", .counter,
+            "Connections to servers with a certificate problem that a rule forgave.",
             label: "rule",
             known.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } + (others > 0 ? [("other", others)] : []))
     }
@@ -145,11 +146,11 @@ public struct MetricsPage {
             "attache_upstream_connections_idle", .gauge, "Connections kept for a later request.",
             loops.reduce(0) { $0 &+ $1.idleConnections })
         append("attache_tunnels_total", "Tunnels opened and relayed unseen.", .tunnelsOpened)
-        append("attache_tunnels_intercepted_total", "Tunnels looked into.", .tunnelsIntercepted)
+        append("attache_tunnels_intercepted_total", "Tunnels intercepted.", .tunnelsIntercepted)
         append(open: "attache_tunnels_open", "Tunnels open now.", .tunnelsOpened, .tunnelsClosed)
         append(
             "attache_requests_misdirected_total",
-            "Requests stopped before they went to another server than they were for.", .requestsMisdirected)
+            "Requests stopped before they went to the wrong server.", .requestsMisdirected)
     }
 
     private mutating func appendParents() {
@@ -162,7 +163,7 @@ public struct MetricsPage {
             $0.failingSince == nil ? 1 : 0
         }
         page.append(
-            "attache_parent_connections", .gauge, "Open connections to a parent, in use and at rest.",
+            "attache_parent_connections", .gauge, "Open connections to a parent, active and idle.",
             figures.parents.flatMap { state in
                 [("used", state.connectionsInUse), ("resting", state.resting)].map { name, count in
                     (Self.labels(state.parent) + [("state", name)], "\(count)")
@@ -172,7 +173,7 @@ public struct MetricsPage {
             "attache_parent_requests_total", .counter, "Exchanges that went to a parent or through it.", \.requests)
         append(
             "attache_parent_refusals_total", .counter,
-            "Requests that a parent refused for want of a login that it takes.", \.refusals)
+            "Requests that a parent refused because of a missing login.", \.refusals)
         append(
             "attache_parent_failures_total", .counter, "Connections to a parent that could not be made.",
             \.failures)
@@ -205,11 +206,11 @@ public struct MetricsPage {
         page.append(
             "attache_replay_disk_refused_total", .counter,
             "Bodies not kept because replay-disk-total was taken.", figures.replayDisk.refused)
-        append("attache_spans_sent_total", "Spans of traces that the collector took.", .spansSent)
-        append("attache_spans_dropped_total", "Spans of traces that were let go.", .spansDropped)
-        append("attache_log_lines_dropped_total", "Access log lines that found no room.", .logLinesDropped)
+        append("attache_spans_sent_total", "Spans of traces that the collector accepted.", .spansSent)
+        append("attache_spans_dropped_total", "Spans of traces that were dropped.", .spansDropped)
+        append("attache_log_lines_dropped_total", "Access log lines that were dropped.", .logLinesDropped)
         page.append(
-            "attache_report_lines_dropped_total", .counter, "Lines that standard error did not take.",
+            "attache_report_lines_dropped_total", .counter, "Lines for standard error that were dropped.",
             figures.reportLinesDropped)
     }
 
@@ -232,10 +233,10 @@ public struct MetricsPage {
         }
         guard let reloads = figures.reloads else { return }
         page.append(
-            "attache_rules_loaded_timestamp_seconds", .gauge, "When the rules at work were loaded, since 1970.",
+            "attache_rules_loaded_timestamp_seconds", .gauge, "When the current rules were loaded, since 1970.",
             reloads.lastSuccess / 1000)
         page.append(
-            "attache_rules_reload_failed", .gauge, "Whether a newer rule file was not put to use.",
+            "attache_rules_reload_failed", .gauge, "Whether a newer rule file was rejected.",
             reloads.hasFailed ? 1 : 0)
         page.append(
             "attache_rules_reloads_total", .counter, "How often the rule file was read again.", label: "outcome",
@@ -250,7 +251,7 @@ public struct MetricsPage {
         }
         page.append(
             "attache_expiry_timestamp_seconds", .gauge,
-            "When certificates, tokens and exceptions of trust end, since 1970.",
+            "When certificates, tokens and trust exceptions expire, since 1970.",
             first.prefix(Self.expiries).map { expiry in
                 ([("kind", expiry.kind), ("name", expiry.name), ("place", expiry.place)], "\(expiry.seconds)")
             })

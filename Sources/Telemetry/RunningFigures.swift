@@ -67,7 +67,7 @@ public struct RunningFigures: Sendable {
         public var asked = 0
         public var answered: [Disposition: Int] = [:]
         public var unanswered: [Silence: Int] = [:]
-        /// Requests that were not held, as too many waited for the same answer.
+        /// Requests refused because too many waited for the same answer.
         public var requestsRefused = 0
 
         public init() {}

@@ -4,7 +4,7 @@ struct CompletionsCommand: Command {
         name: "completions", summary: "print the completions for a shell",
         operands: [CommandOperand(name: "SHELL", choices: CompletionShell.allCases.map(\.rawValue))],
         details: """
-            SHELL is bash, zsh or fish.
+            Prints a script that completes attache's command lines. SHELL is bash, zsh or fish.
 
                 attache completions bash > /usr/share/bash-completion/completions/attache
                 attache completions zsh > /usr/share/zsh/vendor-completions/_attache

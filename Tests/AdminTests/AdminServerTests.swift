@@ -29,7 +29,7 @@ import Transport
             "GET /metrics?x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "200 OK",
             "attache_requests_total 7\n"
         ),
-        ("GET /x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "404 Not Found", "nothing is here"),
+        ("GET /x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "404 Not Found", "there is no such page"),
         (
             "GET /practice/basic HTTP/1.0\r\n\r\n", "401 Unauthorized",
             "WWW-Authenticate: Basic realm=\"practice basic\""
@@ -43,7 +43,10 @@ import Transport
             "405 Method Not Allowed",
             "Connection: close"
         ),
-        ("GET http://example.com/ HTTP/1.1\r\nHost: example.com\r\nConnection: close\r\n\r\n", "421 ", "not the proxy"),
+        (
+            "GET http://example.com/ HTTP/1.1\r\nHost: example.com\r\nConnection: close\r\n\r\n", "421 ",
+            "this is the admin address"
+        ),
         ("GET /metrics HTTP/1.1\r\nHost: rebound.example.com\r\nConnection: close\r\n\r\n", "421 ", "localhost"),
         ("GET /healthz HTTP/1.1\r\n\r\n", "400 Bad Request", "there is no Host field"),
         ("GET /healthz HTTP/1.1\nHost: localhost\n\n", "400 Bad Request", "a line feed alone"),

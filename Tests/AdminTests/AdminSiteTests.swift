@@ -8,9 +8,10 @@ import Testing
 @Suite struct AdminSiteTests {
     @Test(arguments: [
         ("/", 200, "attache 1.2.3\n"), ("/healthz", 200, "ok\n"), ("/readyz", 200, "ready\n"),
-        ("/metrics", 200, "attache_requests_total 7\n"), ("/healthz/", 404, "nothing is here"),
-        ("/Healthz", 404, "nothing is here"), ("", 404, "nothing is here"), ("/practice", 404, "nothing is here"),
-        ("/practice/basics", 404, "nothing is here"), ("/practice/basic", 401, "Basic credentials"),
+        ("/metrics", 200, "attache_requests_total 7\n"), ("/healthz/", 404, "there is no such page"),
+        ("/Healthz", 404, "there is no such page"), ("", 404, "there is no such page"),
+        ("/practice", 404, "there is no such page"),
+        ("/practice/basics", 404, "there is no such page"), ("/practice/basic", 401, "Basic credentials"),
         ("/practice/basic/below", 401, "Basic credentials"), ("/practice/digest/", 401, "Digest (MD5) credentials"),
         ("/practice/digest-sha256", 401, "Digest (SHA-256) credentials"),
     ])

@@ -33,7 +33,7 @@ struct ControlSiteTests {
         entry("ci.example", realm: "jenkins", .passed) { entry in
             entry.count = 3
             entry.lines = ["Basic realm=\"jenkins\""]
-            entry.reason = "rule \"build server\" wants realm \"Jenkins\"; the origin says \"jenkins\""
+            entry.reason = "rule \"build server\" is for realm \"Jenkins\"; the origin sends \"jenkins\""
             entry.rules = ["\"build server\" (proxy.conf:3): realm is \"jenkins\", not \"Jenkins\""]
             entry.note(response("account locked for 5 minutes"), at: 1_767_225_600_000)
             entry.suggestion = "challenge \"ci.example\" { host ci.example; port 80; realm \"jenkins\"; use ci }"
@@ -113,11 +113,11 @@ struct ControlSiteTests {
                 """
                 parents:
                   corp, http://p1:3128: not used yet
-                  corp, http://p1:3128: up; 3 connections in use, 2 resting; 70 requests; \
+                  corp, http://p1:3128: up; 3 active, 2 idle; 70 requests; \
                 last error 2026-01-01T00:00:00Z: p1 port 3128 refused the connection
                   corp, http://p1:3128, named by a PAC file: failing since 2026-01-01T00:00:00Z, \
-                next try 2026-01-01T00:00:01Z ("\u{1B}[2J<script>); 0 connections in use, 0 resting; 0 requests, \
-                1 refused for want of a login
+                next try 2026-01-01T00:00:01Z ("\u{1B}[2J<script>); 0 active, 0 idle; 0 requests, \
+                1 × 407
                 """), "\(text)")
         let json = await Self.response("/status", parents: parents).body
         #expect(json.contains(#""state":"up","last_error":"p1 port 3128 refused the connection""#), "\(json)")
@@ -166,12 +166,12 @@ struct ControlSiteTests {
                 not answered
 
                   basic "jenkins" of http://ci.example:80: 3 times, last 2026-01-01T00:00:00Z
-                    rule "build server" wants realm "Jenkins"; the origin says "jenkins"
+                    rule "build server" is for realm "Jenkins"; the origin sends "jenkins"
                       the server answered 401:
                         account locked for 5 minutes
                       Server: nginx
                       "build server" (proxy.conf:3): realm is "jenkins", not "Jenkins"
-                    to have it answered, put into the rule file:
+                    to answer it, add to the rule file:
                       challenge "ci.example" { host ci.example; port 80; realm "jenkins"; use ci }
 
                 answered

@@ -45,7 +45,7 @@ struct LearnedRulesTests {
                 challenge "dav.example" { host dav.example; port 8080; realm "a \\"b\\""; method digest; use origin-dav.example }
 
                 # digest "c" of http://dav.example:8080: once, last 2026-01-01T00:00:00Z
-                # not answered: nobody knows why
+                # not answered: unknown reason
                 challenge "dav.example" { host dav.example; port 8080; realm "c"; method digest; use origin-dav.example }
 
                 """)

@@ -155,7 +155,7 @@ import Testing
         let credentials = try client.credentials(uri: target).map { $0.name == name ? (name, value) : $0 }
         #expect(
             try verify(digest, credentials)
-                == .malformed("the value of \(name) in the Digest credentials makes no sense"))
+                == .malformed("the value of \(name) in the Digest credentials is not valid"))
     }
 
     @Test func `a client nonce that could end the string that echoes it is malformed`() throws {
@@ -165,6 +165,6 @@ import Testing
             .map { $0.name == "cnonce" ? ("cnonce", "a\\\"b") : $0 }
         #expect(
             try verify(digest, credentials)
-                == .malformed("the value of cnonce in the Digest credentials makes no sense"))
+                == .malformed("the value of cnonce in the Digest credentials is not valid"))
     }
 }

@@ -202,7 +202,7 @@ import Testing
         _ = challenged(&task)
         _ = decided(&task, .performDefaultHandling)
         for _ in 0..<4 { #expect(challenged(&task, .retry) == "resend ci") }
-        #expect(challenged(&task, .retry) == "pass: the server challenges without end")
+        #expect(challenged(&task, .retry) == "pass: the server keeps asking for a login")
         #expect(task.failureCount == 0)
     }
 
@@ -324,7 +324,7 @@ import Testing
         _ = challenged(&task, by: "NTLM")
         _ = task.foundDefault(nil)
         _ = decided(&task, .useCredential(ci))
-        #expect(challenged(&task, by: "NTLM", .aborted) == "pass: the server broke the ntlm handshake off")
+        #expect(challenged(&task, by: "NTLM", .aborted) == "pass: the server stopped the ntlm handshake")
     }
 
     @Test func `a handshake without end is ended`() {
@@ -333,7 +333,7 @@ import Testing
         _ = task.foundDefault(nil)
         _ = decided(&task, .useCredential(ci))
         for _ in 1...4 { #expect(challenged(&task, by: "NTLM", .proceed) == "resend ci") }
-        #expect(challenged(&task, by: "NTLM", .proceed) == "pass: the server challenges without end")
+        #expect(challenged(&task, by: "NTLM", .proceed) == "pass: the server keeps asking for a login")
     }
 
     @Test func `a request that went out in part, and met no challenge, goes out whole, once`() {

@@ -138,11 +138,11 @@ import Testing
                 "its login was answered with status 308, which sends the password on to /login;/%2e%2e/evil, another path "
                     + "than the rule's"
             ),
-            ([(200, nil, [])], "the origin took the form and set no cookie"), ([(401, nil, ["s=1"])], "refused"),
+            ([(200, nil, [])], "the server accepted the form, but set no cookie"), ([(401, nil, ["s=1"])], "refused"),
             ([(403, nil, [])], "refused"), ([(500, nil, ["s=1"])], "it was answered with status 500"),
             ([(404, nil, ["s=1"])], "it was answered with status 404"),
             ([(429, nil, [])], "it was answered with status 429"),
-            ([(302, "mailto:x", [])], "its login leads to where no request can go"),
+            ([(302, "mailto:x", [])], "its login redirects to a URL that is not allowed"),
             (Array(repeating: (302, "/x", ["s=1"]), count: 11), "its login redirects without end"),
         ] as [([(Int, String?, [String])], String)])
     func `the verdict is what follows the form`(responses: [(Int, String?, [String])], verdict: String) {

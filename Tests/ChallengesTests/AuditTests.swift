@@ -106,7 +106,7 @@ struct AuditTests {
         #expect(
             told.events.withLock { $0.first?.details }
                 == "was refused by host:80 and is doubted: nothing to do: the next "
-                + "request finds out; 'attache credential retry alice@host:80' forgets the refusal")
+                + "request finds out; or run 'attache credential retry alice@host:80' to forget the refusal")
     }
 
     @Test func `what a client has shown is told when it is learned, and not when it is learned again`() async {

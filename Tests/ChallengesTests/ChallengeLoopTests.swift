@@ -83,6 +83,6 @@ struct ChallengeLoopTests {
         let lines = try await Self.play("challenge \"no\" { host h; cancel }") { request in
             [await request.receive(.unauthorized, challenges: [Self.basic])]
         }
-        #expect(lines == ["cancel: the origin wants a credential, and rule \"no\" (proxy.conf:4) says no"])
+        #expect(lines == ["cancel: the origin asks for a login, but rule \"no\" (proxy.conf:4) refuses"])
     }
 }

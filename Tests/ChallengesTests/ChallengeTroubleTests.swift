@@ -20,7 +20,7 @@ struct ChallengeTroubleTests {
         #expect(trouble.counted == Self.noTicket)
         #expect(
             trouble.sentence(instead: .aborted(.negotiate), of: challenger)
-                == "the origin wants a login, and \(Self.noTicket)")
+                == "the origin asks for a login, but \(Self.noTicket)")
         #expect(trouble.note(on: .attemptsUsed(reason: "rule")) == "\(Self.noTicket)")
     }
 

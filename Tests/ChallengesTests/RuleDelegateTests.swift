@@ -129,7 +129,7 @@ struct RuleDelegateTests {
         #expect("\(ruled.decision.disposition)" == "cancelAuthenticationChallenge")
         #expect(ruled.trouble.map { "\($0)" }?.contains("/nonexistent/secret") == true)
         #expect(!ruled.decision.reason.contains("/nonexistent"))
-        #expect(ruled.decision.reason.hasSuffix("cannot be read; the operator's log says why"))
+        #expect(ruled.decision.reason.hasSuffix("cannot be read; the proxy's log says why"))
     }
 
     @Test func `a refused credential is read again`() async throws {

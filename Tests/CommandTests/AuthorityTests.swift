@@ -37,10 +37,10 @@ struct AuthorityTests {
             && attache authority export | cmp - state/ca.pem
             """, in: folder())
         #expect(result.status == 0)
-        let pattern = /new authority: CN=attache on \S+ \d{4}-\d\d-\d\d [0-9a-f]{8}, valid until \d{4}-\d\d-\d\d\n600\n/
+        let pattern = /new CA: CN=attache on \S+ \d{4}-\d\d-\d\d [0-9a-f]{8}, valid until \d{4}-\d\d-\d\d\n600\n/
         #expect(result.output.wholeMatch(of: pattern) != nil, "\(result.output)")
         #expect(
-            result.errorOutput == "attache: a running proxy takes it over at once, and its clients have to trust it: "
+            result.errorOutput == "attache: a running proxy uses it at once; its clients must trust it: "
                 + "attache authority export\n")
     }
 
@@ -72,6 +72,6 @@ struct AuthorityTests {
         let binary = try TerminalSession(["authority", "export", "--format", "der", "--config", path])
         let (complaint, refusal) = binary.finish()
         #expect(refusal == 1)
-        #expect(complaint == "attache: der is not for a terminal: say where it goes with --output FILE\r\n")
+        #expect(complaint == "attache: der cannot go to a terminal: use --output FILE\r\n")
     }
 }

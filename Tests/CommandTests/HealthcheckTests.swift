@@ -17,9 +17,9 @@ struct HealthcheckTests {
 
     @Test(arguments: [
         ("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n", "not healthy"),
-        ("SSH-2.0-OpenSSH_9.2\r\n", "does not answer as the admin listener does"),
-        ("HTTP/1.1 200 OK\r\nContent-Le", "does not answer as the admin listener does"),
-        ("", "does not answer as the admin listener does"),
+        ("SSH-2.0-OpenSSH_9.2\r\n", "is not the admin listener of a proxy"),
+        ("HTTP/1.1 200 OK\r\nContent-Le", "is not the admin listener of a proxy"),
+        ("", "is not the admin listener of a proxy"),
     ])
     func `anything else ends with 1 and says what came`(answer: String, words: String) throws {
         let server = try StubServer(answer: answer)

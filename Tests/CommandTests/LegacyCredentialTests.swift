@@ -23,7 +23,7 @@ struct LegacyCredentialTests {
         #expect(try complaint(environment: "") == "")
         #expect(
             try complaint(environment: "OPENSSL_MODULES=/nonexistent")
-                == "attache: credential device: ./device.p12: it is encrypted with an old algorithm, for which OpenSSL's "
-                + "legacy provider is needed and not installed: install it, or encrypt the key anew\n")
+                == "attache: credential device: ./device.p12: it is encrypted with an old algorithm, and OpenSSL's "
+                + "legacy provider is not installed: install it, or encrypt the key again\n")
     }
 }

@@ -99,7 +99,7 @@ struct LongWorkTests {
         #expect(status == 128 + signal)
         #expect(
             text.contains(
-                "\(Self.erasure)attache: stopped: nothing of \(path)/netrc was kept; the same command begins again\r\n"),
+                "\(Self.erasure)attache: stopped: nothing of \(path)/netrc was stored; run the command again\r\n"),
             "\(text.debugDescription)")
         #expect(try users(of: "from", in: folder) == 1)
         let again = try AttacheProgram.run("attache credential import netrc --config from.conf", in: folder)
@@ -125,7 +125,7 @@ struct LongWorkTests {
         #expect(status == 130)
         #expect(
             text.hasSuffix(
-                "\(Self.erasure)attache: stopped: the destination is as it was; the same command begins again\r\n"),
+                "\(Self.erasure)attache: stopped: the destination is unchanged; run the command again\r\n"),
             "\(text.debugDescription)")
         #expect(try users(of: "to", in: folder) == 1)
         let again = try AttacheProgram.run("attache store migrate from.conf to.conf --replace", in: folder)
@@ -164,7 +164,7 @@ struct LongWorkTests {
         #expect(status == 130)
         #expect(
             text.hasSuffix(
-                "\(Self.erasure)0 challenges, of which 0 would be answered otherwise\r\n"
+                "\(Self.erasure)0 challenges; 0 would get another answer\r\n"
                     + "attache: stopped: the rest of the log was not read\r\n"), "\(text.debugDescription)")
     }
 }

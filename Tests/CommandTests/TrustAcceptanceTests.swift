@@ -50,7 +50,7 @@ struct TrustAcceptanceTests {
         #expect(result.output == "status 1\ncert.pem\nkey.pem\nlog\nproxy.conf\n", "\(result)")
         #expect(
             result.errorOutput
-                == "attache: nobody can be asked here: compare the key pin with one from another source, then say --yes\n"
+                == "attache: there is no terminal to confirm: compare the key pin with one from another source, then add --yes\n"
         )
     }
 
@@ -67,7 +67,7 @@ struct TrustAcceptanceTests {
             "attache trust $server --accept --until 2100-01-01 --yes > /dev/null; echo status $?; ls -d st",
             rules: rules)
         #expect(result.output == "status 1\n", "\(result)")
-        #expect(result.errorOutput.hasPrefix("attache: nothing was kept: \(sentence)\n"), "\(result)")
+        #expect(result.errorOutput.hasPrefix("attache: nothing was stored: \(sentence)\n"), "\(result)")
     }
 
     @Test(arguments: ["yes", "no", ""])
@@ -82,7 +82,7 @@ struct TrustAcceptanceTests {
         session.type(answer + "\n")
         let (text, status) = session.finish()
         #expect(status == (answer == "yes" ? 0 : 1), "\(text)")
-        #expect(text.contains(answer == "yes" ? "This key is trusted until" : "attache: nothing was kept"), "\(text)")
+        #expect(text.contains(answer == "yes" ? "This key is trusted until" : "attache: nothing was stored"), "\(text)")
         #expect(FileManager.default.fileExists(atPath: folder.url.path + "/credentials.db") == (answer == "yes"))
     }
 }

@@ -45,7 +45,7 @@ struct TrustTests {
         ("allow expired; trust", "not trusted: self-signed, which rule \"lab\" (./proxy.conf:1) does not forgive"),
         (
             "allow self-signed; pin sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=; trust",
-            "not trusted: its key is none of those that rule \"lab\" (./proxy.conf:1) names"
+            "not trusted: its key is not one of the pins of rule \"lab\" (./proxy.conf:1)"
         ),
         ("cancel", "not trusted: rule \"lab\" (./proxy.conf:1) refuses it"),
     ])
@@ -61,7 +61,7 @@ struct TrustTests {
         let result = try run("attache trust $server", rules: rules)
         #expect(
             result.output.contains(
-                "Findings by the anchors and the name of rule \"lab\" (./proxy.conf:1):\n\n  wrong-name: "))
+                "Problems with the roots and the name of rule \"lab\" (./proxy.conf:1):\n\n  wrong-name: "))
         #expect(
             result.output.contains("\nnot trusted: wrong-name, which rule \"lab\" (./proxy.conf:1) does not forgive\n"))
     }

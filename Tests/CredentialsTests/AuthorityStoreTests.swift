@@ -70,7 +70,7 @@ import Testing
             let error = try #require(throws: AuthorityProblem.self) {
                 try self.store().open(host: "test", at: self.now)
             }
-            #expect("\(error)" == "the authority: others can read its key; run: chmod 600 \(state)/ca.key")
+            #expect("\(error)" == "the CA: other users can read its key; run: chmod 600 \(state)/ca.key")
         }
     }
 
@@ -81,7 +81,7 @@ import Testing
         try FileManager.default.removeItem(atPath: "\(state)/\(gone)")
         let error = try #require(throws: AuthorityProblem.self) { try store().open(host: "test", at: now) }
         #expect(
-            "\(error)" == "the authority: there is no file \(state)/\(gone): bring it back, or make a new authority "
+            "\(error)" == "the CA: there is no file \(state)/\(gone): restore it, or make a new CA "
                 + "with 'attache authority renew'")
         #expect(try text(left) == before)
     }
@@ -106,7 +106,7 @@ import Testing
         let leaves = try #require(running.leaves)
         let (certificate, key) = try (text("ca.pem"), text("ca.key"))
         try write("", "ca.key")
-        #expect(running.refresh(at: now)?.description == "the authority: \(state)/ca.key is empty")
+        #expect(running.refresh(at: now)?.description == "the CA: \(state)/ca.key is empty")
         try write("-----BEGIN PRIVATE KEY-----\nnone\n-----END PRIVATE KEY-----\n", "ca.key")
         for _ in 0..<2 {
             #expect(running.refresh(at: now) == .unusable(.state(directory: state), .identity(.unreadableKey)))
@@ -154,6 +154,6 @@ import Testing
         let error = #expect(throws: AuthorityProblem.self) { try store.open(host: "test", at: now) }
         #expect(
             error?.description
-                == "the authority cannot be kept: cannot make the directory /proc/attache: no such file or directory")
+                == "cannot write the CA: cannot make the directory /proc/attache: no such file or directory")
     }
 }

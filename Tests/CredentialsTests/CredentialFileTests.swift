@@ -167,21 +167,21 @@ struct CredentialFileTests {
         ("url = http://a.test/\nuser = bob", "2: the user has no password here: curl would ask for it"),
         (
             "url = http://a.test/\nuser = bob:two words",
-            "2: the value of 'user' has a blank in it: curl wants it in double quotes"
+            "2: the value of 'user' has a blank in it: put it in double quotes"
         ),
         ("url = http://a.test/\nuser = \"bob:secret", "2: a double quote is not closed in its line"),
         (
             "url = http://a.test/\nuser = bob:a\nuser = bob:b",
-            "3: 'user' stands a second time; 'next' begins another transfer"
+            "3: 'user' is written twice; write 'next' before another transfer"
         ),
-        ("-su bob:secret", "1: several short options in one word are not read: say each in a line of its own"),
+        ("-su bob:secret", "1: several short options in one word: write each in a line of its own"),
         (
             "oauth2-bearer = abcdef",
-            "1: 'oauth2-bearer' brings a credential that is no user with a password: name it in the rule file"
+            "1: 'oauth2-bearer' is not a user with a password: write it in the rule file"
         ),
         ("header = \"Authorization: Basic Ym9i\"", "1: a header with an answer in it is no user with a password"),
-        ("netrc-file = x", "1: 'netrc-file' leads to another file: import that by itself"),
-        ("url = http://{a,b}.test/\nuser = a:b", "1: the URL stands for several: name each by itself"),
+        ("netrc-file = x", "1: 'netrc-file' names another file: import that file too"),
+        ("url = http://{a,b}.test/\nuser = a:b", "1: the URL is a pattern for several: write each URL by itself"),
         ("proxy-user = a:b\nsocks5 = x:1", "2: 'socks5' is a proxy that sends no challenge"),
         ("proxy = proxy.test\nproxy-user = a:b", "1: the proxy has no port"),
     ])
@@ -193,7 +193,7 @@ struct CredentialFileTests {
         ("bob:$2y$05$abcdefghijklmnopqrstuv", "hashes"), ("bob:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=", "hashes"),
         ("# users\nbob:$apr1$x$y", "hashes"), ("bob:Staff:0cc175b9c0f1b6a831c399e269772661", "hashes"),
         ("url,username,password\nhttp://a.test,bob,secret", "CSV"), ("\"name\",\"url\",\"pw\"", "CSV"),
-        ("a.test;bob;secret", "CSV"), ("user,password", "CSV"), ("", "holds nothing"), ("# nothing\n", "holds nothing"),
+        ("a.test;bob;secret", "CSV"), ("user,password", "CSV"), ("", "is empty"), ("# nothing\n", "is empty"),
     ])
     func `files of which no credential can be taken are known by their looks`(_ text: String, _ word: String) {
         #expect(problem(text)?.contains(word) == true)

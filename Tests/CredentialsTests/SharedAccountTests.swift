@@ -237,7 +237,7 @@ import Testing
         }
         #expect(await Wait.asTask { process.account()?.unprovenRefusals == 2 })
         #expect(said.all.count == 1, "\(said.all)")
-        #expect(said.all.first?.hasPrefix("refused logins cannot be counted in the credential store") == true)
+        #expect(said.all.first?.hasPrefix("cannot count refused logins in the credential store") == true)
     }
 
     // MARK: - Other values

@@ -84,6 +84,6 @@ import Testing
         }
         #expect(said.withLock(\.count) == 3)
         #expect(said.withLock { $0[0] }.contains("no route to host"))
-        #expect(said.withLock { $0[1] } == "the credential store is back")
+        #expect(said.withLock { $0[1] } == "the credential store can be reached again")
     }
 }

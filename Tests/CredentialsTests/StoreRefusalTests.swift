@@ -41,7 +41,7 @@ struct StoreRefusalTests {
         let kept = try store.rows("SELECT realm FROM attache_spaces ORDER BY realm")
         #expect(kept == [[.text("=one")], [.text("=three")], [.text("=two")]])
         #expect(said.all.count == 3, "\(said.all)")
-        #expect(said.all.allSatisfy { $0.hasPrefix("newly learned facts could not be kept") }, "\(said.all)")
+        #expect(said.all.allSatisfy { $0.hasPrefix("cannot write to the credential store") }, "\(said.all)")
     }
 
     @Test(arguments: StoreMigrationTests.Kind.allCases)

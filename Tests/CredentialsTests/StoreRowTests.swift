@@ -88,7 +88,7 @@ struct StoreRowTests {
             try set("alice", row.description, in: theirs)
             try follow(ours) { $0.storage.defaultCredential(for: Self.space)?.password == Secret(row.description) }
             #expect(ours.storage.defaultCredential(for: Self.space)?.password == Secret(row.description), "\(row)")
-            #expect(said.all.last?.contains("eve for odd, since \(row.description)") == true, "\(said.all)")
+            #expect(said.all.last?.contains("eve for odd, because \(row.description)") == true, "\(said.all)")
         }
         #expect(said.all.count == rows.count, "\(said.all)")
         // A process that starts, and `credential set`, go on as well: one report names them all.

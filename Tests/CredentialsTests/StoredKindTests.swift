@@ -172,6 +172,6 @@ import Testing
         let store = try CredentialStore(
             sqlite: path, key: try StoreFile.key(1), fingerprintKey: { _ in }, report: { said.add($0) })
         #expect(store.entries.isEmpty && store.holds("token", for: Self.space(.bearer)))
-        #expect(said.all.map { $0.contains("token for host, since its kind is 'passkey'") } == [true], "\(said.all)")
+        #expect(said.all.map { $0.contains("token for host, because its kind is 'passkey'") } == [true], "\(said.all)")
     }
 }

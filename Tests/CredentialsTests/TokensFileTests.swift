@@ -29,8 +29,8 @@ import Testing
 
     @Test(arguments: [
         ("runner", "expected a user name, a colon and the token's SHA-256"), ("runner:abc", "SHA-256"),
-        (":" + abc, "SHA-256"), ("runner:\(abc)00", "SHA-256"), ("runner :" + abc, "a blank stands"),
-        ("second:" + abc, "stands in an earlier line"),
+        (":" + abc, "SHA-256"), ("runner:\(abc)00", "SHA-256"), ("runner :" + abc, "there is a blank"),
+        ("second:" + abc, "duplicate token"),
     ])
     func `a line that cannot be used is told by number`(line: String, message: String) throws {
         let file = try TemporaryFile("good:\(Self.abc)\n\(line)\n")

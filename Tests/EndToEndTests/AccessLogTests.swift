@@ -63,7 +63,7 @@ struct AccessLogTests {
         }
     }
 
-    @Test(arguments: [(SIGUSR1, "the access log was opened anew"), (SIGHUP, "the rule file was reloaded")])
+    @Test(arguments: [(SIGUSR1, "the access log was reopened"), (SIGHUP, "the rule file was reloaded")])
     func `a log that was renamed is opened anew`(signal: Int32, words: String) throws {
         let origin = try RecordingOrigin.answering()
         try AttacheProcess.running { proxy throws in
@@ -85,7 +85,7 @@ struct AccessLogTests {
     @Test func `a full disk costs lines and no request, and is reported once`() throws {
         let origin = try RecordingOrigin.answering()
         try AttacheProcess.running(setting: .init(log: "json file /dev/full")) { proxy throws in
-            let words = "the access log takes no lines, and they are lost: no space left on device"
+            let words = "the access log cannot be written, and lines are lost: no space left on device"
             for _ in 1...20 { #expect(try proxy.get(origin.url()).status == 200) }
             #expect(proxy.awaitErrorOutput(words), "\(proxy.errorOutput)")
             for _ in 1...20 { #expect(try proxy.get(origin.url()).status == 200) }
@@ -123,7 +123,7 @@ struct AccessLogTests {
                 return try dropped()
             }
             #expect(isCounted)
-            #expect(proxy.awaitErrorOutput("the access log takes lines more slowly than they come, and some are lost"))
+            #expect(proxy.awaitErrorOutput("the access log is too slow, and some lines are lost"))
         }
     }
 

@@ -33,7 +33,7 @@ struct AskTests {
             }
             let list = try attache(["ask"], of: proxy).output
             #expect(isListed, "\(list)")
-            #expect(list.contains("wants a login (basic) for realm") && !list.contains("\u{202E}"), "\(list)")
+            #expect(list.contains("asks for a login (basic) for realm") && !list.contains("\u{202E}"), "\(list)")
             #expect(try attache(["status"], of: proxy).output.contains("questions: 1 challenge for an operator"))
             let json = try attache(["ask", "--json"], of: proxy).output
             let questions = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [[String: Any]]
@@ -47,7 +47,7 @@ struct AskTests {
             #expect(held.output == String(repeating: "200\n", count: 5), "\(held.output) \(held.errorOutput)")
             #expect(try Curl.fetch(origin.url("/next"), ["-x", proxy.address]).status == 200)
             let late = try attache(["ask", "answer", "1", "cancel"], of: proxy)
-            #expect(late.status == 1 && late.errorOutput.contains("no question 1 any more"), "\(late)")
+            #expect(late.status == 1 && late.errorOutput.contains("question 1 is closed"), "\(late)")
             let log = proxy.accessLog
             #expect(log.contains("\"event\":\"question.answered\"") && !log.contains(Self.password), "\(log)")
         }
@@ -77,7 +77,7 @@ struct AskTests {
             #expect(isSettled, "\(list)")
             #expect(try proxy.metric("attache_questions_open") == 100)
             #expect(try Wait.until { try proxy.metric("attache_requests_total{code=\"5xx\"}") == 900 })
-            #expect(list.output.components(separatedBy: "wants a login").count == 101, "\(list)")
+            #expect(list.output.components(separatedBy: "asks for a login").count == 101, "\(list)")
             #expect(try proxy.get(plain.url()).status == 200)
         }
     }
@@ -90,7 +90,7 @@ struct AskTests {
             """
         let setting = AttacheProcess.Setting(files: ["answer": Self.password + "\n"])
         try AttacheProcess.running(rules, setting: setting) { proxy throws in
-            #expect(try attache(["ask", "answers"], of: proxy).errorOutput.contains("no answer holds"))
+            #expect(try attache(["ask", "answers"], of: proxy).errorOutput.contains("no answer is saved"))
             let held = try Subprocess("curl", ["-q", "-sS", "-x", proxy.address, origin.url()])
             defer { _ = held.kill() }
             #expect(try Wait.until { try attache(["ask"], of: proxy).output.contains("credentials: ci\n") })
@@ -98,16 +98,16 @@ struct AskTests {
             #expect(held.wait(seconds: 60) == 0 && held.output == "ok")
             #expect(try proxy.get(origin.url("/next")).status == 200)
             let list = try attache(["ask", "answers"], of: proxy).output
-            #expect(list.hasPrefix("1  127.0.0.1:\(origin.port) wants a login (basic) for realm"), "\(list)")
+            #expect(list.hasPrefix("1  127.0.0.1:\(origin.port) asks for a login (basic) for realm"), "\(list)")
             #expect(list.contains("\n   use ci, since 20") && list.contains("\n   rule \"people\" ("), "\(list)")
             #expect(!list.contains("\u{202E}"), "\(list)")
             let json = try attache(["ask", "answers", "--json"], of: proxy).output
             let answers = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [[String: Any]]
             #expect(answers?.first?["answer"] as? String == "use ci" && answers?.count == 1, "\(json)")
             let forgotten = try attache(["ask", "forget", "1"], of: proxy)
-            #expect(forgotten.succeeded && forgotten.output.contains("'use ci' holds no more"), "\(forgotten)")
+            #expect(forgotten.succeeded && forgotten.output.contains("'use ci' is no longer saved"), "\(forgotten)")
             let again = try attache(["ask", "forget", "1"], of: proxy)
-            #expect(again.status == 1 && again.errorOutput.contains("no answer 1 that holds"), "\(again)")
+            #expect(again.status == 1 && again.errorOutput.contains("no saved answer 1"), "\(again)")
             let asked = try Subprocess(
                 "curl", ["-q", "-sS", "-x", proxy.address, "-o", "/dev/null", "-w", "%{http_code}", origin.url()])
             defer { _ = asked.kill() }
@@ -156,7 +156,7 @@ struct AskTests {
         try AttacheProcess.running(rules, setting: setting) { proxy throws in
             let held = try Subprocess("curl", ["-q", "-sS", "-x", proxy.address, server.url("/pub/hello.txt")])
             defer { _ = held.kill() }
-            let isListed = try Wait.until { try attache(["ask"], of: proxy).output.contains("wants a login (basic)") }
+            let isListed = try Wait.until { try attache(["ask"], of: proxy).output.contains("asks for a login (basic)") }
             #expect(isListed, "\(proxy.errorOutput)")
             let answer = { (id: String, file: String) in
                 try attache(
@@ -176,7 +176,7 @@ struct AskTests {
             let fetched = try Curl.fetch(origin.url(), ["-x", proxy.address])
             #expect(fetched.status == 502)
             #expect(fetched.text.contains("asks the operator, who did not answer within 1 s"), "\(fetched)")
-            #expect(try attache(["ask"], of: proxy).errorOutput.contains("no challenge waits for an answer"))
+            #expect(try attache(["ask"], of: proxy).errorOutput.contains("no challenge is waiting"))
         }
     }
 

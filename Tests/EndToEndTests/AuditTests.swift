@@ -154,7 +154,7 @@ struct AuditTests {
 
             rename(proxy.folder + "/access.log", proxy.folder + "/access.log.1")
             proxy.signal(SIGUSR1)
-            #expect(proxy.awaitErrorOutput("the access log was opened anew"))
+            #expect(proxy.awaitErrorOutput("the access log was reopened"))
             proxy.terminate()
             #expect(proxy.awaitExit() == 0)
             let events = try proxy.notices().map { $0["event"] ?? "" }

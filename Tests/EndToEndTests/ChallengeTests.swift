@@ -191,9 +191,9 @@ struct ChallengeTests {
         try AttacheProcess.running(rules) { proxy throws in
             let refused = try proxy.get(origin.url())
             #expect(refused.status == 502)
-            let sentence = "the origin wants a credential, and credential ci of rule "
+            let sentence = "the origin asks for a login, but credential ci of rule "
             #expect(refused.text.hasPrefix(sentence), "\(refused)")
-            #expect(refused.text.hasSuffix(" cannot be read; the operator's log says why\n"), "\(refused)")
+            #expect(refused.text.hasSuffix(" cannot be read; the proxy's log says why\n"), "\(refused)")
             #expect(proxy.awaitErrorOutput("/nothing"))
         }
     }

@@ -171,7 +171,7 @@ struct ClientIdentityTests {
             let refused = try wire.readResponse()
             #expect(refused.status == 407)
             #expect(refused["Proxy-Authenticate"]?.hasPrefix("Basic ") == true)
-            #expect(refused.text.contains("give it a user name and a password"))
+            #expect(refused.text.contains("set a user name and a password"))
             #expect((refused["Connection"] == "close") == !isKept)
             guard isKept else { return }
             try wire.send(request(origin, basic("alice")))

@@ -39,13 +39,13 @@ struct ControlSocketTests {
             #expect(none.succeeded && none.output.isEmpty, "\(none)")
             let fetched = try proxy.get(origin.url())
             #expect(fetched.status == 401)
-            let sentence = "rule \"build server\" wants realm \"Jenkins*\"; the origin says \"jenkins 7\""
+            let sentence = "rule \"build server\" is for realm \"Jenkins*\"; the origin sends \"jenkins 7\""
             #expect(fetched.heads.contains(sentence.replacing("\"", with: "\\\"")), "\(fetched)")
             let table = try attache("challenges", "--unanswered", of: proxy)
             #expect(table.succeeded && table.output.contains(sentence), "\(table)")
             let rule = table.output.split(separator: "\n").first { $0.contains("challenge \"127.0.0.1\"") }
             let line = try #require(rule, "\(table)")
-            #expect(proxy.errorOutput.contains("to have it answered: challenge \"127.0.0.1\""), "\(proxy.errorOutput)")
+            #expect(proxy.errorOutput.contains("to answer it, add: challenge \"127.0.0.1\""), "\(proxy.errorOutput)")
             // The rule names another realm: whether the credential is meant for this one is the user's word.
             #expect(line.contains("use … }"), "\(line)")
             try proxy.reload(rules + line.replacing("…", with: "ci"))
@@ -159,7 +159,9 @@ struct ControlSocketTests {
         let absent = try command()
         #expect(absent.status == 1)
         #expect(
-            absent.errorOutput == "attache: no proxy runs that could be asked: nobody listens on \(path)\n", "\(absent)"
+            absent.errorOutput
+                == "attache: no proxy is running on \(path): start it with 'attache run', or name its rule file by --config\n",
+            "\(absent)"
         )
 
         let running = try run()
@@ -182,7 +184,7 @@ struct ControlSocketTests {
             #expect(awaitStart(of: second))
             #expect(
                 second.errorOutput.contains(
-                    "the control socket \(first.folder)/control is that of process \(first.identifier), so this proxy has none"
+                    "process \(first.identifier) uses the control socket \(first.folder)/control, so this proxy has none"
                 ),
                 "\(second.errorOutput)")
             second.signal(SIGTERM)
@@ -228,7 +230,7 @@ struct ControlSocketTests {
         let impostor = try Subprocess("python3", ["-c", script])
         #expect(Wait.until { impostor.output.contains("listening") })
         let command = try Finished.run(AttacheBinary.path, ["challenges"], directory: folder, seconds: 20)
-        #expect(!command.succeeded && command.errorOutput.contains("is a socket of user 65534"), "\(command)")
+        #expect(!command.succeeded && command.errorOutput.contains("belongs to user 65534"), "\(command)")
         #expect(impostor.wait(seconds: 60) == 0)
         #expect(impostor.output == "listening\n0\n")
     }
@@ -242,8 +244,8 @@ struct ControlSocketTests {
         let running = try Subprocess(AttacheBinary.path, ["run"], directory: folder)
         #expect(awaitStart(of: running))
         let sentence =
-            "the control socket \(deep)/control has a path longer than the 107 bytes that the system takes; say a shorter "
-            + "directory behind 'state'"
+            "the path of the control socket \(deep)/control is longer than 107 bytes; write a shorter "
+            + "directory in 'state'"
         #expect(running.errorOutput.contains(sentence), "\(running.errorOutput)")
         let command = try Finished.run(AttacheBinary.path, ["challenges"], directory: folder, seconds: 20)
         #expect(command.errorOutput == "attache: \(sentence)\n", "\(command)")
@@ -271,12 +273,12 @@ struct ControlSocketTests {
             for command in ["status", "challenges"] {
                 let asked = try attache(command, of: proxy)
                 #expect(asked.succeeded && !asked.output.isEmpty, "\(asked)")
-                #expect(asked.errorOutput.contains("goes on with rules that it read before"), "\(asked)")
+                #expect(asked.errorOutput.contains("uses the rules that it read before"), "\(asked)")
             }
             try Scratch.write(old + "credential c { certificate missing.pem; key missing.key }\n", to: path)
             let rejected = try attache("reload", of: proxy)
             #expect(rejected.status == 1, "\(rejected)")
-            #expect(rejected.errorOutput.contains("the running rules go on: a certificate"), "\(rejected)")
+            #expect(rejected.errorOutput.contains("the old rules stay in force: a certificate"), "\(rejected)")
             #expect(try proxy.get(origin.url()).status == 200)
 
             let status = try attache("status", of: proxy)
@@ -297,7 +299,7 @@ struct ControlSocketTests {
         for command in ["reload", "status"] {
             let run = try Finished.run(
                 AttacheBinary.path, [command, "--config", "proxy.conf"], directory: none, seconds: 20)
-            #expect(run.status == 1 && run.errorOutput.contains("no proxy runs that could be asked"), "\(run)")
+            #expect(run.status == 1 && run.errorOutput.contains("no proxy is running on"), "\(run)")
         }
     }
 
@@ -316,7 +318,7 @@ struct ControlSocketTests {
             #expect(try proxy.get(origin.url()).status == 401)
             #expect(sent() == 1)
             let retried = try attache("reload", "--retry", of: proxy)
-            let sentence = "the rule file was reloaded\n1 refused credential is tried again\n"
+            let sentence = "the rule file was reloaded\n1 refused credential is sent again\n"
             #expect(retried.succeeded && retried.output == sentence, "\(retried)")
             #expect(try !attache("credential", "list", of: proxy).output.contains("unproven"))
             #expect(try proxy.get(origin.url()).status == 401)
@@ -345,7 +347,7 @@ struct ControlSocketTests {
             try proxy.replace("more.conf", with: "challenge { host 127.0.0.1; use ci }\n")
             #expect(try Wait.until { try proxy.get(origin.url()).status == 200 })
             try proxy.replace("more.conf", with: "chalenge { }\n")
-            #expect(proxy.awaitErrorOutput("the proxy keeps the running rules"))
+            #expect(proxy.awaitErrorOutput("the old rules stay in force"))
             #expect(try proxy.get(origin.url()).status == 200)
             try proxy.replace("more.conf", with: "# nothing again\n")
             #expect(try Wait.until { try proxy.get(origin.url()).status == 401 })

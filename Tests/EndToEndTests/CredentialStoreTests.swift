@@ -174,7 +174,7 @@ struct CredentialStoreTests {
             #expect(try proxy.get(origin.url()).status == 200)
             let list = try command(["credential", "list", "--config", "proxy.conf"], in: proxy.folder)
             #expect(list.status == 1)
-            #expect(list.errorOutput.contains("is sealed under the key"), "\(list)")
+            #expect(list.errorOutput.contains("is encrypted under the key"), "\(list)")
         }
         let new = rules.replacing("one.key", with: "two.key")
         try AttacheProcess.running(new, setting: .init(files: files)) { proxy throws in

@@ -57,10 +57,10 @@ struct DashboardTests {
         try AttacheProcess.running(rules, setting: Self.setting) { proxy throws in
             let browser = try Browser()
             try browser.visit(try proxy.dashboardLink())
-            try browser.awaitText("No server has asked for anything yet", in: "#challenges")
+            try browser.awaitText("No challenge yet", in: "#challenges")
             #expect(try proxy.get(origin.url()).status == 401)
             try browser.awaitText(
-                "rule \"build server\" wants realm \"Jenkins*\"; the origin says \"jenkins 7\"", in: "#unanswered")
+                "rule \"build server\" is for realm \"Jenkins*\"; the origin sends \"jenkins 7\"", in: "#unanswered")
             try browser.awaitText("(1) Attaché", in: "title")
             try browser.press("Enter", on: "#unanswered .lines button")
             try browser.awaitText("Copied", in: "#unanswered .lines button")
@@ -68,7 +68,7 @@ struct DashboardTests {
             try browser.awaitText("Basic realm=\"jenkins 7\"", in: "#unanswered details")
             try proxy.reload(rules + browser.text(of: "#unanswered .lines code").replacing("…", with: "ci"))
             #expect(try Wait.until { try proxy.get(origin.url()).status == 200 })
-            try browser.awaitText("Every challenge that the proxy has met was answered", in: "#unanswered")
+            try browser.awaitText("No challenge is unanswered", in: "#unanswered")
             try browser.awaitText("answered", in: "#challenges .outcome")
             try browser.awaitText("password in clear", in: "#migration")
             #expect(browser.complaints.isEmpty, "\(browser.complaints)")
@@ -129,7 +129,7 @@ struct DashboardTests {
         try AttacheProcess.running("challenge \"people\" { host 127.0.0.1; ask }") { proxy throws in
             let browser = try Browser()
             try browser.visit(try proxy.dashboardLink())
-            try browser.awaitText("No rule asks anybody", in: "#questions")
+            try browser.awaitText("No request waits for you", in: "#questions")
             let held = try Subprocess(
                 "curl", ["-q", "-sS", "-x", proxy.address, "-o", "/dev/null", "-w", "%{http_code}", origin.url()])
             defer { _ = held.kill() }
@@ -140,7 +140,7 @@ struct DashboardTests {
             try browser.press("Enter", on: "#questions [data-name=password]")
             try browser.awaitText("user builder", in: "#notice")
             #expect(held.wait(seconds: 60) == 0 && held.output == "200", "\(held.output) \(held.errorOutput)")
-            try browser.awaitText("No rule asks anybody", in: "#questions")
+            try browser.awaitText("No request waits for you", in: "#questions")
             #expect(
                 try Wait.until {
                     try proxy.events().contains { $0["event"] == "question.answered" && $0["by"] == "dashboard" }
@@ -156,7 +156,7 @@ struct DashboardTests {
         try AttacheProcess.running(rules, setting: Self.setting) { proxy throws in
             let browser = try Browser()
             try browser.visit(try proxy.dashboardLink())
-            try browser.awaitText("No answer of an operator holds", in: "#answers")
+            try browser.awaitText("None yet", in: "#answers")
             let held = try Subprocess("curl", ["-q", "-sS", "-x", proxy.address, origin.url()])
             defer { _ = held.kill() }
             try browser.awaitText("ci", in: "#questions select[data-name=credential]")
@@ -168,8 +168,8 @@ struct DashboardTests {
             let text = try browser.text(of: "#answers")
             #expect(text.contains("\u{FFFD}<script>alert(1)</script>") && !text.contains("\u{202E}"), "\(text)")
             try browser.press("Enter", on: "#answers tbody [data-name=forget]")
-            try browser.awaitText("holds no more", in: "#notice")
-            try browser.awaitText("No answer of an operator holds", in: "#answers")
+            try browser.awaitText("is no longer saved", in: "#notice")
+            try browser.awaitText("None yet", in: "#answers")
             let asked = try Subprocess("curl", ["-q", "-sS", "-x", proxy.address, origin.url()])
             defer { _ = asked.kill() }
             try browser.awaitText("1 request of 127.0.0.1", in: "#questions")
@@ -190,7 +190,7 @@ struct DashboardTests {
             let browser = try Browser(trustsAnyCertificate: true)
             try browser.visit("https://\(place)")
             for (password, text, part) in [
-                ("wrong", "not the password", "#login-problem"), (Account.clientPassword, "live", "#live"),
+                ("wrong", "wrong user or password", "#login-problem"), (Account.clientPassword, "live", "#live"),
             ] {
                 try browser.press("Escape", on: "#user")
                 try browser.evaluate("document.getElementById('user').value = ''")

@@ -69,7 +69,7 @@ struct DrainTests {
             proxy.terminate()
             #expect(proxy.awaitExit() == 0)
             #expect(
-                proxy.errorOutput.contains("stopped with 1 connections still open, as it was told to stop once more"))
+                proxy.errorOutput.contains("stopped with 1 connections still open, because of a second signal"))
             gate.open()
         }
     }

@@ -34,12 +34,12 @@ struct ExplainTests {
             #expect(named.messages.count { $0["Authorization"] != nil } == 1)
 
             let none = try explain("--ask", stored.url(), of: proxy)
-            #expect(none.contains("nothing is stored for it; go on to the response's next challenge"), "\(none)")
+            #expect(none.contains("nothing is stored for it; try the response's next challenge"), "\(none)")
             try proxy.set(Account.password, for: stored)
             #expect(try Wait.until { try proxy.get(stored.url("/a/b")).status == 200 })
             let kept = try explain("--ask", stored.url("/a/c"), of: proxy)
             let name = "\(Account.user)@127.0.0.1:\(stored.port)"
-            #expect(kept.contains("default: \(name), which is kept for it"), "\(kept)")
+            #expect(kept.contains("default: \(name), which is stored for it"), "\(kept)")
             #expect(kept.contains("basic realm \"r\" covers the target and has accepted \(name)"), "\(kept)")
         }
     }
@@ -71,7 +71,7 @@ struct ExplainTests {
         let refused = try Finished.run(
             AttacheBinary.path, ["explain", "--ask", origin.url()], directory: folder, seconds: 20)
         #expect(refused.status == 1, "\(refused)")
-        #expect(refused.errorOutput.contains("no response came: the rules of this proxy do not let it connect to"))
+        #expect(refused.errorOutput.contains("no response: the rules of this proxy do not let it connect to"))
         #expect(origin.messages.count == 1)
     }
 
@@ -98,7 +98,7 @@ struct ExplainTests {
         #expect(relayed.output.contains("use ci with Basic"), "\(relayed)")
         let tunnelled = try ask("https://site.test/x")
         #expect(tunnelled.status == 1, "\(tunnelled)")
-        #expect(tunnelled.errorOutput.contains("wants a credential for the tunnel, and none is sent here"))
+        #expect(tunnelled.errorOutput.contains("asks for a login for the tunnel, and none is sent here"))
         #expect(parent.messages.count == 2)
         #expect(parent.messages.allSatisfy { $0["Proxy-Authorization"] == nil })
     }

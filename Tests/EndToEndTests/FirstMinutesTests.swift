@@ -101,7 +101,7 @@ struct FirstMinutesTests {
         let url = "https://127.0.0.1:\(port)/"
 
         let refused = try person.begin(url)
-        #expect(refused.status == 1 && refused.errorOutput.contains("say --intercept"), "\(refused)")
+        #expect(refused.status == 1 && refused.errorOutput.contains("use --intercept"), "\(refused)")
         let begun = try person.begin(url, "--intercept")
         #expect(begun.succeeded && begun.errorOutput == "", "\(begun)")
         #expect(begun.output.contains(/the authority: .*\/ca.pem, SHA-256 [0-9A-F:]{95}/), "\(begun)")
@@ -127,7 +127,7 @@ struct FirstMinutesTests {
         let url = "https://127.0.0.1:\(port)/a"
         let strange = try person.begin(url, "--upgrade")
         #expect(strange.errorOutput.contains("is not trusted: "), "\(strange)")
-        #expect(strange.errorOutput.contains("--anchor FILE names roots"), "\(strange)")
+        #expect(strange.errorOutput.contains("use --anchor FILE"), "\(strange)")
         let root = try Hierarchy.shared().elsewhere.certificate
         let begun = try person.begin(url, "--upgrade", "--anchor", root)
         #expect(begun.succeeded && begun.errorOutput == "", "\(begun)")
@@ -148,7 +148,7 @@ struct FirstMinutesTests {
         #expect(begun.status == 1, "\(begun)")
         #expect(
             begun.errorOutput
-                == "attache: the server refuses '\(Account.user)' with that password; it was tried once, and nothing was "
+                == "attache: the server refuses '\(Account.user)' with that password, which was tried once; nothing was "
                 + "written\n")
         #expect(sentry.refused.count == 1 && origin.messages.count { $0["Authorization"] != nil } == 1)
         #expect(person.files == ["typed"])
@@ -186,21 +186,21 @@ struct FirstMinutesTests {
         let person = try Person()
         try Scratch.write("# mine\n", to: person.folder + "/proxy.conf")
         let refused = try person.begin(origin.url())
-        #expect(refused.status == 1 && refused.errorOutput.contains("proxy.conf is there already"), "\(refused)")
+        #expect(refused.status == 1 && refused.errorOutput.contains("proxy.conf exists already"), "\(refused)")
         #expect(origin.messages.isEmpty && Scratch.read(person.folder + "/proxy.conf") == "# mine\n")
         let forced = try person.begin(origin.url(), "--force")
-        #expect(forced.succeeded && forced.errorOutput.contains("over http the password goes in clear"), "\(forced)")
+        #expect(forced.succeeded && forced.errorOutput.contains("http sends the password unencrypted"), "\(forced)")
         #expect(Scratch.read(person.folder + "/proxy.conf").contains("method basic"))
         try Scratch.write("", to: person.folder + "/elsewhere")
         unlink(person.folder + "/proxy.conf")
         let secret = try person.begin(origin.url())
-        #expect(secret.errorOutput.contains("127.0.0.1.password is there already"), "\(secret)")
+        #expect(secret.errorOutput.contains("127.0.0.1.password exists already"), "\(secret)")
     }
 
     @Test(arguments: [
         ("200 OK", "", "the server answers 200 and asks for no login"),
         ("401 Unauthorized", "", "the server answers 401 and does not say how to log in"),
-        ("401 Unauthorized", "Hawk id=\"x\"", "a login that nobody here can answer: Hawk id=\"x\""),
+        ("401 Unauthorized", "Hawk id=\"x\"", "a login that the proxy does not know: Hawk id=\"x\""),
     ])
     func `a server that asks for nothing that can be typed is told in one sentence`(
         status: String, challenge: String, sentence: String
@@ -258,7 +258,7 @@ struct FirstMinutesTests {
         let taken = try Finished.run(
             AttacheBinary.path, ["init", origin.url(), "--user", "a", "--listen", "127.0.0.1:\(origin.port)"],
             environment: person.environment, directory: person.folder, input: person.folder + "/typed")
-        #expect(taken.status == 1 && taken.errorOutput.contains("say another address by --listen"), "\(taken)")
+        #expect(taken.status == 1 && taken.errorOutput.contains("use --listen for another address"), "\(taken)")
         #expect(origin.messages.isEmpty)
     }
 

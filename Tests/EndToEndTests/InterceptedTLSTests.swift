@@ -267,7 +267,7 @@ struct InterceptedTLSTests {
             let refused = try Curl.fetch(url(servers.good), ["-x", proxy.address, "--cacert", authority])
             #expect(refused.run.status != 0)
             let details = try #require(try proxy.records().first?["details"])
-            #expect(details.contains("do not let it speak for \(Servers.host)"))
+            #expect(details.contains("do not allow \(Servers.host)"))
         }
     }
 

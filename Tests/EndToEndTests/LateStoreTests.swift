@@ -30,7 +30,7 @@ struct LateStoreTests {
                 directory: proxy.folder, seconds: 20)
             #expect(run.succeeded, "\(run)")
             if rules.isEmpty {
-                #expect(run.errorOutput.contains("opens it when it reads its rule file again"), "\(run)")
+                #expect(run.errorOutput.contains("opens it after 'attache reload'"), "\(run)")
                 #expect(try proxy.get(origin.url()).status == 401)
                 try proxy.reload(text)
             }

@@ -24,34 +24,35 @@ struct NewcomerTests {
     static let cases = [
         Case(
             testDescription: "a wrong host", rules: #"challenge "ci" { host *.localhost; use ci }"#, host: "localhost",
-            reason: #"rule "ci" wants host *.localhost; the request is for localhost"#,
+            reason: #"rule "ci" is for host *.localhost; the request is for localhost"#,
             suggestion: #"challenge "localhost" { host localhost; port PORT; realm "jenkins"; use … }"#),
         Case(
             testDescription: "an unknown realm", rules: #"challenge "ci" { host 127.0.0.1; realm "Hudson"; use ci }"#,
-            reason: #"rule "ci" wants realm "Hudson"; the origin says "jenkins""#),
+            reason: #"rule "ci" is for realm "Hudson"; the origin sends "jenkins""#),
         Case(
             testDescription: "a realm in the wrong case",
             rules: #"challenge "ci" { host 127.0.0.1; realm "Jenkins"; use ci }"#,
-            reason: #"rule "ci" wants realm "Jenkins"; the origin says "jenkins""#),
+            reason: #"rule "ci" is for realm "Jenkins"; the origin sends "jenkins""#),
         Case(
             testDescription: "'secure yes' over http", rules: #"challenge "ci" { host 127.0.0.1; secure yes; use ci }"#,
-            reason: #"rule "ci" wants 'secure yes'; basic over http would show the credential"#, suggestion: nil),
+            reason: #"rule "ci" says 'secure yes'; basic over http would send the credential unencrypted"#,
+            suggestion: nil),
         Case(
             testDescription: "'reject' first",
             rules: """
                 challenge "no clear" { method basic; secure no; reject }
                 challenge "ci" { host 127.0.0.1; use ci }
                 """,
-            reason: #"rule "no clear" rejects the challenge before rule "ci" is asked"#,
+            reason: #"rule "no clear" rejects the challenge before rule "ci" is tried"#,
             suggestion: #"challenge "127.0.0.1" { host 127.0.0.1; port PORT; realm "jenkins"; use ci }"#),
         Case(
             testDescription: "an Authorization of the client's own", options: ["-H", "Authorization: Basic bm8="],
-            reason: "the request has an Authorization of its own, which is kept",
+            reason: "the request has its own Authorization, which is kept",
             suggestion:
                 #"challenge "127.0.0.1" { host 127.0.0.1; port PORT; realm "jenkins"; authorization replace; use ci }"#),
         Case(
             testDescription: "an unknown scheme", challenge: #"Hawk id="x""#,
-            reason: "the origin asks for hawk, which this proxy cannot answer", suggestion: nil),
+            reason: "the origin asks for hawk, which this proxy does not know", suggestion: nil),
     ]
 
     @Test(arguments: cases) func `a silent mistake is told, with the lines that mend it`(_ mistake: Case) throws {
@@ -82,7 +83,7 @@ struct NewcomerTests {
                 pasted?.components(separatedBy: "  # ").first
                     == mistake.suggestion?.replacing("PORT", with: "\(origin.port)"), "\(table)")
             guard let pasted else { return }
-            #expect(proxy.errorOutput.contains("to have it answered: "), "\(proxy.errorOutput)")
+            #expect(proxy.errorOutput.contains("to answer it, add: "), "\(proxy.errorOutput)")
             // The first rule that matches decides.
             try proxy.reload(credential + pasted.replacing("…", with: "ci") + "\n" + mistake.rules)
             #expect(try Wait.until { try fetch().status == 200 })

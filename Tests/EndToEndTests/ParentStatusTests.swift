@@ -65,7 +65,7 @@ struct ParentStatusTests {
             #expect(try proxy.get(apache.url("/open/")).status == 502)
             let secure = "https://127.0.0.1:\(apache.securePorts.three)/open/"
             #expect(try proxy.get(secure, "-k").status == 502)
-            #expect(try Wait.until { try status(proxy).contains("2 refused for want of a login") })
+            #expect(try Wait.until { try status(proxy).contains("2 × 407") })
         }
     }
 

@@ -81,7 +81,7 @@ struct ParentTests {
             #expect(fetched.status == 502)
             #expect(fetched["Proxy-Authenticate"] == nil)
             #expect(fetched["Proxy-Status"]?.contains("received-status=407") == true, "\(fetched)")
-            #expect(fetched.text.contains("the parent corp (\(squid.address)) wants a credential"))
+            #expect(fetched.text.contains("the parent corp (\(squid.address)) asks for a login"))
             #expect(fetched.text.contains("proxy yes; host 127.0.0.1; port \(squid.port)"))
         }
     }

@@ -126,7 +126,7 @@ import Testing
             #expect(try proxies[0].get(second.url()).status == 401)
             #expect(other.refused == 1)
             try cluster.start()
-            for proxy in proxies { #expect(proxy.awaitErrorOutput("the credential store is back")) }
+            for proxy in proxies { #expect(proxy.awaitErrorOutput("the credential store can be reached again")) }
             let unproven = #"attache_credentials{state="unproven"}"#
             #expect(try Wait.until { try proxies.allSatisfy { try $0.metric(unproven) == 1 } })
             #expect(try proxies[1].get(second.url()).status == 401)

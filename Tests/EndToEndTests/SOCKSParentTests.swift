@@ -29,7 +29,7 @@ struct SOCKSParentTests {
         try AttacheProcess.running(rules) { proxy throws in
             let fetched = try proxy.get(apache.url("/open/"))
             #expect(fetched.status == 502)
-            #expect(fetched.text.contains("the parent corp (\(socks.address)) wants a credential"), "\(fetched)")
+            #expect(fetched.text.contains("the parent corp (\(socks.address)) asks for a login"), "\(fetched)")
         }
     }
 

@@ -95,7 +95,7 @@ struct SecureArrivalTests {
             #expect(refused.status == 0)
             let record = try #require(try proxy.records().first)
             #expect(record["error"] == "tls_alert_received")
-            #expect(record["details"]?.contains("the client does not trust the certificate it was shown") == true)
+            #expect(record["details"]?.contains("the client does not trust the proxy's certificate") == true)
         }
     }
 

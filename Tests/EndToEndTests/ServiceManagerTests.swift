@@ -41,10 +41,11 @@ struct ServiceManagerTests {
         let stranger = FreePort.take()
         defer { FreePort.release(stranger) }
         try AttacheProcess.running(setting: .init(socketPassedBeside: stranger)) { proxy throws in
-            #expect(proxy.awaitErrorOutput("listening on 127.0.0.1:\(proxy.port), a socket of the service manager's"))
-            #expect(proxy.awaitErrorOutput("127.0.0.1:\(proxy.adminPort), a socket of the service manager's"))
+            #expect(proxy.awaitErrorOutput("listening on 127.0.0.1:\(proxy.port), by a socket from systemd"))
+            #expect(proxy.awaitErrorOutput("127.0.0.1:\(proxy.adminPort), by a socket from systemd"))
             #expect(
-                proxy.awaitErrorOutput("passed a socket on 127.0.0.1:\(stranger), which no 'listen' or 'admin' names"))
+                proxy.awaitErrorOutput(
+                    "passed a socket on 127.0.0.1:\(stranger), but no 'listen' or 'admin' names this address"))
             for _ in 0..<20 {
                 let fetched = try proxy.get(origin.url())
                 #expect(fetched.status == 200)

@@ -49,7 +49,7 @@ import Testing
 
             try standby.promote()
             for proxy in proxies {
-                #expect(proxy.awaitErrorOutput("the credential store is back"))
+                #expect(proxy.awaitErrorOutput("the credential store can be reached again"))
                 #expect(Wait.until { !proxy.readiness.contains("cannot be reached") })
                 #expect(try proxy.get(origin.url()).status == 200)
             }

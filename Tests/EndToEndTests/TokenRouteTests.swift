@@ -104,7 +104,7 @@ struct TokenRouteTests {
         try AttacheProcess.running(rules) { proxy throws in
             let fetched = try proxy.get("http://api.example/", "-m", "60")
             #expect(fetched.status == 502)
-            #expect(fetched.text.contains("wants a token, and none can be fetched through it"), "\(fetched)")
+            #expect(fetched.text.contains("asks for a token, but none can be fetched through it"), "\(fetched)")
             #expect(parent.messages.allSatisfy { $0["Proxy-Authorization"] == nil })
         }
     }

@@ -107,7 +107,7 @@ struct TraceTests {
         try AttacheProcess.running(rules(collector, origin), setting: Self.setting) { proxy throws in
             #expect(try Curl.fetch(origin.url(), ["-x", proxy.address]).status == 200)
             #expect(Wait.until { collector.messages.count == 2 })
-            #expect(proxy.errorOutput.contains("has not taken spans: it answers 503"), "\(proxy.errorOutput)")
+            #expect(proxy.errorOutput.contains("did not accept spans: it answers 503"), "\(proxy.errorOutput)")
             #expect(try Curl.fetch(origin.url(), ["-x", proxy.address]).status == 200)
         }
     }

@@ -41,7 +41,7 @@ struct ForbiddenTests {
     @Test(arguments: [
         ("allow 192.0.2.1", "    allow 127.0.0.1\n"), ("", "    allow 127.0.0.0/8 ::1 127.0.0.1\n"),
     ])
-    func `a client that is not served is told its address and the line that would let it in`(
+    func `a client that is not served is told its address and the line that to allow it, add`(
         clients: String, line: String
     ) throws {
         let refusal = Refusal.client(

@@ -54,7 +54,8 @@ import Testing
         let rules = try rules("challenge \"x\" { host a.example; allow expired; until 2027-01-31; trust }")
         let query = query("a.example", today: today)
         #expect((rules.decide(query).rule?.name == "x") == applies)
-        #expect(rules.explain(query).last?.outcome == (applies ? .matched : .failed(.until, "it ended on 2027-01-31")))
+        #expect(
+            rules.explain(query).last?.outcome == (applies ? .matched : .failed(.until, "it expired on 2027-01-31")))
     }
 
     @Test(arguments: [

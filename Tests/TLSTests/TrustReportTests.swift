@@ -23,7 +23,7 @@ import Testing
         #expect(lines[7] == "  pin        \(scene.leaf.certificate.publicKeyPin)")
         #expect(
             lines.filter { ["certificate", "issuer", "anchor"].contains($0) } == ["certificate", "issuer", "anchor"])
-        #expect(report.hasSuffix("\nfound for n3.test\n  expired: CN=\\1B[31mred ended on 2027-01-14\n"))
+        #expect(report.hasSuffix("\nfound for n3.test\n  expired: CN=\\1B[31mred expired on 2027-01-14\n"))
     }
 
     @Test func `A report of a chain without a finding says so`() throws {

@@ -200,14 +200,14 @@ struct IdentityChoiceTests {
         let choice = IdentityChoice(delegate, for: Self.origin, mayShow: false, metrics: Metrics()) { 0 }
         #expect(try choice.identity(acceptedBy: issuers(.ours)) == nil)
         let text = IdentityReport(choice).text
-        #expect(text.contains("issued by:\n  \(try issuers(.ours)[0])"), "\(text)")
+        #expect(text.contains("of these issuers:\n  \(try issuers(.ours)[0])"), "\(text)")
         let lines = text.split(separator: "\n").suffix(2).joined(separator: "\n")
         let suggested = try TestPolicies.policy(lines).rules
         let speaks = { (host: String) in suggested.speaksOfClientCertificates(host: host.utf8Span.span, port: 443) }
         #expect(speaks("a.example") && !speaks("b.example"))
         let refusal = Refusal(.certificateRequired, of: choice)
         #expect(refusal.status == .badGateway && refusal.error == .tlsAlertReceived, "\(refusal)")
-        #expect(refusal.sentence.contains("a.example port 443 wants a client certificate"), "\(refusal)")
+        #expect(refusal.sentence.contains("a.example port 443 asks for a client certificate"), "\(refusal)")
     }
 
     @Test func `each certificate is listed with the reason why it was not shown`() throws {
@@ -228,7 +228,8 @@ struct IdentityChoiceTests {
         let strange = try choice("challenge \"any\" { method client-certificate; use badge }")
         _ = strange.identity(acceptedBy: try issuers(.ours))
         #expect(
-            IdentityReport(strange).text.contains("whom the server does not accept"), "\(IdentityReport(strange).text)")
+            IdentityReport(strange).text.contains("which the server does not accept"), "\(IdentityReport(strange).text)"
+        )
     }
 
     // MARK: - The store

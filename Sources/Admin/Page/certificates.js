@@ -7,7 +7,7 @@ import { act } from "./session.js";
 /** A server whose certificate needed a decision. `perform` does something and says what came of it. */
 export function certificateCard({ entry, look }, perform) {
   const server = { host: entry.host, port: entry.port };
-  const button = element("button", { type: "button", class: "small", "data-name": "look" }, look ? "Look again" : "Look at it");
+  const button = element("button", { type: "button", class: "small", "data-name": "look" }, look ? "Check again" : "Check");
   button.disabled = look?.state === "pending";
   button.setAttribute("aria-label", `${button.textContent}: ${address(entry)}`);
   button.addEventListener("click", () => perform(() => act("trust/look", server)));
@@ -30,7 +30,7 @@ export function certificateCard({ entry, look }, perform) {
 }
 
 function chain(look, server, perform) {
-  if (look.state === "pending") return element("p", { class: "meta" }, "The server is asked …");
+  if (look.state === "pending") return element("p", { class: "meta" }, "Asking the server …");
   if (look.state === "failed") return element("p", { class: "problem" }, foreign(look.reason));
   return element(
     "div",

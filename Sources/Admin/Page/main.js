@@ -52,10 +52,10 @@ async function follow() {
       }
     } catch (error) {
       if (own.signal.aborted) return;
-      if (error instanceof LoggedOut) return ask("the session is over");
+      if (error instanceof LoggedOut) return ask("the session has ended");
     }
     if (own.signal.aborted) return;
-    say("away", "the proxy does not answer");
+    say("away", "the proxy does not respond");
     await new Promise((done) => setTimeout(done, pause));
     pause = Math.min(pause * 2, 10_000);
   }
@@ -85,7 +85,7 @@ node("login-form").addEventListener("submit", (event) => {
   const token = tokenIn(node("token").value);
   node("token").value = "";
   if (token) enter(() => login(token));
-  else ask("that is no such link");
+  else ask("This link is not valid. Run attache admin token for a new one");
 });
 
 node("user-form").addEventListener("submit", (event) => {

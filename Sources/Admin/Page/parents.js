@@ -7,7 +7,7 @@ export class Parents extends Section {
   constructor() {
     super("parents", "Parents", "No request goes through another proxy.");
     this.table = table("Parent proxies, in the order of the rule file", [
-      ["Parent"], ["State"], ["In use", "number"], ["Resting", "number"], ["Requests", "number"], ["Refused", "number"],
+      ["Parent"], ["State"], ["Active", "number"], ["Idle", "number"], ["Requests", "number"], ["Refused", "number"],
     ]);
     this.body.append(this.table.node);
   }

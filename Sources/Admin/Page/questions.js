@@ -7,7 +7,7 @@ import { act } from "./session.js";
 const persistences = [
   ["session", "for this session"],
   ["none", "for this request"],
-  ["permanent", "for good"],
+  ["permanent", "permanently"],
 ];
 
 /** A question with the fields that fit its method. `perform` does something and says what came of it. */
@@ -42,8 +42,8 @@ export function questionCard(question, perform) {
     element(
       "div",
       { class: "field" },
-      button("Reject", "reject", "Go on without an answer", () => answer({ act: "reject" })),
-      button("Cancel the request", "cancel", "The client gets a 502", () => answer({ act: "cancel" })),
+      button("Try the next method", "reject", "Do not answer this challenge", () => answer({ act: "reject" })),
+      button("Refuse (502)", "cancel", "The client gets a 502", () => answer({ act: "cancel" })),
     ),
   );
 }
@@ -74,7 +74,7 @@ function field(name, label, attributes = {}) {
 function duration() {
   return element(
     "select",
-    { "data-name": "persistence", "aria-label": "how long it holds" },
+    { "data-name": "persistence", "aria-label": "how long to save it" },
     ...persistences.map(([value, text]) => element("option", { value }, text)),
   );
 }
@@ -89,7 +89,7 @@ function userForm(question, answer) {
 }
 
 function nameForm(question, answer) {
-  if (!question.credentials.length) return element("p", { class: "meta" }, "No credential of the rule file or the store could answer it.");
+  if (!question.credentials.length) return element("p", { class: "meta" }, "No credential of the rule file or the store can answer it.");
   const name = element(
     "select",
     { "data-name": "credential", "aria-label": "credential of the rule file or the store" },
@@ -113,9 +113,9 @@ function trustForm(question, answer) {
 /** The answers that hold for requests to come, each to be taken back. */
 export class Answers extends Section {
   constructor(perform) {
-    super("answers", ["Answers that hold", "Answers"], "No answer of an operator holds for requests to come.");
+    super("answers", ["Saved answers", "Answers"], "None yet.");
     this.perform = perform;
-    this.table = table("Answers of operators that hold for requests to come", [
+    this.table = table("Answers of operators that are saved for later requests", [
       ["Challenge", "server"], ["Answer"], ["Rule"], ["Since", "short"], ["", "act"],
     ]);
     this.body.append(this.table.node);
@@ -124,9 +124,9 @@ export class Answers extends Section {
   show(answers) {
     this.tell(answers.length);
     keep(this.table.body, answers, ({ id }) => `${id}`, (answer) => {
-      const button = element("button", { type: "button", class: "small", "data-name": "forget" }, "Take back");
+      const button = element("button", { type: "button", class: "small", "data-name": "forget" }, "Remove");
       button.addEventListener("click", () => this.perform(() => act("answers/forget", { id: answer.id })));
-      button.setAttribute("aria-label", `Take back the answer ${answer.answer} for ${address(answer)}`);
+      button.setAttribute("aria-label", `Remove the answer ${answer.answer} for ${address(answer)}`);
       return this.table.row(
         element("div", {}, `${answer.method} of `, place(answer)),
         foreign(answer.answer),

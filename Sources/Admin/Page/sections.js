@@ -13,14 +13,14 @@ const outcomes = {
   passed: "passed on",
   cancelled: "refused, 502",
   declined: "no certificate shown",
-  unseen: "not seen, tunnel",
+  unseen: "not decrypted",
 };
 
 const waits = {
   request: "with the next request",
   "other-target": "with a request for another target",
   "other-server": "with a request for another server",
-  verdict: "an answer is under way",
+  verdict: "an answer has been sent",
   "new-value": "when its value is set again",
 };
 
@@ -30,30 +30,30 @@ export class Sections {
     this.samples = [];
     this.status = {};
     this.overview = this.makeOverview();
-    this.questions = new Section("questions", "Questions", "No rule asks anybody at the moment.");
+    this.questions = new Section("questions", "Questions", "No request waits for you.");
     this.answers = new Answers(perform);
-    this.unanswered = new Section("unanswered", "Unanswered", "Every challenge that the proxy has met was answered.");
-    this.credentials = new Section("credentials", "Credentials", "There is no credential, in the rule file or in a store.");
-    this.credentialTable = table("Credentials, and what servers have said of them", [
+    this.unanswered = new Section("unanswered", "Unanswered", "No challenge is unanswered. To send a tool through the proxy, run: eval \"$(attache env)\"");
+    this.credentials = new Section("credentials", "Credentials", "There is no credential in the rule file or in the store. Add one: attache help credential");
+    this.credentialTable = table("Credentials and their state", [
       ["Credential"], ["From"], ["State", "server"], ["Since", "short"], ["Next try", "short"], ["Last sent", "short"], ["", "act"],
     ]);
     this.credentials.body.append(this.credentialTable.node);
-    this.challenges = new Section("challenges", "Challenges", "No server has asked for anything yet.");
+    this.challenges = new Section("challenges", "Challenges", "No challenge yet.");
     this.makeChallenges();
-    this.certificates = new Section("certificates", "Certificates", "Every server's certificate was trusted without an exception.");
+    this.certificates = new Section("certificates", "Certificates", "All server certificates are trusted.");
     this.looks = [];
     this.parents = new Parents();
-    this.expiries = new Section("expiries", ["What ends", "Ends"], "Nothing that the proxy uses has an end that is known.");
+    this.expiries = new Section("expiries", ["Next expiries", "Expiries"], "Nothing that the proxy uses will expire, as far as it knows.");
     this.expiryTable = table("Certificates, tokens, tickets and exceptions by their last day", [
       ["Last day", "short"], ["Left", "short"], ["What"], ["Name"], ["Server", "server"],
     ]);
     this.expiries.body.append(this.expiryTable.node);
-    this.migration = new Section("migration", ["To be replaced", "Replace"], "Nothing goes to a server by NTLM, by MD5, in clear or by TLS before 1.2.");
-    this.migrationTable = table("Ways to servers that should be given up, and who goes them", [
+    this.migration = new Section("migration", ["Weak logins", "Weak"], "No weak login or old TLS is in use (NTLM, MD5, unencrypted, TLS before 1.2).");
+    this.migrationTable = table("Weak logins and old TLS, with the client and application that used them last", [
       ["Finding"], ["Server", "server"], ["Client"], ["Application"], ["Credential"], ["Last", "short"],
     ]);
     this.migration.body.append(
-      element("p", {}, "Others on the network can read or break these, as far as they were seen since the proxy started."),
+      element("p", {}, "Others on the network can read or break these. The list begins with the start of the proxy."),
       this.migrationTable.node,
     );
     this.all = [this.overview, this.questions, this.answers, this.unanswered, this.credentials, this.challenges, this.certificates, this.parents, this.expiries, this.migration];
@@ -82,7 +82,7 @@ export class Sections {
 
   makeOverview() {
     this.traffic = new Chart(
-      "Requests a second",
+      "Requests per second",
       [
         { name: "all", kind: "all", value: (sample) => sample.requests },
         { name: "failed", kind: "failed", value: (sample) => sample.failed },
@@ -90,10 +90,10 @@ export class Sections {
       number,
     );
     this.latency = new Chart(
-      "Time of a request",
+      "Latency",
       [
-        { name: "95 of 100 within", kind: "slow", value: (sample) => (sample.slow === undefined ? undefined : sample.slow / 100) },
-        { name: "half within", kind: "all", value: (sample) => (sample.median === undefined ? undefined : sample.median / 100) },
+        { name: "p95", kind: "slow", value: (sample) => (sample.slow === undefined ? undefined : sample.slow / 100) },
+        { name: "median", kind: "all", value: (sample) => (sample.median === undefined ? undefined : sample.median / 100) },
       ],
       milliseconds,
     );
@@ -182,7 +182,7 @@ export class Sections {
       ["Last", "short"], ["Scheme", "short"], ["Server", "server"], ["Outcome"], ["Rule"], ["Credential"], ["Times", "number"],
     ]);
     this.entries = [];
-    this.none = element("p", { class: "nothing", hidden: true }, "None of the challenges has that in it.");
+    this.none = element("p", { class: "nothing", hidden: true }, "No challenge matches the filter.");
     this.challenges.body.append(
       element("div", { class: "field filter" }, element("label", { for: "filter" }, "Filter"), this.filter),
       this.challengeTable.node,
@@ -209,8 +209,8 @@ export class Sections {
   makeCard(entry) {
     const suggestion = entry.suggestion.join("\n");
     const details = [
-      ...entry.challenges.map((line) => ["the server says", line]),
-      ...(entry.response?.fields ?? []).map((line) => ["the server says", line]),
+      ...entry.challenges.map((line) => ["server", line]),
+      ...(entry.response?.fields ?? []).map((line) => ["server", line]),
       ...entry.rules.map((line) => ["rule", line]),
     ];
     return element(
@@ -223,15 +223,15 @@ export class Sections {
         place(entry),
         element("span", { class: "meta" }, `${plural(entry.count, "time")}, last `, moment(entry.last)),
       ),
-      element("p", { class: "reason" }, foreign(entry.reason ?? "Nobody knows why.")),
-      entry.remedy ? element("p", {}, "To have it sent again: ", foreign(entry.remedy)) : null,
+      element("p", { class: "reason" }, foreign(entry.reason ?? "Unknown reason.")),
+      entry.remedy ? element("p", {}, "To send it again: ", foreign(entry.remedy)) : null,
       entry.failures ? element("p", { class: "meta" }, `${plural(entry.failures, "answer")} refused`) : null,
       saying(entry.response),
       suggestion
         ? element(
             "div",
             { class: "suggestion" },
-            element("p", {}, "To have it answered, put into ", foreign(this.status.rule_file ?? "the rule file"), ", then run ", element("code", {}, "attache reload"), ":"),
+            element("p", {}, "To answer it, add to ", foreign(this.status.rule_file ?? "the rule file"), ", then run ", element("code", {}, "attache reload"), ":"),
             lines(suggestion, `lines for ${address(entry)}`),
           )
         : null,
@@ -239,7 +239,7 @@ export class Sections {
         ? element(
             "details",
             { "data-name": "details" },
-            element("summary", { "data-name": "summary" }, "What the server said, and the rules that were asked"),
+            element("summary", { "data-name": "summary" }, "The server's response, and the rules that were tried"),
             element("ul", { class: "plain" }, ...details.map(([, line]) => element("li", {}, foreign(line, "mono")))),
           )
         : null,

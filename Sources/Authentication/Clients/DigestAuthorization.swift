@@ -48,10 +48,10 @@ public struct DigestAuthorization: Sendable {
 
         public var description: String {
             switch self {
-            case .syntax: "the Digest credentials make no sense"
+            case .syntax: "the Digest credentials are malformed"
             case .repeated(let name): "the Digest credentials have \(name) twice"
             case .missing(let name): "the Digest credentials lack \(name)"
-            case .malformed(let name): "the value of \(name) in the Digest credentials makes no sense"
+            case .malformed(let name): "the value of \(name) in the Digest credentials is not valid"
             }
         }
     }

@@ -387,9 +387,9 @@ public enum FormLoginError: Error, Sendable, Equatable, CustomStringConvertible 
         case .wantsJSON(let status):
             "this login wants JSON, as its status \(status) says: write 'fields json { … }' into the rule's form"
         case .fieldsNotTaken:
-            "it was answered with status 422: the login takes JSON, and other members than those of 'fields json'"
-        case .unusableReference: "its login leads to where no request can go"
-        case .noCookie: "the origin took the form and set no cookie"
+            "it was answered with status 422: the login takes JSON, but other members than those of 'fields json'"
+        case .unusableReference: "its login redirects to a URL that is not allowed"
+        case .noCookie: "the server accepted the form, but set no cookie"
         case .unreachable(let sentence): sentence
         }
     }

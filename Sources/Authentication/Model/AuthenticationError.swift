@@ -29,7 +29,7 @@ public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvert
         case .userContainsColon(let credential):
             "credential \(credential) has a colon in its user name, which basic authentication cannot carry"
         case .controlCharacter(let credential):
-            "credential \(credential) has a character that no field can carry"
+            "credential \(credential) has a character that cannot be sent"
         case .empty(let credential): "credential \(credential) is empty"
         case .oversized(let credential): "credential \(credential) is too long for its place in requests"
         case .unsuitableCredential(let credential, let method):
@@ -37,14 +37,14 @@ public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvert
                 + (method == .bearer
                     ? "; where the server takes Basic too, say 'method basic' and 'preempt always' in the rule" : "")
         case .unusableChallenge(let method): "the \(method.rawValue) challenge cannot be answered"
-        case .nonceExhausted: "the nonce was used as often as it can be"
-        case .bodyDigestNeeded: "the challenge wants the digest of the whole body"
+        case .nonceExhausted: "the nonce was used too often"
+        case .bodyDigestNeeded: "the challenge requires the digest of the whole body"
         case .noRandomness: "the system gave no random bytes"
         case .unavailable(let method, let error): "\(method.rawValue) authentication cannot work: \(error)"
         case .noTicket(let credential, let service, let error):
             "credential \(credential) has no ticket for \(service): \(error)"
         case .clockSkew(let credential, let service):
-            "credential \(credential) cannot log in to \(service): the server's clock differs from the one here by more "
+            "credential \(credential) cannot log in to \(service): the clocks of the server and of this machine differ by more "
                 + "than Kerberos allows (5 minutes)"
         }
     }

@@ -74,9 +74,9 @@ public enum CredentialStorageError: Error, Sendable, Equatable, CustomStringConv
 
     public var description: String {
         switch self {
-        case .unkept(let credential): "credential \(credential) is none that can be stored for such a challenge"
+        case .unkept(let credential): "credential \(credential) cannot be stored for such a challenge"
         case .unavailable(let cause): "the credential store is unavailable: \(cause)"
-        case .stopped: "the change was stopped, and nothing of it is kept"
+        case .stopped: "the change was stopped, and nothing was stored"
         }
     }
 }

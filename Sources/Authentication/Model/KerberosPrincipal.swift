@@ -104,7 +104,7 @@ public enum TicketError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .refused(let sentence), .unavailable(let sentence): sentence
-        case .undecided: "the verdict on another answer with its password or key did not come in time"
+        case .undecided: "another login with its password or key took too long"
         case .held: "its password or key was refused, and the KDC is not asked again yet"
         }
     }

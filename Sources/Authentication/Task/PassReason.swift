@@ -42,10 +42,10 @@ public enum PassReason: Sendable, Equatable, CustomStringConvertible {
             "credential \(credential) was sent with another request, which the server has not answered yet"
         case .unanswerable(let error): error.description
         case .aborted(.htmlForm): "the server asks for the login again right behind it"
-        case .aborted(let method): "the server broke the \(method.rawValue) handshake off"
+        case .aborted(let method): "the server stopped the \(method.rawValue) handshake"
         case .denied(let method): "the server did not accept the \(method.rawValue) login"
-        case .reported(let answer, let reason): "\(reason) only reports: it would have answered '\(answer)'"
-        case .endless: "the server challenges without end"
+        case .reported(let answer, let reason): "\(reason) has 'mode report': it would have answered '\(answer)'"
+        case .endless: "the server keeps asking for a login"
         }
     }
 

@@ -36,10 +36,10 @@ public struct TokenResponse: Sendable {
                 endpoint: url, code: Self.printable(code),
                 words: members?.text("error_description").map(Self.printable))
         }
-        guard let members else { throw .malformed(endpoint: url, "is no JSON object") }
+        guard let members else { throw .malformed(endpoint: url, "is not a JSON object") }
         guard var token = members.text("access_token"), !token.isEmpty,
             token.allSatisfy({ $0 > .space && $0 < .delete })
-        else { throw .malformed(endpoint: url, "has no access_token that a field can carry") }
+        else { throw .malformed(endpoint: url, "has no usable access_token") }
         guard Self.isBearer(members["token_type"]) else {
             throw .malformed(endpoint: url, "has a token_type other than Bearer")
         }
@@ -121,10 +121,10 @@ public enum TokenError: Error, Sendable, Equatable, CustomStringConvertible {
         case .held(let reason, let pause):
             "it \(reason ?? "was refused") and is on hold"
                 + (pause.map { ": the next try is in \(PassReason.words($0))" } ?? " until its value is set again")
-        case .undecided: "the verdict on another request for it did not come in time"
+        case .undecided: "another request for it took too long"
         case .status(let endpoint, let status): "\(endpoint) answered with status \(status)"
         case .malformed(let endpoint, let what): "the answer of \(endpoint) \(what)"
-        case .unreachable(let endpoint, let why): "\(endpoint) cannot be asked: \(why)"
+        case .unreachable(let endpoint, let why): "cannot reach \(endpoint): \(why)"
         case .unclaimed(let why): "its refresh token may be in use: \(why)"
         case .unusableKey: "its key cannot sign"
         case .noRandomness: "the system gave no random bytes"

@@ -182,21 +182,21 @@ public enum AuthorityProblem: Error, Sendable, Hashable, CustomStringConvertible
 
     public var description: String {
         switch self {
-        case .missing(let path, .files): "the authority: there is no file \(path)"
+        case .missing(let path, .files): "the CA: there is no file \(path)"
         case .missing(let path, .state):
-            "the authority: there is no file \(path): bring it back, or make a new authority with "
+            "the CA: there is no file \(path): restore it, or make a new CA with "
                 + "'attache authority renew'"
-        case .unreadable(let path, let cause): "the authority: cannot read \(path): \(cause)"
-        case .empty(let path): "the authority: \(path) is empty"
-        case .exposedKey(let path): "the authority: others can read its key; run: chmod 600 \(path)"
-        case .unusable(let place, let error): "the authority: \(place.certificate) with \(place.key): \(error)"
+        case .unreadable(let path, let cause): "the CA: cannot read \(path): \(cause)"
+        case .empty(let path): "the CA: \(path) is empty"
+        case .exposedKey(let path): "the CA: other users can read its key; run: chmod 600 \(path)"
+        case .unusable(let place, let error): "the CA: \(place.certificate) with \(place.key): \(error)"
         case .passphrase(let error): "\(error)"
-        case .unwritable(let cause): "the authority cannot be kept: \(cause)"
+        case .unwritable(let cause): "cannot write the CA: \(cause)"
         case .otherNames(let certificate):
-            "the authority: \(certificate) was made for other names than the rule file says; "
-                + "'attache authority renew' makes one for these"
+            "the CA: \(certificate) has other names than the rule file; "
+                + "run 'attache authority renew' to make one for these"
         case .expiresSoon(let certificate, let day):
-            "the authority: \(certificate) expires on \(day); 'attache authority renew' makes a new one"
+            "the CA: \(certificate) expires on \(day); run 'attache authority renew' to make a new one"
         }
     }
 }

@@ -198,20 +198,20 @@ public struct UsersFileProblem: Error, Sendable, Hashable, CustomStringConvertib
         case .unreadable(.tooLarge): "the file is too large"
         case .notText: "the line is not UTF-8 text"
         case .noUser: "expected a user name, a colon and a password hash"
-        case .blank: "a blank stands before or behind the user's name, or before the hash"
-        case .duplicate: "the user stands in an earlier line of this kind already, which counts"
+        case .blank: "there is a blank before or after the user's name, or before the hash: remove it"
+        case .duplicate: "duplicate user; the earlier line is used"
         case .noDigest: "expected a user name, a realm and 32 or 64 hexadecimal digits, with colons between them"
-        case .otherRealm(let realm): "the line is for another realm than \"\(realm)\", and of no use"
-        case .unknownMethod: "the password hash is of no method that libcrypt knows here"
+        case .otherRealm(let realm): "the line is for another realm than \"\(realm)\", and is ignored"
+        case .unknownMethod: "unknown kind of password hash"
         case .weak(let method):
             "\(method) is too weak a password hash: make a line with `attache password` or `htpasswd -B`"
         case .costly:
-            "the password hash costs too much to check: at most 1,000,000 rounds of SHA-crypt, a cost of 14 of bcrypt, and "
+            "the password hash takes too long to check: at most 1,000,000 rounds of SHA-crypt, a cost of 14 of bcrypt, and "
                 + "128 MiB of yescrypt or scrypt"
         case .noToken: "expected a user name, a colon and the token's SHA-256 as 64 hexadecimal digits"
-        case .duplicateToken: "the token stands in an earlier line already, which counts"
+        case .duplicateToken: "duplicate token; the earlier line is used"
         case .withoutDigest(let users, let realm):
-            "without an htdigest line for the realm \"\(realm)\" Digest does not admit these users: \(Self.list(users)); "
+            "these users can log in by Basic only, because they have no Digest line for the realm \"\(realm)\": \(Self.list(users)); "
                 + "`attache password --digest` makes one"
         case .withoutSHA256(let users, let realm):
             "with an MD5 line for the realm \"\(realm)\" and none of SHA-256, clients that take the first offer "

@@ -236,7 +236,7 @@ public enum CredentialWarning: Sendable, Hashable, CustomStringConvertible {
         case .expiresSoon(let credential, let day): "credential \(credential): the certificate expires on \(day)"
         case .notYetValid(let credential, let day):
             "credential \(credential): the certificate is not valid before \(day)"
-        case .noTicket(let credential, let error): "credential \(credential) gets no ticket: \(error)"
+        case .noTicket(let credential, let error): "cannot get a ticket for credential \(credential): \(error)"
         }
     }
 }

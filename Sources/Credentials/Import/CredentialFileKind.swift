@@ -14,7 +14,7 @@ public enum CredentialFileKind: String, Sendable, CaseIterable {
     public init(of text: Span<UInt8>) throws(CredentialFileProblem) {
         var line = 1
         guard let range = Self.firstLine(text, &line) else {
-            throw CredentialFileProblem(line: nil, "the file holds nothing")
+            throw CredentialFileProblem(line: nil, "the file is empty")
         }
         let first = text.extracting(range)
         var end = 0
@@ -27,8 +27,8 @@ public enum CredentialFileKind: String, Sendable, CaseIterable {
         } else if Self.holdsHash(first) {
             throw CredentialFileProblem(
                 line: line,
-                "this is a file of hashes (htpasswd, htdigest): a server checks passwords by them, and no challenge can be "
-                    + "answered with one; 'attache credential set' takes the password itself")
+                "this is a file of password hashes (htpasswd, htdigest), which cannot answer a "
+                    + "challenge; use 'attache credential set' with the password itself")
         } else if Self.isTable(first) {
             throw CredentialFileProblem(
                 line: line,

@@ -45,9 +45,9 @@ struct CurlConfigFile {
         case let name where Self.otherCredentials.contains(name):
             throw CredentialFileProblem(
                 line: option.line,
-                "'\(name)' brings a credential that is no user with a password: name it in the rule file")
+                "'\(name)' is not a user with a password: write it in the rule file")
         case let name where Self.otherFiles.contains(name):
-            throw CredentialFileProblem(line: option.line, "'\(name)' leads to another file: import that by itself")
+            throw CredentialFileProblem(line: option.line, "'\(name)' names another file: import that file too")
         case let name where Self.socks.contains(name):
             throw CredentialFileProblem(line: option.line, "'\(name)' is a proxy that sends no challenge")
         default: break
@@ -78,7 +78,7 @@ struct CurlConfigFile {
     ) throws(CredentialFileProblem) {
         if users.count > 1 {
             throw CredentialFileProblem(
-                line: users[1].line, "'\(users[1].name)' stands a second time; 'next' begins another transfer")
+                line: users[1].line, "'\(users[1].name)' is written twice; write 'next' before another transfer")
         }
         if let user = users.first, places.isEmpty {
             throw CredentialFileProblem(line: user.line, "no '\(kind)' says which server this user is for")
@@ -175,7 +175,7 @@ private struct CurlOption {
             let behind = Self.skipSpace(text, offset..<range.upperBound)
             if behind < range.upperBound, text[behind] != UInt8(ascii: "#"), Self.letters.values.contains(name) {
                 throw CredentialFileProblem(
-                    line: line, "the value of '\(name)' has a blank in it: curl wants it in double quotes")
+                    line: line, "the value of '\(name)' has a blank in it: put it in double quotes")
             }
         }
     }
@@ -195,7 +195,7 @@ private struct CurlOption {
         if let name = letters[word[1]] { return name }
         for offset in 2..<max(word.count, 2) where letters[word[offset]] != nil {
             throw CredentialFileProblem(
-                line: line, "several short options in one word are not read: say each in a line of its own")
+                line: line, "several short options in one word: write each in a line of its own")
         }
         return nil
     }
@@ -219,7 +219,7 @@ private struct CurlURL {
             != nil,
             option.name == "url", !Self.isAddress(text.extracting(value))
         {
-            throw CredentialFileProblem(line: option.line, "the URL stands for several: name each by itself")
+            throw CredentialFileProblem(line: option.line, "the URL is a pattern for several: write each URL by itself")
         }
         var host = value.lowerBound
         if let colon = text.firstIndex(of: .colon, in: value), colon + 2 < value.upperBound,

@@ -52,7 +52,7 @@ public enum SealedCredentials {
             let content = text.extracting(start..<end).array
             if let expected {
                 guard credentials.count < expected else {
-                    throw CredentialFileProblem(line: line, "the file goes on behind its last credential")
+                    throw CredentialFileProblem(line: line, "there is text after the last credential")
                 }
                 credentials.append(try credential(content, line: line, key))
             } else {
@@ -73,11 +73,11 @@ public enum SealedCredentials {
             members["version"] == .number(1), let id = members.text("key"),
             let sealed = members.text("sealed").flatMap({ Base64.decode($0.span.text) })
         else {
-            throw CredentialFileProblem(line: 1, "this is no line that 'attache credential export' writes first")
+            throw CredentialFileProblem(line: 1, "this is not the first line of 'attache credential export'")
         }
         guard id.span.text == key.id else {
             throw CredentialFileProblem(
-                line: 1, "the file is sealed under the key \(id.span.text), and the key given is \(key.id)")
+                line: 1, "the file is encrypted under the key \(id.span.text), but the given key is \(key.id)")
         }
         let opened = try? key.open(sealed.span, for: context.span)
         guard let count = opened.flatMap({ $0.withBytes { Int($0.text) } }) else {

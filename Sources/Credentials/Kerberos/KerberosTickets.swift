@@ -44,7 +44,7 @@ final class KerberosTickets: KerberosPrincipal {
         for service: KerberosService, within patience: Patience
     ) async throws(TicketError) -> HeldTickets.Supply {
         guard let name = ServiceName(service.name, canonicalises: service.canonicalises) else {
-            throw .unavailable("that is no service")
+            throw .unavailable("the server's name is not a Kerberos service")
         }
         let now = Self.now
         if let supply = held.withLock({ $0.supply(for: name, at: now) }) {
@@ -62,7 +62,7 @@ final class KerberosTickets: KerberosPrincipal {
     func silence(_ patience: Patience? = nil) -> TicketError {
         let realm = KDCThreads.realm(of: principal)
         let place = realm.isEmpty ? "the default realm" : realm
-        return .unavailable("no KDC of \(place) answers\(patience?.words ?? "")")
+        return .unavailable("no KDC of \(place) answers\(patience?.words ?? ""): check krb5.conf and the network")
     }
 
     /// Drops a ticket that a service does not take, unless it is new.

@@ -9,7 +9,7 @@ enum CredentialSchema {
             throw .unusable("it was made by a later version of this program (schema \(version))")
         }
         if version < 0 {
-            throw .unusable("its schema has the version \(version), and no version of this program made it")
+            throw .unusable("its schema has the unknown version \(version)")
         }
         return version
     }

@@ -32,28 +32,28 @@ public enum CredentialStoreError: Error, Sendable, Equatable, CustomStringConver
         switch self {
         case .database(let error): "\(error)"
         case .wrongKey(let needed, let given):
-            "the credential store is sealed under the key \(needed), and the key given is \(given); give it the key that "
-                + "was used before, or move the store away to begin with an empty one"
+            "the credential store is encrypted under the key \(needed), but the rule file has the key \(given); use the key that "
+                + "was used before, or move the store away to start with an empty one"
         case .unusableKey(let source):
-            "the credential store wants a key of 32 bytes, as 64 hexadecimal digits or 44 characters of base64, and "
+            "the credential store needs a key of 32 bytes, as 64 hexadecimal digits or 44 characters of base64, but "
                 + "\(source) has none; make one with: openssl rand -base64 32"
         case .unreadableKey(let error), .connectionString(let error): "\(error)"
         case .exposedKey(let path): "others can read the key of the credential store; run: chmod 600 \(path)"
         case .missingKey(let path):
-            "the key of the credential store is gone: bring \(path) back, or move the store away to begin with an empty "
+            "the key of the credential store is missing: restore \(path), or move the store away to start with an empty "
                 + "one"
         case .missing(let path): "there is no credential store \(path)"
-        case .unwritable(let cause): "the credential store cannot be made: \(cause)"
+        case .unwritable(let cause): "cannot create the credential store: \(cause)"
         case .foreignRow(let user, let host):
             "the credential of \(user) for \(host) in the store was changed or moved outside of this program; remove it "
                 + "with attache credential remove"
         case .unreadableRow(let user, let host, let cause):
-            "the credential of \(user) for \(host) in the store cannot be copied, since \(cause): copy the store with the "
+            "cannot copy the credential of \(user) for \(host), because \(cause): copy the store with the "
                 + "version of this program that wrote the row, or delete the row from the database"
         case .notEmpty(let count):
-            "the destination holds \(count == 1 ? "1 credential" : "\(count) credentials") already; --replace puts the "
-                + "copies in the place of all that it holds"
-        case .cannotSeal(let cause): "the credential store cannot seal: \(cause)"
+            "the destination already has \(count == 1 ? "1 credential" : "\(count) credentials"); use --replace to "
+                + "replace everything in it"
+        case .cannotSeal(let cause): "the credential store cannot encrypt: \(cause)"
         }
     }
 }

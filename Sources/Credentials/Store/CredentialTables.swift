@@ -52,7 +52,7 @@ enum CredentialTables {
             """)
         guard let revision = rows.first?.first?.integer, revision > 0 else {
             throw .unusable(
-                "there is no number left for another change; 'attache store migrate' copies it into a store that begins anew"
+                "there is no number left for another change; run 'attache store migrate' to copy it into a new store"
             )
         }
         return revision

@@ -137,7 +137,7 @@ private struct PostgreSQLSession {
 
     private mutating func connect() throws(DatabaseError) -> PostgreSQLConnection {
         let now = SystemClock.uptimeMilliseconds
-        guard now >= retryAt else { throw .unavailable("the connection was lost and is made anew soon") }
+        guard now >= retryAt else { throw .unavailable("the connection was lost; the proxy connects again soon") }
         do throws(DatabaseError) {
             let fresh = try PostgreSQLConnection(info)
             // A server that knows no LISTEN is asked for the number of its latest change once in a while.

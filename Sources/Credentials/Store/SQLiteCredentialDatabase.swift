@@ -130,8 +130,8 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
     private func foreignChanges() throws(DatabaseError) -> ForeignChanges {
         try state.withLock { state throws(DatabaseError) in
             switch condition(&state) {
-            case .gone: throw .unavailable("\(path) was taken away")
-            case .incomplete: throw .unavailable("\(path) is being written over")
+            case .gone: throw .unavailable("\(path) was removed")
+            case .incomplete: throw .unavailable("\(path) is being overwritten")
             case .replaced:
                 letGo(&state)
                 state = try Self.open(path)
@@ -160,7 +160,7 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
     private func database(_ state: inout State) throws(DatabaseError) -> SQLiteDatabase {
         // Changes in a file that has lost its name or its content are lost.
         guard case .inPlace = condition(&state), let database = state.database else {
-            throw .unavailable("\(path) was taken away or replaced")
+            throw .unavailable("\(path) was removed or replaced")
         }
         return database
     }

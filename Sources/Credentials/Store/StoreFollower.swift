@@ -52,14 +52,14 @@ public final class StoreFollower: Sendable {
                 defer { trouble = nil }
                 return trouble != nil
             }
-            if wasAway { report("the credential store is back") }
+            if wasAway { report("the credential store can be reached again") }
             return true
         } catch {
             let isNews = trouble.withLock { trouble in
                 defer { trouble = error }
                 return trouble == nil
             }
-            if isNews { report("\(error); the proxy goes on with the credentials that it knows") }
+            if isNews { report("\(error); the proxy uses the credentials that it knows") }
             return false
         }
     }

@@ -80,7 +80,7 @@ extension StoreJournal: AccountJournal {
         }
         if isNews {
             writer.report(
-                "refused logins cannot be counted in the credential store, and this process counts alone: \(error)")
+                "cannot count refused logins in the credential store, so this proxy counts for itself: \(error)")
         }
     }
 

@@ -138,8 +138,9 @@ struct StoreKeyFile {
             }
         } catch { throw .unwritable("\(error)") }
         guard SmallFile.exists(path) else { throw .missingKey(path: path) }
-        return "the credential store has a new key, \(path): the two files together show the passwords, and without "
-            + "the key the passwords are lost; 'store … { key … }' in the rule file keeps it elsewhere"
+        return
+            "the credential store has a new key, \(path): anyone with both files can read the passwords, and without "
+            + "the key they are lost, so back it up; to keep it elsewhere, write 'store … { key … }' in the rule file"
     }
 
     static func folder(of path: String) -> String {

@@ -97,7 +97,7 @@ struct UnreadableCredential: Error, Sendable {
 
     /// One report of several rows.
     static func report(_ rows: [UnreadableCredential]) -> String {
-        let shown = rows.prefix(shownCount).map { "that of \($0.user) for \($0.host), since \($0.cause)" }
+        let shown = rows.prefix(shownCount).map { "that of \($0.user) for \($0.host), because \($0.cause)" }
         let rest = rows.count - shown.count
         let end = rest > 0 ? "; and \(rest) more" : ""
         let count = rows.count == 1 ? "a credential" : "\(rows.count) credentials"

@@ -109,7 +109,7 @@ final class WriteBehind: Sendable {
     }
 
     private func give(up error: DatabaseError) -> [Write] {
-        report("newly learned facts could not be kept in the credential store: \(error)")
+        report("cannot write to the credential store: \(error)")
         return []
     }
 

@@ -36,7 +36,7 @@ extension ClientAuthentication {
         case .right: accept(name, version: version, in: exchange, of: session)
         case .wrong: throw .refused(wrong)
         case .busy(let seconds):
-            throw .refused(.busy("this proxy has more passwords to check than it can", retryAfter: seconds))
+            throw .refused(.busy("this proxy has too many passwords to check: try again", retryAfter: seconds))
         case .abandoned: throw .clientLost
         }
     }

@@ -42,7 +42,8 @@ extension ClientAuthentication {
         guard proves, let account else { return .refused(challenge("the user name or the password is wrong")) }
         let now = SystemClock.epochMilliseconds
         guard nonces.use(value.extracting(digest.nonce), count: digest.count, at: now) else {
-            return .refused(challenge("the nonce of the Digest credentials is used up: take another", isStale: true))
+            return .refused(
+                challenge("the nonce of the Digest credentials has expired: use the new one", isStale: true))
         }
         note(account.name, exchange, of: session)
         let information = exchange.texts.fieldValue

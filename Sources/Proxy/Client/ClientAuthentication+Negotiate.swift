@@ -40,12 +40,12 @@ extension ClientAuthentication {
         case .done(.success(.goesOn(let answer))):
             session.negotiation = .awaitingToken(login)
             var refusal = Refusal(
-                .proxyAuthenticationRequired, .httpRequestDenied, "the login goes on: the client has to answer")
+                .proxyAuthenticationRequired, .httpRequestDenied, "the login needs another step of the client")
             refusal.fields = [(name: "Proxy-Authenticate", value: Self.field(answer))]
             throw .refused(refusal)
         case .done(.failure(let error)): throw .refused(unable(error, exchange))
         case .refused(let seconds):
-            throw .refused(.busy("this proxy has more Kerberos tickets to check than it can", retryAfter: seconds))
+            throw .refused(.busy("this proxy has too many Kerberos tickets to check: try again", retryAfter: seconds))
         case .abandoned: throw .clientLost
         }
     }
@@ -71,7 +71,7 @@ extension ClientAuthentication {
         case .unavailable:
             return Refusal(
                 .internalServerError, .proxyInternalError,
-                "this proxy cannot check Kerberos tickets at this time; the operator's log says why")
+                "this proxy cannot check Kerberos tickets now; the proxy's log says why")
         }
     }
 }

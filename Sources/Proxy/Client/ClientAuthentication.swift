@@ -51,7 +51,7 @@ final class ClientAuthentication: Sendable {
                 return .proved
             }
             session.negotiation = nil
-            return .refused(challenge("this proxy wants to know who you are: \(methods[0].wish)"))
+            return .refused(challenge("log in to this proxy: \(methods[0].wish)"))
         }
         let head = exchange.headBytes
         let value = head.readable.extracting(field.value)
@@ -85,7 +85,7 @@ final class ClientAuthentication: Sendable {
         case .undecided:
             guard let field = exchange.request.fields.first(.proxyAuthorization),
                 let (method, credentials) = credentials(in: field, of: exchange)
-            else { throw .refused(challenge("this proxy wants to know who you are")) }
+            else { throw .refused(challenge("log in to this proxy")) }
             if method == .negotiate {
                 try await checkNegotiate(credentials, exchange, of: session)
             } else {
@@ -149,9 +149,9 @@ extension Configuration.Clients.Method {
     /// Advice to a person.
     fileprivate var wish: String {
         switch self {
-        case .basic, .digest: "give it a user name and a password"
+        case .basic, .digest: "set a user name and a password"
         case .negotiate: "get a Kerberos ticket, and let the client use it"
-        case .bearer: "give it a token"
+        case .bearer: "set a token"
         }
     }
 }

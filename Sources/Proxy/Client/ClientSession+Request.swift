@@ -133,7 +133,7 @@ extension ClientSession {
         do throws(HTTPError) { try exchange.body.check(exchange.inbound) } catch { throw .refused(Refusal(error)) }
         if Via.ours.occurs(in: request.fields, of: head.readable) {
             throw .refused(
-                Refusal(.badGateway, .proxyLoopDetected, "the request came back to this proxy: it runs in a circle"))
+                Refusal(.badGateway, .proxyLoopDetected, "the request came back to this proxy: there is a loop"))
         }
         if let tunnel = requester.tunnel {
             try checkTarget(of: exchange, in: tunnel)
@@ -161,11 +161,11 @@ extension ClientSession {
             throw .refused(
                 Refusal(
                     .badRequest, .httpRequestError,
-                    "this is a forward proxy: it wants a whole URL, as a client sends that has it set as http_proxy"))
+                    "this is a forward proxy: set http_proxy in the client, so that it sends complete URLs"))
         case .ftp:
             guard [.get, .head, .put].contains(exchange.request.method) else {
                 var refusal = Refusal(
-                    .methodNotAllowed, .httpRequestError, "of ftp URLs only GET, HEAD and PUT can be carried out")
+                    .methodNotAllowed, .httpRequestError, "for ftp URLs only GET, HEAD and PUT are supported")
                 refusal.fields = [(name: "Allow", value: "GET, HEAD, PUT")]
                 throw .refused(refusal)
             }
@@ -184,7 +184,7 @@ extension ClientSession {
         if let misdirection = tunnel.misdirection { throw .refused(misdirection) }
         if request.target.form == .authority {
             throw .refused(
-                Refusal(.notImplemented, .httpRequestError, "a tunnel inside a tunnel is not opened by this proxy"))
+                Refusal(.notImplemented, .httpRequestError, "this proxy opens no tunnel inside a tunnel"))
         }
         // Some tools leave the port out of Host; a URL without one has that of its scheme.
         let isHost = request.target.authority == nil
@@ -197,7 +197,7 @@ extension ClientSession {
             throw .refused(
                 Refusal(
                     .misdirectedRequest, .httpRequestError,
-                    "the tunnel was opened to \(place) port \(tunnel.port), and the request in it is for another server"
+                    "the tunnel was opened to \(place) port \(tunnel.port), but the request in it is for another server"
                 ))
         }
         if isHost, request.authority?.explicitPort == nil, tunnel.port != tunnel.scheme.defaultPort {
@@ -216,7 +216,7 @@ extension ClientSession {
             throw .refused(
                 Refusal(
                     .forbidden, .httpRequestDenied,
-                    "the rules of this proxy do not let requests go to \(origin.hostText) port \(origin.port)"))
+                    "the rules of this proxy do not allow requests to \(origin.hostText) port \(origin.port)"))
         }
         if let address = destination.relayedAddress { try check(address, of: destination, asked: exchange) }
         return destination

@@ -12,24 +12,25 @@ extension ExchangeFailure {
         case .connection(.timedOut):
             self = .handshakeFailed(.tlsProtocolError, "the client did not finish its TLS handshake in time")
         case .connection:
-            self = .handshakeFailed(.tlsProtocolError, "the client broke the connection off in its TLS handshake")
+            self = .handshakeFailed(.tlsProtocolError, "the client closed the connection in its TLS handshake")
         case .tls(.truncated):
             self = .handshakeFailed(
                 .tlsProtocolError,
-                "the client ended the connection in its TLS handshake, as some do that distrust a certificate: \(advice)"
+                "the client closed the connection in its TLS handshake; perhaps it does not trust the certificate: \(advice)"
             )
         case .tls(.alert(let alert)) where alert.isDistrust:
             self = .handshakeFailed(
-                .tlsAlertReceived, "the client does not trust the certificate it was shown (\(alert)): \(advice)")
+                .tlsAlertReceived, "the client does not trust the proxy's certificate (\(alert)): \(advice)")
         case .tls(.alert(let alert)):
-            self = .handshakeFailed(.tlsAlertReceived, "the client broke its TLS handshake off: \(alert)")
+            self = .handshakeFailed(.tlsAlertReceived, "the client stopped its TLS handshake: \(alert)")
         case .tls(.peer(reason: "no application protocol")):
             self = .handshakeFailed(
                 .tlsProtocolError,
-                "the client speaks only protocols that are not spoken here, such as h2: it must offer http/1.1 by ALPN")
+                "the client offers only protocols that the proxy does not support, such as h2: it must offer http/1.1 by ALPN"
+            )
         case .tls(.peer(reason: TLSError.tooOldVersion)):
             self = .handshakeFailed(
-                .tlsProtocolError, "the client speaks TLS 1.1 or older, and nothing below 1.2 is spoken here")
+                .tlsProtocolError, "the client speaks TLS 1.1 or older, but the proxy needs 1.2 or newer")
         case .tls(.peer(let reason)):
             self = .handshakeFailed(.tlsProtocolError, "TLS with the client failed: \(reason)")
         case .tls(let other): self = .handshakeFailed(.tlsProtocolError, "\(other)")

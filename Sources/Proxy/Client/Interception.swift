@@ -83,7 +83,7 @@ struct Interception {
             let server = DatedUse.Server("https", host: origin.hostText, port: origin.port, as: .origin)
             session.requester.noteDatedClient(error, of: exchange.record.user, calling: server)
             if let trouble { throw .handshakeFailed(.proxyInternalError, "\(trouble)") }
-            throw ExchangeFailure(error, advice: "it needs the authority that `attache authority export` prints")
+            throw ExchangeFailure(error, advice: "it must trust the CA that `attache authority export` prints")
         }
         // Also a client that came back by a ticket has said whom it wants.
         let wanted = session.stream.tls?.serverName.map { ServerName($0) } ?? expected[0]
@@ -124,6 +124,6 @@ extension Refusal {
         Refusal(
             .misdirectedRequest, .httpRequestError,
             "the tunnel was opened to \(origin.hostText) port \(origin.port), but TLS in it asks for \(wanted): "
-                + "the client has to open its tunnel by that name")
+                + "the client must open its tunnel by that name")
     }
 }

@@ -28,7 +28,7 @@ struct SecureArrival {
                 let server = DatedUse.Server("https", host: "\(own.address.unmapped)", port: own.port, as: .listener)
                 session.requester.noteDatedClient(error, of: nil, calling: server)
             }
-            throw ExchangeFailure(error, advice: "it needs the listener's certificate or its issuer's")
+            throw ExchangeFailure(error, advice: "it must trust the listener's certificate or its issuer's")
         }
         if let certificate = session.stream.tls?.clientChain?.leaf {
             if let name = certificate.userName { session.recognise(name) }

@@ -33,9 +33,9 @@ extension Arrivals {
         func refusal(of address: IPAddress, by rules: RuleSet) -> Refusal {
             switch self {
             case .foreignAddress: return .client(at: address, by: rules.clients)
-            case .clients: return Self.unavailable("this proxy serves as many clients as it may: try again")
+            case .clients: return Self.unavailable("this proxy has too many clients: try again")
             case .address:
-                return Self.unavailable("this proxy serves as many clients at your address as it may: try again")
+                return Self.unavailable("this proxy has too many clients from your address: try again")
             }
         }
 

@@ -29,20 +29,20 @@ final class ShortageReport: Sendable {
             return tally.count
         }
         guard let count else { return }
-        let times = count > 1 ? " (\(count) times since this was said last)" : ""
+        let times = count > 1 ? " (\(count) times since the last report)" : ""
         report(Self.sentence(reason, of: address, limits) + times)
     }
 
     private static func sentence(
         _ reason: Arrivals.Reason, of address: IPAddress, _ limits: ClientCount.Limits
     ) -> String {
-        let consequence = "connections that wait for their client make room, and where none does, new ones are refused"
+        let consequence = "idle connections are closed, and if there are none, new clients are refused"
         return switch reason {
         case .foreignAddress:
-            "a client at \(address) was refused: 'allow \(address)' in 'clients' would let it in"
-        case .clients: "the limit of \(limits.clients) clients is met: \(consequence)"
+            "a client at \(address) was refused; to allow it, add: clients { allow \(address) }"
+        case .clients: "the limit of \(limits.clients) clients is reached: \(consequence)"
         case .address:
-            "the limit of \(limits.perAddress) clients for each address is met by \(address): \(consequence)"
+            "\(address) has reached the limit of \(limits.perAddress) clients for each address: \(consequence)"
         }
     }
 }

@@ -154,7 +154,7 @@ final class Worker: SessionHost {
         guard let webhook = policy.webhook else { return }
         guard announcements < Self.mostAnnouncements else {
             return upstreams.shared.report(
-                "the webhook of 'ask' was not told of a question: it is told of too many others")
+                "the webhook of 'ask' did not get a question: there are too many at once")
         }
         announcements += 1
         let (policy, bound) = (policy.exchanges, LoopBound(self, to: loop))

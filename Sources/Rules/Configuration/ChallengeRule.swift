@@ -177,10 +177,10 @@ extension Configuration.ChallengeRule.Action {
         guard let first = names.first, let last = names.last else { return "use" }
         switch names.count {
         case 1: return "use \(first)\(manner)"
-        case 2: return "use \(first)\(manner), then \(last) where \(first) was refused"
+        case 2: return "use \(first)\(manner), then \(last) if \(first) was refused"
         default:
             let others = names.dropFirst().joined(separator: ", then ")
-            return "use \(first)\(manner), then \(others), each where those before it were refused"
+            return "use \(first)\(manner), then \(others), each if those before it were refused"
         }
     }
 }

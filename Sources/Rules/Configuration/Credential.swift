@@ -35,8 +35,8 @@ extension CredentialSource {
         case .identity: "a certificate and its key"
         case .kerberos: "a Kerberos principal"
         case .token, .oauth: "a token"
-        case .signature: "a key that signs"
-        case .placed: "a credential with a place of its own"
+        case .signature: "a key that signs requests"
+        case .placed: "a credential with 'header' or 'query'"
         }
     }
 }

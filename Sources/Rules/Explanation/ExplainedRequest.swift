@@ -51,8 +51,8 @@ public struct ExplainedRequest: Sendable, Equatable {
     /// Why no challenge is answered on that route, whatever the rules say; nil: they decide.
     func reasonForNone(on route: RouteDecision) -> String? {
         if opensTunnel, route.action != .intercept {
-            let advice = isInTunnel ? "; 'route \(host) { intercept }' looks into it" : ""
-            return "what a tunnel carries is not seen\(advice)"
+            let advice = isInTunnel ? "; 'route \(host) { intercept }' decrypts it" : ""
+            return "the proxy cannot read this tunnel\(advice)"
         }
         let isEchoed = ["TRACE", "TRACK"].contains(method.uppercased())
         return isEchoed ? "the response to a TRACE would show the credential" : nil

@@ -83,9 +83,11 @@ public struct Explanation: Sendable {
 
     /// Why the client gets a refusal, and nobody is asked; nil: somebody is.
     var refusal: String? {
-        if !clientIsAllowed { return "'clients' does not let it in" }
+        if !clientIsAllowed { return "'clients' does not allow this client" }
         if route.action == .deny { return "the route denies it" }
-        if connectIsAllowed == false { return "'connect-ports' does not have that port" }
+        if connectIsAllowed == false {
+            return "CONNECT is not allowed to port \(request.port): add it to 'egress { connect-ports … }'"
+        }
         if !egress.isEmpty, egress.allSatisfy({ !$0.decision.isPermitted }) { return "'egress' refuses the address" }
         return nil
     }
@@ -179,9 +181,9 @@ struct ExplainedParent: Sendable, Equatable {
         }
         let speaksHTTP = server.scheme == .http || server.scheme == .https
         if !speaksHTTP {
-            passage = "which looks the name up"
+            passage = "which resolves the name"
         } else {
-            passage = request.protocol == .http ? "which makes the request" : "by a tunnel (CONNECT)"
+            passage = request.protocol == .http ? "which sends the request" : "by a tunnel (CONNECT)"
         }
         let methods: [(AuthenticationMethod, String)] =
             switch server.scheme {

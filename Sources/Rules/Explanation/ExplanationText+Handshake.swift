@@ -14,49 +14,49 @@ extension ExplanationText {
 
     private mutating func addTrust(_ challenge: ExplainedHandshake.Challenge) {
         guard let ruling = challenge.ruling else {
-            let reason = challenge.traces.isEmpty ? "" : "a rule says otherwise, or "
+            let reason = challenge.traces.isEmpty ? "" : "a rule decides otherwise, or "
             add(
                 "server trust",
-                "a chain with any finding is refused with a 502, unless \(reason)an exception is stored for its key")
+                "a certificate with any problem gives a 502, unless \(reason)an exception is stored for its key")
             for trace in challenge.traces { add("rule", Self.words(trace)) }
             return
         }
         let isOne = challenge.query.findings.findings.count == 1
-        add("server trust", "the \(isOne ? "finding is" : "findings are") \(Self.list(challenge.query.findings))")
+        add("server trust", "the \(isOne ? "problem is" : "problems are") \(Self.list(challenge.query.findings))")
         for trace in challenge.traces { add("rule", Self.words(trace)) }
-        let by = ruling.rule.map { "by \($0)" } ?? "for no rule matches"
+        let by = ruling.rule.map { "by \($0)" } ?? "because no rule matches"
         switch ruling.action {
         case .trust(let terms): add("answer", "\(Self.verdict(terms, on: challenge.query.findings)), \(by)")
         case .performDefault:
-            let refusal = "refused with a 502 that names the findings, unless an exception is stored for the key"
+            let refusal = "a 502 that names the problems, unless an exception is stored for the key"
             add("answer", "default: \(refusal), \(by)")
         case .ask:
-            let otherwise = "unless an exception is stored for the key, the request is held until an operator answers"
+            let otherwise = "unless an exception is stored for the key, the request waits until an operator answers"
             add("answer", "ask: \(otherwise) ('attache ask'), \(by)")
         case .reject, .cancel, .use:
-            add("answer", "\(ruling.action.words): refused with a 502 that names this rule, \(by)")
+            add("answer", "\(ruling.action.words): the client gets a 502 that names this rule, \(by)")
         }
     }
 
     private mutating func addCertificate(_ challenge: ExplainedHandshake.Challenge) {
         guard let ruling = challenge.ruling else {
-            let reason = challenge.traces.isEmpty ? "" : "a rule says otherwise, or "
-            add("certificate", "none is shown to the server, unless \(reason)one is stored for it")
+            let reason = challenge.traces.isEmpty ? "" : "a rule decides otherwise, or "
+            add("certificate", "none is sent, unless \(reason)one is stored for this server")
             for trace in challenge.traces { add("rule", Self.words(trace)) }
             return
         }
         let issuers = challenge.query.issuers.map { "\"\($0)\"" }.joined(separator: " or ")
-        add("certificate", "the server accepts one that was issued by \(issuers)")
+        add("certificate", "the server accepts certificates of \(issuers)")
         for trace in challenge.traces { add("rule", Self.words(trace)) }
-        let by = ruling.rule.map { "by \($0)" } ?? "for no rule matches"
+        let by = ruling.rule.map { "by \($0)" } ?? "because no rule matches"
         switch ruling.action {
         case .use(let names): add("answer", "\(shownWords(names, challenge)), \(by)")
         case .cancel: add("answer", "cancel: the client gets a 502 that names this rule, \(by)")
-        case .performDefault: add("answer", "default: the one that is stored for the server, if there is one, \(by)")
+        case .performDefault: add("answer", "default: the one that is stored for the server, if any, \(by)")
         case .ask:
-            let otherwise = "else the request is held until an operator answers ('attache ask')"
-            add("answer", "ask: the one that is stored for the server, if there is one, \(otherwise), \(by)")
-        case .reject, .trust: add("answer", "\(ruling.action.words): none is shown, \(by)")
+            let otherwise = "or else the request waits until an operator answers ('attache ask')"
+            add("answer", "ask: the one that is stored for the server, \(otherwise), \(by)")
+        case .reject, .trust: add("answer", "\(ruling.action.words): none is sent, \(by)")
         }
     }
 
@@ -83,17 +83,17 @@ extension ExplanationText {
     /// The verdict on a chain with these findings on these terms.
     private static func verdict(_ terms: TrustTerms, on findings: TrustFindings) -> String {
         var again: [String] = []
-        if !terms.anchors.isEmpty { again.append("with its anchors") }
+        if !terms.anchors.isEmpty { again.append("with the roots of 'anchor'") }
         if let name = terms.name { again.append("for \(name)") }
         let pin = terms.pins.count == 1 ? "the pin" : "one of the pins"
-        let condition = terms.pins.isEmpty ? "" : ", if the key fits \(pin)"
+        let condition = terms.pins.isEmpty ? "" : ", if the key matches \(pin)"
         let left = findings.subtracting(terms.allow)
         if left.isEmpty {
             return "trust: \(list(findings)) \(findings.findings.count == 1 ? "is" : "are") forgiven\(condition)"
         }
-        if again.isEmpty { return "trust: refused with a 502, for it does not allow \(list(left))" }
-        return "trust: evaluated again \(again.joined(separator: " and ")); if \(list(left, "or")) is found then too, "
-            + "refused with a 502"
+        if again.isEmpty { return "trust: the client gets a 502, because the rule does not allow \(list(left))" }
+        return "trust: checked again \(again.joined(separator: " and ")); if it is still \(list(left, "or")), "
+            + "the client gets a 502"
     }
 
     /// `a`, `a and b`, `a, b and c`.

@@ -13,7 +13,7 @@ struct ExplanationText {
         add(line: "\(explanation.request.method) \(explanation.request.url)")
         addRequest()
         if let refusal = explanation.refusal {
-            add("outcome", "the client gets a 403, for \(refusal), and nobody is asked")
+            add("outcome", "not sent, the client gets a 403: \(refusal)")
             return
         }
         if let asked = explanation.request.asked { add("asked", asked) }
@@ -42,12 +42,12 @@ struct ExplanationText {
         add("route", routeWords)
         let asked = explanation.asked
         if route.action != .deny, asked.protocol != request.protocol, !request.isTunnel {
-            add("upgrade", "the origin is asked as https://\(asked.authority)")
+            add("upgrade", "the proxy asks https://\(asked.authority)")
         }
         if request.opensTunnel, route.action == .intercept {
             add(
                 "intercept",
-                "the client is shown a certificate of the proxy's; inside, https://\(asked.authority) is asked"
+                "the proxy shows a certificate of its own CA, and asks https://\(asked.authority)"
             )
         }
         addParents(explanation)
@@ -60,20 +60,23 @@ struct ExplanationText {
             add("egress", "\(address) port \(explanation.asked.port) is \(verdict): \(decision.reason)")
         }
         if explanation.egress.isEmpty {
-            let place = "decided by the address to which \(request.host) resolves"
+            let place = "depends on the address that \(request.host) resolves to"
             let isAway = !explanation.parents.isEmpty
-            add("egress", isAway ? "decided by the parent's address; the parent looks \(request.host) up" : place)
+            add("egress", isAway ? "depends on the parent's address; the parent resolves \(request.host)" : place)
         }
         if let handshake = explanation.handshake {
             addHandshake(handshake)
         } else if !request.findings.isEmpty || !request.issuers.isEmpty {
-            let reason = request.opensTunnel ? "what a tunnel carries is not seen" : "the origin is spoken to in clear"
+            let reason = request.opensTunnel ? "the proxy cannot read this tunnel" : "the server is asked without TLS"
             add("tls", "none: \(reason)")
         }
         guard explanation.reasonForNone == nil, explanation.refusal == nil else { return }
         if request.protocol == .ftp { add("ftp", ftpWords) }
         let isKept = explanation.authorization == .keep
-        add("authorization", "the client's own is \(isKept ? "kept, and then no challenge is answered" : "replaced")")
+        add(
+            "authorization",
+            "\(isKept ? "a client that sends its own Authorization keeps it, and gets no help" : "a client's own Authorization is replaced")"
+        )
     }
 
     private mutating func addProspects() {
@@ -81,7 +84,7 @@ struct ExplanationText {
         if explanation.prospects.isEmpty {
             let place = "in the rule file"
             let sentence = "there is no 'challenge' \(place)"
-            add("rule", explanation.hasRules ? "no 'challenge' \(place) speaks of responses" : sentence)
+            add("rule", explanation.hasRules ? "no 'challenge' \(place) is about responses" : sentence)
         }
         for outlook in explanation.outlooks {
             add("if \(outlook.method)", outlook.answers.map(outlookWords).joined(separator: "; or "))
@@ -105,20 +108,20 @@ struct ExplanationText {
         if round.challenges.count > 1 {
             add(
                 "order",
-                round.response.orderedBy.map { "as said by \($0)" }
-                    ?? "the strongest first, and last those that no rule speaks of")
+                round.response.orderedBy.map { "as in \($0)" }
+                    ?? "the strongest first, then those without a rule")
         }
         var (isDecided, isOpen) = (false, false)
         for challenge in round.challenges {
             add("challenge", challenge.words)
             if isDecided {
-                add("answer", "not asked: a challenge before it decides")
+                add("answer", "not tried: an earlier challenge is answered")
                 continue
             }
             for trace in challenge.traces { add("rule", Self.words(trace)) }
             add("answer", answerWords(challenge))
             if case .held(let credential, let end) = challenge.forecast {
-                add("refused", "\(credential) was refused there, and is not sent \(end): that counts as a refusal")
+                add("refused", "\(credential) was refused there, and is not sent \(end); it counts as refused")
             }
             isDecided = challenge.forecast.isEnd
             if challenge.forecast == .open { isOpen = true }
@@ -126,7 +129,7 @@ struct ExplanationText {
         if isFirst { for sentence in round.response.ignored { add("ignored", sentence) } }
         if !isDecided {
             let end = Self.end(ofParent: round.response.isOfParent)
-            add("outcome", "\(isOpen ? "where nothing is stored, " : "")no challenge is answered: \(end)")
+            add("outcome", "\(isOpen ? "if nothing is stored, " : "")no challenge is answered: \(end)")
         }
     }
 
@@ -134,7 +137,7 @@ struct ExplanationText {
 
     /// The fate of a response whose challenges nobody answers.
     private static func end(ofParent isOfParent: Bool) -> String {
-        isOfParent ? "the client gets a 502" : "the response goes to the client as it is"
+        isOfParent ? "the client gets a 502" : "the client gets the response unchanged"
     }
 
     private var clientWords: String {
@@ -142,8 +145,8 @@ struct ExplanationText {
         let who = (client.user.map { "\($0) at " } ?? "") + "\(client.address)"
         guard explanation.clientIsAllowed else { return "\(who), refused by 'clients'" }
         switch (explanation.clientIsAsked, client.user) {
-        case (true, nil): return "\(who), allowed once it has said who it is (407)"
-        case (false, .some): return "\(who), allowed; but nobody is asked for a name ('authenticate none')"
+        case (true, nil): return "\(who), allowed after it has logged in (407)"
+        case (false, .some): return "\(who), allowed; but clients do not log in ('authenticate none')"
         case (true, .some), (false, nil): return "\(who), allowed"
         }
     }
@@ -152,7 +155,7 @@ struct ExplanationText {
         ["GET", "HEAD", "PUT"].contains(explanation.request.method)
             ? "the server's login is a Basic challenge with the realm \"FTP\"; "
                 + (explanation.route.upgrade == nil ? "by TLS if the server offers it" : "not without TLS (upgrade)")
-            : "of ftp URLs only GET, HEAD and PUT are carried out; the client gets a 405"
+            : "for ftp URLs only GET, HEAD and PUT are supported; the client gets a 405"
     }
 
     private var routeWords: String {
@@ -163,7 +166,8 @@ struct ExplanationText {
         if route.trace != .no { words.append("trace \(route.trace.rawValue)") }
         if let parentList = route.parentList { words.append("via \(parentList.words)") }
         let what = words.joined(separator: ", ")
-        return route.rule.map { "\(what), by route \($0.name ?? "") (\($0.place))" } ?? "\(what), for no route matches"
+        return route.rule.map { "\(what), by route \($0.name ?? "") (\($0.place))" }
+            ?? "\(what), because no route matches"
     }
 
     static func words(_ trace: RuleTrace) -> String {
@@ -179,12 +183,12 @@ struct ExplanationText {
 
     private func answerWords(_ challenge: ExplainedRound.Challenge) -> String {
         let words = enforcedWords(challenge)
-        return challenge.ruling.isReport ? "only reported, and the client gets the challenge: \(words)" : words
+        return challenge.ruling.isReport ? "mode report, so the client gets the challenge; otherwise: \(words)" : words
     }
 
     private func enforcedWords(_ challenge: ExplainedRound.Challenge) -> String {
         let ruling = challenge.ruling
-        let by = ruling.rule.map { "by \($0)" } ?? "for no rule matches"
+        let by = ruling.rule.map { "by \($0)" } ?? "because no rule matches"
         switch ruling.action {
         case .use(let names):
             if case .next(let reason) = challenge.forecast { return "none: \(reason); \(Self.nextWords), \(by)" }
@@ -215,19 +219,19 @@ struct ExplanationText {
 
     private func askWords(_ challenge: ExplainedRound.Challenge) -> String {
         guard case .answer(let credential) = challenge.forecast else { return Self.askWords }
-        return credential == explanation.request.urlUser ? defaultWords : "\(credential), which is kept for it"
+        return credential == explanation.request.urlUser ? defaultWords : "\(credential), which is stored for it"
     }
 
-    private static let nextWords = "go on to the response's next challenge"
+    private static let nextWords = "try the response's next challenge"
 
-    private static let askWords = "the request is held until an operator answers ('attache ask')"
+    private static let askWords = "the request waits until an operator answers ('attache ask')"
 
     private func defaultWords(_ challenge: ExplainedRound.Challenge) -> String {
         switch challenge.forecast {
         case .answer(let credential) where credential == explanation.request.urlUser: defaultWords
-        case .answer(let credential), .held(let credential, _): "\(credential), which is kept for it"
+        case .answer(let credential), .held(let credential, _): "\(credential), which is stored for it"
         case .next(let reason): "\(reason); \(Self.nextWords)"
-        case .open, .cancel, .asked: "a stored credential, if there is one, else \(Self.nextWords)"
+        case .open, .cancel, .asked: "a stored credential, or else \(Self.nextWords)"
         }
     }
 
@@ -243,7 +247,7 @@ struct ExplanationText {
 
     private var defaultWords: String {
         explanation.request.urlUser.map { "\($0) of the URL with its password" }
-            ?? "a stored credential, if there is one, else the response goes to the client as it is"
+            ?? "a stored credential, or else the client gets the response unchanged"
     }
 
     private func outlookWords(_ answer: Action) -> String {
@@ -252,7 +256,7 @@ struct ExplanationText {
         case .performDefault: "default: \(defaultWords)"
         case .reject: "reject: \(Self.nextWords)"
         case .cancel: "cancel: the client gets a 502"
-        case .ask: "ask: a stored credential, if there is one, else \(Self.askWords)"
+        case .ask: "ask: a stored credential, or else \(Self.askWords)"
         case .trust: "trust"
         }
     }
@@ -294,16 +298,16 @@ extension ExplanationText {
     mutating func addParents(_ explanation: Explanation) {
         guard let parentList = explanation.route.parentList, explanation.route.action != .deny else { return }
         if parentList.isAutomatic {
-            add("parent", "as the PAC file says, which is not asked here")
+            add("parent", "as the PAC file says; it is not run here")
         } else if explanation.parents.isEmpty {
             let names = parentList.hops.compactMap { hop in
                 if case .parent(let parent) = hop { parent.name } else { nil }
             }
-            add("parent", "none: \(names.first ?? "the first") leaves \(explanation.request.host) alone")
+            add("parent", "none: \(names.first ?? "the first") has an 'except' for \(explanation.request.host)")
         }
         for parent in explanation.parents {
             switch parent.leg {
-            case .direct: add("parent", "none, where those above do not work")
+            case .direct: add("parent", "none, if those above do not work")
             case .server(let server, let name):
                 add("parent", "\(name), \(server.scheme.rawValue) \(server.address), \(parent.passage)")
                 for outlook in parent.outlooks {
@@ -316,10 +320,10 @@ extension ExplanationText {
     private static func words(_ answer: Action) -> String {
         switch answer {
         case .use(let names): Action.useWords(names)
-        case .performDefault: "default: a credential of the store, else the client gets a 502"
+        case .performDefault: "default: a stored credential, or else the client gets a 502"
         case .reject: "reject: \(nextWords)"
         case .cancel: "cancel: the client gets a 502"
-        case .ask: "ask: a credential of the store, else \(askWords)"
+        case .ask: "ask: a stored credential, or else \(askWords)"
         case .trust: "trust"
         }
     }

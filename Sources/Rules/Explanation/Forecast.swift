@@ -27,7 +27,7 @@ public enum Forecast: Sendable, Equatable {
         case .reject: self = .next(reason: "rejected")
         case .cancel: self = .cancel
         case .ask: self = Self.ask(ruling, query, refusals, urlUser, space)
-        case .trust: self = .next(reason: "a rule about certificates answers no challenge of a response")
+        case .trust: self = .next(reason: "a rule about certificates does not answer a response's challenge")
         }
     }
 
@@ -66,7 +66,7 @@ public enum Forecast: Sendable, Equatable {
         _ ruling: Ruling, _ query: ChallengeQuery, _ refusals: ExplainedRefusals, _ urlUser: String?,
         _ space: ExplainedSpace?
     ) -> Forecast {
-        if query.method == .other { return .next(reason: "nobody here can answer it") }
+        if query.method == .other { return .next(reason: "the proxy does not know this method") }
         let count = refusals.count(by: ruling.rule)
         if count >= ruling.answers {
             return .next(reason: "\(refusals.count) answers were refused, and the rule allows \(ruling.attempts)")
@@ -79,9 +79,9 @@ public enum Forecast: Sendable, Equatable {
         _ ruling: Ruling, _ query: ChallengeQuery, _ refusals: ExplainedRefusals, _ urlUser: String?,
         _ space: ExplainedSpace?
     ) -> Forecast {
-        if query.method == .other { return .next(reason: "nobody here can answer it") }
+        if query.method == .other { return .next(reason: "the proxy does not know this method") }
         if query.method == .negotiate, !ruling.namesMethod {
-            return .next(reason: "a password is taken to a KDC only where a rule says 'method negotiate'")
+            return .next(reason: "a password is sent to a KDC only if a rule says 'method negotiate'")
         }
         if let kept = kept(refusals, urlUser, space) { return kept }
         let isRefused = urlUser != nil || space?.stored != nil || refusals.hasUnknown

@@ -97,31 +97,32 @@ extension Configuration.ChallengeRule {
     fileprivate func wish(for predicate: ChallengePredicate, _ query: ChallengeQuery) -> String {
         let server = query.isProxy ? "parent" : "origin"
         switch predicate {
-        case .proxy: return isProxy == true ? "wants a parent proxy" : "wants an origin"
-        case .host: return "wants host \(Self.list(hosts)); the request is for \(query.host)"
+        case .proxy: return isProxy == true ? "is for a parent proxy" : "is for servers, not for parent proxies"
+        case .host: return "is for host \(Self.list(hosts)); the request is for \(query.host)"
         case .port:
             let wanted = Self.list(ports?.ranges.map { PortSet([$0]) } ?? [])
-            return "wants port \(wanted); the request is for port \(query.port)"
+            return "is for port \(wanted); the request is for port \(query.port)"
         case .protocol:
-            return "wants protocol \(Self.list(protocols.map(\.rawValue))); the \(server) is asked by \(query.protocol)"
+            return
+                "is for protocol \(Self.list(protocols.map(\.rawValue))); the \(server) is asked by \(query.protocol)"
         case .secure:
             return isSecure == true
-                ? "wants 'secure yes'; \(query.method) over \(query.protocol) would show the credential"
-                : "wants 'secure no'; the credential would travel in secret"
+                ? "says 'secure yes'; \(query.method) over \(query.protocol) would send the credential unencrypted"
+                : "says 'secure no'; the credential would be sent encrypted"
         case .client: return "is for other clients"
         case .method:
             let wanted = methods?.methods ?? effectiveMethods.methods
             let mayTakeBasic = query.method == .bearer && wanted.contains(.basic) && query.isProxy == false
-            return "wants method \(Self.list(wanted)); the \(server) offers \(query.method)"
-                + (mayTakeBasic ? "; if it takes Basic too, say 'method basic' and 'preempt always' in that rule" : "")
+            return "is for method \(Self.list(wanted)); the \(server) offers \(query.method)"
+                + (mayTakeBasic ? "; if it takes Basic too, write 'method basic' and 'preempt always' in that rule" : "")
         case .realm:
-            let said = query.realm.map { "says \"\($0)\"" } ?? "says none"
-            return "wants realm \(Self.quoted(realms)); the \(server) \(said)"
-        case .issuer: return "wants issuer \(Self.quoted(issuers)), which the \(server) does not accept"
-        case .finding: return "wants finding \(Self.list(findings.map(\.rawValue)))"
+            let said = query.realm.map { "sends \"\($0)\"" } ?? "sends none"
+            return "is for realm \(Self.quoted(realms)); the \(server) \(said)"
+        case .issuer: return "is for issuer \(Self.quoted(issuers)), which the \(server) does not accept"
+        case .finding: return "is for finding \(Self.list(findings.map(\.rawValue)))"
         case .failures:
-            return "wants failures \(failures.map(Self.range) ?? ""); \(query.failures) answers were refused"
-        case .until: return "ended on \(trustTerms?.until?.description ?? "a day before")"
+            return "is for failures \(failures.map(Self.range) ?? ""); \(query.failures) answers were refused"
+        case .until: return "expired on \(trustTerms?.until?.description ?? "a day before")"
         }
     }
 }

@@ -79,7 +79,7 @@ final class ReadingContext {
             if !grammar.repeats, let first = seen.updateValue(node.name.range, forKey: name) {
                 let line = sources.file(first.file)?.line(of: first.bytes.lowerBound) ?? 0
                 let place = first.file == node.name.range.file ? "line \(line)" : sources.place(of: first)
-                log.report(at: node.name.range, "'\(name.rawValue)' is said already, on \(place)")
+                log.report(at: node.name.range, "'\(name.rawValue)' is already set, on \(place)")
                 continue
             }
             guard hasRightBlock(node, grammar), let values = values(of: node, grammar) else { continue }
@@ -113,17 +113,17 @@ final class ReadingContext {
         }
         let place = Name.block.map { " of '\($0)'" } ?? ""
         if name.kind == .string, Name(rawValue: name.text) != nil {
-            log.report(at: name.range, "a directive stands without quotes")
+            log.report(at: name.range, "write the directive without quotes")
             return
         }
-        var sentence = "\(name.shown) is no directive\(place)"
-        if isTopLevel { sentence += "; it stands at the top of the file" }
+        var sentence = "unknown directive \(name.shown)\(place)"
+        if isTopLevel { sentence += "; it belongs at the top of the file" }
         let meant = Name.synonyms[name.text.lowercased()]?.rawValue
         let suggestion = isTopLevel ? nil : meant ?? Suggestion.nearest(to: name.text, among: Name.vocabulary)
         let homes = isTopLevel || suggestion != nil || name.isSecret ? [] : homes(of: name.text)
         if let last = homes.last {
             let others = homes.dropLast().map { "'\($0)'" }.joined(separator: ", ")
-            sentence += "; it stands in \(others)\(others.isEmpty ? "" : " and ")'\(last)'"
+            sentence += "; it belongs in \(others)\(others.isEmpty ? "" : " and ")'\(last)'"
         }
         log.report(at: name.range, sentence, suggestion: name.isSecret ? nil : suggestion)
     }
@@ -151,7 +151,7 @@ final class ReadingContext {
             }
             guard index + 1 < node.arguments.count else {
                 let what = token.text == "env" ? "the name of a variable" : "a path"
-                log.report(at: token.range, "'\(token.text)' needs \(what); in quotes it is a word like any other")
+                log.report(at: token.range, "'\(token.text)' needs \(what); to use the word itself, put it in quotes")
                 return nil
             }
             if let value = reference(token, node.arguments[index + 1], grammar.references) {
@@ -193,7 +193,7 @@ final class ReadingContext {
         if when == .path, kind.text == "file" {
             let isShown = target.kind == .word && !target.isSecret
             log.report(
-                at: range, "'file' has no meaning here: a path stands alone", suggestion: isShown ? target.text : nil)
+                at: range, "remove 'file' here: write the path alone", suggestion: isShown ? target.text : nil)
             return nil
         }
         if target.text.isEmpty || target.text.utf8.contains(0) {

@@ -18,7 +18,7 @@ struct ValueParser {
         let words = Word.allCases.map(\.rawValue)
         let suggestion = Suggestion.nearest(to: value.text, among: words)
         let isLong = suggestion != nil && words.count > 9
-        let choices = isLong ? "the \(words.count) words that may stand here" : words.joined(separator: ", ")
+        let choices = isLong ? "the \(words.count) words that are valid here" : words.joined(separator: ", ")
         refuse(value, "\(value.shown) is none of \(choices)", suggestion: suggestion)
         return nil
     }
@@ -114,9 +114,9 @@ struct ValueParser {
         case .notAnAddress:
             refuse(value, "\(value.shown) is not an address or a block such as 10.0.0.0/8")
         case .badLength:
-            refuse(value, "\(value.shown) has a length that its address cannot have")
+            refuse(value, "the prefix length of \(value.shown) is too large for its address")
         case .hostBits(let block):
-            refuse(value, "\(value.shown) has bits set behind its prefix", suggestion: block.description)
+            refuse(value, "\(value.shown) has bits set after its prefix", suggestion: block.description)
         }
     }
 
@@ -127,7 +127,7 @@ struct ValueParser {
             return pattern
         } catch {
             let suggestion = (error.suggestion ?? asciiForm(text)).map { whole(value, with: $0, insteadOf: text) }
-            refuse(value, "\(value.shown) is no host pattern: \(error.sentence)", suggestion: suggestion)
+            refuse(value, "\(value.shown) is not a host pattern: \(error.sentence)", suggestion: suggestion)
             return nil
         }
     }
@@ -155,7 +155,7 @@ struct ValueParser {
         let suggestion = whole(value, with: String(decoding: single, as: UTF8.self), insteadOf: text)
         let mayShow = value.source == .written && !value.isSecret
         log.report(
-            .warning, at: value.range, "'**' stands for a part of one label, and for no dot",
+            .warning, at: value.range, "write one '*': it matches a part of one label, and no dot",
             suggestion: mayShow ? suggestion : nil)
     }
 
@@ -180,7 +180,7 @@ struct ValueParser {
 
     /// The path of a file or directory, resolved against the directory of the file that names it.
     func path(_ value: Value) -> String {
-        if value.text.isEmpty || value.text.utf8.contains(0) { refuse(value, "a path is wanted") }
+        if value.text.isEmpty || value.text.utf8.contains(0) { refuse(value, "expected a path") }
         return sources.file(value.range.file)?.resolve(value.text) ?? value.text
     }
 
@@ -238,7 +238,7 @@ struct ValueParser {
         case .environment(let name): return .environment(name)
         case .file(let path): return .file(path)
         case .written:
-            refuse(value, "a key does not stand in the rule file: say 'file' and a path, or 'env' and a name")
+            refuse(value, "do not write a key in the rule file: write 'file' and a path, or 'env' and a name")
             return nil
         }
     }

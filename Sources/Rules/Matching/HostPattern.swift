@@ -214,9 +214,9 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         } catch {
             switch error {
             case .hostBits(let block):
-                throw Fault(sentence: "the address has bits set behind its prefix", suggestion: "\(block)")
+                throw Fault(sentence: "the address has bits set after its prefix", suggestion: "\(block)")
             case .badLength:
-                throw Fault(sentence: "the length of the prefix is not one that the address can have", suggestion: nil)
+                throw Fault(sentence: "the prefix length is too large for the address", suggestion: nil)
             case .notAnAddress: break
             }
         }
@@ -225,7 +225,7 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         let rest = isLeading ? Array(bytes[2...]) : bytes
         if rest.first == dot, !isLeading, (try? check(Array(rest.dropFirst()))) != nil {
             throw Fault(
-                sentence: "the names below a domain begin with '*.', and the domain itself stands beside them",
+                sentence: "for all names below a domain write '*.'; for the domain itself, write it as another value",
                 suggestion: "*" + text)
         }
         try check(rest)
@@ -237,10 +237,10 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         if bytes.contains(.slash) {
             let rest = bytes[(bytes.firstIndex(ofWord: "://").map { $0 + 3 } ?? 0)...]
             let host = String(decoding: rest.prefix { $0 != .slash && $0 != .colon }, as: UTF8.self)
-            throw Fault(sentence: "a host is wanted, not a URL or a path", suggestion: host.isEmpty ? nil : host)
+            throw Fault(sentence: "expected a host, not a URL or a path", suggestion: host.isEmpty ? nil : host)
         }
         if bytes.contains(where: { $0 >= 0x80 }) {
-            throw Fault(sentence: "a host beyond ASCII is written in its xn-- form (RFC 5891)", suggestion: nil)
+            throw Fault(sentence: "write a host beyond ASCII in its xn-- form (RFC 5891)", suggestion: nil)
         }
         let isName = { (byte: UInt8) in
             byte.isDigit || (0x61...0x7A).contains(byte) || byte == star || byte == UInt8(ascii: "-")
@@ -248,7 +248,7 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         }
         let labels = bytes.split(separator: dot, omittingEmptySubsequences: false)
         if bytes.count > 253 || labels.contains(where: { $0.count > 63 || !$0.allSatisfy(isName) }) {
-            throw Fault(sentence: "a host name or an address is wanted", suggestion: nil)
+            throw Fault(sentence: "expected a host name or an address", suggestion: nil)
         }
         if labels.contains(where: \.isEmpty) {
             throw Fault(sentence: "a host name has no empty label", suggestion: nil)

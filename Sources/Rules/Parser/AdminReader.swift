@@ -34,7 +34,7 @@ struct AdminReader: BlockReader {
                 if case .file(let path) = value.source {
                     draft.configuration.adminLogin.users = path
                 } else {
-                    refuse(value, "users are read from a file: 'users file' and its path")
+                    refuse(value, "write 'users file' and the path of the users file")
                 }
             case .certificate: certificate = parse.path(value)
             case .key: key = context.keyFile(value)
@@ -55,7 +55,7 @@ struct AdminReader: BlockReader {
         else { return }
         log.report(
             at: head.range,
-            "passwords would go to this address in clear: say 'certificate' and 'key', or an address of this machine alone"
+            "passwords would be sent unencrypted to this address: add 'certificate' and 'key', or use a loopback address"
         )
     }
 }

@@ -50,7 +50,8 @@ struct AnswerChecks: BlockReader {
                 let isOtherSide = rule.answerable.isDisjoint(with: side)
                 if method == .other || method == .serverTrust {
                     let trust = method == .serverTrust ? "'trust', " : ""
-                    let sentence = "no credential answers \(token.shown), but \(trust)'default', 'reject' or 'cancel'"
+                    let sentence =
+                        "no credential answers \(token.shown): write \(trust)'default', 'reject' or 'cancel' instead of 'use'"
                     log.report(at: token.range, sentence)
                 } else if !rule.answerable.contains(method), isOtherSide || !isAnswered, let first = used.first {
                     let one = "\(Token.shown(first.name)) is \(first.content.words), which cannot answer this"
@@ -72,9 +73,9 @@ struct AnswerChecks: BlockReader {
             let range = node.arguments.first { $0.text == credential.name }?.range ?? source.answer
             let kind = "\(Token.shown(credential.name)) is \(credential.content.words)"
             if credential.content.methods == MethodSet(.default) {
-                log.report(at: range, "\(kind), which stands alone: no server refuses it for another to follow")
+                log.report(at: range, "\(kind), which must be the only credential of 'use'")
             } else if !rule.effectiveMethods.isEmpty, rule.meant(for: credential.content.methods).isEmpty {
-                log.report(at: range, "\(kind), which has nothing to answer in this challenge")
+                log.report(at: range, "\(kind), which this challenge never uses")
             }
         }
     }
@@ -84,12 +85,12 @@ struct AnswerChecks: BlockReader {
         let certificate = source.said(.issuer)
         let trust = source.said(.finding)
         if let certificate, rule.trustTerms != nil || !spoken.contains(.clientCertificate) {
-            let sentence = "'issuer' speaks of 'client-certificate', and this challenge of something else"
+            let sentence = "'issuer' needs 'method client-certificate'"
             log.report(at: certificate.name.range, sentence)
         } else if let trust, rule.isUse || !spoken.contains(.serverTrust) {
-            log.report(at: trust.name.range, "'finding' speaks of 'server-trust', and this challenge of something else")
+            log.report(at: trust.name.range, "'finding' needs 'method server-trust'")
         } else if let certificate, trust != nil {
-            log.report(at: certificate.name.range, "no challenge has both issuers and findings")
+            log.report(at: certificate.name.range, "'issuer' and 'finding' exclude each other")
         }
         reportMeaningless([.realm], ofRefusals: [.failures], to: rule, source)
     }
@@ -102,11 +103,11 @@ struct AnswerChecks: BlockReader {
         guard MethodSet.tls.isSuperset(of: rule.effectiveMethods) else { return }
         for word in words {
             guard let node = source.said(word) else { continue }
-            log.report(at: node.name.range, "'\(word.rawValue)' means nothing to a challenge of TLS")
+            log.report(at: node.name.range, "remove '\(word.rawValue)': it has no effect on TLS challenges")
         }
         for word in others where !rule.effectiveMethods.contains(.clientCertificate) {
             guard let node = source.said(word) else { continue }
-            let sentence = "'\(word.rawValue)' means nothing to 'server-trust', where no answer is refused"
+            let sentence = "remove '\(word.rawValue)': it has no effect on 'server-trust'"
             log.report(at: node.name.range, sentence)
         }
     }
@@ -116,7 +117,7 @@ struct AnswerChecks: BlockReader {
         if rule.trustTerms == nil {
             for modifier in modifiers {
                 guard let node = source.said(modifier) else { continue }
-                let sentence = "'\(modifier.rawValue)' goes with 'trust', and this challenge says "
+                let sentence = "'\(modifier.rawValue)' needs 'trust', but this challenge says "
                 log.report(at: node.name.range, "\(sentence)'\(rule.actionWords)'")
             }
         } else if !modifiers.contains(where: { source.said($0) != nil && $0 != .until }) {
@@ -124,20 +125,20 @@ struct AnswerChecks: BlockReader {
             let forgiven = rule.findings.map(\.rawValue).joined(separator: " ")
             log.report(
                 at: source.answer,
-                "this trusts what is trusted anyway: say what to 'allow', or 'pin', 'anchor' or 'name'",
+                "this rule changes nothing: add 'allow', 'pin', 'anchor' or 'name'",
                 suggestion: forgiven.isEmpty ? nil : "allow \(forgiven); trust")
         }
         for word in [ChallengeDirective.retry, .probe] {
             guard let node = source.said(word), !rule.isUse, ![.performDefault, .ask].contains(rule.action) else {
                 continue
             }
-            let sentence = "'\(word.rawValue)' goes with 'use', 'default' or 'ask', and this challenge says "
+            let sentence = "'\(word.rawValue)' needs 'use', 'default' or 'ask', but this challenge says "
             log.report(at: node.name.range, "\(sentence)'\(rule.actionWords)'")
             return
         }
         if let node = source.said(.probe), rule.isProxy == true, case .path = rule.probe {
             log.report(
-                at: node.name.range, "a parent is asked for what a client asked it for: say 'probe no', or nothing")
+                at: node.name.range, "for a parent, 'probe' cannot name a path: write 'probe no', or remove it")
         }
         reportMeaningless(
             [.probe, .persistence, .preempt, .order, .authorization], ofRefusals: [.attempts, .retry], to: rule, source)
@@ -160,7 +161,7 @@ struct AnswerChecks: BlockReader {
         ]
         for (word, method) in words {
             guard let node = source.said(word), !methods.contains(method) else { continue }
-            let sentence = "'\(word.rawValue)' goes with '\(method)', which this challenge does not answer"
+            let sentence = "'\(word.rawValue)' needs 'method \(method)'"
             log.report(at: node.name.range, sentence)
         }
         let token = source.said(.method)?.arguments.first { $0.text == AuthenticationMethod.htmlForm.description }
@@ -175,15 +176,15 @@ struct AnswerChecks: BlockReader {
     private func checkLearning(_ rule: Configuration.ChallengeRule, _ node: SyntaxNode) {
         let report = { (sentence: String) in self.log.report(at: node.name.range, sentence) }
         if rule.action != .performDefault {
-            report("'learn' goes with 'default': it is the client's own answer that is kept")
+            report("'learn' needs 'default' as the answer")
         } else if !rule.effectiveMethods.contains(.basic) {
-            report("'learn' goes with 'basic': a client's answer to other methods does not have the password in it")
+            report("'learn' needs 'method basic': other methods do not send the password")
         } else if rule.persistence == .none {
-            report("'persistence none' keeps nothing of what is learned: say 'session' or 'permanent'")
+            report("'learn' needs 'persistence session' or 'persistence permanent'")
         } else if rule.authorization == .replace {
-            report("'authorization replace' lets no answer of a client's through from which something could be learned")
+            report("'learn' and 'authorization replace' exclude each other: the client's own login must be sent")
         } else if rule.isProxy == true {
-            report("'learn' goes with origins: a client does not answer a parent proxy")
+            report("'learn' is for servers: clients do not log in to a parent proxy")
         }
     }
 }

@@ -52,13 +52,13 @@ struct AnswerReader: BlockReader {
 
     private mutating func allow(_ value: Value) {
         guard let finding = parse.keyword(value, FindingWord.self)?.findings else { return }
-        if allow.isSuperset(of: finding) { refuse(value, "\(value.shown) is said already") }
+        if allow.isSuperset(of: finding) { refuse(value, "\(value.shown) is written twice") }
         allow.formUnion(finding)
     }
 
     private mutating func pin(_ value: Value) {
         guard let pin = keyPin(value) else { return }
-        if pins.contains(pin) { refuse(value, "this pin is said already") }
+        if pins.contains(pin) { refuse(value, "this pin is written twice") }
         pins.append(pin)
     }
 
@@ -69,7 +69,7 @@ struct AnswerReader: BlockReader {
         if text.hasPrefix("sha256//") { suggestion = KeyPin.prefix + text.dropFirst(8) }
         if KeyPin(KeyPin.prefix + text) != nil { suggestion = KeyPin.prefix + text }
         refuse(
-            value, "\(value.shown) is no pin: 'sha256/' and the 44 characters of a key's SHA-256 in Base64",
+            value, "\(value.shown) is not a pin: write 'sha256/' and the SHA-256 of the key in Base64, 44 characters",
             suggestion: suggestion.flatMap { KeyPin($0) }?.description)
         return nil
     }
@@ -79,10 +79,10 @@ struct AnswerReader: BlockReader {
         if let last = values.last, last.text == "only", !last.isQuoted {
             hasOnlyItsAnchors = true
             values.removeLast()
-            if values.isEmpty { refuse(last, "'only' stands behind the paths of the anchors") }
+            if values.isEmpty { refuse(last, "write 'only' after the paths") }
         }
         for value in values {
-            if value.text == "only", !value.isQuoted { refuse(value, "'only' stands behind the last path") }
+            if value.text == "only", !value.isQuoted { refuse(value, "write 'only' after the last path") }
             anchors.append(parse.path(value))
         }
     }
@@ -90,7 +90,7 @@ struct AnswerReader: BlockReader {
     private func verifiedName(_ value: Value) -> String? {
         guard let pattern = parse.hostPattern(value, value.text) else { return nil }
         if let name = pattern.singleHost { return name }
-        refuse(value, "\(value.shown) stands for many names; a certificate is held against one")
+        refuse(value, "\(value.shown) matches many names: write one name")
         return nil
     }
 
@@ -105,7 +105,7 @@ struct AnswerReader: BlockReader {
         let isText = !value.text.isEmpty && value.text.utf8.allSatisfy { $0 > .space && $0 < .delete }
         guard isText, value.text.utf8.contains(where: { $0 == .slash || $0 == UInt8(ascii: "@") }) else {
             refuse(
-                value, "\(value.shown) is no service principal such as HTTP/www.example.com",
+                value, "\(value.shown) is not a service principal such as HTTP/www.example.com",
                 suggestion: isText ? "HTTP/" + value.text : nil)
             return nil
         }

@@ -26,15 +26,17 @@ struct AskReader: BlockReader {
         }
         guard directive.node.block?.nodes.contains(where: { $0.name.text == AskDirective.key.rawValue }) == true else {
             log.report(
-                at: first.range, "'ask webhook' needs a block with 'key', by which its receiver knows who has sent it")
+                at: first.range, "'ask webhook' needs a block with 'key', so that the receiver can check the sender")
             return nil
         }
         guard let endpoint = HTTPEndpoint(words[1].text) else {
-            refuse(words[1], "\(words[1].shown) is no URL such as https://chat.example.com/hook")
+            refuse(words[1], "\(words[1].shown) is not a URL such as https://chat.example.com/hook")
             return nil
         }
         if !endpoint.isSecure, !endpoint.isLocal {
-            refuse(words[1], "a webhook is called by https", suggestion: "https" + words[1].text.dropFirst(4))
+            refuse(
+                words[1], "the URL of a webhook must be https, or on this machine",
+                suggestion: "https" + words[1].text.dropFirst(4))
             return nil
         }
         return key.map { Configuration.Webhook(endpoint: endpoint, key: $0) }

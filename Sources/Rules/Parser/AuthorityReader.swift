@@ -44,7 +44,7 @@ struct AuthorityReader: BlockReader {
         for needed in files where !said.contains(needed.rawValue) {
             log.report(
                 at: node.name.range,
-                "the authority has no '\(needed.rawValue)'; without 'certificate' and 'key' it is made in 'state'")
+                "the authority has no '\(needed.rawValue)': add it, or remove both and the CA is created in 'state'")
         }
     }
 
@@ -59,7 +59,7 @@ struct AuthorityReader: BlockReader {
         case .suffix(let end): return .domain(String(decoding: end.dropFirst(), as: UTF8.self), withItself: false)
         case .addresses(let prefix): return .addresses(prefix)
         case .any, .glob:
-            refuse(value, "\(value.shown) cannot stand in a certificate: '*' stands alone, before the first dot")
+            refuse(value, "\(value.shown) is not possible in a certificate: write '*' alone, before the first dot")
             return nil
         }
     }

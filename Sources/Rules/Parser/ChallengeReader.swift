@@ -48,17 +48,17 @@ enum ChallengeDirective: String, DirectiveName {
         case .host: .some("host patterns", repeats: true)
         case .port: .some("ports", repeats: true)
         case .protocol: .some("'http', 'https', 'ftp' or 'socks'")
-        case .realm: .some("realms, '*' for any run of characters", repeats: true)
+        case .realm: .some("realms, where '*' matches any characters", repeats: true)
         case .method: .some("authentication methods")
         case .proxy, .secure: .one("'yes' or 'no'")
         case .preempt: .one("'yes', 'no' or 'always'")
         case .client: .some("user names, addresses or blocks", repeats: true)
-        case .issuer: .some("distinguished names, '*' for any run of characters", repeats: true)
-        case .finding: .some("findings about a certificate")
+        case .issuer: .some("distinguished names, where '*' matches any characters", repeats: true)
+        case .finding: .some("problems of a certificate, such as expired")
         case .failures: .one("a number, or a range such as 1.. or 0..1")
         case .use: .some("the name of a credential", repeats: true)
         case .default, .reject, .cancel, .ask, .trust: .none(repeats: true)
-        case .allow: .some("findings about a certificate", repeats: true)
+        case .allow: .some("problems of a certificate, such as expired", repeats: true)
         case .pin: .some("pins such as sha256/BASE64", repeats: true)
         case .anchor: .some("paths, and perhaps 'only'", .path)
         case .name: .one("a host name or an address")
@@ -96,7 +96,7 @@ struct ChallengeReader: BlockReader {
             if !isModifier, !predicate(inner, &rule) {
                 if let answer {
                     let line = context.sources.file(answer.file)?.line(of: answer.bytes.lowerBound) ?? 0
-                    log.report(at: inner.range, "this challenge has its answer already, on line \(line)")
+                    log.report(at: inner.range, "this challenge already has an answer, on line \(line)")
                 } else {
                     answer = inner.node.range
                     rule.action = self.action(inner)
@@ -105,7 +105,7 @@ struct ChallengeReader: BlockReader {
             }
         }
         if let name, !draft.challengeNames.insert(name.text).inserted {
-            log.report(at: name.range, "a challenge \(name.shown) exists already")
+            log.report(at: name.range, "there is already a challenge \(name.shown)")
         }
         guard let answer else {
             // A word that is no directive was reported.
@@ -113,7 +113,7 @@ struct ChallengeReader: BlockReader {
             let names = directive.node.block?.nodes.map { ChallengeDirective(rawValue: $0.name.text) } ?? []
             if !names.contains(where: { answers.contains($0) }) {
                 let range = name?.range ?? directive.node.name.range
-                log.report(at: range, "this challenge has no answer: use, trust, default, reject, cancel or ask")
+                log.report(at: range, "this challenge has no answer: add use, trust, default, reject, cancel or ask")
             }
             return
         }
@@ -166,11 +166,11 @@ struct ChallengeReader: BlockReader {
         case .order:
             for value in directive.values {
                 guard let method = method(value) else { continue }
-                if rule.order.contains(method) { refuse(value, "\(value.shown) is said already") }
+                if rule.order.contains(method) { refuse(value, "\(value.shown) is written twice") }
                 if MethodSet.tls.contains(method) {
-                    refuse(value, "\(value.shown) is no challenge of a response; those can be put in order")
+                    refuse(value, "'order' cannot name \(value.shown): it is not a method of a response")
                 } else if method == .other {
-                    refuse(value, "\(value.shown) comes behind all methods that are known, and cannot be put in order")
+                    refuse(value, "'order' cannot name \(value.shown): it is always tried last")
                 }
                 rule.order.append(method)
             }
@@ -185,7 +185,7 @@ struct ChallengeReader: BlockReader {
         let isTrue = ["on", "true", "1"].contains(value.text)
         let isFalse = ["off", "false", "0", "never"].contains(value.text)
         refuse(
-            value, "\(value.shown) is neither 'yes' nor 'no' nor 'always'",
+            value, "\(value.shown) is none of 'yes', 'no' and 'always'",
             suggestion: isTrue ? "yes" : isFalse ? "no" : Suggestion.nearest(to: value.text, among: words))
         return nil
     }
@@ -244,7 +244,7 @@ struct ChallengeReader: BlockReader {
     private func use(_ values: [Value]) -> Configuration.ChallengeRule.Action {
         var names: [String] = []
         for value in values {
-            if names.contains(value.text) { refuse(value, "\(value.shown) is said already") }
+            if names.contains(value.text) { refuse(value, "\(value.shown) is written twice") }
             names.append(value.text)
             if names.count == Self.mostNames + 1 { refuse(value, "no more than \(Self.mostNames) credentials") }
         }
@@ -255,7 +255,7 @@ struct ChallengeReader: BlockReader {
         let parts = value.text.split(separator: ":", omittingEmptySubsequences: false)
         if parts.count == 2, let port = ValueParser.port(String(parts[1])) {
             let hint = value.source == .written ? "port \(port)" : "port"
-            refuse(value, "a host stands without its port; say '\(hint)' beside it", suggestion: String(parts[0]))
+            refuse(value, "write the host without its port, and add '\(hint)'", suggestion: String(parts[0]))
             return nil
         }
         return parse.hostPattern(value, value.text)
@@ -271,7 +271,7 @@ struct ChallengeReader: BlockReader {
         let words = AuthenticationMethod.allCases.filter { $0 != .default }.map(\.description)
         let isOther = ["unknown", "any"].contains(value.text)
         refuse(
-            value, "\(value.shown) is no authentication method",
+            value, "unknown method \(value.shown)",
             suggestion: isOther ? "other" : Suggestion.nearest(to: value.text, among: words))
         return nil
     }

@@ -61,21 +61,21 @@ struct ClientsReader: BlockReader {
             guard let needed = list, !words.contains(needed.rawValue)
             else { continue }
             let what = needed == .keytab ? "'keytab'" : "'\(needed.rawValue) file'"
-            log.report(at: range, "'authenticate \(method.rawValue)' needs \(what) and a path beside it")
+            log.report(at: range, "'authenticate \(method.rawValue)' needs \(what) and a path")
         }
         if let digest = methods.first(where: { $0.method == .digest }),
             !clients.realm.utf8.allSatisfy({ $0 < 0x80 })
         {
             log.report(
                 .warning, at: ranges[.realm] ?? digest.range,
-                "some clients cannot do Digest for a realm that is not ASCII, as \"\(clients.realm)\"")
+                "some clients fail with a Digest realm that is not ASCII, such as \"\(clients.realm)\"")
         }
         for (name, range) in ranges.sorted(by: { $0.value.bytes.lowerBound < $1.value.bytes.lowerBound })
         where !name.methods.isEmpty && !name.methods.contains(where: clients.methods.contains) {
             let sentence =
                 name == .users
-                ? "no one is asked for a password: 'authenticate basic' is not said"
-                : "this is used by 'authenticate \(name.methods[0].rawValue)', which is not said"
+                ? "clients do not log in: add 'authenticate basic'"
+                : "this has no effect without 'authenticate \(name.methods[0].rawValue)'"
             // A method that was refused there was reported.
             if !words.contains("authenticate") || !log.hasErrors { log.report(.warning, at: range, sentence) }
         }
@@ -92,7 +92,7 @@ struct ClientsReader: BlockReader {
             }
             guard let method = clientMethod(value) else { continue }
             if methods.contains(where: { $0.method == method }) {
-                refuse(value, "\(value.shown) is said already")
+                refuse(value, "\(value.shown) is written twice")
             } else {
                 methods.append((method, value.range))
             }
@@ -112,7 +112,7 @@ struct ClientsReader: BlockReader {
 
     private func realm(_ value: Value) -> String? {
         if value.text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
-            refuse(value, "a realm has no control characters")
+            refuse(value, "a realm cannot have control characters")
             return nil
         }
         return value.text
@@ -120,14 +120,15 @@ struct ClientsReader: BlockReader {
 
     private func principal(_ value: Value) -> PrincipalPattern? {
         if let pattern = PrincipalPattern(value.text) { return pattern }
-        refuse(value, "\(value.shown) is no principal such as alice@EXAMPLE.COM, *@EXAMPLE.COM or HTTP/*@EXAMPLE.COM")
+        refuse(
+            value, "\(value.shown) is not a principal such as alice@EXAMPLE.COM, *@EXAMPLE.COM or HTTP/*@EXAMPLE.COM")
         return nil
     }
 
     private func listFile(_ value: Value, _ word: String) -> ValueSource? {
         switch value.source {
         case .written, .environment:
-            refuse(value, "\(word) are read from a file: '\(word) file' and its path")
+            refuse(value, "write '\(word) file' and the path of the file")
             return nil
         case .file(let path): return .file(path)
         }

@@ -149,7 +149,7 @@ enum ContentKind: CaseIterable {
         case .kerberos: "a Kerberos principal"
         case .oauth: "a token that is fetched"
         case .token: "a token"
-        case .signature: "a key that signs"
+        case .signature: "a key that signs requests"
         case .pkcs12: "a PKCS#12 file"
         case .pkcs11: "a key in a token"
         case .pem: "a certificate and its key"

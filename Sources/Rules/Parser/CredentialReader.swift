@@ -24,7 +24,7 @@ struct CredentialReader: BlockReader {
             refuse(value, "a credential needs a name")
         } else if let first = names[ExactText(value.text)] {
             let place = context.sources.place(of: first)
-            log.report(at: value.range, "a credential \(value.shown) exists already, at \(place)")
+            log.report(at: value.range, "there is already a credential \(value.shown), at \(place)")
         } else {
             names[ExactText(value.text)] = value.range
         }
@@ -38,7 +38,8 @@ struct CredentialReader: BlockReader {
         // A word that is no directive was reported, and is probably the one that is missing.
         let isDoubtful = words.contains(nil)
         guard let kind = ContentKind(words.compactMap { $0 }) else {
-            let sentence = "the credential \(name.shown) has neither 'user' and 'password' nor 'certificate' and 'key'"
+            let sentence =
+                "the credential \(name.shown) is empty: add 'user' and 'password', or 'certificate' and 'key', or another kind"
             if !isDoubtful { log.report(at: name.range, sentence) }
             return nil
         }
@@ -89,11 +90,11 @@ struct CredentialReader: BlockReader {
     private func tokenURI(_ value: Value) -> String? {
         let text = Array(value.text.utf8)
         guard value.text.hasPrefix("pkcs11:"), text.count > 7 else {
-            refuse(value, "\(value.shown) is no PKCS#11 URI; one begins with 'pkcs11:'")
+            refuse(value, "\(value.shown) is not a PKCS#11 URI: it must begin with 'pkcs11:'")
             return nil
         }
         for attribute in ["pin-value=", "pin-source="] where text.firstIndex(ofWord: attribute) != nil {
-            refuse(value, "the PIN of a PKCS#11 URI stands in 'passphrase'")
+            refuse(value, "write the PIN in 'passphrase', not in the PKCS#11 URI")
             return nil
         }
         return value.text

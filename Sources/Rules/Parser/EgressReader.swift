@@ -60,7 +60,7 @@ struct EgressReader: BlockReader {
             let suggestion = Suggestion.nearest(to: text, among: classes)
             let isName = !(text.utf8.last?.isDigit ?? true) && text.contains(".")
             let isHost = suggestion == nil && isName && (try? HostPattern(text)) != nil
-            let hint = isHost ? "; a name is refused by 'route NAME { deny }'" : ""
+            let hint = isHost ? "; to refuse a name, write 'route NAME { deny }'" : ""
             refuse(
                 value, "\(value.shown) is not an address, a block or one of \(classes.joined(separator: ", "))\(hint)",
                 suggestion: suggestion)

@@ -58,7 +58,7 @@ struct FormReader: BlockReader {
         }
         guard let action, !signs.isEmpty, !fields.isEmpty else { return nil }
         if !fields.contains(where: { $0.value.contains(.password) }), !log.hasErrors {
-            log.report(at: node.name.range, "no field of this form is given the '{password}'")
+            log.report(at: node.name.range, "no field of this form has '{password}'")
         }
         return LoginForm(signs: signs, login: LoginTemplate(action: action, fields: fields, isJSON: isJSON))
     }
@@ -71,14 +71,15 @@ struct FormReader: BlockReader {
         let options = parse.options(SignWord.self, in: values[...], isSound: &isSound)
         for (index, option) in options.enumerated() {
             if options[..<index].contains(where: { $0.word == option.word }) {
-                refuse(option.keyword, "\(option.keyword.shown) is said already; another line is an alternative")
+                refuse(
+                    option.keyword, "\(option.keyword.shown) is written twice; write another line for an alternative")
             }
             guard let value = option.values.first else {
                 log.report(at: option.keyword.range, "\(option.keyword.shown) needs a value")
                 continue
             }
             if option.values.count > 1 {
-                refuse(option.values[1], "\(option.keyword.shown) takes one value; a text with blanks stands in quotes")
+                refuse(option.values[1], "\(option.keyword.shown) takes one value: put text with blanks in quotes")
             }
             switch option.word {
             case .status: status = parse.number(value, 100...599)
@@ -95,7 +96,7 @@ struct FormReader: BlockReader {
         let isWhole = value.text.hasPrefix("/") || value.text.hasPrefix("https://") || value.text.hasPrefix("http://")
         guard isWhole, value.text.utf8.allSatisfy({ $0 > .space && $0 < .delete }) else {
             let isPath = !value.text.isEmpty && value.text.utf8.allSatisfy { $0 > .space && $0 < .delete }
-            refuse(value, "\(value.shown) is no path such as /login", suggestion: isPath ? "/" + value.text : nil)
+            refuse(value, "\(value.shown) is not a path such as /login", suggestion: isPath ? "/" + value.text : nil)
             return nil
         }
         return value.text
@@ -103,13 +104,13 @@ struct FormReader: BlockReader {
 
     private func field(_ value: Value) -> LoginTemplate.Field? {
         guard let equals = value.text.firstIndex(of: "="), equals > value.text.startIndex else {
-            refuse(value, "\(value.shown) is no field such as user={user}")
+            refuse(value, "\(value.shown) is not a field such as user={user}")
             return nil
         }
         let words: [(String, LoginTemplate.Field.Part)] = [("user", .user), ("password", .password)]
         let text = value.text[value.text.index(after: equals)...]
         let parts = TemplateReader.parts(of: text, words, text: LoginTemplate.Field.Part.text) {
-            refuse(value, "a field is given '{user}' or '{password}', and not '{\($0)}'")
+            refuse(value, "unknown word '{\($0)}': a field can have '{user}' and '{password}'")
         }
         guard let parts else { return nil }
         return .init(name: String(value.text[..<equals]), value: parts)

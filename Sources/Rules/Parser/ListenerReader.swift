@@ -9,7 +9,7 @@ struct ListenerReader: BlockReader {
         let tls = self.tls(directive.values.dropFirst())
         guard let endpoint = parse.endpoint(value) else { return }
         if draft.configuration.listeners.contains(where: { $0.endpoint == endpoint }), endpoint.port != 0 {
-            log.report(at: value.range, "\(value.shown) is listened on already")
+            log.report(at: value.range, "there is already a 'listen' for \(value.shown)")
         }
         draft.configuration.listeners.append(.init(endpoint, tls: tls))
         draft.listeners.append(value.range)
@@ -20,7 +20,7 @@ struct ListenerReader: BlockReader {
         guard let head = values.first else { return nil }
         guard head.text == "tls", !head.isQuoted else {
             refuse(
-                head, "'listen' takes one address, and perhaps 'tls'",
+                head, "'listen' takes one address, and after it 'tls' or nothing",
                 suggestion: Suggestion.nearest(to: head.text, among: ["tls"]))
             return nil
         }
@@ -31,7 +31,7 @@ struct ListenerReader: BlockReader {
         let options = parse.options(ListenerWord.self, in: values.dropFirst(), isSound: &isSound)
         for (index, option) in options.enumerated() {
             if options[..<index].contains(where: { $0.word == option.word }) {
-                refuse(option.keyword, "\(option.keyword.shown) is said already")
+                refuse(option.keyword, "\(option.keyword.shown) is written twice")
             }
             switch option.word {
             case .certificate: certificate = parse.onePath(option)
@@ -57,7 +57,7 @@ struct ListenerReader: BlockReader {
         if isRequired { option.values.removeLast() }
         if option.values.count > 1 {
             refuse(
-                option.values[1], "behind the path of 'clients' may stand 'required'",
+                option.values[1], "only 'required' can follow the path of 'clients'",
                 suggestion: Suggestion.nearest(to: option.values[1].text, among: ["required"]))
         }
         option.values = Array(option.values.prefix(1))

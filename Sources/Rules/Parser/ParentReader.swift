@@ -45,13 +45,14 @@ struct ParentReader: BlockReader {
             }
         }
         if automatic != nil, let listed {
-            log.report(at: listed, "a parent is listed here or found by 'pac', and not both")
+            log.report(at: listed, "'pac' and a list of parents exclude each other")
         }
         checkParts(name, directive.node)
         if name.text.isEmpty || name.text == "direct" {
             refuse(name, name.text.isEmpty ? "a parent needs a name" : "'direct' in a route means no parent")
         } else if let first = draft.parents[name.text] {
-            log.report(at: name.range, "a parent \(name.shown) exists already, at \(context.sources.place(of: first))")
+            log.report(
+                at: name.range, "there is already a parent \(name.shown), at \(context.sources.place(of: first))")
             return
         }
         draft.parents[name.text] = name.range
@@ -66,17 +67,17 @@ struct ParentReader: BlockReader {
         guard !words.contains(nil), !words.contains(.pac) else { return }
         if !words.contains(where: { $0.flatMap { Configuration.Parent.Scheme(rawValue: $0.rawValue) } != nil }) {
             log.report(
-                at: name.range, "the parent \(name.shown) has no address: say 'http', 'https', 'socks5' or 'socks4a'")
+                at: name.range, "the parent \(name.shown) has no address: add 'http', 'https', 'socks5' or 'socks4a'")
         }
         if words.contains(.credentials), let said = node.block?.nodes.first(where: { $0.name.isWord("credentials") }) {
-            log.report(at: said.name.range, "'credentials' goes with 'pac'; parents that are listed may have them")
+            log.report(at: said.name.range, "'credentials' needs 'pac': listed parents can get credentials without it")
         }
     }
 
     private func hostAndPort(_ value: Value) -> Configuration.HostAndPort? {
         if let scheme = Array(value.text.utf8).firstIndex(ofWord: "://") {
             let rest = String(decoding: Array(value.text.utf8)[(scheme + 3)...].prefix { $0 != .slash }, as: UTF8.self)
-            refuse(value, "a host and a port are wanted, not a URL", suggestion: rest.isEmpty ? nil : rest)
+            refuse(value, "expected a host and a port, not a URL", suggestion: rest.isEmpty ? nil : rest)
             return nil
         }
         guard let (host, port) = parse.splitPort(value) else { return nil }
@@ -85,7 +86,9 @@ struct ParentReader: BlockReader {
             return nil
         }
         guard let name = parse.hostPattern(value, host)?.singleHost else {
-            if host.contains("*") || host.contains("/") { refuse(value, "\(value.shown) stands for many hosts") }
+            if host.contains("*") || host.contains("/") {
+                refuse(value, "\(value.shown) matches many hosts: write one host")
+            }
             return nil
         }
         return .init(host: name, port: port)

@@ -18,10 +18,12 @@ struct PlacementReader: BlockReader {
                 let value = value(directive, of: kind)
             else { continue }
             if placements.contains(where: { Self.areSame($0.place, place) }) {
-                refuse(name, "\(name.shown) is said already")
+                refuse(name, "\(name.shown) is written twice")
                 continue
             }
-            if placements.count == Self.mostPlaces { refuse(name, "no more than \(Self.mostPlaces) places") }
+            if placements.count == Self.mostPlaces {
+                refuse(name, "no more than \(Self.mostPlaces) lines of 'header' and 'query'")
+            }
             placements.append(CredentialPlacement(place, value: value))
         }
         return placements.count == said.count ? placements : nil
@@ -39,16 +41,16 @@ struct PlacementReader: BlockReader {
         let isName = !bytes.isEmpty && bytes.count <= Self.longestName
         if directive == .query {
             if isName, bytes.allSatisfy(\.isUnreserved) { return .parameter(name.text) }
-            refuse(name, "\(name.shown) is no name of a parameter: letters, digits and -._~, 64 at most")
+            refuse(name, "\(name.shown) is not a parameter name: use letters, digits and -._~, 64 at most")
             return nil
         }
         guard isName, bytes.allSatisfy(\.isTokenByte) else {
-            refuse(name, "\(name.shown) is no name of a field such as X-Api-Key")
+            refuse(name, "\(name.shown) is not a field name such as X-Api-Key")
             return nil
         }
         let lower = name.text.lowercased()
         if Self.reserved.contains(lower) || lower.hasPrefix("proxy-") {
-            refuse(name, "\(name.shown) is a field of the connection, or one that this proxy writes itself")
+            refuse(name, "the proxy writes \(name.shown) itself, or it belongs to the connection: use another field")
             return nil
         }
         return .field(name.text)
@@ -67,23 +69,25 @@ struct PlacementReader: BlockReader {
         }
         let value = directive.values[1]
         if directive.values.count > 2 {
-            refuse(directive.values[2], "'\(directive.name.rawValue)' takes a name and a value; blanks stand in quotes")
+            refuse(
+                directive.values[2],
+                "'\(directive.name.rawValue)' takes a name and a value: put text with blanks in quotes")
             return nil
         }
         guard value.text.utf8.allSatisfy({ $0 >= .space && $0 < .delete }), value.text.utf8.count <= Self.longestValue
         else {
-            refuse(value, "a value is written in ASCII, in \(Self.longestValue) characters at most")
+            refuse(value, "a value must be ASCII, and have \(Self.longestValue) characters at most")
             return nil
         }
         let known: [(String, CredentialPlacement.Part)] =
             isToken ? [("token", .token)] : [("user", .user), ("password", .password)]
         let parts = TemplateReader.parts(of: value.text[...], known, text: CredentialPlacement.Part.text) { _ in
-            refuse(value, "of this credential \(words) can stand in a value, and no other word in braces")
+            refuse(value, "unknown word in braces: this credential has \(words)")
         }
         guard let parts else { return nil }
         let hasCredential = parts.contains { if case .text = $0 { false } else { true } }
         if !hasCredential {
-            refuse(value, "nothing of the credential is in this value: \(words) \(isToken ? "stands" : "stand") for it")
+            refuse(value, "this value does not contain the credential: write \(words) in it")
             return nil
         }
         return parts

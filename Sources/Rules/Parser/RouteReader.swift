@@ -33,7 +33,7 @@ struct RouteReader: BlockReader {
         let inner = context.directives(RouteDirective.self, in: directive.node)
         for directive in inner {
             guard let next = Configuration.Route.Action(rawValue: directive.name.rawValue) else { continue }
-            if let action { log.report(at: directive.range, "this route says '\(action.rawValue)' already") }
+            if let action { log.report(at: directive.range, "this route already says '\(action.rawValue)'") }
             action = action ?? next
         }
         let upgrade = inner.first { $0.name == .upgrade }
@@ -41,11 +41,11 @@ struct RouteReader: BlockReader {
         guard let value = directive.values.first else { return }
         if directive.node.block?.nodes.isEmpty ?? true {
             let words = RouteDirective.vocabulary.map { "'\($0)'" }
-            log.report(at: value.range, "this route says nothing; it may say \(words.joined(separator: ", "))")
+            log.report(at: value.range, "this route is empty: add one of \(words.joined(separator: ", "))")
         }
         if action == .deny {
             for word in inner where Configuration.Route.Action(rawValue: word.name.rawValue) == nil {
-                log.report(at: word.node.name.range, "a denied route has no use for '\(word.name.rawValue)'")
+                log.report(at: word.node.name.range, "remove '\(word.name.rawValue)': it has no effect beside 'deny'")
             }
         }
         guard let (host, port) = parse.splitPort(value), let pattern = parse.hostPattern(value, host) else { return }
@@ -87,7 +87,7 @@ struct RouteReader: BlockReader {
         for option in said {
             switch option.word {
             case .minimum:
-                if minimum != nil { refuse(option.keyword, "'minimum' is said already") }
+                if minimum != nil { refuse(option.keyword, "'minimum' is already set") }
                 if option.values.isEmpty {
                     log.report(at: option.keyword.range, "'minimum' needs a version: 1.0, 1.1, 1.2 or 1.3")
                 }
@@ -105,7 +105,7 @@ struct RouteReader: BlockReader {
         if let version = TLSVersion(value.text) { return version }
         let digits = String(value.text.drop { !$0.isNumber })
         refuse(
-            value, "\(value.shown) is no version of TLS: 1.0, 1.1, 1.2 or 1.3",
+            value, "\(value.shown) is not a TLS version: write 1.0, 1.1, 1.2 or 1.3",
             suggestion: TLSVersion(digits)?.description ?? TLSVersion("1." + digits)?.description)
         return nil
     }
@@ -120,11 +120,11 @@ struct RouteReader: BlockReader {
             var names: Set<String> = []
             for value in values where !log.isFull {
                 if names.contains(value.text) {
-                    refuse(value, "\(value.shown) is said already")
+                    refuse(value, "\(value.shown) is written twice")
                 } else if value.text == "direct", !value.isQuoted {
                     names.insert(value.text)
                     hops.append(.direct)
-                    if value.range != values.last?.range { refuse(value, "'direct' always works: it stands last") }
+                    if value.range != values.last?.range { refuse(value, "write 'direct' last: it always works") }
                 } else if let parent = parents[value.text] {
                     names.insert(value.text)
                     used.insert(parent.name)
@@ -140,7 +140,9 @@ struct RouteReader: BlockReader {
         guard !log.hasErrors else { return }
         for parent in draft.configuration.parents where !used.contains(parent.name) {
             guard let range = draft.parents[parent.name] else { continue }
-            log.report(.warning, at: range, "no route goes through the parent \(Token.shown(parent.name))")
+            log.report(
+                .warning, at: range,
+                "no route uses the parent \(Token.shown(parent.name)): add 'via \(parent.name)' to a route")
         }
     }
 }

@@ -31,7 +31,10 @@ struct RuleChecks: BlockReader {
         let used = Set(draft.uses.map { ExactText($0.name) })
         for credential in draft.configuration.credentials where !used.contains(ExactText(credential.name)) {
             guard let range = draft.credentials[ExactText(credential.name)] else { continue }
-            log.report(.warning, at: range, "no challenge uses the credential \(Token.shown(credential.name))")
+            log.report(
+                .warning, at: range,
+                "no challenge uses the credential \(Token.shown(credential.name)): add a challenge with 'use \(credential.name)'"
+            )
         }
     }
 
@@ -53,7 +56,7 @@ struct RuleChecks: BlockReader {
         where !(listener.tls?.clients?.isRequired ?? false)
             && !loopback.contains(where: { $0.contains(listener.endpoint.address) })
         {
-            log.report(.warning, at: range, "anyone who reaches this address may use the proxy and its credentials")
+            log.report(.warning, at: range, "anyone who reaches this address can use the proxy and its credentials")
         }
     }
 
@@ -63,6 +66,7 @@ struct RuleChecks: BlockReader {
         else { return }
         log.report(
             .warning, at: range,
-            "anyone who reaches this address sees the metrics: say 127.0.0.1, or let the network keep others away")
+            "anyone who reaches this address can read the metrics: write 127.0.0.1, or block other clients by a firewall"
+        )
     }
 }

@@ -37,7 +37,7 @@ struct RuleWarnings: BlockReader {
             guard let earlier = challenges[..<index].first(where: { $0.covers(rule) }) else { continue }
             log.report(
                 .warning, at: draft.challenges[index].node.name.range,
-                "this challenge is never reached: \(earlier.rule) takes all that it could match")
+                "this challenge is never used: \(earlier.rule) matches all of its cases")
         }
         let routes = configuration.routes
         for (index, route) in routes.enumerated() where index < Self.compared {
@@ -47,25 +47,27 @@ struct RuleWarnings: BlockReader {
             guard let earlier else { continue }
             log.report(
                 .warning, at: draft.routes[index],
-                "this route is never reached: \(earlier.rule) takes all that it could match")
+                "this route is never used: \(earlier.rule) matches all of its cases")
         }
     }
 
     /// A collector that gets nothing.
     private func warnOfIdleTraces() {
         guard let range = draft.traces, !configuration.routes.contains(where: { $0.trace != .no }) else { return }
-        log.report(.warning, at: range, "no route says 'trace', so that there is nothing to collect")
+        log.report(
+            .warning, at: range,
+            "no route says 'trace', so there are no spans: add 'trace continue' or 'trace start' to a route")
     }
 
     private func warnOfWideAnswer(_ rule: Configuration.ChallengeRule, _ source: ChallengeSource) {
         guard rule.isProxy != true, rule.issuers.isEmpty, rule.isForAnyHost else { return }
         if let terms = rule.trustTerms, !terms.allow.isEmpty, terms.pins.isEmpty {
-            log.report(.warning, at: source.answer, "any server is forgiven these findings: say 'host'")
+            log.report(.warning, at: source.answer, "this forgives the findings for every server: add 'host'")
         }
         guard rule.isUse else { return }
         log.report(
             .warning, at: source.answer,
-            "any host that asks is given this credential: say 'host', or 'proxy yes' for a parent proxy")
+            "every host that asks gets this credential: add 'host', or 'proxy yes' for a parent proxy")
     }
 
     /// A rule that applies after more refusals than it lets a request have.
@@ -77,7 +79,7 @@ struct RuleWarnings: BlockReader {
         log.report(
             .warning, at: node.range,
             "this challenge never answers: it applies after \(refusals) refused \(refusals == 1 ? "answer" : "answers"), "
-                + "and allows \(rule.attempts) in all",
+                + "but allows only \(rule.attempts) in all",
             suggestion: ChallengeReader.attempts.contains(needed) ? "attempts \(needed)" : nil)
     }
 
@@ -89,7 +91,7 @@ struct RuleWarnings: BlockReader {
             let token = hosts.flatMap(\.arguments).first { $0.text.lowercased() == host.description }
             log.report(
                 .warning, at: token?.range ?? source.answer,
-                "anyone can register a name below \(suffix), and is given this credential: say which domain is meant")
+                "anyone can register a name below \(suffix), and gets this credential: write the domain that you mean")
         }
     }
 
@@ -112,7 +114,7 @@ struct RuleWarnings: BlockReader {
         guard let exposed else { return }
         log.report(
             .warning, at: source.answer,
-            "over http, \(exposed.words) in clear: say 'secure yes', or 'protocol' if it may")
+            "over http, \(exposed.words) unencrypted: add 'secure yes', or 'protocol http' if you mean it")
     }
 
     /// An answer that one client has shown is given for every other that the rule speaks of.
@@ -124,12 +126,13 @@ struct RuleWarnings: BlockReader {
         if rule.clients.isEmpty, !isOneMachine || !configuration.clients.methods.isEmpty {
             log.report(
                 .warning, at: node.name.range,
-                "every client is answered for by what one of them knows: say 'client', or 'persistence session'")
+                "one client's password answers for every client: add 'client', or 'persistence session'")
         }
         guard rule.isSecure == nil, rule.protocols.isEmpty, !rule.staysOnThisMachine, !isUpgraded(rule) else { return }
         log.report(
             .warning, at: node.name.range,
-            "over http, Basic sends a password that is learned in clear: say 'secure yes', or 'protocol' if it may")
+            "over http, Basic sends a learned password unencrypted: add 'secure yes', or 'protocol http' if you mean it"
+        )
     }
 
     /// Warns of a rule for https whose hosts have no route that decrypts it.
@@ -142,7 +145,7 @@ struct RuleWarnings: BlockReader {
         log.report(
             .warning, at: cause,
             "no route decrypts https for \(host), so this challenge "
-                + (isLimited ? "answers by http alone, where the method hides the password" : "never answers")
+                + (isLimited ? "answers only over http, where the method hides the password" : "never answers")
                 + ": add 'route \(host) { intercept }' or 'route \(host) { upgrade }'")
     }
 
@@ -191,18 +194,18 @@ struct RuleWarnings: BlockReader {
         let token = said.arguments.first { $0.text == first.rawValue }
         log.report(
             .warning, at: token?.range ?? said.name.range,
-            "without 'pin', anyone on the way can present a certificate with this finding")
+            "without 'pin', an attacker on the way can present such a certificate: add 'pin'")
     }
 
     private func warnOfEnd(_ terms: TrustTerms, _ source: ChallengeSource) {
         guard let until = terms.until, let today = context.reader.today, let node = source.said(.until) else { return }
         let left = until.number - today.number
         if left < 0 {
-            log.report(.warning, at: node.range, "this day is past: the challenge does not apply any more")
+            log.report(.warning, at: node.range, "this rule has expired: remove it, or write a later day")
         } else if left <= 14 {
             let days = left == 1 ? "1 more day" : "\(left) more days"
             let when = left == 0 ? "today is its last day" : "it has \(days)"
-            log.report(.warning, at: node.range, "the challenge soon does not apply any more: \(when)")
+            log.report(.warning, at: node.range, "this rule expires soon: \(when)")
         }
     }
 
@@ -212,7 +215,7 @@ struct RuleWarnings: BlockReader {
         for (route, range) in zip(configuration.routes, draft.routes)
         where route.action == .intercept && !authority.mayPermit(route.host) {
             log.report(
-                .warning, at: range, "none of these hosts can be intercepted: the authority's 'names' leave them out")
+                .warning, at: range, "none of these hosts can be intercepted: add them to 'authority { names … }'")
         }
     }
 }

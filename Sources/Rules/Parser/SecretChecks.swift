@@ -9,10 +9,10 @@ struct SecretChecks: BlockReader {
 
     private func warnOfPaths() {
         for (word, value) in context.valuesForUse where value.source == .written && looksLikePath(value, of: word) {
-            let home = value.text.hasPrefix("~") ? ", and a whole path: '~' is not expanded" : ""
+            let home = value.text.hasPrefix("~") ? ", and write the full path, because '~' is not expanded" : ""
             log.report(
                 .warning, at: value.range,
-                "this looks like a path, and the path itself is taken for the \(word): say 'file' before it\(home)")
+                "this looks like a path, but is used as the \(word) itself: write 'file' before it\(home)")
         }
     }
 

@@ -56,7 +56,7 @@ struct SettingsReader: BlockReader {
         guard directive.values.count > 1 else { return }
         let destination = directive.values[1]
         if format == .off {
-            log.report(at: destination.range, "'log off' takes nothing more")
+            log.report(at: destination.range, "nothing can follow 'log off'")
             return
         }
         switch (destination.text, directive.values.count) {
@@ -70,7 +70,7 @@ struct SettingsReader: BlockReader {
             let words = ["stdout", "stderr", "file", "syslog"]
             if words.contains(destination.text) {
                 let extra = directive.values[["file", "syslog"].contains(destination.text) ? 3 : 2]
-                log.report(at: extra.range, "nothing more may follow here")
+                log.report(at: extra.range, "nothing can follow here")
             } else {
                 log.report(
                     at: destination.range, "a log goes to 'stdout', 'stderr', 'syslog', or 'file' and a path",

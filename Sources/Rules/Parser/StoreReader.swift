@@ -30,14 +30,14 @@ struct StoreReader: BlockReader {
         switch kind {
         case .sqlite:
             if case .file = value.source {
-                refuse(value, "'file' has no meaning here: a path stands alone")
+                refuse(value, "remove 'file' here: write the path alone")
                 return nil
             }
             return .init(place: .sqlite(storePath(value)), key: key)
         case .postgresql:
             let words = directive.node.block?.nodes.map(\.name.text) ?? []
             if !words.contains(StoreDirective.key.rawValue) {
-                log.report(at: head.range, "'store postgresql' needs a block with 'key', which all of its users share")
+                log.report(at: head.range, "'store postgresql' needs a block with 'key', the same for all proxies")
             }
             guard let connection = parse.secret(value) else { return nil }
             return .init(place: .postgresql(connection), key: key)

@@ -11,13 +11,13 @@ struct TokenReader: BlockReader {
         let parts = principal.text.split(separator: "@", omittingEmptySubsequences: false)
         if parts.count > 2 || parts.contains(where: \.isEmpty) || principal.text.utf8.contains(where: { $0 <= .space })
         {
-            refuse(principal, "\(principal.shown) is no principal such as svc@EXAMPLE.COM")
+            refuse(principal, "\(principal.shown) is not a principal such as svc@EXAMPLE.COM")
         }
         guard let proof = proofs.first, let value = proof.values.first else {
             log.report(at: name.range, "the credential \(name.shown) has no 'keytab', 'ccache' or 'password'")
             return nil
         }
-        refuseOthers(proofs, "a principal is proved in one way")
+        refuseOthers(proofs, "write only one of 'keytab', 'ccache' and 'password'")
         switch proof.name {
         case .keytab: return KerberosSource(principal: principal.text, proof: .keytab(context.kerberosFile(value)))
         case .ccache: return KerberosSource(principal: principal.text, proof: .cache(ticketCache(value)))
@@ -32,7 +32,7 @@ struct TokenReader: BlockReader {
         if value.text.hasPrefix("MEMORY:") {
             refuse(
                 value,
-                "a MEMORY cache belongs to one process, and no other program can fill it: name a cache of the type FILE, "
+                "another program cannot fill a MEMORY cache: use a cache of the type FILE, "
                     + "DIR, KCM or KEYRING")
         }
         return name
@@ -40,7 +40,7 @@ struct TokenReader: BlockReader {
 
     func oauth(_ block: CredentialBlock) -> OAuthSource? {
         let grants = block.said([.refreshToken, .assertion])
-        refuseOthers(grants, "a token is fetched in one way")
+        refuseOthers(grants, "write only one grant")
         guard let endpoint = block.value(.oauth2).flatMap(tokenEndpoint), let clientID = block.value(.clientID),
             let proof = proof(block)
         else { return nil }
@@ -51,10 +51,10 @@ struct TokenReader: BlockReader {
         } else if proof == .none, let directive = block.directive(.clientID) {
             log.report(
                 at: directive.node.name.range,
-                "nothing proves who this client is: say 'client-secret', 'key', or 'certificate' and 'key'")
+                "the client cannot prove its identity: add 'client-secret', 'key', or 'certificate' and 'key'")
         }
         for scope in block.values(.scope) where scope.text.isEmpty || !scope.text.utf8.allSatisfy(\.isOfScope) {
-            refuse(scope, "\(scope.shown) is no scope")
+            refuse(scope, "\(scope.shown) is not a scope")
         }
         return OAuthSource(
             endpoint: endpoint, clientID: clientID.text, proof: proof, grant: grant,
@@ -67,7 +67,7 @@ struct TokenReader: BlockReader {
         var proof = OAuthSource.Proof.none
         if let value = block.value(.clientSecret) {
             guard let secret = parse.secret(value) else { return nil }
-            refuseOthers(block.said([.clientSecret, .key, .certificate]), "a client proves itself in one way")
+            refuseOthers(block.said([.clientSecret, .key, .certificate]), "write only one proof of the client")
             companions.removeFirst()
             let way = block.value(.clientAuthentication).flatMap { parse.keyword($0, SecretPlace.self) }
             proof = .secret(secret, inBody: way == .post)
@@ -91,8 +91,8 @@ struct TokenReader: BlockReader {
             log.report(
                 at: directive.node.name.range,
                 isForKeyAlone
-                    ? "a certificate proves the client by itself: '\(directive.name.rawValue)' goes with 'key' alone"
-                    : "'\(directive.name.rawValue)' goes with '\(partner)', which is not said")
+                    ? "remove '\(directive.name.rawValue)': it is for a 'key' without a certificate"
+                    : "'\(directive.name.rawValue)' needs '\(partner)'")
         }
         return proof
     }
@@ -102,7 +102,7 @@ struct TokenReader: BlockReader {
         switch value.text {
         case "endpoint": return nil
         case "issuer":
-            refuse(value, "the endpoint does not say who its issuer is: write its URL, as in https://id.example.com")
+            refuse(value, "write the issuer's URL, such as https://id.example.com")
             return nil
         default: return value.text
         }
@@ -111,11 +111,13 @@ struct TokenReader: BlockReader {
     /// RFC 6749 section 3.2: a URL without a fragment, by TLS.
     private func tokenEndpoint(_ value: Value) -> HTTPEndpoint? {
         guard let endpoint = HTTPEndpoint(value.text) else {
-            refuse(value, "\(value.shown) is no URL of a token endpoint such as https://id.example.com/token")
+            refuse(value, "\(value.shown) is not the URL of a token endpoint such as https://id.example.com/token")
             return nil
         }
         if !endpoint.isSecure, !endpoint.isLocal {
-            refuse(value, "a token endpoint is asked by https", suggestion: "https" + value.text.dropFirst(4))
+            refuse(
+                value, "the URL of a token endpoint must be https, or on this machine",
+                suggestion: "https" + value.text.dropFirst(4))
             return nil
         }
         return endpoint
@@ -146,7 +148,7 @@ struct TokenReader: BlockReader {
         for other in directives.dropFirst() {
             log.report(
                 at: other.node.name.range,
-                "'\(other.name.rawValue)' does not go with '\(first.name.rawValue)': \(reason)")
+                "'\(other.name.rawValue)' and '\(first.name.rawValue)' exclude each other: \(reason)")
         }
     }
 }

@@ -13,7 +13,7 @@ enum TracesDirective: String, DirectiveName {
         switch self {
         case .collector: .one("a URL such as https://otel.example.com:4318")
         case .serviceName: .one("a name")
-        case .sample: .one("a number of percent")
+        case .sample: .one("a percentage")
         case .header: .some("a field's name, then 'file' and a path, or 'env' and a name", .atUse, repeats: true)
         }
     }
@@ -26,7 +26,7 @@ struct TracesReader: BlockReader {
     func read(_ directive: Directive<FileDirective>) -> Configuration.Traces? {
         let inner = context.directives(TracesDirective.self, in: directive.node)
         guard let collector = inner.first(where: { $0.name == .collector }) else {
-            log.report(at: directive.node.name.range, "'traces' needs a 'collector', to which the spans go")
+            log.report(at: directive.node.name.range, "'traces' needs a 'collector'")
             return nil
         }
         guard let value = collector.values.first, let endpoint = endpoint(value) else { return nil }
@@ -41,7 +41,9 @@ struct TracesReader: BlockReader {
             }
         }
         if !traces.headers.isEmpty, !endpoint.isSecure, !endpoint.isLocal {
-            refuse(value, "fields with secrets go by https", suggestion: "https" + value.text.dropFirst(4))
+            refuse(
+                value, "a field with a secret needs an https collector, or one on this machine",
+                suggestion: "https" + value.text.dropFirst(4))
         }
         return traces
     }
@@ -49,7 +51,7 @@ struct TracesReader: BlockReader {
     /// A URL without a path is that of the collector as a whole, as OpenTelemetry's exporters have it.
     private func endpoint(_ value: Value) -> HTTPEndpoint? {
         guard let endpoint = HTTPEndpoint(value.text) else {
-            refuse(value, "\(value.shown) is no URL such as https://otel.example.com:4318")
+            refuse(value, "\(value.shown) is not a URL such as https://otel.example.com:4318")
             return nil
         }
         return endpoint.target == "/" ? HTTPEndpoint("\(endpoint)v1/traces") : endpoint
@@ -62,11 +64,11 @@ struct TracesReader: BlockReader {
             return nil
         }
         guard name.source == .written, name.text.utf8.allSatisfy(\.isTokenByte), !name.text.isEmpty else {
-            refuse(name, "\(name.shown) is no name of a field")
+            refuse(name, "\(name.shown) is not a field name")
             return nil
         }
         if Self.own.contains(name.text.lowercased()) {
-            refuse(name, "the proxy itself says \(name.shown)")
+            refuse(name, "the proxy writes \(name.shown) itself: use another field")
             return nil
         }
         switch directive.values[1].source {
@@ -75,7 +77,7 @@ struct TracesReader: BlockReader {
         case .written:
             refuse(
                 directive.values[1],
-                "the value does not stand in the rule file: say 'file' and a path, or 'env' and a name")
+                "do not write the value in the rule file: write 'file' and a path, or 'env' and a name")
             return nil
         }
     }

@@ -13,7 +13,7 @@ struct UnaskedChecks: BlockReader {
         if let placed, let said, rule.preemption != .always {
             log.report(
                 at: said.arguments.first?.range ?? said.range,
-                "\(Token.shown(placed.name)) waits for no challenge: say 'preempt always', or leave it out")
+                "\(Token.shown(placed.name)) is always preemptive: write 'preempt always', or remove 'preempt'")
             return
         }
         let subject: String
@@ -22,11 +22,11 @@ struct UnaskedChecks: BlockReader {
             subject = "'preempt always'"
             range = said.range
             guard rule.isUse else {
-                log.report(at: range, "'preempt always' goes with 'use', and this challenge says '\(rule.actionWords)'")
+                log.report(at: range, "'preempt always' needs 'use', but this challenge says '\(rule.actionWords)'")
                 return
             }
         } else if let placed {
-            subject = "\(Token.shown(placed.name)), which is sent unasked,"
+            subject = "\(Token.shown(placed.name)), which is sent preemptively,"
             range = source.answer
         } else {
             return
@@ -41,21 +41,20 @@ struct UnaskedChecks: BlockReader {
     /// - Parameter isPlaced: whether the credential has a place of its own, which a parent would pass on.
     private func fault(of rule: Configuration.ChallengeRule, isPlaced: Bool) -> String? {
         if rule.isProxy == true, isPlaced {
-            return "goes with origins: a parent proxy reads Proxy-Authorization alone"
+            return "is for servers: a parent proxy reads only Proxy-Authorization"
         }
-        if !rule.namesHosts { return "needs 'host': no other server is to see the credential" }
+        if !rule.namesHosts { return "needs 'host', so that no other server gets the credential" }
         if rule.isSecure != true, !rule.staysOnThisMachine {
             if rule.isProxy != true {
-                return "needs 'secure yes': over http anyone on the way can read the credential"
+                return "needs 'secure yes': http sends the credential unencrypted"
             }
             if rule.isSecure == nil {
-                return "needs 'secure yes' for a parent by https; 'secure no' lets anyone on the way to a parent by "
-                    + "http read the credential"
+                return "needs 'secure yes' for a parent by https; with 'secure no', http sends the credential unencrypted"
             }
         }
         let schemes: [NetworkProtocol] = [.http, .https]
         if !rule.protocols.isEmpty, !rule.protocols.contains(where: schemes.contains) {
-            return "goes with http and https: a login of another protocol is always asked for"
+            return "is for http and https: other protocols always ask for a login"
         }
         return nil
     }
@@ -64,7 +63,7 @@ struct UnaskedChecks: BlockReader {
         for predicate in [ChallengeDirective.realm, .failures, .issuer, .finding] {
             guard let node = source.said(predicate) else { continue }
             log.report(
-                at: node.name.range, "\(subject) waits for no challenge, and '\(predicate.rawValue)' speaks of one")
+                at: node.name.range, "\(subject) answers no challenge: remove '\(predicate.rawValue)'")
         }
     }
 
@@ -75,18 +74,18 @@ struct UnaskedChecks: BlockReader {
     ) {
         guard let credential = used.first else { return }
         if used.count > 1 {
-            log.report(at: range, "'preempt always' sends one credential, and this challenge names \(used.count)")
+            log.report(at: range, "'preempt always' sends one credential, but this challenge names \(used.count)")
             return
         }
         switch credential.content {
         case .token, .oauth: break
         case .password:
             guard let methods = source.said(.method) else {
-                log.report(at: range, "a password goes unasked by Basic alone: say 'method basic' beside this")
+                log.report(at: range, "'preempt always' with a password needs 'method basic'")
                 return
             }
             for token in methods.arguments where token.text != AuthenticationMethod.basic.rawValue {
-                log.report(at: token.range, "\(token.shown) answers a challenge, and cannot be sent unasked")
+                log.report(at: token.range, "\(token.shown) cannot be sent preemptively: it needs a challenge")
             }
         case .identity, .kerberos, .signature, .placed:
             let sentence =

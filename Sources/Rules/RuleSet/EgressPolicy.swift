@@ -122,11 +122,11 @@ public enum EgressDecision: Sendable, Equatable {
     /// One lower-case sentence without a period.
     public var reason: String {
         switch self {
-        case .permitted: "no egress entry speaks of the address"
+        case .permitted: "no egress entry matches the address"
         case .permittedBy(let rule): "allowed by \(rule.words)"
         case .refusedBy(let rule): "denied by \(rule.words)"
         case .refusedByDefault(let addressClass):
-            "\(addressClass.rawValue) addresses are refused unless an egress entry allows them"
+            "\(addressClass.rawValue) addresses are refused unless 'egress' allows them"
         }
     }
 }

@@ -132,7 +132,7 @@ struct Lexer {
             offset += 1
         } else {
             let end = bytes[(offset + 1)...].firstIndex { $0 & 0xC0 != 0x80 } ?? bytes.count
-            let fault = "an escape that does not exist; the escapes are \\\" \\\\ \\n \\t"
+            let fault = "unknown escape; the escapes are \\\" \\\\ \\n \\t"
             faults.append(Fault(range: range(start..<end), sentence: fault))
             offset = end
         }

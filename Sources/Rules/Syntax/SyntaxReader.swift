@@ -70,17 +70,17 @@ struct SyntaxReader<Reader: SourceReader> {
             if blocks.count > frame.depth {
                 closeBlock(isClosed: true)
             } else {
-                log.report(at: token.range, "no block is open here")
+                log.report(at: token.range, "'}' without a '{'")
             }
         }
     }
 
     private mutating func openBlock(_ brace: Token, in frame: Frame) {
         if pending == nil, let last = takeLast(of: frame.file) {
-            log.report(at: brace.range, "a block begins on the line of its directive")
+            log.report(at: brace.range, "write the '{' on the line of its directive")
             pending = last
         }
-        if pending == nil { log.report(at: brace.range, "a block needs a directive before it") }
+        if pending == nil { log.report(at: brace.range, "a '{' needs a directive before it") }
         if blocks.count >= SyntaxLimits.blockDepth {
             log.report(at: brace.range, "blocks are nested more than \(SyntaxLimits.blockDepth) deep")
             frames[frames.count - 1].next = frame.tokens.count
@@ -144,7 +144,7 @@ struct SyntaxReader<Reader: SourceReader> {
         }
         let path = including.resolve(target.text)
         if frames.contains(where: { $0.path == path }) {
-            log.report(at: target.range, "\(target.shown) is being read already: the files include each other")
+            log.report(at: target.range, "\(target.shown) includes itself, directly or through other files")
         } else if frames.count > SyntaxLimits.includeDepth {
             log.report(at: target.range, "files are included more than \(SyntaxLimits.includeDepth) deep")
         } else if sources.files.count >= SyntaxLimits.files {
@@ -155,7 +155,7 @@ struct SyntaxReader<Reader: SourceReader> {
                 open(path, bytes, includedFrom: node.range)
             } catch {
                 let isGlob = target.text.utf8.contains { "*?[".utf8.contains($0) }
-                let hint = isGlob ? "; 'include' reads one file, and no globs: say it for each file" : ""
+                let hint = isGlob ? "; 'include' takes no '*': write one 'include' for each file" : ""
                 log.report(at: target.range, "cannot read \(Token.shown(path)): \(error)\(hint)")
             }
         }

@@ -147,10 +147,10 @@ public enum AuthorityError: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .identity(let error): "\(error)"
         case .mayNotSign: "the certificate is not an authority's: it may not sign others"
-        case .expired: "the authority's certificate has expired"
-        case .notYetValid: "the authority's certificate is not valid yet"
-        case .outOfBounds(let name): "the authority's name constraints do not let it speak for \(name)"
-        case .unusableName(let name): "no certificate can be made out to the name '\(name)'"
+        case .expired: "the CA certificate has expired: run 'attache authority renew'"
+        case .notYetValid: "the CA certificate is not valid yet"
+        case .outOfBounds(let name): "the CA's name constraints do not allow \(name)"
+        case .unusableName(let name): "no certificate can be made for the name '\(name)'"
         case .outOfMemory: "OpenSSL has no memory left"
         }
     }

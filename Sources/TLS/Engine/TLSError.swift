@@ -48,10 +48,10 @@ extension TLSError {
 extension TLSError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .alert(let alert): "the peer broke the TLS connection off: \(alert)"
-        case .identityWanted(let alert): "the server wants a client certificate: \(alert)"
+        case .alert(let alert): "the peer stopped the TLS connection: \(alert)"
+        case .identityWanted(let alert): "the server asks for a client certificate: \(alert)"
         case .peer(let reason): "TLS with the peer failed: \(reason)"
-        case .truncated: "the peer ended the TLS connection without saying so"
+        case .truncated: "the peer closed the TLS connection without close_notify"
         case .serverChanged: "the server renegotiated with another certificate"
         case .trustRefused: "the server's certificate is not trusted"
         case .noIdentity(let name?): "there is no certificate for \(name)"

@@ -115,8 +115,8 @@ public enum IdentityError: Error, Sendable, Hashable, CustomStringConvertible {
         case .passphraseMissing: "the private key is encrypted, and no passphrase is given"
         case .wrongPassphrase: "the passphrase does not open the private key"
         case .legacyProviderMissing:
-            "it is encrypted with an old algorithm, for which OpenSSL's legacy provider is needed and not installed: "
-                + "install it, or encrypt the key anew"
+            "it is encrypted with an old algorithm, and OpenSSL's legacy provider is not installed: "
+                + "install it, or encrypt the key again"
         case .tooLarge(let limit): "it is larger than \(limit) bytes"
         case .noTokenProvider: "a pkcs11: URI needs OpenSSL's provider pkcs11, which cannot be loaded"
         case .noSuchObject:

@@ -115,33 +115,35 @@ extension Complaint {
         if let listed, kind == .revoked { return words(of: listed, certificate) }
         switch code {
         case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT: return "\(certificate) is its own issuer"
-        case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN: return "the chain ends in \(certificate), which is no anchor"
+        case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN: return "the chain ends in \(certificate), which is not a known root"
         case X509_V_ERR_CERT_UNTRUSTED, X509_V_ERR_CERT_REJECTED:
-            return "the anchors do not let \(certificate) speak for servers"
+            return "the known roots do not allow \(certificate) for servers"
         case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
             X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
             if isCutOff { return "the issuer of \(certificate) was not looked for" }
             return FindingWords.incompleteChain(certificate)
-        case X509_V_ERR_CERT_HAS_EXPIRED: return "\(certificate) ended on \(CertificateTime.date(certificate.notAfter))"
+        case X509_V_ERR_CERT_HAS_EXPIRED:
+            return "\(certificate) expired on \(CertificateTime.date(certificate.notAfter))"
         case X509_V_ERR_CERT_NOT_YET_VALID:
-            return "\(certificate) begins on \(CertificateTime.date(certificate.notBefore))"
+            return "\(certificate) is valid from \(CertificateTime.date(certificate.notBefore)) on"
         case X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL:
             return kind == .weakKey ? FindingWords.weakKey(certificate) : "the key of \(certificate) cannot be read"
         case X509_V_ERR_CA_MD_TOO_WEAK: return FindingWords.weakSignature(certificate)
-        case X509_V_ERR_INVALID_CA: return "\(certificate) is no authority"
+        case X509_V_ERR_INVALID_CA: return "\(certificate) is not a CA"
         case X509_V_ERR_INVALID_PURPOSE:
             return "\(certificate) is not for \(depth == 0 ? "servers" : "issuing certificates of servers")"
-        case X509_V_ERR_KEYUSAGE_NO_CERTSIGN: return "the key usage of \(certificate) does not let it sign certificates"
-        case X509_V_ERR_PERMITTED_VIOLATION: return "an authority does not permit the names of \(certificate)"
-        case X509_V_ERR_EXCLUDED_VIOLATION: return "an authority excludes a name of \(certificate)"
+        case X509_V_ERR_KEYUSAGE_NO_CERTSIGN:
+            return "the key usage of \(certificate) does not allow it to sign certificates"
+        case X509_V_ERR_PERMITTED_VIOLATION: return "a CA does not permit the names of \(certificate)"
+        case X509_V_ERR_EXCLUDED_VIOLATION: return "a CA excludes a name of \(certificate)"
         case X509_V_ERR_PATH_LENGTH_EXCEEDED:
             let allowed = X509_get_pathlen(certificate.handle)
-            return "\(certificate) allows \(allowed) authorities below it, and there are more"
-        case X509_V_ERR_CERT_CHAIN_TOO_LONG: return "more than \(TrustAnchors.depth) authorities"
+            return "\(certificate) allows \(allowed) CAs below it, and there are more"
+        case X509_V_ERR_CERT_CHAIN_TOO_LONG: return "more than \(TrustAnchors.depth) CAs"
         case X509_V_ERR_UNHANDLED_CRITICAL_EXTENSION:
             let numbers = certificate.unknownCriticalExtensions.prefix(5).joined(separator: ", ")
-            return "\(certificate) has a critical extension that is not known: \(numbers)"
-        case X509_V_ERR_CERT_SIGNATURE_FAILURE: return "the signature of \(certificate) does not fit"
+            return "\(certificate) has an unknown critical extension: \(numbers)"
+        case X509_V_ERR_CERT_SIGNATURE_FAILURE: return "the signature of \(certificate) is wrong"
         case X509_V_ERR_UNSPECIFIED where X509_get0_pubkey(certificate.handle) == nil:
             return "the key of \(certificate) cannot be read"
         default: return breach(by: certificate)
@@ -157,7 +159,7 @@ extension Complaint {
             "\(certificate) does not identify its key (RFC 5280 section 4.2.1.2)"
         case X509_V_ERR_CA_CERT_MISSING_KEY_USAGE: "\(certificate) has no key usage (RFC 5280 section 4.2.1.3)"
         case X509_V_ERR_KU_KEY_CERT_SIGN_INVALID_FOR_NON_CA:
-            "\(certificate) may sign certificates but is no authority (RFC 5280 section 4.2.1.3)"
+            "\(certificate) may sign certificates but is not a CA (RFC 5280 section 4.2.1.3)"
         case X509_V_ERR_CA_BCONS_NOT_CRITICAL:
             "the basic constraints of \(certificate) are not critical (RFC 5280 section 4.2.1.9)"
         case X509_V_ERR_EMPTY_SUBJECT_SAN_NOT_CRITICAL:
@@ -171,7 +173,7 @@ extension Complaint {
         case X509_V_ERR_CERT_REVOKED: return FindingWords.revoked(certificate, listed.date, listed.reason)
         case X509_V_ERR_CRL_HAS_EXPIRED:
             let date = listed.nextUpdate.map { " on \(CertificateTime.date($0))" } ?? ""
-            return "\(certificate) may be revoked: the list of \(listed.issuer) ended\(date)"
+            return "\(certificate) may be revoked: the list of \(listed.issuer) expired\(date)"
         default:
             return "\(certificate) may be revoked, the list of \(listed.issuer) is not usable: \(Self.message(code))"
         }
@@ -187,7 +189,7 @@ extension Complaint {
 enum FindingWords {
     static func wrongName(_ name: ServerName, _ leaf: Certificate) -> String {
         let names = leaf.subjectAlternativeNames
-        guard !names.isEmpty else { return "\(leaf) has no alternative names, and its common name does not count" }
+        guard !names.isEmpty else { return "\(leaf) has no alternative names, and its common name is not used" }
         let shown = names.prefix(5).map(words).joined(separator: ", ")
         let more = names.count > 5 ? " and \(names.count - 5) more" : ""
         return "\(leaf) is for \(VisibleText.shortened(shown))\(more), not for \(words(name))"
@@ -206,7 +208,7 @@ enum FindingWords {
 
     static func incompleteChain(_ certificate: Certificate) -> String {
         let issuer = VisibleText.shortened(DistinguishedName.text(of: X509_get_issuer_name(certificate.handle)))
-        return "the issuer of \(certificate) is neither an anchor nor among the certificates that were sent"
+        return "the issuer of \(certificate) is neither a known root nor among the server's certificates"
             + (issuer.isEmpty ? "" : ": \(issuer)")
     }
 

@@ -12,7 +12,7 @@ struct PathChecks {
         check(name, chain.leaf, verification)
         if !chain.leaf.allows(chain.keyExchange) {
             let use = chain.keyExchange == .signed ? "sign the handshake" : "encrypt the handshake's secret"
-            add(.wrongUsage, "the key usage of \(chain.leaf) does not let it \(use)")
+            add(.wrongUsage, "the key usage of \(chain.leaf) does not allow it to \(use)")
         }
         if !verification.isAnchored { checkEnd(verification.path, chain.others) }
         checkStaple(chain, verification.path, seconds)
@@ -42,11 +42,11 @@ struct PathChecks {
         }
         if last.hasLongExponent { return }
         if last.seemsSelfSigned {
-            if !last.isSelfSigned { add(.invalid, "the signature of \(last) does not fit its own key") }
+            if !last.isSelfSigned { add(.invalid, "the signature of \(last) does not match its own key") }
             return
         }
         switch SignatureStrength(last) {
-        case .unknown: add(.invalid, "\(last) is signed with an algorithm that is not known")
+        case .unknown: add(.invalid, "\(last) is signed with an unknown algorithm")
         case .bits(let bits):
             if bits < SignatureStrength.enough { add(.weakSignature, FindingWords.weakSignature(last)) }
         }
@@ -58,7 +58,7 @@ struct PathChecks {
         guard let issuer = path.count > 1 ? path[1] : chain.leaf.seemsSelfSigned ? chain.leaf : nil else {
             if let demanding {
                 let what = chain.staple == nil ? "none came" : "the one that came cannot be checked without its issuer"
-                add(.missingStaple, "\(demanding) demands a stapled OCSP response, and \(what)")
+                add(.missingStaple, "\(demanding) requires a stapled OCSP response, and \(what)")
             }
             return
         }
@@ -68,7 +68,7 @@ struct PathChecks {
         case .unusable(let why): add(.missingStaple, "the stapled response for \(chain.leaf) \(why)")
         case .absent:
             if let demanding {
-                add(.missingStaple, "\(demanding) demands a stapled OCSP response, and none came")
+                add(.missingStaple, "\(demanding) requires a stapled OCSP response, and the server sent none")
             }
         }
     }

@@ -90,13 +90,13 @@ enum RevocationReason {
     static func words(_ code: Int) -> String? {
         switch code {
         case 1: "its key was compromised"
-        case 2: "its authority was compromised"
+        case 2: "its CA was compromised"
         case 3: "its holder changed"
         case 4: "it was superseded"
         case 5: "it is no longer used"
         case 6: "it is on hold"
         case 9: "a privilege was withdrawn"
-        case 10: "an authority for attributes was compromised"
+        case 10: "an attribute authority was compromised"
         default: nil
         }
     }

@@ -27,7 +27,7 @@ enum StapledResponse {
             return
         }
         guard let basic = OCSP_response_get1_basic(parsed) else {
-            self = .unusable("is of a kind that is not known")
+            self = .unusable("is of an unknown kind")
             return
         }
         defer { OCSP_BASICRESP_free(basic) }
@@ -62,11 +62,11 @@ enum StapledResponse {
         }
         // Without an end nobody could tell a replayed response from a fresh one (RFC 5019 section 2.2.4).
         guard let end = CertificateTime.seconds(next) else {
-            self = .unusable("does not say until when it holds")
+            self = .unusable("has no end of validity")
             return
         }
         guard end >= seconds - Self.skew else {
-            self = .unusable("ended on \(CertificateTime.date(end))")
+            self = .unusable("expired on \(CertificateTime.date(end))")
             return
         }
         self = .good

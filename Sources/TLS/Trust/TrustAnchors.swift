@@ -211,10 +211,10 @@ public enum TrustAnchorsError: Error, Equatable, Sendable, CustomStringConvertib
 
     public var description: String {
         switch self {
-        case .absent(let path): "there are no trust anchors: \(path) does not exist, and nothing else holds any"
-        case .unreadable(let path, let reason): "cannot read the trust anchors in \(path): \(reason)"
-        case .damaged(let path, let error): "no trust anchors in \(path): \(error)"
-        case .outOfMemory: "no memory for the trust anchors"
+        case .absent(let path): "there are no root certificates: \(path) does not exist; install ca-certificates"
+        case .unreadable(let path, let reason): "cannot read the root certificates in \(path): \(reason)"
+        case .damaged(let path, let error): "no root certificates in \(path): \(error)"
+        case .outOfMemory: "no memory for the root certificates"
         }
     }
 }

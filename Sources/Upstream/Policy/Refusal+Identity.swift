@@ -8,7 +8,7 @@ extension Refusal {
         guard case .cancelled(let reason)? = progress.end else { return nil }
         self.init(
             .badGateway, .httpRequestDenied,
-            "\(choice.space.host) port \(choice.space.port) wants a client certificate, and \(reason)")
+            "\(choice.space.host) port \(choice.space.port) asks for a client certificate, but \(reason)")
         explanation = IdentityReport(choice).text
         question = progress.question
     }
@@ -18,7 +18,7 @@ extension Refusal {
         let peer = "\(choice.space.host) port \(choice.space.port)"
         let report = IdentityReport(choice)
         self.init(
-            .badGateway, .tlsAlertReceived, "\(peer) \(report.predicate): it broke the connection off (\(alert))")
+            .badGateway, .tlsAlertReceived, "\(peer) \(report.predicate): it stopped the connection (\(alert))")
         self.alert = alert
         explanation = report.text
     }

@@ -18,7 +18,7 @@ extension Refusal {
         let entries = shown.compactMap { egress.entry(allowing: $0, port: port) }
         if let address = shown.first, entries.isEmpty {
             refusal.explanation =
-                "The rule file denies this very address: \(egress.permits(address, port: port).reason)."
+                "The rule file denies this address: \(egress.permits(address, port: port).reason)."
         } else if !entries.isEmpty {
             refusal.explanation = line("allow \(entries.joined(separator: " "))", in: "egress")
         }
@@ -29,7 +29,7 @@ extension Refusal {
     public static func tunnelPort(_ port: UInt16, of host: String, by egress: EgressPolicy) -> Refusal {
         var refusal = Refusal(
             .forbidden, .httpRequestDenied,
-            "the rules of this proxy do not let tunnels go to \(host) port \(port)")
+            "the rules of this proxy do not allow tunnels to \(host) port \(port)")
         refusal.explanation = line("connect-ports \(egress.connectPorts(with: port))", in: "egress")
         return refusal
     }

@@ -12,7 +12,7 @@ extension Refusal {
             self.init(.gatewayTimeout, .connectionTimeout, "\(peer) did not finish its TLS handshake in time")
         case .connection, .tls(.truncated):
             self.init(
-                .badGateway, .connectionTerminated, "\(peer) ended the connection in the middle of its TLS handshake")
+                .badGateway, .connectionTerminated, "\(peer) closed the connection in its TLS handshake")
         case .tls(let error):
             self.init(error, peer: peer)
         }
@@ -25,22 +25,22 @@ extension Refusal {
         case .alert(.noApplicationProtocol):
             self.init(
                 .badGateway, .tlsAlertReceived,
-                "\(peer) does not speak HTTP/1.1, as servers do that speak only HTTP/2, which this proxy does not speak with servers: it broke the TLS connection off (no application protocol)"
+                "\(peer) does not speak HTTP/1.1, only HTTP/2, which this proxy does not support: it stopped the TLS connection (no application protocol)"
             )
             alert = .noApplicationProtocol
         case .alert(let alert):
-            self.init(.badGateway, .tlsAlertReceived, "\(peer) broke the TLS connection off: \(alert)")
+            self.init(.badGateway, .tlsAlertReceived, "\(peer) stopped the TLS connection: \(alert)")
             self.alert = alert
             if alert == .protocolVersion { name("it speaks no TLS that is new enough") }
         case .identityWanted(let alert):
             self.init(
                 .badGateway, .tlsAlertReceived,
-                "\(peer) wants a client certificate, and no rule shows one: it broke the connection off (\(alert))")
+                "\(peer) asks for a client certificate, but no rule shows one: it stopped the connection (\(alert))")
             self.alert = alert
         case .truncated, .transport:
             self.init(.badGateway, .connectionTerminated, "the TLS connection to \(peer) broke")
         case .peer(let reason):
-            self.init(.badGateway, .tlsProtocolError, "no TLS with \(peer): \(reason)")
+            self.init(.badGateway, .tlsProtocolError, "TLS with \(peer) failed: \(reason)")
             if let need = Self.oldNeeds.first(where: { reason.contains($0.words) })?.need { name(need) }
         case .serverChanged:
             self.init(
@@ -50,7 +50,7 @@ extension Refusal {
         case .unusableIdentity(let reason):
             self.init(
                 .internalServerError, .proxyConfigurationError,
-                "the certificate that a rule wants to be shown to \(peer) cannot be used: \(reason)")
+                "the client certificate for \(peer) cannot be used: \(reason)")
         case .noIdentity, .clientRefused, .local:
             self.init(.internalServerError, .proxyInternalError, "this proxy cannot speak TLS with \(peer)")
         }

@@ -11,7 +11,7 @@ extension TrustRefusal {
         switch reason {
         case .findings(let left):
             cause = left.findings.map(\.rawValue).joined(separator: ", ")
-        case .otherKey: cause = "its key is none of those that \(rule ?? "the rule") names"
+        case .otherKey: cause = "its key is not one of the pins of \(rule ?? "the rule")"
         case .rule: cause = "\(rule ?? "a rule") refuses it"
         }
         if let report { cause += "; \(report)" }
@@ -27,13 +27,13 @@ extension TrustRefusal {
     private func explanation(host: String, port: UInt16, evaluation: TrustEvaluation) -> String? {
         var lines: [String] = []
         if !evaluation.findings.isEmpty {
-            lines.append("What was found:")
+            lines.append("Problems:")
             lines += evaluation.findings.map { "  \($0)" }
             lines.append("")
         }
         if reason == .rule { return lines.isEmpty ? nil : lines.dropLast().joined(separator: "\n") }
         if reason == .otherKey {
-            lines.append("The server was given another key, or another server answers in its place.")
+            lines.append("The server has a new key, or another server answers instead of it.")
         }
         let forgivable = evaluation.provenKinds
         if let doubt = SuggestedTrustRule.sentence(onDoubtsOf: evaluation) {
@@ -45,7 +45,7 @@ extension TrustRefusal {
         let suggestion = SuggestedTrustRule(
             host: host, port: port, findings: forgivable, pin: evaluation.leaf.publicKeyPin, today: .today)
         let place = rule.map { ", in front of rule \($0)" } ?? ""
-        lines.append("To trust this server with this key in spite of that, put these lines into the rule file\(place):")
+        lines.append("To trust this server with this key anyway, add these lines to the rule file\(place):")
         lines.append("")
         return lines.joined(separator: "\n") + "\n" + suggestion.text
     }

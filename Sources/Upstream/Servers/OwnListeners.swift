@@ -64,7 +64,7 @@ extension Refusal {
         case .proxy:
             self.init(
                 .badGateway, .proxyLoopDetected,
-                "\(host) port \(port) is this proxy itself: the request would run in a circle")
+                "\(host) port \(port) is this proxy itself: that would be a loop")
         case .admin:
             self.init(
                 .forbidden, .destinationIPProhibited,

@@ -152,7 +152,7 @@ final class IdentityChoice {
             return Decision(.rejectProtectionSpace, reason: reason)
         case .cancel?:
             return Decision(
-                .cancelAuthenticationChallenge, reason: "\(reason) asks, and the operator said no")
+                .cancelAuthenticationChallenge, reason: "\(reason) asks the operator, who refused")
         case .password?, .trust?, nil: break
         }
         if let chosen, !challenge.refused.contains(chosen.version), pause(of: chosen.version) == nil {

@@ -29,14 +29,14 @@ struct IdentityReport {
 
     /// What the server says, as the predicate of a sentence about it.
     var predicate: String {
-        if case .cancelled(let reason)? = choice.progress.end { return "wants a client certificate, and \(reason)" }
+        if case .cancelled(let reason)? = choice.progress.end { return "asks for a client certificate, but \(reason)" }
         if let refusal = choice.progress.refusals.last {
             return "refused the client certificate of credential \(refusal.version.name) (\(refusal.words))"
         }
         if choice.progress.end == nil, let name = choice.shown.name {
             return "was shown the client certificate of credential \(name)"
         }
-        return "wants a client certificate, and \(reason ?? "no rule shows one")"
+        return "asks for a client certificate, but \(reason ?? "no rule shows one")"
     }
 
     /// Why none was shown, where there was one.
@@ -48,7 +48,7 @@ struct IdentityReport {
             case .rejected where choice.progress.isRejectedByOperator:
                 return "\(by(ruling.rule)) asks the operator, who rejected that"
             case .rejected where ruling.action == .reject: return "\(by(ruling.rule)) rejects that"
-            case .rejected: return "\(by(ruling.rule)) shows it none, since it does not accept their issuers"
+            case .rejected: return "\(by(ruling.rule)) shows none, because it does not accept their issuers"
             default: return nil
             }
         case .cancelled?, nil: return nil
@@ -71,18 +71,18 @@ struct IdentityReport {
     var text: String {
         var lines: [String] = []
         if challenge.distinguishedNames.isEmpty {
-            lines.append("It does not say whose certificates it accepts.")
+            lines.append("It does not say which issuers it accepts.")
         } else {
-            lines.append("It accepts certificates that are issued by:")
+            lines.append("It accepts certificates of these issuers:")
             lines += Self.listed(challenge.distinguishedNames.map(Self.shortened))
         }
         let identities = identities
         if !identities.isEmpty {
-            lines += ["", "The certificates that there are, and what became of them:"]
+            lines += ["", "The proxy's certificates, and what happened to them:"]
             lines += Self.listed(identities)
         }
         if let suggestion {
-            lines += ["", "To show it one, put lines like these into the rule file:", ""] + suggestion
+            lines += ["", "To show one, add lines like these to the rule file:", ""] + suggestion
         }
         return lines.joined(separator: "\n")
     }
@@ -157,7 +157,7 @@ struct IdentityReport {
     private func foreign(_ credential: Credential) -> String? {
         guard !choice.issuers.isEmpty, !choice.isAccepted(credential) else { return nil }
         let issuer = (credential.identity as? Identity)?.leaf.issuer.map { "\($0)" } ?? "nobody"
-        return "it is issued by \(Self.shortened(issuer)), whom the server does not accept"
+        return "its issuer is \(Self.shortened(issuer)), which the server does not accept"
     }
 
     private func by(_ rule: RuleReference?) -> String { rule.map { "rule \($0.title)" } ?? "no rule" }

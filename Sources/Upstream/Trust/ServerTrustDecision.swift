@@ -28,7 +28,7 @@ public enum ServerTrustDecision<Verified: Sendable>: Sendable {
             self.init(standard, on: nil, by: ruling.rule, foundAtFirst: standard.kindsFound, exceptions)
             if case .refused(var refusal) = self {
                 let rule = ruling.rule.map { "rule \($0)" } ?? "a rule"
-                refusal.report = "\(rule) only reports: it would have answered '\(ruling.action.words)'"
+                refusal.report = "\(rule) has 'mode report': it would have answered '\(ruling.action.words)'"
                 self = .refused(refusal)
             }
             return

@@ -33,7 +33,7 @@ public struct SuggestedTrustRule: Sendable {
     public static func sentence(onDoubtsOf evaluation: TrustEvaluation) -> String? {
         guard evaluation.findings.contains(where: \.isDoubt) else { return nil }
         return
-            "Whether a certificate is revoked is not known: give the route a newer revocation list, or one that can be used."
+            "It is unknown whether a certificate is revoked: give the route a newer revocation list, or one that can be used."
     }
 
     /// A `challenge` as it is pasted, with a line feed at its end.

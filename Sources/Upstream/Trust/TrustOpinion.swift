@@ -29,7 +29,7 @@ public struct TrustOpinion: Sendable {
         let unlisted = (evaluationOnTerms ?? evaluation).unlisted
         if unlisted.isEmpty { return nil }
         let names = unlisted.map { "\($0)" }.joined(separator: ", ")
-        return "No revocation list of the route speaks for \(names): counted as not revoked."
+        return "No revocation list of the route is for \(names): counted as not revoked."
     }
 
     init(
@@ -75,7 +75,7 @@ public struct TrustOpinion: Sendable {
         case .findings(let left):
             let words = left.findings.map(\.rawValue).joined(separator: ", ")
             return "not trusted: \(words)" + (rule.map { ", which \($0) does not forgive" } ?? "")
-        case .otherKey: return "not trusted: its key is none of those that \(rule ?? "the rule") names"
+        case .otherKey: return "not trusted: its key is not one of the pins of \(rule ?? "the rule")"
         case .rule: return "not trusted: \(rule ?? "a rule") refuses it"
         }
     }

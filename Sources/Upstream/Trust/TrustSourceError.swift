@@ -19,7 +19,7 @@ public enum TrustSourceError: Error, Sendable, CustomStringConvertible {
         case .damaged(let path, let error): "cannot use \(path): \(error)"
         case .anchors(let sentence): sentence
         case .deltaList(let path):
-            "\(path) has a delta list, which is left out: what only that names counts as not revoked"
+            "\(path) has a delta list, which is ignored: certificates that only this list names count as not revoked"
         case .unlisted(let certificate, let issuer, let paths):
             "no revocation list of \(issuer) in \(paths.joined(separator: " ")): what it issued, as \(certificate), counts "
                 + "as not revoked"

@@ -181,9 +181,9 @@ public struct Dialer {
             return Refusal(.badGateway, .destinationIPUnroutable, "there is no route to \(peer)")
         case _ where error.isLocalResource:
             return Refusal(
-                .serviceUnavailable, .connectionLimitReached, "this proxy has no connection left to offer; try again")
+                .serviceUnavailable, .connectionLimitReached, "this proxy has no connection left; try again")
         default:
-            return Refusal(.badGateway, .destinationUnavailable, "no connection to \(peer) could be made")
+            return Refusal(.badGateway, .destinationUnavailable, "cannot connect to \(peer)")
         }
     }
 }

@@ -28,15 +28,15 @@ extension Refusal {
         }
         var refusal: Refusal
         if let note {
-            refusal = Refusal(.badGateway, .httpRequestDenied, "\(title) wants a credential: \(note)")
+            refusal = Refusal(.badGateway, .httpRequestDenied, "\(title) asks for a login: \(note)")
         } else if schemes.isEmpty {
             refusal = Refusal(
                 .badGateway, .httpProtocolError,
-                "\(title) wants a credential and does not say which (\(status.rawValue) without challenge)")
+                "\(title) asks for a login, but does not say which (\(status.rawValue) without challenge)")
         } else {
             refusal = Refusal(
                 .badGateway, .proxyConfigurationError,
-                "\(title) wants a credential (\(schemes.joined(separator: ", "))), and no rule gives it one")
+                "\(title) asks for a login (\(schemes.joined(separator: ", "))), but no rule has one for it")
             refusal.explanation = linesToAnswer(parent)
         }
         refusal.receivedStatus = status
@@ -61,7 +61,7 @@ extension Refusal {
     /// A SOCKS server's words.
     public static func refused(_ error: SOCKSError, by parent: Parent, to origin: UpstreamServer) -> Refusal {
         let (title, place) = (parent.origin.title, "\(origin.hostText) port \(origin.port)")
-        let words = "\(title) opened no way to \(place)"
+        let words = "\(title) did not connect to \(place)"
         switch error {
         case .refused(2): return Refusal(.badGateway, .httpRequestDenied, "\(words): its rules do not allow it")
         case .refused(3), .refused(4):
@@ -80,7 +80,7 @@ extension Refusal {
     private static func linesToAnswer(_ parent: Parent) -> String {
         let (host, port) = (parent.origin.hostText, parent.origin.port)
         return """
-            To give it one, put lines like these into the rule file:
+            To log in, add lines like these to the rule file:
 
             credential parent { user NAME; password file /path/to/password }
             challenge "\(host)" { proxy yes; host \(host); port \(port); use parent }

@@ -68,7 +68,7 @@ struct Arguments: Sendable {
             throw error("option '--\(option.name)' needs a value: \(option.label)")
         }
         if values[option.name] != nil, !option.isRepeatable {
-            throw error("option '--\(option.name)' stands more than once")
+            throw error("option '--\(option.name)' is written twice")
         }
         values[option.name, default: []].append(value)
     }

@@ -62,7 +62,7 @@ struct CommandSyntax: Sendable {
     }
 
     /// Where a wrong command line is sent.
-    var hint: String { "\(usage)\n'attache \(name) --help' tells more" }
+    var hint: String { "\(usage)\n'attache \(name) --help' says more" }
 }
 
 /// An option that a command takes, `--name VALUE` or `--name=VALUE`, or `--name` alone.

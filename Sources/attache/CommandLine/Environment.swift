@@ -41,7 +41,7 @@ enum StatePath {
 
     /// - Parameter what: the things that were to be kept.
     static func unknown(for what: String) -> String {
-        "there is no directory to keep \(what) in: this user has no home, so say it in the rule file, as in: "
+        "there is no directory for \(what), because this user has no home: write one in the rule file, such as: "
             + "state /var/lib/attache"
     }
 
@@ -50,8 +50,8 @@ enum StatePath {
     /// - Parameter said: the path behind `state`.
     static func danger(_ said: String?) -> String? {
         guard let path = find(said), DurableFile.isOpenToOthers(path) else { return nil }
-        return "other users may write to the state directory \(path), where they could pose as this proxy: run "
-            + "'chmod o-w \(ShellWord.quoted(path))', or name a directory below it, which is made with mode 700"
+        return "other users can write to the state directory \(path), and could pose as this proxy: run "
+            + "'chmod o-w \(ShellWord.quoted(path))', or name a directory below it, which is created with mode 700"
     }
 
     private static func absolute(_ path: String?) -> String? {

@@ -45,7 +45,7 @@ enum PasswordEntry {
         do throws(IOError) {
             let terminal = try Terminal()
             answers.first = try terminal.askUnseen("Password: ")
-            answers.second = answers.first == nil ? nil : try terminal.askUnseen("The same again: ")
+            answers.second = answers.first == nil ? nil : try terminal.askUnseen("Repeat it: ")
         } catch { throw .failed("\(error)") }
         guard let first = answers.first, let second = answers.second else { throw .failed("no password was given") }
         return (first, second)
@@ -55,7 +55,8 @@ enum PasswordEntry {
         if password.isEmpty { return "the password is empty" }
         if password.count > longest { return tooLong(longest) }
         if method == .bcrypt, password.count > longestForBcrypt {
-            return "bcrypt looks at no more than \(longestForBcrypt) bytes of a password, and this one is longer"
+            return
+                "bcrypt uses only \(longestForBcrypt) bytes of a password, and this one is longer: use another --method"
         }
         // RFC 7617 section 2: no client can send one.
         if password.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return "the password has a control character in it" }

@@ -12,14 +12,14 @@ struct AdminCommand: Command {
                 summary: ["the rule file it runs with; default: ./proxy.conf, else /etc/attache/proxy.conf"])
         ],
         details: """
-            ACTION is 'token'. Asks the running proxy for a link to its dashboard, at the address that
-            'admin' names. The link logs in once, within \(DashboardAccess.tokenMinutes) minutes; whoever has it sees what the
-            proxy does, and may act. The session ends after half an hour without a page open.
-
-            The proxy is reached by the socket 'control' in the directory that 'state' names, as its own
-            user or as root. Where none runs the exit status is 1.
+            ACTION is 'token'. It prints a link to the dashboard of the running proxy, at the address that
+            'admin' names. The link logs in once, within 10 minutes. Anyone with the link sees what the proxy
+            does and can change it. The session ends half an hour after the last page was closed.
 
                 attache admin token
+
+            The proxy is reached by the socket 'control' in the directory that 'state' names. Run the command as
+            the proxy's user or as root. If no proxy runs, the exit status is 1.
             """)
 
     private let proxy: RunningProxy

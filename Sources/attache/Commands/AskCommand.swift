@@ -16,44 +16,46 @@ struct AskCommand: Command {
             CommandOption(
                 name: "config", value: "FILE",
                 summary: ["the rule file it runs with; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
-            CommandOption(name: "json", summary: ["one JSON array of the challenges that wait, or of the answers"]),
+            CommandOption(name: "json", summary: ["print one JSON array of the waiting challenges, or of the answers"]),
             CommandOption(
                 name: "persistence", value: "HOW",
-                summary: ["how long the answer holds: none, session (which is usual) or permanent"]),
+                summary: ["how long to save the answer: none, session (default) or permanent"]),
             CommandOption(
                 name: "password-file", value: "FILE",
-                summary: ["where the password stands; '-': on standard input; default: the terminal"]),
+                summary: ["the file with the password; '-': standard input; default: the terminal"]),
             CommandOption(
                 name: "until", value: "DAY",
-                summary: ["with trust: the last day of the exception, YYYY-MM-DD; default: 30 days from now"]),
+                summary: ["for trust: the last day of the exception, YYYY-MM-DD; default: in 30 days"]),
         ],
         details: """
-            A request whose challenge a rule says 'ask' about is held until somebody answers, for as long as
-            'timeouts { ask }' says, and then refused. Without an operand this shows the challenges that
-            wait, and 'answer' answers one: with a credential of the rule file; with a user, and a password
-            that is asked for; by an exception for the key of a server's certificate; to go on to the
-            response's next challenge; or to refuse the request.
+            If a rule says 'ask', a request waits for your answer, for as long as 'timeouts { ask }' says. Then
+            it is refused. Without an operand, this shows the challenges that wait. 'answer ID' answers one:
 
+                attache ask
                 attache ask answer 7 use ci
                 attache ask answer 7 user builder
                 attache ask answer 7 trust --until 2099-12-31
                 attache ask answer 7 reject
                 attache ask answer 7 cancel
 
-            The answer is for all requests that wait with it. By --persistence it also holds for later ones:
-            session keeps a password for the session of each client that it was accepted for, and another
-            answer until the rule file is reloaded or the proxy ends; permanent puts a password into the
-            store; none keeps nothing.
+            'use' sends a credential of the rule file. 'user' asks you for the password. 'trust' makes an
+            exception for the key of the server's certificate. 'reject' goes to the next challenge of the
+            response. 'cancel' refuses the request.
 
-            'answers' shows the answers that hold for later requests, each with the number of its question,
-            and 'forget' takes one back: the next such challenge is a question again. An exception for a key
-            goes from the store with it. Those of earlier runs, and passwords, 'attache credential list' has.
+            The answer is for all requests that wait for it. --persistence saves it for later requests. session
+            saves a password for the session of each client for which the server accepted it, and any other
+            answer until the rule file is reloaded or the proxy stops. permanent saves a password in the store.
+            none saves nothing.
+
+            'answers' shows the saved answers, each with the ID of its question. 'forget' removes one: the next
+            such challenge is a question again. An exception for a key is removed from the store too. Passwords,
+            and exceptions of earlier runs, are in 'attache credential list'.
 
                 attache ask answers
                 attache ask forget 7
 
-            The proxy is reached by the socket 'control' in the directory that 'state' names, as its own
-            user or as root.
+            The proxy is reached by the socket 'control' in the directory that 'state' names. Run the command as
+            the proxy's user or as root.
             """)
 
     private let proxy: RunningProxy
@@ -79,12 +81,12 @@ struct AskCommand: Command {
         case "answer": deed = .answer(try Self.answer(arguments, into: &query))
         case "forget":
             guard let id = arguments.operand(1), Int(id) != nil, arguments.operand(2) == nil else {
-                throw arguments.error("say the number of the answer: 'forget ID'; 'attache ask answers' has it")
+                throw arguments.error("'forget' needs the ID of an answer; 'attache ask answers' shows it")
             }
             query.add("id", id)
             deed = .forget
         case nil, "answers":
-            if arguments.operand(1) != nil { throw arguments.error("'answers' takes nothing more") }
+            if arguments.operand(1) != nil { throw arguments.error("'answers' takes no further words") }
             if !arguments.has("json") { query.add("format", "text") }
             deed = verb == nil ? .showQuestions : .showAnswers
         case let verb?:
@@ -101,16 +103,16 @@ struct AskCommand: Command {
 
     private static func answer(_ arguments: Arguments, into query: inout ControlQuery) throws(CommandError) -> String {
         guard let id = arguments.operand(1), let act = arguments.operand(2) else {
-            throw arguments.error("say which question, and the answer: 'answer ID \(acts.joined(separator: "|"))'")
+            throw arguments.error("'answer' needs an ID and an answer: 'answer ID \(acts.joined(separator: "|"))'")
         }
-        guard Int(id) != nil else { throw arguments.error("'\(Console.printable(id))' is no question's number") }
+        guard Int(id) != nil else { throw arguments.error("'\(Console.printable(id))' is not the ID of a question") }
         guard acts.contains(act) else { throw arguments.error(Arguments.unknown("answer", act, among: acts)) }
         let needsName = act == "use" || act == "user"
         let name = arguments.operand(3)
         if needsName, name == nil {
             throw arguments.error(act == "use" ? "'use' needs the name of a credential" : "'user' needs a user's name")
         }
-        if !needsName, name != nil { throw arguments.error("'\(act)' takes nothing more") }
+        if !needsName, name != nil { throw arguments.error("'\(act)' takes no further words") }
         if act != "user", arguments.has("password-file") {
             throw arguments.error("'--password-file' belongs to 'user'")
         }
@@ -126,8 +128,8 @@ struct AskCommand: Command {
 
     func run() throws(CommandError) -> Int32 {
         switch deed {
-        case .showQuestions: return try show("/questions", or: "no challenge waits for an answer")
-        case .showAnswers: return try show("/answers", or: "no answer holds for later requests")
+        case .showQuestions: return try show("/questions", or: "no challenge is waiting")
+        case .showAnswers: return try show("/answers", or: "no answer is saved")
         case .answer(let act):
             let password = act == "user" ? try PasswordEntry.read(from: arguments.value(of: "password-file")) : nil
             return try post("/questions/answer", with: password)

@@ -6,7 +6,7 @@ import TLS
 /// `attache authority`: shows or replaces who issues the certificates of intercepted tunnels.
 struct AuthorityCommand: Command {
     static let syntax = CommandSyntax(
-        name: "authority", summary: "show or replace the issuer of intercepted tunnels' certificates",
+        name: "authority", summary: "export or renew the CA for intercepted https",
         operands: [CommandOperand(name: "ACTION", choices: Action.allCases.map(\.rawValue))],
         options: [
             CommandOption(
@@ -14,23 +14,23 @@ struct AuthorityCommand: Command {
                 summary: ["the rule file; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
             CommandOption(
                 name: "format", value: "FORMAT",
-                summary: ["of the export: pem (default), der, or p12-truststore for Java"],
+                summary: ["pem (default), der, or p12-truststore for Java"],
                 choices: AuthorityExport.Format.allCases.map(\.rawValue)),
             CommandOption(
                 name: "output", value: "FILE",
-                summary: ["where the export goes; default: standard output"]),
+                summary: ["the file to write; default: standard output"]),
         ],
         details: """
             ACTION is 'export' or 'renew'.
 
-            'export' writes the authority's certificate, for clients to trust; it is made first if there is
-            none yet. The password of a p12-truststore is changeit, as Java expects.
+                attache authority export > attache-ca.pem
+
+            'export' writes the CA certificate, for clients to trust. If there is none yet, it is created. The
+            password of a p12-truststore is changeit, as Java expects.
 
             'renew' makes a new certificate with a new key, and keeps the old certificate as ca.old.pem. A
-            running proxy takes it over at once: its clients have to trust the new one from then on. An
-            authority of your own, which 'authority' names in the rule file, is renewed where it was made.
-
-                attache authority export > attache-ca.pem
+            running proxy uses it at once, and its clients must trust the new one from then on. A CA of your
+            own, named by 'authority' in the rule file, must be renewed where it was made.
             """)
 
     private enum Action: String, CaseIterable {
@@ -56,7 +56,7 @@ struct AuthorityCommand: Command {
         }
         output = arguments.value(of: "output")
         if action == .renew, arguments.value(of: "format") ?? output != nil {
-            throw arguments.error("'renew' writes no certificate: --format and --output belong to 'export'")
+            throw arguments.error("--format and --output are for 'export' only")
         }
         self.action = action
         self.format = format
@@ -83,15 +83,15 @@ struct AuthorityCommand: Command {
 
     private func renew() throws(CommandError) {
         if case .files(let certificate, _, _) = store.place {
-            throw .configuration("the authority \(certificate) is your own: renew it where it was made")
+            throw .configuration("the CA \(certificate) is your own: renew it where it was made")
         }
         do throws(AuthorityProblem) {
             try store.renew(host: Environment.hostName, at: Self.now)
             let certificate = try store.certificate(host: Environment.hostName, at: Self.now)
-            Console.print("new authority: \(certificate), valid until \(certificate.lastDay)")
+            Console.print("new CA: \(certificate), valid until \(certificate.lastDay)")
         } catch { throw .failed("\(error)") }
         Console.error(
-            "a running proxy takes it over at once, and its clients have to trust it: attache authority export")
+            "a running proxy uses it at once; its clients must trust it: attache authority export")
     }
 }
 
@@ -117,9 +117,9 @@ private struct AuthorityExport {
                 try DurableFile.write(bytes.span, to: output, mode: 0o644)
             } catch { throw .failed("\(error)") }
         } else if !format.isText, Terminal.isStandardOutput {
-            throw .failed("\(format.rawValue) is not for a terminal: say where it goes with --output FILE")
+            throw .failed("\(format.rawValue) cannot go to a terminal: use --output FILE")
         } else if OutputFile.standardOutput.write(bytes) != .all {
-            throw .failed("standard output takes no more")
+            throw .failed("cannot write to standard output")
         }
         if Terminal.isStandardError { Console.write(hints) }
     }
@@ -144,18 +144,19 @@ private struct AuthorityExport {
         let uses =
             switch format {
             case .pem, .der:
-                format.isText ? Self.uses(ofPEM: file) : "  Windows, Java and Android import \(file) as it is."
+                format.isText ? Self.uses(ofPEM: file) : "  Windows, Java and Android import \(file) unchanged."
             case .p12TrustStore:
                 """
                   Java   -Djavax.net.ssl.trustStore=\(file) -Djavax.net.ssl.trustStorePassword=\(Self.password)
-                         takes it in the place of its own authorities
+                         replaces Java's own CAs
                 """
             }
         return """
 
             \(certificate)
             valid until \(certificate.lastDay), SHA-256 \(certificate.fingerprint)
-            Whoever trusts it believes what this proxy says of any server. How clients come to do so:
+            A client that trusts this CA accepts this proxy's certificate for any server (or for its 'names').
+            To trust it:
 
             \(uses)
 
@@ -170,7 +171,7 @@ private struct AuthorityExport {
           Deno                 DENO_CERT=\(file)
           Java                 keytool -importcert -noprompt -cacerts -storepass changeit -alias attache -file \(file)
 
-        These take a file in the place of the system's authorities; for both of them make one:
+        These replace the system's CAs by a file. Make one that has both:
         cat /etc/ssl/certs/ca-certificates.crt \(file) > bundle.pem
 
           OpenSSL, Go, Ruby    SSL_CERT_FILE=bundle.pem

@@ -11,20 +11,21 @@ struct ChallengesCommand: Command {
             CommandOption(
                 name: "config", value: "FILE",
                 summary: ["the rule file it runs with; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
-            CommandOption(name: "json", summary: ["one JSON array, with the challenges as the servers wrote them"]),
-            CommandOption(name: "unanswered", summary: ["leave out those that were answered"]),
+            CommandOption(
+                name: "json", summary: ["print one JSON array, with the challenges as the servers sent them"]),
+            CommandOption(name: "unanswered", summary: ["show only those that got no answer"]),
         ],
         details: """
-            Shows each protection space that has challenged since the proxy was started, at most 1,000, the
-            latest first: those that nobody answered with the reason, what the server said (up to 1 KB of
-            text), the rules that were asked, and lines to paste into the rule file; then those that were
-            answered, with the credential's name. With a URL only those of its server.
-
-            The proxy is reached by the socket 'control' in the directory that 'state' names, as its own
-            user or as root.
+            Shows the challenges since the proxy was started: at most 1,000 protection spaces, the latest first.
+            First come those without an answer: the reason, the server's response (up to 1 KB of text), the
+            rules that were tried, and lines to paste into the rule file. Then come those with an answer, with
+            the name of the credential. With a URL, only those of its server.
 
                 attache challenges --unanswered
                 attache challenges http://ci.example.com/
+
+            The proxy is reached by the socket 'control' in the directory that 'state' names. Run the command as
+            the proxy's user or as root.
             """)
 
     private let proxy: RunningProxy
@@ -46,7 +47,7 @@ struct ChallengesCommand: Command {
 
     func run() throws(CommandError) -> Int32 {
         guard let answer = try proxy.ask("GET", target) else { throw proxy.absence }
-        if answer.isEmpty { Console.error("no challenge was met yet") } else { Console.printText(answer) }
+        if answer.isEmpty { Console.error("there was no challenge yet") } else { Console.printText(answer) }
         return ExitStatus.success
     }
 }

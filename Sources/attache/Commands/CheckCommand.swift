@@ -11,13 +11,17 @@ struct CheckCommand: Command {
         name: "check", summary: "show every error of a rule file",
         operands: [CommandOperand(name: "FILE", isOptional: true)],
         details: """
-            FILE is ./proxy.conf by default, else /etc/attache/proxy.conf. A good file is met with silence.
-            Every error and every warning is shown with its line; errors end with status 2, warnings alone
-            with 0. The files that the rules name are opened, too: certificates, secrets, users, tokens,
-            keytabs, roots, revocation lists and PAC files. What is wrong with one is shown; without the
-            certificate of a listener or of a credential, or with a PAC file that fails, the proxy does not
-            start, so that is an error. PKCS#11 tokens
-            are not asked, lest a wrong PIN lock them.
+            Shows every error and every warning with its line, and prints nothing if the file is correct. FILE
+            is ./proxy.conf by default, else /etc/attache/proxy.conf. The exit status is 2 for errors, and 0 for
+            warnings only.
+
+                attache check
+                attache check /etc/attache/proxy.conf
+
+            It also opens the files that the rules name: certificates, secrets, users, tokens, keytabs, roots,
+            revocation lists and PAC files. A bad certificate of a listener or of a credential is an error,
+            and so is a PAC file that fails: the proxy does not start without them. PKCS#11 tokens are not
+            opened, because a wrong PIN could lock them.
             """)
 
     let path: String

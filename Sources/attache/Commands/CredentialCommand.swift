@@ -42,7 +42,7 @@ struct CredentialCommand: Command {
         case .makeDefault:
             let subject = try CredentialSubject(arguments)
             if subject.space.authenticationMethod == .serverTrust {
-                throw arguments.error("every exception of a server counts: none is its default")
+                throw arguments.error("exceptions have no default: every exception of a server is used")
             }
             work = .makeDefault(subject)
         case .retry: work = .retry(try CredentialRetry(arguments))
@@ -73,8 +73,8 @@ struct CredentialCommand: Command {
         case .none: end = "with its request"
         }
         throw arguments.error(
-            "a credential of persistence '\(name)' ends \(end), and the store keeps those that outlive both: give it in the "
-                + "request's URL, and say 'persistence \(name)' in the challenge's rule")
+            "a credential with persistence '\(name)' ends \(end), and cannot be stored: send it in the "
+                + "request's URL, and write 'persistence \(name)' in the rule")
     }
 
     func run() throws(CommandError) -> Int32 {
@@ -84,7 +84,7 @@ struct CredentialCommand: Command {
             case .list(let asJSON):
                 try list(nil, asJSON: asJSON)
                 return ExitStatus.success
-            case .remove, .makeDefault: throw .failed("there is no such credential: nothing is stored yet")
+            case .remove, .makeDefault: throw .failed("this credential does not exist: nothing is stored yet")
             case .export: throw .failed("nothing is stored yet")
             }
         }
@@ -147,99 +147,104 @@ extension CredentialCommand {
                 summary: ["the rule file; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
             CommandOption(
                 name: "realm", value: "TEXT",
-                summary: ["the protection space's realm, as the server's challenge says it"]),
+                summary: ["the realm in the server's challenge"]),
             CommandOption(
                 name: "method", value: "METHOD",
                 summary: [
-                    "basic (default), digest, ntlm, negotiate, html-form, or any: whichever of them",
-                    "the server asks for, in whatever realm; the last four have no realm; 'import'",
-                    "takes any; negotiate is answered where a rule names it; and bearer,",
-                    "client-certificate, server-trust, which 'remove' and 'default' are told",
+                    "basic (default), digest, ntlm, negotiate, html-form, or any, which is for all",
+                    "methods and realms of the server; the last four have no realm; 'import' uses",
+                    "any; negotiate needs a rule that names it; for 'remove' and 'default' also",
+                    "bearer, client-certificate and server-trust",
                 ]),
             CommandOption(
-                name: "proxy", value: "yes|no", summary: ["whether a proxy asks for it, with 407; default: no"]),
+                name: "proxy", value: "yes|no",
+                summary: ["whether it is for a parent proxy that answers 407; default: no"]),
             CommandOption(
                 name: "password-file", value: "FILE",
                 summary: [
-                    "where 'set' finds the password; one newline at its end is no part of it;", "'-': standard input",
+                    "for 'set': the file with the password; one newline at its end does not count;",
+                    "'-': standard input",
                 ]),
             CommandOption(
-                name: "token", value: "FILE", summary: ["a bearer token, in the place of a user's password"]),
+                name: "token", value: "FILE", summary: ["a file with a bearer token, instead of user and password"]),
             CommandOption(
                 name: "certificate", value: "FILE",
-                summary: ["a certificate for servers that ask for one, with those above it: PEM or PKCS#12"]),
+                summary: ["a client certificate with its issuers: PEM or PKCS#12"]),
             CommandOption(
-                name: "passphrase", value: "FILE", summary: ["opens the certificate's key, or the PKCS#12 file"]),
+                name: "passphrase", value: "FILE",
+                summary: ["a file with the passphrase of the certificate's key or of the PKCS#12 file"]),
             CommandOption(
                 name: "default", value: "yes|no",
                 summary: [
-                    "whether 'set' makes it the one that requests are answered with;", "default: if there is none",
+                    "for 'set': whether it becomes the default of its protection space;",
+                    "default: yes if there is none",
                 ]),
             CommandOption(
                 name: "persistence", value: "HOW",
-                summary: ["how long 'set' keeps it: permanent, as all that is stored"]),
+                summary: ["for 'set': permanent, the only value"]),
             CommandOption(
                 name: "format", value: "FORMAT",
-                summary: ["the format of FILE: netrc, curl or export; default: the one it looks like"]),
+                summary: ["the format of FILE: netrc, curl or export; default: found by its content"]),
             CommandOption(
                 name: "protocol", value: "NAME",
-                summary: ["how the hosts of a netrc file are spoken to: https (default), http or ftp"]),
+                summary: ["the protocol for the hosts of a netrc file: https (default), http or ftp"]),
             CommandOption(
                 name: "key", value: "FILE|file|env",
                 summary: [
-                    "the certificate's key, where it stands in a file of its own; with 'import', the",
-                    "key that opens an export: 'file NAME' or 'env NAME'",
+                    "the key of the certificate, if it is in a file of its own; for 'import', the key",
+                    "of an export: 'file NAME' or 'env NAME'",
                 ]),
-            CommandOption(name: "json", summary: ["'list': one JSON array"]),
-            CommandOption(name: "dry-run", summary: ["show the credentials that 'import' would keep, and keep none"]),
+            CommandOption(name: "json", summary: ["for 'list': print one JSON array"]),
+            CommandOption(name: "dry-run", summary: ["for 'import': only show what would be stored"]),
             CommandOption(
                 name: "to", value: "file|env",
-                summary: ["the key that seals an export: 'file NAME' or 'env NAME'"]),
+                summary: ["for 'export': the key that encrypts it: 'file NAME' or 'env NAME'"]),
         ],
         details: """
             ACTION is 'set', 'list', 'remove', 'default', 'retry', 'import' or 'export'.
 
-            'set URL USER' keeps a credential for the protection space of the URL's server, or gives it a new
-            password. It asks for the password twice without showing it; where standard input is no terminal,
-            it is read from there. 'remove URL USER' forgets it. 'default URL USER' makes it the one that the
-            space's challenges are answered with where the rules say 'default' or nothing. The URL
-            socks5://HOST:PORT is a parent's.
-
-            'set URL --token FILE' keeps a bearer token, 'set URL --certificate FILE --key FILE' a certificate
-            with its key; '-' is standard input. NAME tells it from others of the server: 'token', and the
-            certificate's subject, where none is said. 'attache trust HOST:PORT --accept' keeps an exception
-            for a server's key.
-
-            'list' shows all credentials, those of the rule file too, with the state of each value: whether
-            servers have accepted or refused it, when it is tried next, and what ends a hold at once. 'retry' has
-            credentials sent again that are on hold, as when an account was unlocked: all of them, with a URL
-            those that its server has judged, with krb5:REALM those that the KDC of that realm has judged,
-            with NAME the one of that name, or those of that user. It holds for all proxies that share the
-            store. A credential of the rule file is also sent again when one of its files is touched or written
-            again. See 'attache help refusals'.
-
-            'import FILE' keeps the credentials of a netrc file, or the users in a configuration file of curl's (curl
-            --config); '-' is standard input. An entry of netrc that cannot be kept is named, with its line, and
-            left out. Where a line is not understood, nothing is kept.
-            Neither file knows of realms: the credentials are for whichever method and realm the server asks
-            with, unless --method and --realm say more. A credential that is there already gets the password of
-            FILE. While it works, a line on the terminal says how far it is; Ctrl-C stops it, nothing is then
-            kept, and the same command begins again.
-
-            An entry of netrc answers on every port of its host, as with curl; a credential that is kept for
-            the very port goes first. The URL of such an entry has '*' for the port, as in 'remove
-            https://HOST:*/ USER', and in JSON the number 0.
-
-            'export --to file NAME' writes all credentials to standard output, each sealed under the key that
-            NAME holds, 32 bytes as 64 hexadecimal digits or 44 characters of base64; 'import FILE --key file
-            NAME' keeps them in another store.
-
-            A running proxy that has the store open goes by a change within a second.
-
                 attache credential set http://ci.example.com/ builder --realm Jenkins --method digest
                 attache credential set https://api.example.com/ --token /run/secrets/token
+                attache credential list
+                attache credential retry ci
                 attache credential import ~/.netrc --dry-run
-                attache credential retry krb5:EXAMPLE.COM
+
+            'set URL USER' stores a credential for the protection space of the URL's server, or changes its
+            password. It asks for the password twice without showing it. If standard input is not a terminal, it
+            reads the password from there. For a SOCKS parent the URL is socks5://HOST:PORT.
+
+            'set URL --token FILE' stores a bearer token. 'set URL --certificate FILE --key FILE' stores a
+            client certificate with its key. '-' is standard input. NAME tells it from others of the server;
+            default: 'token', or the certificate's subject. 'attache trust HOST:PORT --accept' stores an
+            exception for a server's key.
+
+            'remove URL USER' removes a credential. 'default URL USER' makes it the default of its space. The
+            default answers challenges if the rules say 'default', or if no rule matches.
+
+            'list' shows all credentials, also those of the rule file, with their state: whether servers have
+            accepted or refused them, when they are tried next, and what to do.
+
+            'retry' sends credentials on hold again, for example after an account was unlocked. Without an
+            operand it is for all. With a URL it is for those that this server has judged, with krb5:REALM for
+            those that the KDC of that realm has judged. With NAME it is for the credential or the user of that
+            name. This is for all proxies that share the store. See 'attache help refusals'.
+
+            'import FILE' stores the credentials of a netrc file, or of a configuration file of curl (curl
+            --config). '-' is standard input. If a line cannot be understood, nothing is stored. A netrc entry
+            that cannot be stored is reported with its line, and left out. These files have no realms, so the
+            credentials are for any method and realm, unless --method and --realm say more. An existing
+            credential gets the password of FILE. A line on the terminal shows the progress. After Ctrl-C
+            nothing is stored: run it again.
+
+            'export --to file NAME' writes all credentials to standard output, each encrypted under the key in
+            NAME: 32 bytes, as 64 hexadecimal digits or 44 characters of base64. 'import FILE --key file NAME'
+            stores them elsewhere.
+
+            A netrc entry answers on every port of its host, as with curl. A credential for the very port comes
+            first. The URL of such an entry has '*' for the port, as in 'remove https://HOST:*/ USER'. In JSON
+            its port is 0.
+
+            A running proxy that uses the store applies a change within a second.
             """)
 }
 
@@ -271,7 +276,7 @@ private enum CredentialAction: String, CaseIterable {
         if self == .list, arguments.operands.count > 1 { throw arguments.error("'list' takes no URL and no USER") }
         for option in CredentialCommand.syntax.options
         where option.name != "config" && !options.contains(option.name) && arguments.has(option.name) {
-            throw arguments.error("'\(rawValue)' has no use for '--\(option.name)'")
+            throw arguments.error("'--\(option.name)' cannot be used with '\(rawValue)'")
         }
     }
 }

@@ -43,15 +43,15 @@ struct CredentialEntry {
         let token = arguments.value(of: "token")
         let certificate = arguments.value(of: "certificate")
         let said = ["token", "certificate", "password-file"].filter { arguments.has($0) }
-        if said.count > 1 { throw arguments.error("'--\(said[0])' and '--\(said[1])' are two credentials") }
+        if said.count > 1 { throw arguments.error("'--\(said[0])' and '--\(said[1])' exclude each other") }
         if certificate == nil, let alone = ["key", "passphrase"].first(where: { arguments.has($0) }) {
-            throw arguments.error("'--\(alone)' belongs to a '--certificate'")
+            throw arguments.error("'--\(alone)' needs '--certificate'")
         }
         if let token {
             source = .token(file: token)
         } else if let certificate {
             let files = [certificate, arguments.value(of: "key"), arguments.value(of: "passphrase")]
-            if files.count(where: { $0 == "-" }) > 1 { throw arguments.error("standard input is one file, not two") }
+            if files.count(where: { $0 == "-" }) > 1 { throw arguments.error("only one file can be standard input") }
             source = .identity(certificate: certificate, key: files[1], passphrase: files[2])
         } else {
             source = .password(file: arguments.value(of: "password-file"))
@@ -79,7 +79,7 @@ struct CredentialEntry {
             let isSendable = !bytes.isEmpty && bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F }
             let token = Secret(wiping: &bytes)
             guard isSendable else {
-                throw .failed("the token is empty, or has a character in it that no field can carry")
+                throw .failed("the token is empty, or has a character that cannot be sent")
             }
             return .token(token)
         case .identity(let certificate, let key, let passphrase):

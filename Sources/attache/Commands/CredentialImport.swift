@@ -95,7 +95,7 @@ struct CredentialImport {
     private func opened(_ content: Secret) throws(CommandError) -> [KeptCredential] {
         guard let key else {
             throw .failed(
-                "\(name) is an export: name the key that it is sealed with, --key file NAME or --key env NAME")
+                "\(name) is an export: add its key, --key file NAME or --key env NAME")
         }
         let sealingKey: SealingKey
         do throws(CredentialStoreError) {
@@ -170,12 +170,12 @@ struct CredentialImport {
         try LongWork.run("keeping credentials") { work throws(CommandError) in
             try store.keep(
                 batch, observedBy: work,
-                stopped: work.stopped("stopped: nothing of \(name) was kept; the same command begins again"))
+                stopped: work.stopped("stopped: nothing of \(name) was stored; run the command again"))
         }
         Console.print("kept \(Self.count(batch, states))")
         let isSealed = key != nil && format != .netrc && format != .curl
         if file != "-", !isSealed, !batch.isEmpty {
-            Console.error("\(file) still has the passwords in clear: remove it when nothing else reads it")
+            Console.error("\(file) still has the passwords unencrypted: remove it when nothing else reads it")
         }
     }
 
@@ -190,7 +190,7 @@ struct CredentialImport {
             }
         }
         CredentialListing.show(rows)
-        Console.error("nothing was kept; without --dry-run it would be \(Self.count(batch, states))")
+        Console.error("nothing was stored; without --dry-run it would be \(Self.count(batch, states))")
     }
 
     private static func count(_ batch: [KeptCredential], _ states: [StoreEditing.State]) -> String {

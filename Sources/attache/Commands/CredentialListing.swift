@@ -34,7 +34,7 @@ enum CredentialListing {
 
     private static func words(for lastDay: Day?) -> String {
         guard let lastDay else { return "" }
-        return lastDay < .today ? ", ended on \(lastDay)" : ", until \(lastDay)"
+        return lastDay < .today ? ", expired on \(lastDay)" : ", until \(lastDay)"
     }
 
     private static func padded(_ text: String, to width: Int) -> String {

@@ -21,7 +21,7 @@ struct CredentialRemoval {
         let loss = "\(name) was the default for \(space.words)"
         guard let next else { return "\(loss): no stored credential answers there now" }
         let command = command(next, ruleFile).map(ShellWord.quoted).joined(separator: " ")
-        return "\(loss): none is now; this makes \(next) the next: \(command)"
+        return "\(loss): now there is none; to use \(next), run: \(command)"
     }
 
     private func command(_ next: String, _ ruleFile: String?) -> [String] {

@@ -15,7 +15,7 @@ struct CredentialRetry {
     init(_ arguments: Arguments) throws(CommandError) {
         let first = arguments.operand(1)
         if let first, first.hasPrefix(Self.kdcMark) {
-            if first == Self.kdcMark { throw arguments.error("'\(first)' names no realm; write krb5:EXAMPLE.COM") }
+            if first == Self.kdcMark { throw arguments.error("'\(first)' has no realm; write krb5:EXAMPLE.COM") }
             (origin, kdc, name) = (nil, first, arguments.operand(2))
             return
         }
@@ -43,7 +43,7 @@ struct CredentialRetry {
             return show(Self.names(answer))
         }
         guard let place, !place.isMissing else {
-            throw .failed("no proxy runs, and nothing is stored: nothing is held against any credential")
+            throw .failed("no proxy runs, and nothing is stored: no credential is on hold")
         }
         show(try StoreEditing(place).retry(CredentialChoice(origin: origin, kdc: kdc, name: name)))
     }
@@ -52,7 +52,7 @@ struct CredentialRetry {
 
     private func show(_ names: [String]) {
         if names.isEmpty {
-            Console.error("nothing is held against \(subject); 'attache credential list' shows each credential's state")
+            Console.error("\(subject) is not on hold; 'attache credential list' shows each credential's state")
         }
         for name in Set(names).sorted() { Console.print("\(Console.printable(name)) is sent again from now on") }
     }

@@ -18,7 +18,9 @@ struct CredentialSubject {
         if said == nil, !mayBeNameless { throw arguments.error("USER is missing") }
         space = try Self.space(url, arguments, entry)
         guard let said else { return }
-        if said.isEmpty || Console.printable(said) != said { throw arguments.error("'USER' is no user's name") }
+        if said.isEmpty || Console.printable(said) != said {
+            throw arguments.error("'USER' is not a user name: write the name itself")
+        }
         if space.authenticationMethod == .basic, said.contains(":") {
             throw arguments.error("a user's name cannot have a colon in it")
         }
@@ -42,7 +44,7 @@ struct CredentialSubject {
             guard entry?.kind ?? .password == .password,
                 !["realm", "method", "proxy"].contains(where: { arguments.has($0) })
             else {
-                throw arguments.error("a SOCKS server wants a user and a password, and knows neither method nor realm")
+                throw arguments.error("a SOCKS server takes user and password only: remove --method and --realm")
             }
             return ProtectionSpace(origin: origin, realm: nil, authenticationMethod: .basic)
         }
@@ -50,13 +52,13 @@ struct CredentialSubject {
         let space = try SpaceTerms(arguments, defaultMethod: entry?.method ?? .basic, kinds: kinds).space(of: origin)
         guard [.certificate, .trust].contains(space.authenticationMethod.storedKind) else { return space }
         if origin.protocol != .https {
-            throw arguments.error("\(space.authenticationMethod) is a matter of TLS: the URL begins with https://")
+            throw arguments.error("\(space.authenticationMethod) needs an https:// URL")
         }
         if origin.port == Origin.anyPort {
             throw arguments.error("\(space.authenticationMethod) is for one port: write it in place of '*'")
         }
         if isProxy, space.authenticationMethod == .serverTrust {
-            throw arguments.error("an exception is for whatever answers at that address: leave out '--proxy'")
+            throw arguments.error("an exception is for an address, with or without a proxy: remove '--proxy'")
         }
         return space
     }

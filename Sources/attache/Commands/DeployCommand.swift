@@ -5,29 +5,32 @@ struct DeployCommand: Command {
         operands: [CommandOperand(name: "PLACE", choices: Place.allCases.map(\.rawValue))],
         options: [
             CommandOption(
-                name: "sidecar", summary: ["kubernetes: beside an application, in its pod; the default"]),
+                name: "sidecar", summary: ["kubernetes: a container in the application's pod (default)"]),
             CommandOption(
-                name: "service", summary: ["kubernetes: for the cluster, three replicas that share a store"]),
+                name: "service", summary: ["kubernetes: a service with three replicas that share a store"]),
             CommandOption(
-                name: "name", value: "NAME", summary: ["compose, kubernetes: of what is made; default: attache"]),
+                name: "name", value: "NAME", summary: ["compose, kubernetes: the name of the objects; default: attache"]
+            ),
             CommandOption(
                 name: "program", value: "FILE", summary: ["systemd: the binary; default: /usr/bin/attache"]),
             CommandOption(
-                name: "socket", summary: ["systemd: the unit of the sockets, in the place of the service's"]),
+                name: "socket", summary: ["systemd: print the socket unit instead of the service unit"]),
         ],
         details: """
-            PLACE is systemd, compose or kubernetes. The manifests are to be edited: images, hosts and
-            credentials in them are examples. Nothing runs as root, and every root file system is read-only.
+            PLACE is systemd, compose or kubernetes. Edit what it prints: images, hosts and credentials are
+            examples. Nothing runs as root, and every root file system is read-only.
 
                 attache deploy systemd --program /usr/local/bin/attache > /etc/systemd/system/attache.service
                 attache deploy compose > compose.yaml
                 attache deploy kubernetes --sidecar --name ci-proxy | kubectl apply -f -
 
-            The unit wants a user 'attache', and 'state /var/lib/attache' in /etc/attache/proxy.conf. systemd
-            hears when the proxy is ready, reloads and stops, and may hand it its listening sockets: those on
-            an address of 'listen' or 'admin' are used. What LoadCredential=ci:FILE loads, the rule file
-            names as 'password file /run/credentials/attache.service/ci'. With the unit of '--socket' enabled
-            systemd listens, starts the proxy with the first client, and has clients wait while it restarts.
+            The systemd unit needs a user 'attache', and 'state /var/lib/attache' in /etc/attache/proxy.conf.
+            The proxy tells systemd when it is ready, reloads and stops. For LoadCredential=ci:FILE, write
+            'password file /run/credentials/attache.service/ci' in the rule file.
+
+            With the unit of '--socket' enabled, systemd listens and starts the proxy with the first client.
+            While the proxy restarts, clients wait. The proxy uses those sockets whose address is in 'listen' or
+            'admin'.
             """)
 
     enum Place: String, CaseIterable {
@@ -48,10 +51,10 @@ struct DeployCommand: Command {
             case .kubernetes: ["name", "sidecar", "service"]
             }
         for option in Self.syntax.options where arguments.has(option.name) && !useful.contains(option.name) {
-            throw arguments.error("'--\(option.name)' means nothing for \(place.rawValue)")
+            throw arguments.error("'--\(option.name)' cannot be used with \(place.rawValue)")
         }
         if arguments.has("sidecar"), arguments.has("service") {
-            throw arguments.error("it is either '--sidecar' or '--service'")
+            throw arguments.error("'--sidecar' and '--service' exclude each other")
         }
         let name = arguments.value(of: "name") ?? "attache"
         guard Self.isLabel(name) else {
@@ -59,7 +62,7 @@ struct DeployCommand: Command {
         }
         let program = arguments.value(of: "program") ?? Self.packaged
         guard Self.isPlainPath(program) else {
-            throw arguments.error("'--program' is a whole path of letters, digits and the signs / . _ + -")
+            throw arguments.error("'--program' must be a full path of letters, digits and the characters / . _ + -")
         }
         let bytes =
             switch place {

@@ -4,25 +4,25 @@ import Rules
 /// `attache env`: prints the variables that lead tools through the proxy.
 struct EnvCommand: Command {
     static let syntax = CommandSyntax(
-        name: "env", summary: "print the variables that lead tools through the proxy",
+        name: "env", summary: "print the environment variables that make tools use the proxy",
         options: [
             CommandOption(
                 name: "shell", value: "SHELL",
-                summary: ["how they are set: sh (default; bash and zsh too), fish,", "powershell, docker or systemd"],
+                summary: ["the format: sh (default; also for bash and zsh), fish,", "powershell, docker or systemd"],
                 choices: VariableSyntax.allCases.map(\.rawValue)),
             CommandOption(
                 name: "directory", value: "DIR",
-                summary: ["where files for tools go, for other users and containers;", "default: beside the authority"]),
+                summary: ["where to write the CA files, for other users and containers;", "default: beside the CA"]),
             CommandOption(
                 name: "config", value: "FILE",
                 summary: ["the rule file; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
         ],
         details: """
-            Prints http_proxy, https_proxy and no_proxy, in small and in capital letters, since tools differ,
-            and Java's options. Where the rules look into tunnels, a tool has to trust the proxy's authority
-            too: then the variables of OpenSSL, curl, Python, git, Node, Deno and Java are among them, and the
-            files that they name are written. Most of these take a file in the place of the system's
-            authorities, so that tools.pem and tools.p12 have both; run it again after 'authority renew'.
+            Prints http_proxy, https_proxy and no_proxy, in small and in capital letters, because tools differ,
+            and JAVA_TOOL_OPTIONS. If a route says 'intercept', tools must trust the proxy's CA. Then this also
+            prints the variables of OpenSSL, curl, Python, git, Node, Deno and Java, and writes the files that
+            they name. Most tools replace the system's CAs by such a file, so tools.pem and tools.p12 have the
+            system's CAs too. Run it again after 'attache authority renew'. 'attache help tools' says more.
 
                 eval "$(attache env)"
                 attache env --shell fish | source
@@ -56,7 +56,7 @@ struct EnvCommand: Command {
         Console.print(syntax.text(variables.all, files: files))
         if !configuration.clients.methods.isEmpty {
             Console.error(
-                "clients have to log in at this proxy: put the user and the password before the address, as in "
+                "clients must log in to this proxy: write user and password before the address, such as "
                     + "http://alice:PASSWORD@127.0.0.1:3128")
         }
         return ExitStatus.success

@@ -17,46 +17,48 @@ struct ExplainCommand: Command {
             CommandOption(
                 name: "challenge", value: "VALUE",
                 summary: [
-                    "a WWW-Authenticate value of the origin's 401, or a parent's",
-                    "'Proxy-Authenticate: VALUE' of its 407; each line of the",
-                    "response is one such option",
+                    "the value of a WWW-Authenticate line of the server's 401, or",
+                    "'Proxy-Authenticate: VALUE' of a parent's 407; repeat it for",
+                    "each line of the response",
                 ],
                 isRepeatable: true),
             CommandOption(name: "ask", summary: ["ask the server itself, without a credential"]),
             CommandOption(
-                name: "failures", value: "N", summary: ["answers of the request that were refused before; default: 0"]),
+                name: "failures", value: "N",
+                summary: ["how many answers were refused before for this request; default: 0"]),
             CommandOption(
                 name: "client", value: "CLIENT",
-                summary: ["the client that asks: ADDRESS, USER or USER@ADDRESS; default: 127.0.0.1"]),
+                summary: ["the client: ADDRESS, USER or USER@ADDRESS; default: 127.0.0.1"]),
             CommandOption(
                 name: "finding", value: "FINDING",
                 summary: [
-                    "a finding about the origin's certificate, such as", "expired; as 'attache trust' names it",
+                    "a problem of the server's certificate, such as expired;", "'attache trust' shows their names",
                 ],
                 isRepeatable: true),
             CommandOption(
                 name: "issuer", value: "NAME",
                 summary: [
-                    "an issuer whose certificates the origin asks for:",
+                    "an issuer that the server accepts for client certificates:",
                     "a distinguished name such as \"CN=Lab,O=Example\"",
                 ],
                 isRepeatable: true),
         ],
         details: """
-            FILE is the rule file; default: ./proxy.conf, else /etc/attache/proxy.conf. METHOD is GET where
-            none is said. A request for an https URL is explained as clients make it: by a CONNECT first.
+            Shows what the proxy would do with a request, step by step. FILE is the rule file; default:
+            ./proxy.conf, else /etc/attache/proxy.conf. METHOD is GET by default. An https URL is explained as
+            clients send it: a CONNECT first.
 
-            With challenges, it names the answer to each in the order in which they would be tried, and why
-            no earlier rule gave it; without, the answers that the rules could give. With findings and
-            issuers, it does so for the challenges of TLS. What is stored, refused or known by now it asks
-            the running proxy, by the socket 'control' in the directory that 'state' names.
+            With --challenge, it shows the answer to each challenge, in the order in which they are tried, and
+            why earlier rules do not match. Without, it shows the answers that the rules could give. --finding
+            and --issuer do the same for TLS. The running proxy is asked what it has stored and what servers
+            have refused, by the socket 'control' in the directory that 'state' names.
 
-            No secret is read, and nothing else is connected to, but for --ask: that sends a GET, HEAD or
-            OPTIONS from this machine, by the route and the egress rules, without any credential, and
-            explains the challenge that comes back.
+            --ask sends one GET, HEAD or OPTIONS from this machine without a credential, by the route and under
+            the egress rules, and explains the challenge in the response. Without --ask, no server is contacted.
+            No secret is read.
 
-                attache explain GET http://ci.example.com/ --challenge 'Basic realm="Jenkins"'
                 attache explain --ask http://ci.example.com/job
+                attache explain GET http://ci.example.com/ --challenge 'Basic realm="Jenkins"'
                 attache explain proxy.conf CONNECT www.example.com:443 --client alice@10.1.2.3
                 attache explain GET https://lab.example.com/ --finding self-signed
             """)
@@ -71,7 +73,7 @@ struct ExplainCommand: Command {
         asks = arguments.has("ask")
         if asks, arguments.has("challenge") { throw arguments.error("'--ask' and '--challenge' exclude each other") }
         if asks, !["GET", "HEAD", "OPTIONS"].contains(words.method) {
-            throw arguments.error("'--ask' sends a GET, HEAD or OPTIONS, and no \(Console.printable(words.method))")
+            throw arguments.error("'--ask' sends only GET, HEAD or OPTIONS, not \(Console.printable(words.method))")
         }
         do throws(ExplanationError) {
             let client = try ClientIdentity(explained: arguments.value(of: "client") ?? "127.0.0.1")
@@ -136,7 +138,7 @@ struct ExplainCommand: Command {
                 protocol: server.scheme == .https ? .https : .http, isProxy: true)
         }
         throw .failed(
-            "no parent that speaks HTTP is known on the way to \(Console.printable(request.host)), so none asks by "
+            "no HTTP parent is on the way to \(Console.printable(request.host)), so none asks by "
                 + "Proxy-Authenticate")
     }
 }

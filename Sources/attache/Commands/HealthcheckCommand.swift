@@ -6,7 +6,7 @@ import Rules
 /// `attache healthcheck`: asks the running proxy whether it is well.
 struct HealthcheckCommand: Command {
     static let syntax = CommandSyntax(
-        name: "healthcheck", summary: "ask the running proxy whether it is well",
+        name: "healthcheck", summary: "check that the running proxy is healthy",
         options: [
             CommandOption(
                 name: "config", value: "FILE",
@@ -14,14 +14,16 @@ struct HealthcheckCommand: Command {
             CommandOption(
                 name: "address", value: "ADDRESS",
                 summary: [
-                    "the admin listener's, with its port: no rule file is read then, and a broken",
-                    "one fails no probe",
+                    "the admin address with its port; then no rule file is read, so a broken rule",
+                    "file does not fail the check",
                 ]),
         ],
         details: """
-            Asks /healthz on the address that 'admin' names in the rule file and waits at most two seconds.
-            The exit status is 0 when it is well, 1 when it is not or does not answer, 2 when the
-            rule file names no such listener.
+            Asks /healthz at the address that 'admin' names, and waits at most two seconds. The exit status is 0
+            if the proxy is healthy, 1 if it is not or does not answer, and 2 if the rule file has no 'admin'.
+
+                attache healthcheck
+                attache healthcheck --address 127.0.0.1:3127
             """)
 
     /// The listener that is asked.
@@ -45,10 +47,10 @@ struct HealthcheckCommand: Command {
     private static func adminListener(of path: String) throws(CommandError) -> Endpoint {
         guard let admin = try RuleFile.read(path).valid().admin else {
             throw .configuration(
-                "\(path) has no 'admin' line, so no listener can be asked; write: admin 127.0.0.1:3127")
+                "\(path) has no 'admin' line; add: admin 127.0.0.1:3127")
         }
         guard admin.port != 0 else {
-            throw .configuration("'admin' of \(path) leaves the port to the system, so its number is not known here")
+            throw .configuration("'admin' of \(path) has port 0: write a port, or use --address")
         }
         return admin
     }
@@ -69,7 +71,7 @@ struct HealthcheckCommand: Command {
         } catch { throw .failed("no answer from the admin listener at \(address): \(error)") }
         let head = ResponseHead()
         guard case .complete = try? head.parse(answer.span, answering: .get) else {
-            throw .failed("the server at \(address) does not answer as the admin listener does")
+            throw .failed("the server at \(address) is not the admin listener of a proxy")
         }
         return head.status
     }

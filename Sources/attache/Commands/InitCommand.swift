@@ -9,38 +9,40 @@ import TLS
 /// `attache init`: makes a rule file for a server that asks for a login, once the server has accepted it.
 struct InitCommand: Command {
     static let syntax = CommandSyntax(
-        name: "init", summary: "make the first rule file, for a server that asks for a login",
+        name: "init", summary: "write a first rule file for a server that asks for a login",
         operands: [CommandOperand(name: "URL", isOptional: true)],
         options: [
-            CommandOption(name: "user", value: "NAME", summary: ["who logs in; default: the terminal is asked"]),
+            CommandOption(name: "user", value: "NAME", summary: ["the user; default: asks on the terminal"]),
             CommandOption(
                 name: "password-file", value: "FILE",
-                summary: ["the password or token, or - for standard input; default: the", "terminal is asked"]),
+                summary: [
+                    "the file with the password or token, or - for standard input;", "default: asks on the terminal",
+                ]),
             CommandOption(
                 name: "intercept",
-                summary: ["for an https URL: look into the tunnel; tools have to trust the", "proxy"]),
+                summary: ["for an https URL: decrypt the tunnel; tools must trust the proxy's", "CA"]),
             CommandOption(
-                name: "upgrade", summary: ["for an https URL: tools ask by http, and the proxy by https"]),
+                name: "upgrade", summary: ["for an https URL: tools use http, and the proxy uses https"]),
             CommandOption(
                 name: "anchor", value: "FILE",
-                summary: ["roots, PEM, that the server's certificate may lead to, beside the", "system's"]),
+                summary: ["root certificates (PEM) to trust for this server, besides the", "system's"]),
             CommandOption(
                 name: "listen", value: "ADDRESS:PORT", summary: ["where tools connect; default: 127.0.0.1:3128"]),
             CommandOption(name: "config", value: "FILE", summary: ["the rule file; default: ./proxy.conf"]),
-            CommandOption(name: "force", summary: ["replace files that are there already"]),
+            CommandOption(name: "force", summary: ["replace existing files"]),
         ],
         details: """
-            Asks the server, without a credential, which login it wants, and then you for it. The answer is
-            tried at the server, once: a wrong password costs one attempt. When the server accepts it, the
-            rule file is written, a few lines long, and beside it the secret, both for you alone to read.
-            Then it says what to start, and what to set in a tool.
-
-            The password is never an argument, which every user of the machine could see. Where standard
-            input is no terminal, it is read from there.
+            Asks the server which login it wants (nothing secret is sent), then asks you for user and password.
+            It tries them once: a wrong password costs one attempt. When the server accepts them, it writes a
+            short rule file and a file with the secret. Only you can read them. Then it prints the next
+            commands.
 
                 attache init http://ci.example.com/job
                 attache init --intercept https://ci.example.com/
                 attache init http://ci.example.com/job --user builder --password-file - < password.txt
+
+            The password is never an argument, because every user of the machine could see it. If standard input
+            is not a terminal, the password is read from there.
             """)
 
     private let url: String?
@@ -87,7 +89,7 @@ struct InitCommand: Command {
         let file = try RuleFile.read(path)
         let written = try file.valid()
         Console.write(file.report)
-        Console.print("written: \(files.rules), and \(files.secret) for you alone to read")
+        Console.print("written: \(files.rules) and \(files.secret), which only you can read")
         let steps = NextSteps(rules: path, server: request, way: way, proxy: "http://\(listen.reachable)")
         if way == .intercept { Console.print(try FirstAuthority.line(written)) }
         Console.print("\n\(steps.text)")
@@ -98,7 +100,7 @@ struct InitCommand: Command {
     private func requireListener() throws(CommandError) {
         do throws(IOError) {
             try Listener.probe(SocketAddress(listen.address, port: listen.port))
-        } catch { throw .failed("\(error): say another address by --listen") }
+        } catch { throw .failed("\(error): use --listen for another address") }
     }
 
     private func files(for request: ExplainedRequest, _ wanted: WantedLogin?) -> FirstFiles {

@@ -5,7 +5,7 @@ import Rules
 /// `attache learn`: rules for the servers that the running proxy has met.
 struct LearnCommand: Command {
     static let syntax = CommandSyntax(
-        name: "learn", summary: "write rules for the servers that the running proxy has met",
+        name: "learn", summary: "print rules for the servers that have asked for a login",
         operands: [CommandOperand(name: "URL", isOptional: true)],
         options: [
             CommandOption(
@@ -13,15 +13,15 @@ struct LearnCommand: Command {
                 summary: ["the rule file it runs with; default: ./proxy.conf, else /etc/attache/proxy.conf"])
         ],
         details: """
-            Prints a 'challenge' for each protection space that has challenged since the proxy was started,
-            narrowed to its host, port, realm and method: with the credential that answered, or that a rule
-            nearly gave, or with one to be filled in. Read them before they are used: a comment above each
-            says what was met. With a URL only those of its server.
+            Prints a 'challenge' rule for each protection space that has asked for a login since the proxy was
+            started. The rule has host, port, realm and method. It uses the credential that answered, or one
+            that a rule almost used, or a placeholder to fill in. A comment above each rule says what happened.
+            Read the rules before you use them. With a URL, only those of its server.
 
                 attache learn http://ci.example.com/
 
-            With 'mode report' in the rule file this is how rules are made from traffic: nothing is sent
-            until the lines stand in it and say otherwise.
+            To make rules from traffic, write 'mode report' in the rule file: then nothing is sent. When the
+            rules are good, paste them and remove that line.
             """)
 
     private let proxy: RunningProxy
@@ -41,7 +41,7 @@ struct LearnCommand: Command {
 
     func run() throws(CommandError) -> Int32 {
         guard let answer = try proxy.ask("GET", target) else { throw proxy.absence }
-        if answer.isEmpty { Console.error("no challenge was met yet") } else { Console.printText(answer) }
+        if answer.isEmpty { Console.error("there was no challenge yet") } else { Console.printText(answer) }
         return ExitStatus.success
     }
 }

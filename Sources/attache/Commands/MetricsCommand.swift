@@ -5,23 +5,23 @@ import Rules
 struct MetricsCommand: Command {
     static let syntax = CommandSyntax(
         name: "metrics",
-        summary: "show the running proxy's metrics, or a Grafana board or alert rules for them",
+        summary: "print metrics of the running proxy, a Grafana board, or alert rules",
         options: [
             CommandOption(
                 name: "config", value: "FILE",
                 summary: ["the rule file it runs with; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
-            CommandOption(name: "grafana", summary: ["a board for Grafana, as JSON to import"]),
-            CommandOption(name: "alerts", summary: ["alert rules for Prometheus, as a file for 'rule_files'"]),
+            CommandOption(name: "grafana", summary: ["print a Grafana board, as JSON to import"]),
+            CommandOption(name: "alerts", summary: ["print alert rules for Prometheus, as a file for 'rule_files'"]),
         ],
         details: """
-            Shows what '/metrics' of the admin listener has, in Prometheus' text format; no admin listener
-            need be there. The board and the rules are the same for every proxy, and none need run: the
-            board asks for the data source and the instances, the rules hold for all instances.
-
-            The proxy is reached by the socket 'control' in the directory that 'state' names, as its own
-            user or as root. Where none runs the exit status is 1.
+            Prints the same text as '/metrics' at the admin address, in Prometheus' format. It needs no admin
+            address. The board and the alert rules need no running proxy, and are the same for every proxy. The
+            board asks for the data source and the instances. The alert rules are for all instances.
 
                 attache metrics --alerts > /etc/prometheus/attache.rules.yml
+
+            The proxy is reached by the socket 'control' in the directory that 'state' names. Run the command as
+            the proxy's user or as root. If no proxy runs, the exit status is 1.
             """)
 
     private enum Page {
@@ -34,7 +34,7 @@ struct MetricsCommand: Command {
 
     init(_ arguments: Arguments) throws(CommandError) {
         switch (arguments.has("grafana"), arguments.has("alerts")) {
-        case (true, true): throw arguments.error("--grafana and --alerts are two files: ask for one at a time")
+        case (true, true): throw arguments.error("--grafana and --alerts exclude each other: run the command twice")
         case (true, false): page = .board
         case (false, true): page = .alerts
         case (false, false):

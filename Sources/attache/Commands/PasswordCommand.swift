@@ -12,16 +12,17 @@ struct PasswordCommand: Command {
             CommandOption(
                 name: "method", value: "METHOD",
                 summary: [
-                    "yescrypt (default), bcrypt, sha512 or sha256;", "token: a line of the tokens file instead",
+                    "the hash: yescrypt (default), bcrypt, sha512 or sha256;",
+                    "token: make a line of the tokens file instead",
                 ]),
             CommandOption(
                 name: "digest", value: "REALM",
-                summary: ["make the lines that Digest needs instead, for the", "realm that stands in 'clients'"]),
+                summary: ["make the lines that Digest needs instead, for the", "realm in 'clients'"]),
         ],
         details: """
-            Asks for the password twice without showing it. Where standard input is no terminal, the
-            password is read from there; one newline at its end is no part of it. Without USER, only the
-            hash is shown.
+            Makes a line for the users file of 'clients' or 'admin'. It asks for the password twice without
+            showing it. If standard input is not a terminal, it reads the password from there, without one
+            newline at its end. Without USER, it prints only the hash.
 
                 attache password alice >> /etc/attache/users
                 attache password alice < password.txt
@@ -49,7 +50,7 @@ struct PasswordCommand: Command {
             guard name == nil else { throw arguments.error("'--digest' stands without '--method'") }
             guard let user else { throw arguments.error("'--digest' needs a USER, whose name goes into the digest") }
             guard Console.printable(realm) == realm else {
-                throw arguments.error("a realm cannot have control characters in it")
+                throw arguments.error("a realm cannot have control characters")
             }
             line = .digest(user: user, realm: realm)
             return
@@ -97,7 +98,7 @@ struct PasswordCommand: Command {
 
     /// Why no line can be that user's (RFC 7617 section 2; `#` begins a comment).
     private static func reason(against user: String) -> String? {
-        if user.isEmpty { return "a user has a name" }
+        if user.isEmpty { return "the user's name is empty" }
         if user.contains(":") { return "a user's name cannot have a colon in it" }
         if user.hasPrefix("#") { return "a user's name cannot begin with '#'" }
         if user.allSatisfy(\.isWhitespace) { return "a user's name cannot be blank" }

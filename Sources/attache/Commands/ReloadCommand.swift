@@ -4,28 +4,31 @@ import Rules
 /// `attache reload`: has the running proxy read its rule file again, and waits for what comes of it.
 struct ReloadCommand: Command {
     static let syntax = CommandSyntax(
-        name: "reload", summary: "have the running proxy read its rule file again",
+        name: "reload", summary: "load the rule file into the running proxy",
         options: [
             CommandOption(
                 name: "config", value: "FILE",
                 summary: ["the rule file it runs with; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
             CommandOption(
                 name: "retry",
-                summary: ["then try every credential again that a server has refused"]),
+                summary: ["then send every refused credential again"]),
         ],
         details: """
-            Checks the rule file first, as 'attache check' does. Then the running proxy reads it, and the
-            files that it names. Where something in it cannot be used the running rules go on, and the exit
-            status is 1. A request that has begun keeps to the rules that it began with.
+            Checks the rule file, as 'attache check' does. Then the running proxy reads it, and the files that
+            it names. If one of them cannot be used, the old rules stay in force, and the exit status is 1. A
+            request that has begun continues under the old rules.
 
-            A refused credential stays on hold over a reload, unless its value is another one, or its file
-            was written again. --retry gives every credential another chance, as 'attache credential retry'
-            does, also where a KDC or a token endpoint has refused it. Proxies that share the store take
-            part. If the rule file is not reloaded, nothing is tried again. 'attache help refusals' says more.
+                attache reload
+                attache reload --retry
 
-            The proxy is reached by the socket 'control' in the directory that 'state' names, as its own
-            user or as root. SIGHUP does the same without --retry, and says on the proxy's standard error
-            what came of it.
+            A refused credential stays on hold, unless its value has changed or its file was written again.
+            --retry sends every refused credential again, as 'attache credential retry' does. This is also for a
+            refusal by a KDC or a token endpoint, and on all proxies that share the store. If the rule file is
+            not reloaded, nothing is sent again. See 'attache help refusals'.
+
+            The proxy is reached by the socket 'control' in the directory that 'state' names. Run the command as
+            the proxy's user or as root. SIGHUP does the same without --retry, and reports the result on the
+            proxy's standard error.
             """)
 
     private let proxy: RunningProxy
@@ -55,13 +58,13 @@ struct ReloadCommand: Command {
             case "reloaded":
                 Console.print("the rule file was reloaded")
                 guard retries else { return ExitStatus.success }
-                throw .failed("the running proxy is of an earlier version: 'attache credential retry' has it try again")
+                throw .failed("the running proxy is an older version: run 'attache credential retry' instead")
             case let answer where answer.hasPrefix("reloaded "):
                 Console.print("the rule file was reloaded")
                 if retries { Console.print(Self.sentence(lifted: answer.dropFirst("reloaded ".count))) }
                 return ExitStatus.success
             case let reason:
-                throw .failed("the rule file was not reloaded, and the running rules go on: \(reason)")
+                throw .failed("the rule file was not reloaded, the old rules stay in force: \(reason)")
             }
         }
         throw .failed("the proxy has not finished reading the rule file in 2 minutes; its standard error says more")
@@ -70,8 +73,8 @@ struct ReloadCommand: Command {
     private static func sentence(lifted count: Substring) -> String {
         switch count {
         case "0": "no credential was on hold"
-        case "1": "1 refused credential is tried again"
-        default: "\(count) refused credentials are tried again"
+        case "1": "1 refused credential is sent again"
+        default: "\(count) refused credentials are sent again"
         }
     }
 }

@@ -113,9 +113,9 @@ struct RunCommand {
     private func reopenLog(of setup: Setup) {
         do throws(StartError) {
             try setup.openLog()
-            Console.say("the access log was opened anew", as: .logReopened)
+            Console.say("the access log was reopened", as: .logReopened)
         } catch {
-            Console.say("\(error); its lines go on to the file that was open", as: .logTroubled)
+            Console.say("\(error); lines still go to the old file", as: .logTroubled)
         }
     }
 
@@ -136,7 +136,7 @@ struct RunCommand {
             return !isToldAgain
         }
         if open > 0 {
-            let reason = isToldAgain ? ", as it was told to stop once more" : " after \(setup.drain)"
+            let reason = isToldAgain ? ", because of a second signal" : " after \(setup.drain)"
             Console.say("stopped with \(open) connections still open\(reason)", as: .proxyStopped)
         } else {
             Console.note("stopped", as: .proxyStopped)
@@ -149,24 +149,28 @@ struct RunCommand {
 
 extension RunCommand: Command {
     static let syntax = CommandSyntax(
-        name: "run", summary: "serve until told to stop",
+        name: "run", summary: "run the proxy in the foreground",
         options: [
             CommandOption(
                 name: "config", value: "FILE",
                 summary: ["the rule file; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
             CommandOption(
                 name: "watch",
-                summary: ["read the rule file again when it, or a file that it includes, has changed"]),
+                summary: ["reload when the rule file, or a file that it includes, changes"]),
             CommandOption(
                 name: allowsCoreDumps,
-                summary: ["let a crash leave a core dump and a debugger look in: both show passwords"]),
+                summary: ["allow core dumps and debuggers: both can show passwords"]),
         ],
         details: """
-            SIGHUP reads the rule file again, and so does a change of it with --watch, a second or two after
-            the last one; a file with errors changes nothing. SIGUSR1 opens the access log's file anew, for
-            whoever has renamed it. SIGTERM and SIGINT stop: requests in flight are finished first, for as
-            long as 'timeouts { drain }' says; a second one stops at once. Requests and events are logged
-            where 'log' says; what an operator has to know stands on standard error, too.
+            Runs until it gets SIGTERM or SIGINT. It then finishes requests in flight, for as long as 'timeouts
+            { drain }' says. A second signal stops it at once.
+
+                attache run --config /etc/attache/proxy.conf --watch
+
+            SIGHUP reloads the rule file. With --watch, a change of the file does so too, after a second or two
+            without further changes. A file with errors changes nothing. SIGUSR1 reopens the access log, for
+            logrotate. Requests and events are logged as 'log' says. Messages for the operator also go to
+            standard error.
             """)
 
     static let allowsCoreDumps = "allow-core-dumps"

@@ -32,10 +32,10 @@ struct SpaceTerms {
 
     private static func advice(on method: AuthenticationMethod) -> String {
         switch method.storedKind {
-        case .password: "\(name(of: method)) is answered with a user and a password"
-        case .token: "\(method) is answered with a token: say --token FILE"
-        case .certificate: "\(method) is answered with a certificate: say --certificate FILE --key FILE"
-        case .trust: "an exception for a server's key is kept by 'attache trust HOST:PORT --accept'"
+        case .password: "\(name(of: method)) needs a user and a password"
+        case .token: "\(method) needs a token: add --token FILE"
+        case .certificate: "\(method) needs a certificate: add --certificate FILE --key FILE"
+        case .trust: "to store an exception for a server's key, run 'attache trust HOST:PORT --accept'"
         }
     }
 
@@ -43,13 +43,13 @@ struct SpaceTerms {
         switch method {
         case .ntlm, .negotiate, .htmlForm, .clientCertificate, .serverTrust:
             if realm != nil { throw arguments.error("\(name) has no realm") }
-        case .default: if realm != nil { throw arguments.error("'any' speaks of every realm") }
+        case .default: if realm != nil { throw arguments.error("'any' is for every realm") }
         case .bearer, .other: break
         case .basic, .digest:
             guard realm == nil else { return }
             throw arguments.error(
-                "a \(name) challenge names a realm, and only that realm is answered: say --realm; "
-                    + "'curl -i' shows it in WWW-Authenticate")
+                "\(name) needs the realm of the server's challenge: add --realm; "
+                    + "'curl -i' shows it in the field WWW-Authenticate")
         }
     }
 

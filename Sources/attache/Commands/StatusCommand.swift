@@ -3,27 +3,32 @@ import Rules
 /// `attache status`: what the running proxy does.
 struct StatusCommand: Command {
     static let syntax = CommandSyntax(
-        name: "status", summary: "show what the running proxy listens on, and what it works with",
+        name: "status", summary: "show the state of the running proxy",
         options: [
             CommandOption(
                 name: "config", value: "FILE",
                 summary: ["the rule file it runs with; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
-            CommandOption(name: "json", summary: ["one JSON object"]),
+            CommandOption(name: "json", summary: ["print one JSON object"]),
         ],
         details: """
-            Shows the proxy's listeners, its rule file and when that was loaded, a newer one that was
-            rejected, the credential store, the clients that are connected, the parents, the challenges that
-            were not answered, and how many credentials are in which state ('attache help refusals'). Then
-            ten lines of each at most: certificates, tokens, tickets and exceptions by their end, and the
-            ways to servers that should be given up (NTLM, MD5, in clear, TLS before 1.2), by the last use.
-            --json has all of them.
+            Shows the listeners, the rule file and when it was loaded, a newer one that was rejected, the store,
+            the clients, the parents, unanswered challenges, and how many credentials are in which state
+            ('attache help refusals'). Then come two lists of at most ten lines:
 
-            A parent is up, or failing from a connection that could not be made to one that was: the proxy
-            tries it by itself, too. It is shown with its connections in use and at rest, the requests that
-            have ended, and those that it refused as they brought no login that it takes.
+                - what expires next: certificates, tokens, tickets and exceptions
+                - weak logins and old TLS still in use (NTLM, MD5, unencrypted, TLS before 1.2), latest first
 
-            The proxy is reached by the socket 'control' in the directory that 'state' names, as its own
-            user or as root. Where none runs the exit status is 1.
+            --json has all lines.
+
+            A parent is "failing" after a connection to it fails, and "up" after the next one succeeds. The
+            proxy also tests it by itself. Its line shows the connections, active and idle, the requests that
+            have ended, and those that it refused because of a missing login.
+
+                attache status
+                attache status --json
+
+            The proxy is reached by the socket 'control' in the directory that 'state' names. Run the command as
+            the proxy's user or as root. If no proxy runs, the exit status is 1.
             """)
 
     private let proxy: RunningProxy

@@ -5,7 +5,7 @@ import Rules
 /// `attache store`: the work on the credential store as a whole.
 struct StoreCommand: Command {
     static let syntax = CommandSyntax(
-        name: "store", summary: "seal the credential store under another key, or copy it to another place",
+        name: "store", summary: "change the key of the credential store, or copy it to another place",
         operands: [
             CommandOperand(name: "ACTION", choices: ["rekey", "migrate"]),
             CommandOperand(name: "NAME|SOURCE", isOptional: true),
@@ -15,29 +15,29 @@ struct StoreCommand: Command {
             CommandOption(
                 name: "config", value: "FILE",
                 summary: ["the rule file; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
-            CommandOption(name: "to", value: "file|env", summary: ["where the new key is: 'file NAME' or 'env NAME'"]),
-            CommandOption(name: "replace", summary: ["the copies of 'migrate' take the place of all that is there"]),
+            CommandOption(
+                name: "to", value: "file|env", summary: ["the place of the new key: 'file NAME' or 'env NAME'"]),
+            CommandOption(name: "replace", summary: ["for 'migrate': replace all that is in the destination"]),
         ],
         details: """
             ACTION is 'rekey' or 'migrate'.
-
-            'rekey --to file NAME': the store's secrets are sealed under the key that NAME holds, 32 bytes as
-            64 hexadecimal digits or 44 characters of base64, and no longer under the key of the rule file. A
-            running proxy goes on. Say the new key in the rule file before the proxy is started again.
-
-            'migrate SOURCE DESTINATION' copies all that one store holds into another, seals it under the key
-            of that one, and reads it back; where anything differs, nothing was copied. Each of the two is a
-            rule file, whose store is meant, or what a rule file says behind 'store', as one argument. A
-            proxy that has the destination open is to be started again.
-
-            Both are done as a whole or not at all. 'rekey' writes one row, however large the store is. While
-            'migrate' works, a line on the terminal says how far it is; Ctrl-C stops it, the destination is
-            then as it was, and the same command begins again.
 
                 openssl rand -base64 32 > /run/secrets/store.key && chmod 600 /run/secrets/store.key
                 attache store rekey --to file /run/secrets/store.key
                 attache store migrate 'sqlite /var/lib/attache/credentials.db' \\
                     'postgresql "host=db dbname=attache" { key env STORE_KEY }'
+
+            'rekey --to file NAME' encrypts the store's secrets under the key in NAME: 32 bytes, as 64
+            hexadecimal digits or 44 characters of base64. The old key no longer opens them. A running proxy
+            continues. Write the new key in the rule file before you start the proxy again.
+
+            'migrate SOURCE DESTINATION' copies everything in one store into another, encrypts it under the key
+            of that one, and reads it back. If anything differs, nothing is copied. SOURCE and DESTINATION are
+            rule files with a 'store', or the words that follow 'store' in a rule file, as one argument. Restart
+            a proxy that uses the destination.
+
+            Both work completely or not at all. 'rekey' writes one row, however large the store is. 'migrate'
+            shows its progress on the terminal. After Ctrl-C the destination is unchanged: run it again.
             """)
 
     private enum Work {
@@ -50,7 +50,7 @@ struct StoreCommand: Command {
     init(_ arguments: Arguments) throws(CommandError) {
         switch arguments.operand(0) ?? "" {
         case "rekey":
-            if arguments.has("replace") { throw arguments.error("'rekey' has no use for '--replace'") }
+            if arguments.has("replace") { throw arguments.error("'--replace' cannot be used with 'rekey'") }
             if arguments.operands.count > 2 { throw arguments.error("'rekey' takes one key") }
             let key = try ValueSource(arguments, option: "to", operand: 1)
             let path = try RuleFilePath.choose(arguments.value(of: "config"))
@@ -60,7 +60,7 @@ struct StoreCommand: Command {
             work = .rekey(place, to: key)
         case "migrate":
             for option in ["to", "config"] where arguments.has(option) {
-                throw arguments.error("'migrate' has no use for '--\(option)'")
+                throw arguments.error("'--\(option)' cannot be used with 'migrate'")
             }
             guard let source = arguments.operand(1), let destination = arguments.operand(2) else {
                 throw arguments.error(
@@ -81,8 +81,8 @@ struct StoreCommand: Command {
             do throws(CredentialStoreError) {
                 id = try place.rewrap(to: key, environment: Environment.all, audit: .ofCommand)
             } catch { throw .failed("\(error)") }
-            Console.print("the store is sealed under the key \(id)")
-            Console.error("say the new key in the rule file before the proxy is started again: store … { key … }")
+            Console.print("the store is encrypted under the key \(id)")
+            Console.error("write the new key in the rule file before you start the proxy again: store … { key … }")
         case .migrate(let source, let destination, let replacing):
             Console.print(Self.words(for: try Self.copy(source, to: destination, replacing: replacing)))
         }
@@ -99,7 +99,7 @@ struct StoreCommand: Command {
                     report: { Console.error($0) })
             } catch {
                 throw error.isStop
-                    ? work.stopped("stopped: the destination is as it was; the same command begins again")
+                    ? work.stopped("stopped: the destination is unchanged; run the command again")
                     : .failed("\(error)")
             }
         }

@@ -29,7 +29,7 @@ struct StoreEditing {
         try body(try StoreEditing(place))
         if isNew {
             Console.error(
-                "the store is new: a proxy that is running already opens it when it reads its rule file again (SIGHUP)")
+                "the store is new: a running proxy opens it after 'attache reload'")
         }
     }
 
@@ -134,12 +134,12 @@ struct StoreEditing {
             text = try SealedCredentials.write(store.credentials, sealedWith: key)
         } catch { throw .failed("\(error)") }
         guard OutputFile.standardOutput.write(Array(text.utf8)) == .all else {
-            throw .failed("standard output did not take all credentials")
+            throw .failed("cannot write all credentials to standard output")
         }
     }
 
     private static let absence = CommandError.failed(
-        "there is no such credential; 'attache credential list' shows those that are")
+        "this credential does not exist; 'attache credential list' shows all")
 
     private func change(_ body: () throws(CredentialStorageError) -> Void) throws(CommandError) {
         do throws(CredentialStorageError) { try body() } catch { throw .failed("\(error)") }

@@ -24,14 +24,14 @@ struct TrustAcceptance {
             return nil
         }
         guard let text = arguments.value(of: "until") else {
-            throw arguments.error("an exception has a last day: say --until YYYY-MM-DD")
+            throw arguments.error("an exception needs a last day: add --until YYYY-MM-DD")
         }
         guard let day = Day(text) else {
-            throw arguments.error("'\(Console.printable(text))' is no day such as 2027-01-31")
+            throw arguments.error("'\(Console.printable(text))' is not a day such as 2027-01-31")
         }
-        if day < .today { throw arguments.error("\(day) is over: an exception until then is none") }
+        if day < .today { throw arguments.error("\(day) is in the past") }
         if arguments.has("name") {
-            throw arguments.error("an exception forgives whatever name the certificate has: leave out '--name'")
+            throw arguments.error("an exception is for any name in the certificate: remove '--name'")
         }
         guard let place else { throw .configuration(StatePath.unknown(for: "credentials")) }
         until = day
@@ -42,17 +42,18 @@ struct TrustAcceptance {
     /// Throws when nobody could say yes.
     func check() throws(CommandError) {
         guard !isConfirmed, !Terminal.isStandardInput else { return }
-        throw .failed("nobody can be asked here: compare the key pin with one from another source, then say --yes")
+        throw .failed(
+            "there is no terminal to confirm: compare the key pin with one from another source, then add --yes")
     }
 
     /// - Parameter opinion: what the person has seen of the server.
     func run(on opinion: TrustOpinion, of host: String, port: UInt16) throws(CommandError) {
         guard opinion.isTrustedByException || !opinion.isTrusted else {
-            throw .failed("nothing was kept: no exception is needed")
+            throw .failed("nothing was stored: no exception is needed")
         }
-        guard opinion.wouldBeExcepted else { throw .failed("nothing was kept: no exception forgives that") }
+        guard opinion.wouldBeExcepted else { throw .failed("nothing was stored: no exception forgives that") }
         let pin = opinion.chain.leaf.publicKeyPin
-        guard isConfirmed ? true : try ask(pin) else { throw .failed("nothing was kept") }
+        guard isConfirmed ? true : try ask(pin) else { throw .failed("nothing was stored") }
         let space = ProtectionSpace(trustOf: host, port: port)
         let credential = Credential(
             name: space.credentialName(of: "\(pin)"), trust: TrustException(pin: pin, until: until),
@@ -62,7 +63,7 @@ struct TrustAcceptance {
         }
         let url = space.origin.commandURL
         Console.print(
-            "\nThis key is trusted until \(until). To take that back:\n\n"
+            "\nThis key is trusted until \(until). To undo this:\n\n"
                 + "  attache credential remove \(url) \(pin) --method \(space.authenticationMethod)")
     }
 

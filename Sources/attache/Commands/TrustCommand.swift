@@ -10,7 +10,7 @@ import Upstream
 /// `attache trust`: shows whether a server is trusted, and what would trust it.
 struct TrustCommand: Command {
     static let syntax = CommandSyntax(
-        name: "trust", summary: "show whether a server's certificate is trusted, and the lines that would trust it",
+        name: "trust", summary: "check a server's certificate, and show how to trust it",
         operands: [CommandOperand(name: "HOST:PORT")],
         options: [
             CommandOption(
@@ -21,27 +21,27 @@ struct TrustCommand: Command {
                 ]),
             CommandOption(
                 name: "name", value: "NAME",
-                summary: ["the name to be found in the certificate; default: HOST"]),
+                summary: ["the name that the certificate must have; default: HOST"]),
             CommandOption(
-                name: "accept", summary: ["keep an exception for the server's key in the credential store"]),
-            CommandOption(name: "until", value: "DATE", summary: ["the exception's last day, in UTC: YYYY-MM-DD"]),
-            CommandOption(name: "yes", summary: ["accept without a question, as in a script"]),
+                name: "accept", summary: ["store an exception for the server's key"]),
+            CommandOption(name: "until", value: "DATE", summary: ["the last day of the exception, in UTC: YYYY-MM-DD"]),
+            CommandOption(name: "yes", summary: ["do not ask for confirmation, for scripts"]),
         ],
         details: """
-            Connects to the server, whatever 'egress' says, and sends a greeting and nothing else. Shows the
-            certificates that the server sends, all that is found against them, and, if it is not trusted,
-            the lines for the rule file that trust this key in spite of it. Compare the key pin with one
-            that you have from another source first. The exit status is 0 when the server is trusted, 1 when
-            it is not or cannot be asked.
-
-            With --accept the proxy trusts this key at HOST:PORT until that day whatever is found, but for
-            'revoked', and unless a rule refuses or names other keys. It asks on the terminal first; where
-            there is none, --yes has to be said. A running proxy that has the store open goes by it within a
-            second. 'attache credential list' shows exceptions, 'attache credential remove' takes one back.
+            Connects to the server, even if 'egress' forbids it, and sends only a TLS greeting. It shows the
+            certificates of the server and their problems. If the server is not trusted, it shows the lines for
+            the rule file that trust this key. Compare the pin with one that you have from another source first.
+            The exit status is 0 if the server is trusted, 1 if it is not or cannot be reached.
 
                 attache trust lab.example.com:8443
                 attache trust 10.0.0.7:443 --name appliance.example.com
                 attache trust lab.example.com:8443 --accept --until 2027-06-30
+
+            With --accept, the proxy trusts this key at HOST:PORT until that day, in spite of all problems
+            except 'revoked'. A rule that refuses, or that names other keys, is stronger. The command asks for
+            confirmation on the terminal; without a terminal, --yes is required. A running proxy uses the
+            exception within a second. 'attache credential list' shows exceptions, 'attache credential remove'
+            removes one.
             """)
 
     private let host: String
@@ -140,12 +140,12 @@ private struct TrustReport {
             lines += Self.lines(on: certificate, number: index + 1, isLeaf: index == 0)
         }
         if !opinion.evaluation.findings.isEmpty {
-            lines += ["", "Findings against them:", ""]
+            lines += ["", "Problems:", ""]
             lines += opinion.evaluation.findings.map { "  \($0)" }
         }
         if let onTerms = opinion.evaluationOnTerms, !onTerms.findings.isEmpty {
             let rule = opinion.rule.map { "rule \($0)" } ?? "the rule"
-            lines += ["", "Findings by the anchors and the name of \(rule):", ""]
+            lines += ["", "Problems with the roots and the name of \(rule):", ""]
             lines += onTerms.findings.map { "  \($0)" }
         }
         lines += ["", opinion.sentence]
@@ -154,7 +154,7 @@ private struct TrustReport {
         if !opinion.isTrusted, let suggestion = opinion.suggestion {
             let place = opinion.rule.map { ", in front of rule \($0)" } ?? ""
             lines += [
-                "", "To trust this server with this key in spite of that, put these lines into the rule file\(place):",
+                "", "To trust this server with this key anyway, add these lines to the rule file\(place):",
                 "", suggestion.text.trimmingNewline,
             ]
         }

@@ -24,7 +24,7 @@ struct ExplainedAnswer {
         if hasLines {
             words = "\(giver) answers \(response.status): \(response.lines.joined(separator: ", "))"
         } else {
-            words = "\(giver) answers \(response.status), and does not challenge"
+            words = "\(giver) answers \(response.status), without a challenge"
         }
     }
 }

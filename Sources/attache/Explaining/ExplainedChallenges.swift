@@ -20,7 +20,7 @@ struct ExplainedChallenges: Sendable {
             parser.parse(Array(value.utf8).span)
         }
         if parents.count > 1 {
-            throw ExplanationError("one response is an origin's 401 or a parent's 407: ask about one at a time")
+            throw ExplanationError("a response is either a server's 401 or a parent's 407: explain one at a time")
         }
         self.init(parser, isOfParent: parents.contains(true))
         guard !challenges.isEmpty || brokenCount > 0 else {
@@ -70,7 +70,7 @@ struct ExplainedChallenges: Sendable {
         let fields = ["www-authenticate", "proxy-authenticate"]
         guard fields.contains(name.lowercased()) else {
             throw ExplanationError(
-                "challenges stand in WWW-Authenticate or Proxy-Authenticate, and not in "
+                "challenges are in WWW-Authenticate or Proxy-Authenticate, not in "
                     + "'\(Console.printable(String(name)))'")
         }
         let value = line[line.index(after: name.endIndex)...].drop { $0 == " " || $0 == "\t" }
@@ -86,8 +86,8 @@ struct ExplainedChallenges: Sendable {
 
     private static func reasonToIgnore(_ challenge: HeaderChallenge) -> String {
         switch challenge.scheme {
-        case "basic": "Basic, which is not well formed"
-        case "digest": "\(name(of: challenge)), which lacks a parameter or asks for an algorithm that is not known here"
+        case "basic": "Basic, which is malformed"
+        case "digest": "\(name(of: challenge)), which lacks a parameter or has an unknown algorithm"
         default: "\(name(of: challenge)), which this version does not answer"
         }
     }
@@ -101,7 +101,7 @@ extension TrustFindings {
             guard let finding = FindingWord(rawValue: word) else {
                 let nearest = Suggestion.nearest(to: word, among: FindingWord.allCases.map(\.rawValue))
                 let hint = nearest.map { "; did you mean '\($0)'?" } ?? ""
-                throw ExplanationError("'\(Console.printable(word))' is no finding about a certificate\(hint)")
+                throw ExplanationError("'\(Console.printable(word))' is not a problem of a certificate\(hint)")
             }
             formUnion(finding.findings)
         }

@@ -40,7 +40,7 @@ struct RunningKnowledge {
         return values(of: "stored", in: answer).map { "the client certificate \($0) is stored for this server" }
     }
 
-    private static let absence = "what is stored, refused or in use by now: no proxy runs by that 'state'"
+    private static let absence = "what is stored or refused: no proxy runs with this 'state'"
 
     /// Nil: no proxy runs.
     func facts(of space: ProtectionSpace) -> ExplainedSpace? {

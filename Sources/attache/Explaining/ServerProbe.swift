@@ -17,9 +17,10 @@ enum ServerProbe {
     ) throws(CommandError) -> ChallengeProbe.Response {
         let rules = RuleSet(configuration)
         let route = rules.route(host: request.host.utf8Span.span, port: request.port)
-        if route.action == .deny { throw .failed("nobody is asked: the route denies it") }
+        if route.action == .deny { throw .failed("not sent: the route says 'deny'") }
         if request.isInTunnel, !rules.egress.permitsConnect(port: request.port) {
-            throw .failed("nobody is asked: 'connect-ports' does not have port \(request.port)")
+            throw .failed(
+                "not sent: CONNECT is not allowed to port \(request.port); add it to 'egress { connect-ports … }'")
         }
         guard let scheme = request.scheme else { throw .failed("only http and https servers can be asked") }
         let trust: TrustSources
@@ -45,7 +46,7 @@ enum ServerProbe {
             result = try BlockingTask.run { loop in await probe.ask(request, on: loop) }
         } catch { throw .failed("\(error)") }
         switch result {
-        case .failure(let failure): throw .failed("no response came: \(failure.sentence)")
+        case .failure(let failure): throw .failed("no response: \(failure.sentence)")
         case .success(let response): return response
         }
     }

@@ -27,7 +27,7 @@ struct FirstFiles {
     func requireFree() throws(CommandError) {
         guard !replaces, let taken = [rules, secret].first(where: SmallFile.exists) else { return }
         throw .failed(
-            "\(taken) is there already and stays as it is: --force replaces it, and --config FILE makes another rule file"
+            "\(taken) exists already: use --force to replace it, or --config FILE to write another rule file"
         )
     }
 

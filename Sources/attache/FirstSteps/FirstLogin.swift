@@ -30,7 +30,7 @@ struct FirstLogin {
             [ConfiguredCredential(name: Self.name, content: content)], environment: [:])
         if wanted.kind == .kerberos, !ConfiguredCredentials.supportsKerberos {
             throw .failed(
-                "the server asks for a Kerberos ticket, for which MIT Kerberos has to be installed (Debian: libgssapi-krb5-2)"
+                "the server asks for a Kerberos ticket: install MIT Kerberos (Debian: libgssapi-krb5-2)"
             )
         }
         if let error = credentials.refresh().errors.first { throw .failed("\(error)") }

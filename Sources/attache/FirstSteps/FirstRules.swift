@@ -28,13 +28,13 @@ struct FirstRules {
     func text(for login: FirstLogin, secretFile: String) -> String {
         var lines = [
             "# Made by 'attache init' for \(Console.printable(server.url)), which asks for \(login.wanted.words).",
-            "# 'attache check' shows mistakes, 'attache help rules' explains the words.",
+            "# 'attache check' shows mistakes, and 'attache help rules' explains this file.",
             "",
         ]
         lines += settings
         lines += [
             "",
-            "# The file is for you alone to read. What is written into it is used from the next request on.",
+            "# Only you can read this file. Change the password in it, and the next request uses the new one.",
             login.block(secretFile: secretFile), "",
             "challenge \(RuleWord.quoted(server.host)) {", "    host   \(server.host)", "    port   \(server.port)",
             "    method \(login.wanted.methods.map(\.rawValue).joined(separator: " "))",
@@ -53,11 +53,11 @@ struct FirstRules {
         case .plain: break
         case .intercept:
             lines += [
-                "", "# Tools trust the authority of this proxy, which can speak for this host and no other.",
+                "", "# Tools must trust the CA of this proxy. It can issue certificates for this host only.",
                 "authority { names \(server.host) }", "route \(server.host) { intercept }",
             ]
         case .upgrade:
-            lines += ["", "# Tools ask by http, and the proxy goes on by https.", "route \(server.host) { upgrade }"]
+            lines += ["", "# Tools use http, and the proxy uses https.", "route \(server.host) { upgrade }"]
         }
         return lines
     }

@@ -18,12 +18,12 @@ enum FirstServer {
     static func request(_ url: String, by way: FirstRules.Way) throws(CommandError) -> ExplainedRequest {
         let shown = Console.printable(url)
         guard url.contains("://") else {
-            throw .failed("'\(shown)' is no whole URL: say http://\(shown) or https://\(shown)")
+            throw .failed("'\(shown)' is not a complete URL: write http://\(shown) or https://\(shown)")
         }
         let scheme = url.prefix { $0 != ":" }.lowercased()
         guard scheme == "http" || scheme == "https" else {
             throw .failed(
-                "'\(Console.printable(scheme))' is no scheme that can be set up: only http and https servers are asked")
+                "'init' cannot set up '\(Console.printable(scheme))': write an http or https URL")
         }
         let client = ClientIdentity(address: IPAddress(v4: 0x7F00_0001), user: nil)
         var request: ExplainedRequest
@@ -31,19 +31,19 @@ enum FirstServer {
             throw .failed(error.sentence)
         }
         if request.urlUser != nil {
-            throw .failed("the URL has a user in it: say --user NAME, and the password is asked for")
+            throw .failed("the URL has a user in it: use --user NAME instead; the password is asked for")
         }
         guard (try? HostPattern(request.host)) != nil else {
-            throw .failed("the host of '\(shown)' cannot stand in a rule: say its name in ASCII (xn--…)")
+            throw .failed("the host of '\(shown)' is not possible in a rule: write its name in ASCII (xn--…)")
         }
         if request.protocol == .https, way == .plain {
             throw .failed(
-                "tools reach an https server through a tunnel, which the proxy sees nothing of: say --intercept, and it looks "
-                    + "in (the tools then have to trust it), or --upgrade, and tools ask for \(clientURL(of: request)) instead"
+                "a proxy cannot read https: use --intercept to decrypt it "
+                    + "(tools must then trust the proxy's CA), or --upgrade to let tools ask for \(clientURL(of: request))"
             )
         }
         if request.protocol == .http, way != .plain {
-            throw .failed("--intercept and --upgrade are for https URLs, and this is one of http")
+            throw .failed("--intercept and --upgrade are for https URLs, but this is an http URL")
         }
         request.isInTunnel = way == .intercept
         return request
@@ -56,8 +56,8 @@ enum FirstServer {
         let response = try response(to: request, by: configuration)
         guard response.status == 401 else {
             throw .failed(
-                "the server answers \(response.status) and asks for no login, so there is nothing to set up; where it shows a "
-                    + "login page, see 'attache help forms', and where it wants a key unasked, 'attache help unasked'")
+                "the server answers \(response.status) and asks for no login, so there is nothing to set up; for a "
+                    + "login page see 'attache help forms', for a key with every request 'attache help preemptive'")
         }
         var parser = ChallengeParser()
         for line in response.lines { parser.parse(Array(line.utf8).span) }
@@ -65,16 +65,16 @@ enum FirstServer {
         let lines = Console.printable(response.lines.joined(separator: ", "))
         guard !response.lines.isEmpty else {
             throw .failed(
-                "the server answers 401 and does not say how to log in; 'attache help unasked' has the rules for such servers"
+                "the server answers 401 and does not say how to log in; for such servers see 'attache help preemptive'"
             )
         }
         guard let wanted = WantedLogin(ChallengeOrder().offers(in: parser.challenges, from: origin)) else {
-            throw .failed("the server asks for a login that nobody here can answer: \(lines)")
+            throw .failed("the server asks for a login that the proxy does not know: \(lines)")
         }
         let realm = wanted.realm.map { ", realm \"\(Console.printable($0))\"" } ?? ""
         Console.print("the server answers 401 and asks for \(wanted.words)\(realm)")
         if wanted.isReadable {
-            Console.error("over http \(wanted.noun) goes in clear: everybody on the way to the server can read it")
+            Console.error("http sends \(wanted.noun) unencrypted: anyone on the way to the server can read it")
         }
         return wanted
     }
@@ -86,13 +86,13 @@ enum FirstServer {
         let response = try ServerProbe.response(to: request, by: configuration, trying: try login.credentials())
         guard response.status != 401 else {
             throw .failed(
-                "the server refuses \(login.subject) with that \(login.wanted.kind == .token ? "value" : "password"); it was "
-                    + "tried once, and nothing was written")
+                "the server refuses \(login.subject) with that \(login.wanted.kind == .token ? "value" : "password"), which was "
+                    + "tried once; nothing was written")
         }
         // A server in trouble has said nothing about the login.
         guard response.status < 500 else {
             throw .failed(
-                "the server answers \(response.status) to the login of \(login.subject), which says neither yes nor no; nothing "
+                "the server answers \(response.status) to the login of \(login.subject): it neither accepts nor refuses it; nothing "
                     + "was written")
         }
         return response.status
@@ -105,12 +105,12 @@ enum FirstServer {
             guard case .failed(let sentence) = error else { throw error }
             if sentence.contains("do not let it connect") {
                 throw .failed(
-                    "\(sentence): DNS leads the name to this machine or the local link; where that is meant, write the name "
+                    "\(sentence): the name resolves to this machine or the local link; if that is right, write the name "
                         + "into /etc/hosts, or the address into the URL")
             }
             guard sentence.contains("is not trusted: ") else { throw error }
             throw .failed(
-                "\(sentence); 'attache trust \(request.host):\(request.port)' shows why, and --anchor FILE names roots of "
+                "\(sentence); run 'attache trust \(request.host):\(request.port)' to see why, or use --anchor FILE for a CA of "
                     + "your own")
         }
     }

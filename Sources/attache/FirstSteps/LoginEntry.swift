@@ -19,14 +19,14 @@ struct LoginEntry {
         let name: String
         if let user { name = user } else { name = try ask(prompt) }
         guard !name.isEmpty, Console.printable(name) == name else {
-            throw .failed("a user has a name, without control characters in it")
+            throw .failed("the user's name is empty or has a control character in it")
         }
         return name
     }
 
     private func ask(_ prompt: String) throws(CommandError) -> String {
         guard Terminal.isStandardInput else {
-            throw .failed("nobody is at the terminal to be asked: say the user by --user NAME")
+            throw .failed("there is no terminal to ask for the user: use --user NAME")
         }
         let answer: String?
         do throws(IOError) { answer = try Terminal().ask(prompt) } catch { throw .failed("\(error)") }
@@ -40,7 +40,7 @@ struct LoginEntry {
         let isText = String(validating: bytes, as: UTF8.self) != nil
         let secret = Secret(wiping: &bytes)
         if secret.count == 0 { throw .failed("\(wanted.noun) is empty") }
-        guard isUsable, isText else { throw .failed("\(wanted.noun) has a character in it that cannot be sent") }
+        guard isUsable, isText else { throw .failed("\(wanted.noun) has a character that cannot be sent") }
         return secret
     }
 

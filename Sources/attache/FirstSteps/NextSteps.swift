@@ -18,12 +18,12 @@ struct NextSteps {
         var lines = ["Start the proxy:", "    \(program) run\(config)"]
         if way == .intercept {
             lines += [
-                "In the terminal of the tool, the proxy and the authority that the tool has to trust:",
+                "In the terminal of the tool, set the proxy and the CA to trust:",
                 "    eval \"$(\(program) env\(config))\"", "    curl -i \(url)",
             ]
         } else {
             lines += [
-                "Send a tool through it, in another terminal:", "    http_proxy=\(proxy) curl -i \(url)",
+                "Use a tool with it, in another terminal:", "    http_proxy=\(proxy) curl -i \(url)",
                 "For all tools of that terminal:", "    eval \"$(\(program) env\(config))\"",
             ]
         }

@@ -19,7 +19,7 @@ struct ToolVariables {
     init(_ configuration: Configuration, files: ToolFiles?) throws(CommandError) {
         let known = configuration.listeners.filter { $0.endpoint.port != 0 }
         guard let listener = known.first(where: { $0.tls == nil }) ?? known.first else {
-            throw .configuration("the rule file leaves the port to the system: say one, as in: listen 127.0.0.1:3128")
+            throw .configuration("the rule file has port 0: write a port, such as: listen 127.0.0.1:3128")
         }
         let endpoint = listener.endpoint.reachable
         proxy = "\(listener.tls == nil ? "http" : "https")://\(endpoint)"
@@ -96,7 +96,7 @@ enum VariableSyntax: String, CaseIterable {
         case .powershell: "$env:\(name) = '\(Self.doublingQuotes(value))'"
         case .docker:
             value.contains(where: \.isNewline)
-                ? "# \(name) is left out: such a file cannot hold the line feed in its value" : "\(name)=\(value)"
+                ? "# \(name) is left out: its value has a line feed, which such a file cannot hold" : "\(name)=\(value)"
         case .systemd: "Environment=\"\(name)=\(Self.escaped(value))\""
         }
     }
@@ -126,14 +126,14 @@ enum VariableSyntax: String, CaseIterable {
         case .systemd: return ["[Service]"]
         case .docker:
             var lines = [
-                "# For docker run --env-file. The container has to share the proxy's network, as by --network host or",
+                "# For docker run --env-file. The container must share the proxy's network, by --network host or",
                 "# --network container:NAME: in another, 127.0.0.1 is the container itself.",
             ]
             if let files {
                 let mounts = [files.certificate, files.bundle, files.javaStore].map { path in
                     "-v \(ShellWord.quoted("\(path):\(path):ro".replacing("\n", with: "?")))"
                 }
-                lines.append("# The files go along: \(mounts.joined(separator: " "))")
+                lines.append("# Mount the CA files: \(mounts.joined(separator: " "))")
             }
             return lines
         }

@@ -32,7 +32,7 @@ enum ManualPage: String, CaseIterable {
         page.item("./proxy.conf, /etc/attache/proxy.conf", "The rule file; see proxy.conf(5).")
         page.item(
             "$XDG_STATE_HOME/attache, ~/.local/state/attache",
-            "The authority, the store and the socket of a running proxy, unless the rule file says 'state'.")
+            "The CA, the store and the socket of a running proxy, unless the rule file has 'state'.")
         page.section("exit status")
         page.add(exitStatus)
         page.section("see also")
@@ -50,20 +50,20 @@ enum ManualPage: String, CaseIterable {
     }
 
     static let exitStatus = """
-        The exit status is 0 for success, 1 when what was asked for failed, 2 when the command line or the rule file is
+        The exit status is 0 for success, 1 when something failed, 2 when the command line or the rule file is
         wrong.
         """
 
     private static let description = """
-        A tool sets http_proxy and speaks plain HTTP without a password. When a server answers 401, the proxy looks into its
-        rule file, answers with the credential that stands there for this server, and gives the tool the 200. The tool, its
+        A tool sets http_proxy and sends its requests without a password. When a server answers 401, the proxy repeats the
+        request with the credential that the rule file names for this server. The tool gets the 200. The tool, its
         environment and its logs never see the password.
 
             attache init http://ci.example.com/job
             attache run
             eval "$(attache env)"
 
-        Results go to standard output, all else to standard error.
+        Results go to standard output, everything else to standard error.
         """
 }
 
@@ -83,7 +83,7 @@ struct ProgramHelp {
 
             \(rows.joined(separator: "\n"))
 
-              -h, --help   show this text; 'attache COMMAND --help' tells more about one
+              -h, --help   show this text; 'attache COMMAND --help' explains a command
               --version    the same as 'version'
 
             'attache help TOPIC' is the manual of the rule file:
@@ -92,8 +92,8 @@ struct ProgramHelp {
 
             TOPIC can also be a word of the rule file, or another word, such as 'docker' or '407'.
 
-            Results go to standard output, all else to standard error. The exit status is 0 for success,
-            1 when what was asked for failed, 2 when the command line or the rule file is wrong.
+            Results go to standard output, everything else to standard error. The exit status is 0 for success,
+            1 when something failed, 2 when the command line or the rule file is wrong.
             """
     }
 

@@ -6,20 +6,19 @@ import Rules
 /// `attache replay`: asks a rule file about the challenges of a log.
 struct ReplayCommand: Command {
     static let syntax = CommandSyntax(
-        name: "replay", summary: "ask a rule file about the challenges that a log has recorded",
+        name: "replay", summary: "test a rule file with the challenges in a log",
         operands: [CommandOperand(name: "LOG"), CommandOperand(name: "FILE", isOptional: true)],
-        options: [CommandOption(name: "all", summary: ["show also what does not change"])],
+        options: [CommandOption(name: "all", summary: ["also show what does not change"])],
         details: """
-            LOG is the JSON access log, or '-' for standard input. Each line with a challenge is put to the
-            rules of FILE (default: ./proxy.conf, else /etc/attache/proxy.conf): the server, its schemes and
-            realm, and the client. Shown are the servers that would be answered otherwise than they were:
-            by another credential, by none, or for the first time. Nothing is sent.
+            Shows what a new rule file would change. LOG is the JSON access log, or '-' for standard input. FILE
+            is the rule file; default: ./proxy.conf, else /etc/attache/proxy.conf. Nothing is sent.
 
                 attache replay access.log new.conf
 
-            Answers from the store and refusals of passwords are not known here: a rule that says 'default'
-            counts as the stored credential that the log names. While it reads, a line on the terminal says how
-            far it is; Ctrl-C stops it, and the report is of what was read until then.
+            It takes each line of the log with a challenge: server, methods, realm and client. It shows the
+            servers that would get another answer: another credential, none, or one for the first time. It does
+            not know the store, nor refused passwords. For a rule that says 'default', it assumes the stored
+            credential in the log. It shows its progress on the terminal. After Ctrl-C it reports what was read.
             """)
 
     private let log: String
@@ -86,8 +85,10 @@ struct ReplayCommand: Command {
             return work.isStopped ? work.stopped("stopped: the rest of the log was not read") : nil
         }
         show(tally.groups)
-        Console.print("\(tally.challenges) challenges, of which \(tally.changed) would be answered otherwise")
-        if tally.left > 0 { Console.print("\(tally.left) more were of too many kinds to be shown") }
+        Console.print("\(tally.challenges) challenges; \(tally.changed) would get another answer")
+        if tally.left > 0 {
+            Console.print("\(tally.left) more challenges are not shown, because there are too many kinds")
+        }
         if let stop { throw stop }
         return ExitStatus.success
     }

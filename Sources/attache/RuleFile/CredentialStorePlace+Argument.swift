@@ -17,8 +17,8 @@ extension CredentialStorePlace {
             case .literal(let info) = source, Self.showsPassword(info.reveal())
         {
             throw .configuration(
-                "the password in \(name) can be seen by every user of this machine: say 'postgresql file PATH' or "
-                    + "'postgresql env NAME', or leave it to libpq's password file")
+                "every user of this machine can see the password in \(name): write 'postgresql file PATH' or "
+                    + "'postgresql env NAME', or use libpq's password file")
         }
         guard let place = CredentialStorePlace(configuration) else {
             throw .configuration(StatePath.unknown(for: "credentials"))

@@ -12,14 +12,14 @@ extension ExplainedRequest {
         // The parser is given a whole line: neither part may bring its own blanks and line ends into it.
         for (what, text) in [("method", method), ("URL", url)] {
             guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
-                throw ExplanationError("the \(what) has a character in it that no request can have")
+                throw ExplanationError("the \(what) has a character that is not allowed in a request")
             }
         }
         if !Self.methods.contains(method), Self.methods.contains(method.uppercased()) {
             throw ExplanationError("methods are case-sensitive; did you mean '\(method.uppercased())'?")
         }
         if method == "CONNECT", url.contains("/") {
-            throw ExplanationError("a CONNECT names host and port alone, such as www.example.com:443")
+            throw ExplanationError("for CONNECT write only host and port, such as www.example.com:443")
         }
         if method != "CONNECT", !url.contains("://") { throw Self.isNoWholeURL(url) }
         let buffer = ByteBuffer(capacity: url.utf8.count + 64)
@@ -28,7 +28,7 @@ extension ExplainedRequest {
         do throws(HTTPError) {
             _ = try head.parse(buffer)
         } catch {
-            throw ExplanationError("'\(method) \(Self.withoutUser(url))' is no request: \(error.defect)")
+            throw ExplanationError("'\(method) \(Self.withoutUser(url))' is not a request: \(error.defect)")
         }
         let bytes = buffer.readable.array
         guard let authority = head.target.authority else {
@@ -57,7 +57,7 @@ extension ExplainedRequest {
     }
 
     private static func isNoWholeURL(_ url: String) -> ExplanationError {
-        ExplanationError("'\(Console.printable(url))' is no whole URL: a client sends http://HOST/PATH to a proxy")
+        ExplanationError("'\(Console.printable(url))' is not a complete URL: write http://HOST/PATH")
     }
 
     /// The URL without user and password, which are nobody's who looks at the terminal.
@@ -90,10 +90,10 @@ extension Origin {
     /// The server of a URL, whatever its path.
     init(url: String, isProxy: Bool) throws(ExplanationError) {
         guard let start = url.firstRange(of: "://")?.upperBound else {
-            throw ExplanationError("'\(Console.printable(url))' is no whole URL, such as http://www.example.com/")
+            throw ExplanationError("'\(Console.printable(url))' is not a complete URL, such as http://www.example.com/")
         }
         if url[start...].prefix(while: { $0 != "/" && $0 != "?" }).contains("@") {
-            throw ExplanationError("the URL has a user in it: USER stands behind it, and the password is asked for")
+            throw ExplanationError("the URL has a user in it: write USER after the URL; the password is asked for")
         }
         if url[..<start].lowercased() == "socks5://" {
             self = try Self.socks(url[start...])

@@ -12,7 +12,8 @@ enum RuleFilePath {
     static func choose(_ said: String?) throws(CommandError) -> String {
         if let path = find(said) { return path }
         throw .configuration(
-            "there is no rule file: neither \(usual.joined(separator: " nor ")) exists; 'attache init URL' makes one")
+            "there is no rule file: neither \(usual.joined(separator: " nor ")) exists; run 'attache init URL' to make one"
+        )
     }
 
     /// The path that was said, else the first usual one where there is something, else nil.

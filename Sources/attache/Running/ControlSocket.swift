@@ -27,8 +27,8 @@ enum ControlPlace {
         self =
             LocalPath(path).map { .path($0) }
             ?? .none(
-                "the control socket \(path) has a path longer than the \(LocalPath.longest) bytes that the system takes; "
-                    + "say a shorter directory behind 'state'")
+                "the path of the control socket \(path) is longer than \(LocalPath.longest) bytes; "
+                    + "write a shorter directory in 'state'")
     }
 }
 
@@ -77,7 +77,7 @@ struct ControlSocket {
     private static func sentence(on error: LocalListenerError, _ path: LocalPath, isNamed: Bool) -> String? {
         switch error {
         case .inUse(let process):
-            "the control socket \(path) is that of process \(process), so this proxy has none: give each proxy a 'state' of "
+            "process \(process) uses the control socket \(path), so this proxy has none: give each proxy a 'state' of "
                 + "its own"
         case .failed(let error): isNamed ? "there is no control socket: \(error)" : nil
         }
@@ -101,7 +101,7 @@ struct RunningProxy {
     init(of file: RuleFile, at path: String) throws(CommandError) {
         if file.configuration == nil {
             Console.error(
-                "\(path) has errors ('attache check' shows them): the proxy goes on with rules that it read before")
+                "\(path) has errors ('attache check' shows them): the proxy uses the rules that it read before")
         }
         try self.init(state: file.state)
     }
@@ -114,7 +114,9 @@ struct RunningProxy {
         }
     }
 
-    var absence: CommandError { .failed("no proxy runs that could be asked: nobody listens on \(path)") }
+    var absence: CommandError {
+        .failed("no proxy is running on \(path): start it with 'attache run', or name its rule file by --config")
+    }
 
     /// - Parameters:
     ///   - target: with its query.
@@ -134,14 +136,14 @@ struct RunningProxy {
             if case .system(let reason, _) = error, LocalPath.isAbsence(reason) { return nil }
             if case .foreignPeer(let user) = error {
                 throw .failed(
-                    "\(path) is a socket of user \(user), who is neither this user nor the owner of its directory: "
+                    "\(path) belongs to user \(user), who is neither this user nor the owner of its directory: "
                         + "nothing was sent")
             }
-            throw .failed("the running proxy cannot be asked by \(path): \(error)")
+            throw .failed("cannot reach the running proxy by \(path): \(error)")
         }
         let head = ResponseHead()
         guard case .complete(let length)? = try? head.parse(answer.span, answering: .get) else {
-            throw .failed("no answer came by \(path): the socket is for the proxy's own user and root")
+            throw .failed("no answer from \(path): run the command as the proxy's user or as root")
         }
         let body = String(decoding: answer.dropFirst(length), as: UTF8.self)
         guard head.status == .ok else { throw .failed("the running proxy says: \(body.prefix { $0 != "\n" })") }

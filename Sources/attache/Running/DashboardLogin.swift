@@ -27,6 +27,6 @@ struct DashboardLogin: Sendable {
     /// Says a link to whoever started the proxy. In a file or a journal it would be there for others.
     func announce() {
         guard Terminal.isStandardError, let link = makeLink() else { return }
-        Console.error("the dashboard, for \(DashboardAccess.tokenMinutes) minutes: \(link)")
+        Console.error("the dashboard (link valid for \(DashboardAccess.tokenMinutes) minutes): \(link)")
     }
 }

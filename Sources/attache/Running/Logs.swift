@@ -62,9 +62,9 @@ enum Logs {
     private static func say(_ change: LineWriter.Change) {
         let sentence =
             switch change {
-            case .failed(let reason): "the access log takes no lines, and they are lost: \(reason)"
-            case .overtaxed: "the access log takes lines more slowly than they come, and some are lost"
-            case .recovered(let lost): "the access log takes lines again; \(lost) were lost"
+            case .failed(let reason): "the access log cannot be written, and lines are lost: \(reason)"
+            case .overtaxed: "the access log is too slow, and some lines are lost"
+            case .recovered(let lost): "the access log works again; \(lost) lines were lost"
             }
         Console.report(sentence, as: .logTroubled)
     }

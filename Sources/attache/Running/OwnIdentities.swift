@@ -60,7 +60,7 @@ final class OwnIdentities {
             let identity = try InterceptionIdentity(store)
             interception = (settings, identity)
             return identity
-        } catch { throw StartError("tunnels cannot be looked into: \(error)") }
+        } catch { throw StartError("tunnels cannot be intercepted: \(error)") }
     }
 
     /// The ends of those that are at work.

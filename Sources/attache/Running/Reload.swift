@@ -33,7 +33,7 @@ struct Reload {
         Setup, ReloadOutcome
     ) {
         guard let fresh = Setup.load(configuration, since: running) else {
-            let reason = "\(configuration) has errors, or cannot be read; standard error has them"
+            let reason = "\(configuration) has errors, or cannot be read; standard error shows them"
             return (running, reject(askedBy: actor, because: reason))
         }
         do throws(StartError) {
@@ -61,7 +61,7 @@ struct Reload {
     }
 
     private func reject(askedBy actor: AuditEvent.Actor, because reason: String) -> ReloadOutcome {
-        Console.repeatEvent("the rule file was not reloaded; the proxy keeps the running rules")
+        Console.repeatEvent("the rule file was not reloaded; the old rules stay in force")
         shared.audit.note(AuditEvent(.rulesRejected, by: actor, details: reason))
         return .rejected(reason: reason)
     }

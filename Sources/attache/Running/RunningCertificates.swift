@@ -75,12 +75,12 @@ final class RunningCertificates: CertificateDesk {
     }
 
     func accept(_ pin: String, of host: String, port: UInt16, until day: Day) -> CertificateAcceptance {
-        if day < .today { return .refused("\(day) is over: an exception until then is none") }
+        if day < .today { return .refused("\(day) is in the past") }
         let opinion = records.withLock { records in
             records.first { $0.look.host == host && $0.look.port == port }?.opinion
         }
         guard let opinion, pin == "\(opinion.chain.leaf.publicKeyPin)" else {
-            return .refused("the server was not seen with that key: look at it again")
+            return .refused("the server has not shown that key: reload the page and try again")
         }
         guard opinion.isTrustedByException || !opinion.isTrusted else { return .refused("no exception is needed") }
         guard opinion.wouldBeExcepted else { return .refused("no exception forgives that") }
@@ -94,12 +94,12 @@ final class RunningCertificates: CertificateDesk {
                 shared.audit.note(
                     AuditEvent(.trustSet, by: .dashboard, space, credential: pin, details: "until \(day)"))
                 look(at: host, port: port)
-            } catch { shared.report("the exception for \(host):\(port) could not be kept: \(error)") }
+            } catch { shared.report("cannot store the exception for \(host):\(port): \(error)") }
         }
         return .kept(
             hasStore()
                 ? "this key is trusted until \(day)"
-                : "this key is trusted until the proxy ends, at most until \(day): there is no credential store to keep it in"
+                : "this key is trusted until the proxy stops, at most until \(day): there is no credential store to save it in"
         )
     }
 }

@@ -42,7 +42,7 @@ final class RunningStore: Sendable {
         let place = CredentialStorePlace(configuration)
         if let present = opened.withLock({ $0?.place }) {
             if present != place {
-                Console.say("changes to where credentials are kept take effect when the proxy is started again")
+                Console.say("changes to 'store' take effect when you restart the proxy")
             }
             return nil
         }
@@ -58,7 +58,7 @@ final class RunningStore: Sendable {
                 report: { Console.report($0) })
         } catch { throw StartError("\(error)") }
         let follower = StoreFollower(store) { Console.report($0) }
-        guard follower.start() else { throw StartError("the system gives no thread for the credential store") }
+        guard follower.start() else { throw StartError("cannot start a thread for the credential store") }
         opened.withLock { $0 = Opened(place: place, store: store, follower: follower) }
         return place
     }

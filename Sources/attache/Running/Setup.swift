@@ -154,7 +154,7 @@ struct Setup {
         if new.listeners != old.listeners || new.admin != old.admin || new.adminLogin != old.adminLogin
             || new.threads != old.threads
         {
-            Console.say("changes to listen, admin and threads take effect when the proxy is started again")
+            Console.say("changes to listen, admin and threads take effect when you restart the proxy")
         }
     }
 }

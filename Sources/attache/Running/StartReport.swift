@@ -18,7 +18,7 @@ struct StartReport {
         var places = listeners.map { "listening on \($0)\(origin(of: $0))" }
         if let admin { places.append("the admin listener is on \(admin)\(origin(of: admin))") }
         for address in passed where !listeners.contains(address) && address != admin {
-            places.append("the service manager has passed a socket on \(address), which no 'listen' or 'admin' names")
+            places.append("systemd has passed a socket on \(address), but no 'listen' or 'admin' names this address")
         }
         for place in places { Console.say(place, as: .proxyStarted) }
         for hint in hints { Console.hint(hint) }
@@ -40,7 +40,7 @@ struct StartReport {
     }
 
     private func origin(of address: SocketAddress) -> String {
-        passed.contains(address) ? ", a socket of the service manager's" : ""
+        passed.contains(address) ? ", by a socket from systemd" : ""
     }
 
     /// The authority that clients have to trust; nil where no tunnel is looked into.

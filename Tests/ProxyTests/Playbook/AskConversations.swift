@@ -12,7 +12,7 @@ struct AskConversations {
         << GET / HTTP/1.1
         >> HTTP/1.1 401 Unauthorized
            WWW-Authenticate: Basic realm="x"
-        report question *: h:80 wants a login (basic) for realm "x", and rule "people" (proxy.conf:*) asks: *
+        report question *: h:80 asks for a login (basic) for realm "x", and rule "people" (proxy.conf:*) asks: *
         """
 
     @Test func `an operator names a credential, and later requests need no operator`() async {
@@ -56,7 +56,7 @@ struct AskConversations {
             report question 2: *
             answer 2 cancel none
             << HTTP/1.1 502 Bad Gateway
-               Proxy-Status: *rule \\"people\\" (proxy.conf:*) asks, and the operator said no"
+               Proxy-Status: *rule \\"people\\" (proxy.conf:*) asks the operator, who refused"
 
                *
             server << close
@@ -205,7 +205,7 @@ struct AskConversations {
                         WWW-Authenticate: Basic realm="x"
             report question 2: i:80 *
             client << HTTP/1.1 502 Bad Gateway
-               Proxy-Status: *asks the operator, for whom too many challenges wait"
+               Proxy-Status: *asks the operator, but too many challenges wait"
 
                *
             server << close
@@ -231,7 +231,7 @@ struct AskConversations {
             server << CONNECT h:443 HTTP/1.1
             server >> HTTP/1.1 407 Proxy Authentication Required
                       Proxy-Authenticate: Basic realm="corp"
-            report question 1: the proxy p:8080 wants a login (basic) for realm "corp", and rule "people" *
+            report question 1: the proxy p:8080 asks for a login (basic) for realm "corp", and rule "people" *
             answer 1 user v q
             server << CONNECT h:443 HTTP/1.1
                       Proxy-Authorization: Basic base64(v:q)
@@ -249,7 +249,7 @@ struct AskConversations {
                 """,
             #"""
             >> GET http://h/ HTTP/1.1
-            report question 1: the proxy p:1080 wants a login (basic), and rule "people" (proxy.conf:*
+            report question 1: the proxy p:1080 asks for a login (basic), and rule "people" (proxy.conf:*
             answer 1 user v q
             << connect p:1080
             server << "\x05\x02\x00\x02"
@@ -342,7 +342,7 @@ struct AskConversations {
             << connect h:443
             and server >> tls h accepting new
             server << close
-            report question 1: h:443 wants a client certificate*
+            report question 1: h:443 asks for a client certificate*
             answer 1 use new
             << connect h:443
             and server 2 >> tls h accepting new

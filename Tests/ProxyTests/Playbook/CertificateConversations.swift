@@ -78,7 +78,7 @@ struct CertificateConversations {
             << connect h:443
             and server >> tls h accepting new
             report *credential old was refused*
-            report *wants a client certificate, and rule "enough"*
+            report *asks for a client certificate, but rule "enough"*
             server << close
             << HTTP/1.1 502 Bad Gateway
                Proxy-Status: *rule \\"enough\\"*

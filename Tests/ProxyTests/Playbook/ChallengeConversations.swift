@@ -75,7 +75,7 @@ struct ChallengeConversations {
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Hawk realm="x"
             << HTTP/1.1 401 Unauthorized
-               Proxy-Status: *"the origin asks for hawk, which this proxy cannot answer"
+               Proxy-Status: *"the origin asks for hawk, which this proxy does not know"
                WWW-Authenticate: Hawk realm="x"
             """)
     }
@@ -92,7 +92,7 @@ struct ChallengeConversations {
             << GET / HTTP/1.1
             >> HTTP/1.1 401 Unauthorized
             << HTTP/1.1 401 Unauthorized
-               Proxy-Status: *"the origin answers 401 and names no challenge"
+               Proxy-Status: *"the origin answers 401 without a challenge"
             """)
     }
 
@@ -159,8 +159,8 @@ struct ChallengeConversations {
                WWW-Authenticate: Concealed realm="y"
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Concealed realm="y"
-               Proxy-Status: *details="the origin asks for concealed, which this proxy cannot answer"*
-            report a challenge of h:80 (concealed realm "y") is not answered: *
+               Proxy-Status: *details="the origin asks for concealed, which this proxy does not know"*
+            report a challenge of h:80 (concealed realm "y") got no answer: *
             """)
     }
 
@@ -186,7 +186,7 @@ struct ChallengeConversations {
 
     @Test func `default and reject let a challenge of a scheme that is not known pass`() async {
         for (answer, reason) in [
-            ("default", "the origin asks for concealed, which this proxy cannot answer"),
+            ("default", "the origin asks for concealed, which this proxy does not know"),
             ("reject", "rule * rejects the challenge"),
         ] {
             await play(
@@ -200,7 +200,7 @@ struct ChallengeConversations {
                 << HTTP/1.1 401 Unauthorized
                    WWW-Authenticate: Concealed realm="x"
                    Proxy-Status: *details="\(reason)"*
-                report a challenge of h:80 (concealed realm "x") is not answered: *
+                report a challenge of h:80 (concealed realm "x") got no answer: *
                 """)
         }
     }
@@ -296,7 +296,7 @@ struct ChallengeConversations {
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
             << HTTP/1.1 401 Unauthorized
-               Proxy-Status: *an Authorization of its own, which is kept: rule proxy.conf:6 *'authorization replace'"
+               Proxy-Status: *its own Authorization, which is kept: rule proxy.conf:6 *'authorization replace'"
                WWW-Authenticate: Basic realm="x"
             """)
     }
@@ -335,7 +335,7 @@ struct ChallengeConversations {
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
             << HTTP/1.1 401 Unauthorized
-               Proxy-Status: *"the response to such a request would show the credential"
+               Proxy-Status: *"the response to a TRACE would show the credential"
                WWW-Authenticate: Basic realm="x"
             """)
     }
@@ -391,7 +391,7 @@ struct ChallengeConversations {
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
             << HTTP/1.1 401 Unauthorized
-               Proxy-Status: *"rule proxy.conf:6 rejects the challenge before rule proxy.conf:7 is asked"
+               Proxy-Status: *"rule proxy.conf:6 rejects the challenge before rule proxy.conf:7 is tried"
                WWW-Authenticate: Basic realm="x"
             """)
     }

@@ -330,7 +330,7 @@ struct EvidenceConversations {
             << HTTP/1.1 502 Bad Gateway
                Proxy-Status: *no more*
 
-               the origin wants a credential, and rule "no more" (proxy.conf:6) says no*
+               the origin asks for a login, but rule "no more" (proxy.conf:6) refuses*
             server << close
             >> GET http://h/ HTTP/1.1
             << connect h:80
@@ -340,7 +340,7 @@ struct EvidenceConversations {
             << HTTP/1.1 502 Bad Gateway
                Proxy-Status: *no more*
 
-               the origin wants a credential, and rule "no more" (proxy.conf:6) says no*
+               the origin asks for a login, but rule "no more" (proxy.conf:6) refuses*
             server 2 << close
             """)
     }

@@ -37,7 +37,7 @@ struct FTPConversations {
             << HTTP/1.1 501 Not Implemented
                Proxy-Status: *
 
-               *ftp cannot be spoken through the parent jump proxy:1080*
+               *ftp does not work through the parent jump proxy:1080*
             log GET ftp://i/file 501
                 error: http_request_denied
             """)

@@ -96,7 +96,7 @@ struct JournalConversations {
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
                Proxy-Status: *rule \\"people\\" asks the operator, who rejected the challenge*
-            report a challenge of h:80 (basic realm "x") is not answered: rule "people" asks the operator, who rejected the challenge
+            report a challenge of h:80 (basic realm "x") got no answer: rule "people" asks the operator, who rejected the challenge
             journal basic h:80 passed
                 rule: "people" (proxy.conf:*)
                 reason: rule "people" asks the operator, who rejected the challenge
@@ -132,7 +132,7 @@ struct JournalConversations {
 
                *rule "people" asks the operator, who rejected the challenge*
             server << close
-            report a challenge of proxy:3128 (basic realm "x") is not answered: rule "people" asks the operator, who rejected the challenge
+            report a challenge of proxy:3128 (basic realm "x") got no answer: rule "people" asks the operator, who rejected the challenge
             journal basic proxy:3128 cancelled
                 reason: rule "people" asks the operator, who rejected the challenge
             """)
@@ -159,7 +159,7 @@ struct JournalConversations {
             << HTTP/1.1 200 OK
             server 2 << close
             journal client-certificate h:443 declined
-                reason: *, and rule "people" asks the operator, who rejected that; it went on without
+                reason: *, but rule "people" asks the operator, who rejected that; it went on without
             """)
     }
 
@@ -190,12 +190,12 @@ struct JournalConversations {
             and server >> tls h accepting new
             server << GET / HTTP/1.1
             \(Self.nginx.replacing("PHRASE", with: "No required SSL certificate was sent"))
-            report a request of h:443 for a client certificate is not answered: the server wants a client certificate, and no rule shows one: it answered 400, "No required SSL certificate was sent"
+            report a request from h:443 for a client certificate got no answer: the server asks for a client certificate, but no rule shows one: it answered 400, "No required SSL certificate was sent"
             journal client-certificate h:443 passed
                 credential: -
                 reason: *it answered 400, "No required SSL certificate was sent"
             log GET https://h/ 400
-                details: the server wants a client certificate, *
+                details: the server asks for a client certificate, *
             """)
     }
 

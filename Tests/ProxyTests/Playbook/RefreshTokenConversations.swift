@@ -118,7 +118,7 @@ struct RefreshTokenConversations {
                Proxy-Status: *
 
                *invalid_grant*
-            report credential crm: the refresh token that was given last is refused; the configured one is tried
+            report credential crm: the latest refresh token is refused; the configured one is tried
             """)
     }
 }

@@ -19,11 +19,11 @@ struct ReportConversations {
                WWW-Authenticate: Basic realm="x"
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
-               Proxy-Status: attache; details="rule \\"new\\" (proxy.conf:*) only reports: it would have answered 'use a'"
-            report *only reports: it would have answered 'use a'
+               Proxy-Status: attache; details="rule \\"new\\" (proxy.conf:*) has 'mode report': it would have answered 'use a'"
+            report *has 'mode report': it would have answered 'use a'
             log GET http://h/ 401
                 rule: new
-                details: *only reports: it would have answered 'use a'
+                details: *has 'mode report': it would have answered 'use a'
             # The client's own answer is not taken away.
             >> GET http://h/ HTTP/1.1
                Authorization: Basic base64(v:q)
@@ -91,7 +91,7 @@ struct ReportConversations {
                WWW-Authenticate: Basic realm="x"
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
-               Proxy-Status: *only reports*
+               Proxy-Status: *has 'mode report'*
             """)
     }
 
@@ -104,7 +104,7 @@ struct ReportConversations {
             and server >> tls h
             server << close
             << HTTP/1.1 502 Bad Gateway
-               Proxy-Status: *only reports: it would have answered 'trust'"
+               Proxy-Status: *has 'mode report': it would have answered 'trust'"
 
                *
             """)

@@ -375,7 +375,7 @@ struct SOCKSConversations {
                Proxy-Status: *
 
                *challenge "proxy" { proxy yes; host proxy; port 1080; use parent }*
-            report a challenge of proxy:1080 (username/password) is not answered: no rule is for proxy:1080; to have it answered: credential parent { user NAME; password file /path/to/password } challenge "proxy" { proxy yes; host proxy; port 1080; use parent }*
+            report a challenge of proxy:1080 (username/password) got no answer: no rule is for proxy:1080; to answer it, add: credential parent { user NAME; password file /path/to/password } challenge "proxy" { proxy yes; host proxy; port 1080; use parent }*
             journal username/password proxy:1080 cancelled
                 disposition: default
                 failures: 0
@@ -399,7 +399,7 @@ struct SOCKSConversations {
 
                *refused*
             report credential c was refused *
-            report a challenge of proxy:1080 (username/password) is not answered: *
+            report a challenge of proxy:1080 (username/password) got no answer: *
             journal username/password proxy:1080 cancelled
                 rule: "gate" (proxy.conf:*)
                 disposition: use c
@@ -427,7 +427,7 @@ struct SOCKSConversations {
                Proxy-Status: *
 
                *rule "people" asks the operator, who rejected the challenge*
-            report a challenge of proxy:1080 (username/password) is not answered: rule "people" asks the operator, who rejected the challenge
+            report a challenge of proxy:1080 (username/password) got no answer: rule "people" asks the operator, who rejected the challenge
             journal username/password proxy:1080 cancelled
                 rule: "people" (proxy.conf:*)
                 reason: rule "people" asks the operator, who rejected the challenge
@@ -447,7 +447,7 @@ struct SOCKSConversations {
                Proxy-Status: *
 
                *takes neither*
-            report a challenge of proxy:1080 (username/password) is not answered: *takes neither*
+            report a challenge of proxy:1080 (username/password) got no answer: *takes neither*
             >> GET http://h/ HTTP/1.1
             << connect proxy:1080
             server 2 << "\x05\x02\x00\x02"
@@ -473,7 +473,7 @@ struct SOCKSConversations {
                Proxy-Status: *
 
                *credential c is too long*
-            report a challenge of proxy:1080 (username/password) is not answered: *
+            report a challenge of proxy:1080 (username/password) got no answer: *
             """#)
     }
 }

@@ -137,7 +137,7 @@ struct TLSConversations {
             server 2 >> HTTP/1.1 401 Unauthorized
                         WWW-Authenticate: Basic realm="x"
             << HTTP/1.1 401 Unauthorized
-               Proxy-Status: *'secure yes'; basic over http would show the credential"
+               Proxy-Status: *'secure yes'; basic over http would send the credential unencrypted"
                WWW-Authenticate: Basic realm="x"
             """)
     }

@@ -18,7 +18,7 @@ struct TokenEndpointConversations {
                Proxy-Status: *
 
                *credential crm has no token*
-            report credential crm gets no token: *
+            report cannot get a token for credential crm: *
             log GET http://h/1 502
                 rule: api
                 error: http_request_denied
@@ -84,7 +84,7 @@ struct TokenEndpointConversations {
                         grant_type=client_credentials
             server 4 >> HTTP/1.1 503 Service Unavailable
             server 4 << close
-            report credential crm gets no token: *answered with status 503*
+            report cannot get a token for credential crm: *answered with status 503*
             server 3 >> HTTP/1.1 200 OK
             client << HTTP/1.1 200 OK
             log GET http://h/2 200
@@ -113,7 +113,7 @@ struct TokenEndpointConversations {
                       Proxy-Status: *
 
                       *credential crm has no token: *answered with status 503*
-            report credential crm gets no token: *answered with status 503*
+            report cannot get a token for credential crm: *answered with status 503*
             log GET http://h/3 502
                 rule: api
                 error: http_request_denied
@@ -133,7 +133,7 @@ struct TokenEndpointConversations {
                Proxy-Status: *
 
                *credential crm has no token: *did not answer in time*
-            report credential crm gets no token: *
+            report cannot get a token for credential crm: *
             log GET http://h/1 502
                 rule: api
                 error: http_request_denied
@@ -163,7 +163,7 @@ struct TokenEndpointConversations {
                Proxy-Status: *
 
                *credential crm has no token: *\(verdict)*
-            report credential crm gets no token: *
+            report cannot get a token for credential crm: *
             """)
     }
 

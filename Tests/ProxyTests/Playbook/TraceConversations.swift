@@ -180,7 +180,7 @@ struct TraceConversations {
             server 2 >> HTTP/1.1 503 Service Unavailable
                         Retry-After: 7
             server 2 << close
-            report the collector c:4318 of 'traces' has not taken spans: it answers 503
+            report the collector c:4318 of 'traces' did not accept spans: it answers 503
             after 6s
             after 1s
             << connect c:4318
@@ -206,7 +206,7 @@ struct TraceConversations {
             server 2 >> HTTP/1.1 429 Too Many Requests
                         Retry-After: Thu, 01 Jan 2026 00:00:09 GMT
             server 2 << close
-            report the collector c:4318 of 'traces' has not taken spans: it answers 429
+            report the collector c:4318 of 'traces' did not accept spans: it answers 429
             after 6s
             after 1s
             << connect c:4318
@@ -222,9 +222,9 @@ struct TraceConversations {
     @Test(arguments: [
         (
             #"{"partialSuccess":{"rejectedSpans":"3","errorMessage":"too old"}}"#,
-            "has not taken spans: it rejects 3, and says: too old", 1
+            "rejects spans: 3, and says: too old", 1
         ),
-        (#"{"partialSuccess":{"rejectedSpans":99,"errorMessage":""}}"#, "has not taken spans: it rejects 99", 0),
+        (#"{"partialSuccess":{"rejectedSpans":99,"errorMessage":""}}"#, "rejects spans: 99", 0),
         (
             #"{"partialSuccess":{"errorMessage":"an old \"version\""}}"#,
             #"has taken spans, and says: an old "version""#, 4
@@ -274,7 +274,7 @@ struct TraceConversations {
             """
             \(Self.request)
             << connect c:4318 refused
-            report the collector c:4318 of 'traces' has not taken spans: *
+            report the collector c:4318 of 'traces' did not accept spans: *
             after 1s
             << connect c:4318 refused
             after 2s
@@ -299,7 +299,7 @@ struct TraceConversations {
                *
             server 2 >> HTTP/1.1 400 Bad Request
             server 2 << close
-            report the collector c:4318 of 'traces' has not taken spans: it answers 400
+            report the collector c:4318 of 'traces' did not accept spans: it answers 400
             metric attache_spans_dropped_total 4
             after 20s
             """)

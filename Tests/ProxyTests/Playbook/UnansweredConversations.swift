@@ -18,12 +18,12 @@ struct UnansweredConversations {
                WWW-Authenticate: Basic realm="x"
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
-               Proxy-Status: attache; details="rule \\"ci\\" wants host ci.example; the request is for cl.example"
-            report a challenge of cl.example:80 (basic realm "x") is not answered: rule "ci" wants host ci.example; the request is for cl.example; to have it answered: challenge "cl.example" { host cl.example; port 80; realm "x"; use … }*
+               Proxy-Status: attache; details="rule \\"ci\\" is for host ci.example; the request is for cl.example"
+            report a challenge of cl.example:80 (basic realm "x") got no answer: rule "ci" is for host ci.example; the request is for cl.example; to answer it, add: challenge "cl.example" { host cl.example; port 80; realm "x"; use … }*
             log GET http://cl.example/ 401
                 challenge: basic
                 realm: x
-                details: rule "ci" wants host ci.example; the request is for cl.example
+                details: rule "ci" is for host ci.example; the request is for cl.example
             """)
     }
 
@@ -42,7 +42,7 @@ struct UnansweredConversations {
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
                Proxy-Status: attache; details="no rule is for elsewhere.test:80"
-            report a challenge of elsewhere.test:80 (basic realm "x") is not answered: no rule is for elsewhere.test:80; to have it answered: credential origin { user NAME; password file /path/to/password } challenge "elsewhere.test" { host elsewhere.test; port 80; realm "x"; use origin }*
+            report a challenge of elsewhere.test:80 (basic realm "x") got no answer: no rule is for elsewhere.test:80; to answer it, add: credential origin { user NAME; password file /path/to/password } challenge "elsewhere.test" { host elsewhere.test; port 80; realm "x"; use origin }*
             log GET http://elsewhere.test/ 401
                 challenge: basic
                 realm: x
@@ -82,12 +82,12 @@ struct UnansweredConversations {
                WWW-Authenticate: Digest realm="a \\"b\\"", nonce="n", qop="auth"
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Digest *
-               Proxy-Status: attache; details="rule \\"build server\\" wants realm \\"Jenkins\\"; the origin says \\"a \\"b\\"\\""
-            report *to have it answered: challenge "h" { host h; port 80; realm "a \\"b\\""; use … }*
+               Proxy-Status: attache; details="rule \\"build server\\" is for realm \\"Jenkins\\"; the origin sends \\"a \\"b\\"\\""
+            report *to answer it, add: challenge "h" { host h; port 80; realm "a \\"b\\""; use … }*
             log GET http://h/ 401
                 challenge: digest
                 realm: a "b"
-                details: rule "build server" wants realm "Jenkins"; the origin says "a "b""
+                details: rule "build server" is for realm "Jenkins"; the origin sends "a "b""
             """)
     }
 
@@ -105,7 +105,7 @@ struct UnansweredConversations {
                WWW-Authenticate: Basic realm="jenkins"
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="jenkins"
-               Proxy-Status: attache; details="rule \\"build server\\" wants realm \\"Jenkins\\"; the origin says \\"jenkins\\""
+               Proxy-Status: attache; details="rule \\"build server\\" is for realm \\"Jenkins\\"; the origin sends \\"jenkins\\""
             reload
                 \(Self.credential)
                 challenge "h" { host h; port 80; realm "jenkins"; use a }
@@ -136,12 +136,12 @@ struct UnansweredConversations {
                WWW-Authenticate: Basic realm="x"
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
-               Proxy-Status: attache; details="rule \\"safe\\" wants 'secure yes'; basic over http would show the credential"
-            report *wants 'secure yes'; basic over http would show the credential
+               Proxy-Status: attache; details="rule \\"safe\\" says 'secure yes'; basic over http would send the credential unencrypted"
+            report *says 'secure yes'; basic over http would send the credential unencrypted
             log GET http://h/ 401
                 challenge: basic
                 realm: x
-                details: rule "safe" wants 'secure yes'*
+                details: rule "safe" says 'secure yes'*
             """)
     }
 
@@ -160,7 +160,7 @@ struct UnansweredConversations {
                WWW-Authenticate: Basic realm="x"
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
-               Proxy-Status: attache; details="rule \\"never Basic\\" rejects the challenge before rule \\"ci\\" is asked"
+               Proxy-Status: attache; details="rule \\"never Basic\\" rejects the challenge before rule \\"ci\\" is tried"
             """)
     }
 
@@ -202,12 +202,12 @@ struct UnansweredConversations {
                WWW-Authenticate: Hawk realm="x"
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Hawk realm="x"
-               Proxy-Status: attache; details="the origin asks for hawk, which this proxy cannot answer"
-            report a challenge of h:80 (hawk realm "x") is not answered: *cannot answer
+               Proxy-Status: attache; details="the origin asks for hawk, which this proxy does not know"
+            report a challenge of h:80 (hawk realm "x") got no answer: *does not know
             log GET http://h/ 401
                 challenge: hawk
                 realm: x
-                details: the origin asks for hawk, which this proxy cannot answer
+                details: the origin asks for hawk, which this proxy does not know
             """)
     }
 
@@ -227,7 +227,7 @@ struct UnansweredConversations {
                WWW-Authenticate: Basic realm="x"
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
-               Proxy-Status: *which is kept: rule \\"ci\\" answers in its place with 'authorization replace'"
+               Proxy-Status: *which is kept: rule \\"ci\\" replaces it with 'authorization replace'"
             report *challenge "h" { host h; port 80; realm "x"; authorization replace; use a }*
             """)
     }
@@ -243,12 +243,12 @@ struct UnansweredConversations {
             >> CONNECT ci.example:443 HTTP/1.1
             << connect ci.example:443
             << HTTP/1.1 200 Connection established
-            report no route looks into the tunnel to ci.example:443, and rule "ci" is not asked; to have its challenges answered: route ci.example { intercept }
+            report no route decrypts the tunnel to ci.example:443, so rule "ci" is not used; to decrypt it, add: route ci.example { intercept }
             server >> close
             client << end
             client >> close
             log CONNECT ci.example:443 200
-                details: no route looks into the tunnel to ci.example:443, and rule "ci" is not asked
+                details: no route decrypts the tunnel to ci.example:443, so rule "ci" is not used
             client 2 >> CONNECT elsewhere.test:443 HTTP/1.1
             << connect elsewhere.test:443
             client 2 << HTTP/1.1 200 Connection established
@@ -270,7 +270,7 @@ struct UnansweredConversations {
             >> CONNECT [2001:db8::1]:443 HTTP/1.1
             << connect 2001:db8::1:443
             << HTTP/1.1 200 Connection established
-            report no route looks into the tunnel to [2001:db8::1]:443, and rule "ci" is not asked*
+            report no route decrypts the tunnel to [2001:db8::1]:443, so rule "ci" is not used*
             """)
     }
 }

@@ -288,11 +288,11 @@ struct UnaskedConversations {
             """
             file key a\\r\\nX-Evil: 1
             >> GET http://localhost/ HTTP/1.1
-            report credential k has a character that no field can carry
+            report credential k has a character that cannot be sent
             << HTTP/1.1 502 Bad Gateway
-               Proxy-Status: *credential k goes with every request to this origin, and cannot be used*
+               Proxy-Status: *every request to this server needs credential k, which cannot be used*
 
-               credential k goes with every request to this origin, and cannot be used*
+               every request to this server needs credential k, which cannot be used*
             """)
     }
 

@@ -156,7 +156,9 @@ struct AskTests {
         try AttacheProcess.running(rules, setting: setting) { proxy throws in
             let held = try Subprocess("curl", ["-q", "-sS", "-x", proxy.address, server.url("/pub/hello.txt")])
             defer { _ = held.kill() }
-            let isListed = try Wait.until { try attache(["ask"], of: proxy).output.contains("asks for a login (basic)") }
+            let isListed = try Wait.until {
+                try attache(["ask"], of: proxy).output.contains("asks for a login (basic)")
+            }
             #expect(isListed, "\(proxy.errorOutput)")
             let answer = { (id: String, file: String) in
                 try attache(

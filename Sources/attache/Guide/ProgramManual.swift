@@ -112,7 +112,7 @@ struct ProgramHelp {
         return topics.map { "  attache help \(padded($0.name, width))  \($0.title)" }.joined(separator: "\n")
     }
 
-    /// The text about a topic, a command, a directive or another word, in any case; nil if there is none.
+    /// The text about a topic, a command, a directive or another word, in small or capital letters; nil if nothing is found.
     func text(about asked: String) -> String? {
         let word = asked.lowercased()
         let command = commands.first { $0.name == word }

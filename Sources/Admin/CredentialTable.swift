@@ -76,7 +76,7 @@ extension Account.NextTry {
         case .otherTarget(let time): "next try for another target, or \(AdminTime.text(time))"
         case .otherServer(let time): "next try at another server, or \(AdminTime.text(time))"
         case .verdict: "an answer has been sent"
-        case .newValue: "not sent until its value is set again"
+        case .newValue: "not sent until you set its value again"
         }
     }
 }

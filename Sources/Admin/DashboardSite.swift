@@ -74,7 +74,7 @@ final class DashboardSite {
             guard request.method == .get else { return Self.wrongMethod("GET") }
             return events { [access = sources.access] in access.admits(session) }
         }
-        guard let act = DashboardAct(resource) else { return .text(.notFound, "nothing is here") }
+        guard let act = DashboardAct(resource) else { return .text(.notFound, "there is no such page") }
         return request.method == .post ? await perform(act, for: request) : Self.wrongMethod("POST")
     }
 

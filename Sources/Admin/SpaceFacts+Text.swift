@@ -41,6 +41,6 @@ extension SpaceFacts {
     }
 
     private static func words(until end: Int) -> String {
-        end == .max ? "until its value is set again" : "before \(AdminTime.text(end))"
+        end == .max ? "until you set its value again" : "before \(AdminTime.text(end))"
     }
 }

@@ -34,7 +34,7 @@ final class KerberosContext {
     func principal(_ name: String) throws(GSSAPIError) -> krb5_principal {
         var principal: krb5_principal?
         // The library would read no further.
-        if name.utf8.contains(0) { throw GSSAPIError(.unavailable, "a name with a zero byte is no principal") }
+        if name.utf8.contains(0) { throw GSSAPIError(.unavailable, "a name with a zero byte is not a principal") }
         try require(library.krb5_parse_name(handle, name, &principal), "\(name) is not a principal")
         guard let principal else { throw GSSAPIError(.unavailable, "\(name) is not a principal") }
         return principal

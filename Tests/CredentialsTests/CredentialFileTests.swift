@@ -179,7 +179,7 @@ struct CredentialFileTests {
             "oauth2-bearer = abcdef",
             "1: 'oauth2-bearer' is not a user with a password: write it in the rule file"
         ),
-        ("header = \"Authorization: Basic Ym9i\"", "1: a header with an answer in it is no user with a password"),
+        ("header = \"Authorization: Basic Ym9i\"", "1: a header with credentials is not a user with a password"),
         ("netrc-file = x", "1: 'netrc-file' names another file: import that file too"),
         ("url = http://{a,b}.test/\nuser = a:b", "1: the URL is a pattern for several: write each URL by itself"),
         ("proxy-user = a:b\nsocks5 = x:1", "2: 'socks5' is a proxy that sends no challenge"),

@@ -56,7 +56,7 @@ struct StoreRowTests {
         Row(description: "its protocol is 'gopher'", columns: "'odd', 80, 'gopher', 0, '=r', 'basic', 'eve', 0, $1"),
         Row(description: "its realm or its", columns: "'odd', 80, 'http', 0, 'r', 'basic', 'eve', 0, $1"),
         Row(
-            description: "its realm is no text in UTF-8",
+            description: "its realm is not UTF-8 text",
             columns: "'odd', 80, 'http', 0, CAST(x'3dff' AS TEXT), 'basic', 'eve', 0, $1", kinds: sqlite),
         Row(
             description: "its port is 'many'", columns: "'odd', 'many', 'http', 0, '=r', 'basic', 'eve', 0, $1",

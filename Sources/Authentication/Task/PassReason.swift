@@ -35,7 +35,7 @@ public enum PassReason: Sendable, Equatable, CustomStringConvertible {
         case .attemptsUsed(let reason): "the credential was refused (\(reason))"
         case .alreadyRefused(let credential): "credential \(credential) was refused"
         case .parked(let credential, nil):
-            "credential \(credential) was refused before and is on hold until its value is set again"
+            "credential \(credential) was refused before and is on hold until you set its value again"
         case .parked(let credential, let pause?):
             "credential \(credential) was refused before and is on hold: the next try is in \(Self.words(pause))"
         case .undecided(let credential):

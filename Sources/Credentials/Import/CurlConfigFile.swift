@@ -62,7 +62,7 @@ struct CurlConfigFile {
             name.equalsIgnoringCase("authorization" as StaticString)
                 || name.equalsIgnoringCase("proxy-authorization" as StaticString)
         else { return }
-        throw CredentialFileProblem(line: option.line, "a header with an answer in it is no user with a password")
+        throw CredentialFileProblem(line: option.line, "a header with credentials is not a user with a password")
     }
 
     private mutating func finishTransfer(_ text: Span<UInt8>) throws(CredentialFileProblem) {

@@ -90,7 +90,7 @@ public enum SealedCredentials {
         _ line: [UInt8], line number: Int, _ key: SealingKey
     ) throws(CredentialFileProblem) -> KeptCredential {
         guard let members = JSONMembers(line), let row = row(members) else {
-            throw CredentialFileProblem(line: number, "this is no line that 'attache credential export' writes")
+            throw CredentialFileProblem(line: number, "this is not a line of 'attache credential export'")
         }
         guard let credential = try? row.credential(openedWith: key) else {
             throw CredentialFileProblem(line: number, "the line was changed after it was written")

@@ -35,14 +35,14 @@ extension ProtectionSpace {
     fileprivate static func fault(of row: some DatabaseRow) -> String {
         for (column, name) in ["host", "port", "protocol", "proxy", "realm", "method"].enumerated()
         where column != 1 && column != 3 && row.text(column) == nil {
-            return "its \(name) is no text in UTF-8"
+            return "its \(name) is not UTF-8 text"
         }
         if row.integer(1).flatMap({ UInt16(exactly: $0) }) == nil { return "its port is '\(word(row, 1))'" }
         if row.text(2).flatMap(NetworkProtocol.init(rawValue:)) == nil { return "its protocol is '\(word(row, 2))'" }
         if row.text(5).flatMap(AuthenticationMethod.init(rawValue:)) == nil {
             return "its method is '\(word(row, 5))', which only a later version of this program may know"
         }
-        return "its realm or its kind of server is none that this program writes"
+        return "its realm or its kind of server is not valid"
     }
 
     private static func word(_ row: some DatabaseRow, _ column: Int) -> String { String(row.words(column).prefix(40)) }
@@ -54,7 +54,7 @@ extension StoredCredential {
         guard let space = ProtectionSpace(row: row) else {
             throw UnreadableCredential(row, ProtectionSpace.fault(of: row))
         }
-        guard let user = row.text(6) else { throw UnreadableCredential(row, "its user is no text in UTF-8") }
+        guard let user = row.text(6) else { throw UnreadableCredential(row, "its user is not UTF-8 text") }
         guard let isDefault = row.integer(7), let sealed = row.bytes(8) else {
             throw UnreadableCredential(
                 row, "its content was not written by this program", place: CredentialPlace(row: row))

@@ -42,7 +42,7 @@ extension ClientAuthentication {
     }
 
     private var wrong: Refusal { challenge("the user name or the password is wrong") }
-    private var noPair: Refusal { challenge("the Proxy-Authorization field holds no Basic credentials") }
+    private var noPair: Refusal { challenge("the Proxy-Authorization field has no Basic credentials") }
 
     /// Lends the user-id and the password, decoded, with the place of the colon between them.
     /// - Returns: nil for what is no such pair, or where there are no users.

@@ -15,7 +15,7 @@ extension ClientAuthentication {
         for offset in 0..<token.count
         where !token[offset].isTokenByte && token[offset] != .slash && token[offset] != .equals {
             return .refused(
-                challenge("the Proxy-Authorization field holds no Bearer token", bearerError: .invalidRequest))
+                challenge("the Proxy-Authorization field has no Bearer token", bearerError: .invalidRequest))
         }
         guard let user = accounts.tokens?.user(of: token) else {
             return .refused(challenge("this proxy does not know the token", bearerError: .invalidToken))

@@ -17,7 +17,7 @@ extension ClientAuthentication {
     ) async throws(ExchangeFailure) {
         let head = exchange.headBytes
         guard let token = Base64.decode(head.readable.extracting(credentials).text), !token.isEmpty else {
-            throw .refused(challenge("the Proxy-Authorization field holds no Negotiate token"))
+            throw .refused(challenge("the Proxy-Authorization field has no Negotiate token"))
         }
         let login: ServiceLogin
         do throws(LoginError) { login = try begunLogin(of: session) } catch { throw .refused(unable(error, exchange)) }

@@ -66,7 +66,7 @@ final class ClientAuthentication: Sendable {
         }
         guard let (method, credentials) = credentials(in: field, of: exchange) else {
             let offered = methods.map(\.schemeName).joined(separator: " or ")
-            return .refused(challenge("the Proxy-Authorization field holds no \(offered) credentials"))
+            return .refused(challenge("the Proxy-Authorization field has no \(offered) credentials"))
         }
         switch method {
         case .basic: return judgeBasic(credentials, exchange, of: session)

@@ -129,7 +129,7 @@ struct IdentityReport {
         if version == choice.shown.credential?.version { return "it was shown" }
         guard let pause = choice.pause(of: version) else { return nil }
         guard let milliseconds = pause.milliseconds else {
-            return "it was refused before and is on hold until its value is set again"
+            return "it was refused before and is on hold until you set its value again"
         }
         return "it was refused before and is on hold: the next try is in \(PassReason.words(milliseconds))"
     }

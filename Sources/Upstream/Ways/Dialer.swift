@@ -165,7 +165,7 @@ public struct Dialer {
             } catch { answer.fulfil(.failure(error)) }
         }
         guard let known = await answer.value(within: nil) else {
-            throw .failed(host, reason: "nobody waits for it any more")
+            throw .failed(host, reason: "no request waits for it now")
         }
         return try known.get().value
     }

@@ -152,7 +152,7 @@ struct CredentialImport {
                 let isAddress = host.contains(":") && IPAddress(host) != nil
                 let origin = try Origin(url: "\(scheme)://\(isAddress ? "[\(host)]" : host)/", isProxy: false)
                 guard isAddress || origin.host == HostSpelling.canonical(host) else {
-                    throw ExplanationError("'\(Console.printable(host))' is no host")
+                    throw ExplanationError("'\(Console.printable(host))' is not a host")
                 }
                 // As curl has it, which looks for the host alone.
                 return origin.onAnyPort

@@ -53,7 +53,8 @@ struct PracticeTests {
                     let fetched = try Curl.fetch(
                         base + path, ["-x", "http://127.0.0.1:\(port)", "--path-as-is", base + practice])
                     #expect(
-                        fetched.status == 403 || fetched.text.contains("there is no such page"), "\(base + path) \(fetched)")
+                        fetched.status == 403 || fetched.text.contains("there is no such page"),
+                        "\(base + path) \(fetched)")
                     #expect(!fetched.text.contains("# TYPE") && !fetched.text.contains("ready\n"), "\(base + path)")
                 }
             }

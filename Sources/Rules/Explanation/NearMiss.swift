@@ -114,7 +114,8 @@ extension Configuration.ChallengeRule {
             let wanted = methods?.methods ?? effectiveMethods.methods
             let mayTakeBasic = query.method == .bearer && wanted.contains(.basic) && query.isProxy == false
             return "is for method \(Self.list(wanted)); the \(server) offers \(query.method)"
-                + (mayTakeBasic ? "; if it takes Basic too, write 'method basic' and 'preempt always' in that rule" : "")
+                + (mayTakeBasic
+                    ? "; if it takes Basic too, write 'method basic' and 'preempt always' in that rule" : "")
         case .realm:
             let said = query.realm.map { "sends \"\($0)\"" } ?? "sends none"
             return "is for realm \(Self.quoted(realms)); the \(server) \(said)"

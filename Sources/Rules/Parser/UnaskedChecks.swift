@@ -49,7 +49,8 @@ struct UnaskedChecks: BlockReader {
                 return "needs 'secure yes': http sends the credential unencrypted"
             }
             if rule.isSecure == nil {
-                return "needs 'secure yes' for a parent by https; with 'secure no', http sends the credential unencrypted"
+                return
+                    "needs 'secure yes' for a parent by https; with 'secure no', http sends the credential unencrypted"
             }
         }
         let schemes: [NetworkProtocol] = [.http, .https]

@@ -113,7 +113,7 @@ import Testing
                 for proxy in proxies { statuses[try proxy.get(origin.url()).status, default: 0] += 1 }
                 return Date() >= end
                     && proxies.allSatisfy {
-                        $0.errorOutput.contains("the proxy goes on with the credentials that it knows")
+                        $0.errorOutput.contains("the proxy uses the credentials that it knows")
                             && $0.readiness.contains("cannot be reached")
                     }
             }

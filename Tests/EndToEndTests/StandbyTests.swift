@@ -37,7 +37,7 @@ import Testing
 
             primary.stop()
             for proxy in proxies {
-                #expect(proxy.awaitErrorOutput("the proxy goes on with the credentials that it knows"))
+                #expect(proxy.awaitErrorOutput("the proxy uses the credentials that it knows"))
                 #expect(proxy.readiness.contains("cannot be reached"), "\(proxy.readiness)")
                 #expect(try proxy.get(origin.url()).status == 200)
             }

@@ -132,7 +132,7 @@ struct TraceTests {
         let traces = "traces { collector https://127.0.0.1:\(front.port) }\nroute * { trace start }\n"
         try AttacheProcess.running(traces) { proxy throws in
             #expect(try Curl.fetch(origin.url(), ["-x", proxy.address]).status == 401)
-            #expect(Wait.until { proxy.errorOutput.contains("has not taken spans") })
+            #expect(Wait.until { proxy.errorOutput.contains("did not accept spans") })
         }
         #expect(collector.messages.isEmpty)
         let trust = """

@@ -120,19 +120,15 @@ struct ProgramHelp {
             let text = ManualText.of(topic, width: Self.width)
             return command == nil ? text : "\(text)\n\nThe command of that name: attache \(word) --help"
         }
-        if let command { return command.help }
         let explaining = ManualTopic.explaining(word)
-        guard explaining.isEmpty else {
-            let entries = explaining.flatMap { $0.entries.filter { $0.name == word } }
-            let more =
-                explaining
-                + ManualTopic.listing(word).filter { topic in
-                    !explaining.contains { $0.name == topic.name }
-                }
-            let names = more.map { "attache help \($0.name)" }.joined(separator: ", ")
-            return "\(ManualText.of(entries, width: Self.width))\n\nMore: \(names)"
-        }
         let listing = ManualTopic.listing(word)
+        let related = explaining + listing.filter { topic in !explaining.contains { $0.name == topic.name } }
+        let more = "\n\nMore: " + related.map { "attache help \($0.name)" }.joined(separator: ", ")
+        if let command { return related.isEmpty ? command.help : command.help + more }
+        if !explaining.isEmpty {
+            let entries = explaining.flatMap { $0.entries.filter { $0.name == word } }
+            return ManualText.of(entries, width: Self.width) + more
+        }
         if let topic = listing.first, listing.count == 1 { return ManualText.of(topic, width: Self.width) }
         let topics = listing.isEmpty ? ManualTopic.mentioning(word, count: 5) : listing
         guard !topics.isEmpty else { return nil }

@@ -151,7 +151,7 @@ extension CredentialCommand {
             CommandOption(
                 name: "method", value: "METHOD",
                 summary: [
-                    "basic (default), digest, ntlm, negotiate, html-form, or any, which is for all",
+                    "basic (default), digest, ntlm, negotiate, html-form, or any, for all",
                     "methods and realms of the server; the last four have no realm; 'import' uses",
                     "any; negotiate needs a rule that names it; for 'remove' and 'default' also",
                     "bearer, client-certificate and server-trust",
@@ -162,7 +162,7 @@ extension CredentialCommand {
             CommandOption(
                 name: "password-file", value: "FILE",
                 summary: [
-                    "for 'set': the file with the password; one newline at its end does not count;",
+                    "for 'set': the file with the password, without one newline at its end;",
                     "'-': standard input",
                 ]),
             CommandOption(
@@ -191,7 +191,7 @@ extension CredentialCommand {
             CommandOption(
                 name: "key", value: "FILE|file|env",
                 summary: [
-                    "the key of the certificate, if it is in a file of its own; for 'import', the key",
+                    "the certificate's key, if in a file of its own; for 'import', the key",
                     "of an export: 'file NAME' or 'env NAME'",
                 ]),
             CommandOption(name: "json", summary: ["for 'list': print one JSON array"]),

@@ -259,7 +259,7 @@ struct KerberosLibraryTests {
         let place = Place(try KerberosRealm.shared())
         await #expect(processExitsWith: .success) { [place = place as Place] in
             place.enter()
-            Self.expect(.unavailable, "no principal") { () throws(GSSAPIError) in
+            Self.expect(.unavailable, "not a principal") { () throws(GSSAPIError) in
                 _ = try TicketCache.acquire("alice\0@ATTACHE.TEST", keytab: place.keytab)
             }
         }

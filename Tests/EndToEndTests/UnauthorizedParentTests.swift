@@ -30,7 +30,7 @@ import Testing
             for page in 1...4 {
                 let fetched = try proxy.get(origin.url("/\(page)"))
                 #expect(fetched.status == 502)
-                #expect(fetched.text.contains("the parent corp (\(parent.address)) wants a credential"), "\(fetched)")
+                #expect(fetched.text.contains("the parent corp (\(parent.address)) asks for a login"), "\(fetched)")
             }
             #expect(origin.messages.isEmpty)
             try proxy.replace("corp", with: TinyproxyServer.password + "\n")

@@ -78,7 +78,10 @@ let tests: [Target] = [
         name: "GatewayTests", dependencies: ["TestSupport", "Bytes", "Gateway", "IO"], swiftSettings: house),
     .testTarget(
         name: "ForwardingTests",
-        dependencies: ["TestSupport", "Bytes", "Crypto", "Forwarding", "HTTP", "IO", "Transport", "Upstream"],
+        dependencies: [
+            "TestPolicies", "TestSupport", "Bytes", "Credentials", "Crypto", "DNS", "Forwarding", "HTTP", "IO", "Model",
+            "Transport", "Upstream",
+        ],
         swiftSettings: house),
     .testTarget(
         name: "ProxyTests",

@@ -38,9 +38,18 @@ import Testing
 
     @Test func `a wait that was cancelled says nothing of its leader`() async throws {
         let lease = try lead()
-        try wait().expire()
-        _ = try wait()
+        let (expired, cancelled) = (try wait(), try wait())
+        expired.expire()
+        guard case .expired = await expired.outcome() else { throw Unexpected() }
+        let task = Task { await cancelled.outcome() }
+        task.cancel()
+        guard case .expired = await task.value else { throw Unexpected() }
+        // Others still wait for the leader, which brings them the verdict.
+        let waiter = try wait()
+        #expect(!waiter.isOver)
         lease.settle(.open)
+        guard case .settled(.open) = await waiter.outcome() else { throw Unexpected() }
+        _ = try lead()
     }
 
     @Test func `a response to another request is news for all, and the leader's end no loss to those who lead then`()

@@ -118,10 +118,29 @@ struct InterceptedTunnelTests {
     }
 
     @Test func `a client that says nothing and leaves does no harm`() throws {
-        let origin = try RecordingOrigin { connection in _ = try connection.wire.readToEnd() }
+        let isLeft = Gate()
+        let origin = try RecordingOrigin { connection in
+            if connection.number > 1 {
+                _ = try connection.request()
+                return try connection.reply(body: "ok")
+            }
+            if try connection.wire.readToEnd().isEmpty { isLeft.open() }
+        }
         try AttacheProcess.running(Self.rules) { proxy throws in
             try Self.tunnel(to: origin.port, through: proxy).close()
-            #expect(try proxy.records().first?["tunnel"] == "opaque")
+            // The server learns of it, and nothing of the client or its tunnel is left.
+            #expect(isLeft.wait())
+            let record = try #require(try proxy.records().first)
+            #expect(record["tunnel"] == "opaque")
+            #expect(record.status == 200)
+            #expect(record["error"] == nil && record["details"] == nil, "\(proxy.accessLog)")
+            #expect(Wait.until { (try? proxy.metric("attache_clients_open")) == 0 })
+            #expect(try proxy.metric("attache_tunnels_open") == 0)
+            // The next client's tunnel is served.
+            let wire = try Self.tunnel(to: origin.port, through: proxy)
+            try wire.send("GET / HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n\r\n")
+            #expect(try wire.readResponse().text == "ok")
+            #expect(origin.connections == 2)
         }
     }
 

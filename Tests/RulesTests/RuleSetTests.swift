@@ -1,7 +1,8 @@
 import Bytes
 import Model
-import Rules
 import Testing
+
+@testable import Rules
 
 @Suite struct RuleSetTests {
     static let pin = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
@@ -199,6 +200,33 @@ import Testing
             host: Array(host.utf8).span, port: 80, protocol: `protocol`, isSecure: `protocol` == .https,
             client: identity)
         #expect(fate.rawValue == expected)
+    }
+
+    @Test(
+        arguments: [
+            ("host a; reject", []), ("host a; use c", .challenges), ("host a; cancel", .challenges),
+            ("host a; default; authorization replace", .replacement), ("host a; default; authorization keep", []),
+            ("host a; default; learn yes", .learning), ("host a; allow expired; trust", .trust),
+            ("host a; secure yes; use tls", .clientCertificates), ("host a; use s3", [.challenges, .signatures]),
+            ("host a; secure yes; use key", [.challenges, .places]),
+            ("host a; secure yes; method basic; use c; preempt always", [.challenges, .preemption]),
+            (
+                "host a; secure yes; use c; form { recognise contains x; login /; fields p={password} }",
+                [.challenges, .forms]
+            ),
+        ] as [(String, RuleSet.Subjects)])
+    func `what no rule speaks of is not looked for`(rule: String, expected: RuleSet.Subjects) throws {
+        let rules = try rules(
+            """
+            credential c { user u; password p }
+            credential tls { certificate c; key k }
+            credential s3 { aws eu-central-1 s3; access-key a; secret-key b }
+            credential key { token t; header X-Key "{token}" }
+            challenge { \(rule) }
+            """)
+        let all = (0..<9).map { RuleSet.Subjects(rawValue: 1 << $0) }
+        #expect(RuleSet.Subjects(all.filter(rules.speaks)) == expected)
+        #expect(all.last == .forms)
     }
 
     @Test func `the index agrees with asking every rule in turn`() throws {

@@ -50,6 +50,12 @@ extension TrustCase {
             scene.others = []
             return scene
         },
+        // 112 bits, which is just enough.
+        TrustCase("SHA-224 in a server without a known issuer", [.incompleteChain]) {
+            var scene = chain(leaf: { $0.digest = "SHA224" })
+            scene.others = []
+            return scene
+        },
         TrustCase("SHA-1 in a self-signed server", [.selfSigned]) {
             Scene(leaf: .selfSigned { $0.digest = "SHA1" }, anchors: [])
         },

@@ -22,6 +22,10 @@ PREFIX = /usr/local
 DESTDIR =
 PACKAGING = Sources/attache/Packaging
 
+# How many changes `make mutants` makes to Sources, and the seed that chooses them.
+MUTANTS = 10
+SEED = 1
+
 # What `make sanitize` runs: the engine with a thousand connections that end in every way, the decisions about chains, and
 # through the proxy a thousand handshakes to each side and ten thousand intercepted requests.
 SANITIZED = ^TLSTests\.|TLSEnduranceTests
@@ -31,7 +35,8 @@ SANITIZED = ^TLSTests\.|TLSEnduranceTests
 help:
 	@echo 'make run          build the release and start the proxy with proxy.conf, or else with proxy.conf.example'
 	@echo 'make test         unit, golden and end-to-end tests'
-	@echo 'make mutants      each rule about refused credentials, changed once, breaks a promise'
+	@echo 'make mutants      each rule about refused credentials, changed once, breaks a promise; then MUTANTS (10) changes'
+	@echo '                  by SEED (1) anywhere in Sources, and those that no test notices'
 	@echo 'make screenshots  pictures of the dashboard into Tests/Screenshots'
 	@echo 'make sanitize     TLS and its endurance under AddressSanitizer: no leak, no wrong access'
 	@echo 'make lint         format and house rules'
@@ -87,6 +92,9 @@ test: swift
 mutants: swift
 	@echo 'Changing one rule about refused credentials after the other'
 	@sh Tests/refusals mutants
+	@echo 'Changing $(MUTANTS) tokens of Sources, one after the other'
+	@$(PACKAGES) test
+	@sh Tests/mutants $(MUTANTS) $(SEED)
 
 screenshots: swift
 	@echo 'Taking pictures of the dashboard'

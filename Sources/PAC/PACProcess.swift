@@ -95,9 +95,11 @@ final class PACProcess {
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
         // The threads that start it block all signals.
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
+        withUnsafeTemporaryAllocation(of: sigset_t.self, capacity: 1) { room in
+            guard let none = room.baseAddress else { return }
+            sigemptyset(none)
+            posix_spawnattr_setsigmask(&attributes, none)
+        }
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var texts: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) }
         defer { for text in texts { free(text) } }

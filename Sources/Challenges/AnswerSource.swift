@@ -234,7 +234,7 @@ public final class AnswerSource {
             for: space, of: client, at: loop.epochMilliseconds, limit: policy.timeouts.session)
         if let ofSession { return ofSession }
         if let learning, let proven = learning.proven(for: space) { return proven }
-        return state.storage.proposedCredential(for: space)
+        return challenger.isServed(by: state) ? state.storage.proposedCredential(for: space) : nil
     }
 
     /// The value of the credential that was answered with.

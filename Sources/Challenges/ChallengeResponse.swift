@@ -37,7 +37,7 @@ public protocol ChallengeResponse: AnyObject {
 extension ChallengeResponse {
     /// Every challenge by which a server that challenges in these fields does so.
     func challenges(in fields: ChallengeFields) -> [HeaderChallenge] {
-        fields.challenging(in: status).flatMap { challenges(in: $0) }
+        fields.challenging(in: status) { challenges(in: $0) }
     }
 }
 

@@ -12,10 +12,13 @@ public struct ChallengeFields: Sendable {
     public let answer: StaticString
     public let information: KnownField
 
-    /// The fields of a response with that status that challenge: a proxy may refuse a login by a `401` with the fields of an
-    /// origin.
-    public func challenging(in status: Status) -> [KnownField] {
-        status == .unauthorized && challenge != .wwwAuthenticate ? [challenge, .wwwAuthenticate] : [challenge]
+    /// What the fields have that challenge in a response with that status: a proxy may refuse a login by a `401` with the
+    /// fields of an origin.
+    ///
+    /// - Parameter values: what one of the fields has.
+    public func challenging<Value>(in status: Status, _ values: (KnownField) -> [Value]) -> [Value] {
+        let isBoth = status == .unauthorized && challenge != .wwwAuthenticate
+        return isBoth ? values(challenge) + values(.wwwAuthenticate) : values(challenge)
     }
 
     public static let origin = ChallengeFields(

@@ -92,7 +92,7 @@ public final class ChallengedConnection: ChallengeResponse, LoginConnection {
 extension UpstreamConnection {
     /// Every challenge by which a server that challenges in these fields does so.
     func challenges(in fields: ChallengeFields) -> [HeaderChallenge] {
-        fields.challenging(in: head.status).flatMap { challenges(in: $0) }
+        fields.challenging(in: head.status) { challenges(in: $0) }
     }
 
     /// Every challenge of the response in fields of that name that can be read. A field that cannot be hides no other.

@@ -102,7 +102,7 @@ extension ForwardingContext {
 extension UpstreamConnection {
     /// The values of the fields by which a server that challenges in these fields does so.
     func values(in fields: ChallengeFields) -> [String] {
-        fields.challenging(in: head.status).flatMap { values(of: $0) }
+        fields.challenging(in: head.status) { values(of: $0) }
     }
 
     /// The values of the response's fields of that name.

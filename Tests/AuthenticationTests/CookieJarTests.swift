@@ -75,6 +75,9 @@ import Testing
         let large = (0..<10).map { "c\($0)=\(String(repeating: "x", count: 4000))" }
         #expect(cookies(large).split(separator: "; ").count == 4)
         #expect(cookies(["a=\(String(repeating: "x", count: 4097))"]) == "")
+        // 16 KiB of names and values, to the byte.
+        let full = (0..<4).map { "c\($0)=\(String(repeating: "x", count: 4094))" }
+        #expect(cookies(full + ["d="]) == full.joined(separator: "; "))
     }
 
     @Test(arguments: [

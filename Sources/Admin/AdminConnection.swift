@@ -14,6 +14,10 @@ final class AdminConnection {
 
     /// Whether it waits for a request, of whose head a part may be there.
     private(set) var isIdle = true
+    /// Whether it was answered for the last time, and waits for its client's end.
+    private(set) var isEnding = false
+    /// Whether bytes of its client have come that were not read.
+    var hasInput: Bool { stream.hasInput() }
     /// Whether it speaks TLS.
     private var isSecure = false
     /// Called when it begins to wait for another one.
@@ -200,6 +204,7 @@ final class AdminConnection {
     /// may destroy the answer before it was read.
     private func linger(_ buffer: ByteBuffer) async throws(IOError) {
         stream.shutdownWrite()
+        isEnding = true
         stream.setDeadline(after: timeouts.linger)
         var rest = Self.lingerBytes
         while rest > 0 {

@@ -83,11 +83,14 @@ public final class AdminServer {
         makeRoom()
     }
 
-    /// At the limit whoever waits for a request longest has to go; where all are being answered, clients wait in the
-    /// system's queue.
+    /// At the limit a connection goes that was answered and ends, or else the one that waits longest for a request, of which
+    /// nothing has come. The latest one stays: a health check has just connected. Where all are being answered, clients wait
+    /// in the system's queue.
     private func makeRoom() {
-        if connections.count >= connectionLimit, let longest = connections.firstIndex(where: \.isIdle) {
-            connections.remove(at: longest).close()
+        if connections.count >= connectionLimit {
+            let others = connections.dropLast()
+            let victim = others.firstIndex(where: \.isEnding) ?? others.firstIndex { $0.isIdle && !$0.hasInput }
+            if let victim { connections.remove(at: victim).close() }
         }
         let isFull = connections.count >= connectionLimit
         if let listener, listener.isPaused != isFull { listener.isPaused = isFull }

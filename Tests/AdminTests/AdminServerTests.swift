@@ -166,6 +166,37 @@ import Transport
         #expect(text.hasSuffix("\r\n\r\nok\n"), "\(text)")
     }
 
+    @Test func `a health check is served while others have their answers and do not leave, or only connect`()
+        async throws
+    {
+        let text = try await onLoop { loop in
+            let server = try AdminServer(
+                address: SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0), on: loop,
+                site: AdminSite(sources: sources(), practice: nil, dashboard: nil),
+                timeouts: AdminTimeouts(linger: 60_000), connectionLimit: 3)
+            defer { server.close() }
+            let connect = {
+                let client = try await Connector.connect(
+                    to: [server.address], within: 2000, on: loop, wakeup: Wakeup())
+                client.setDeadline(after: 5000)
+                return client
+            }
+            var clients: [ByteStream] = []
+            for _ in 1...5 {
+                let client = try await connect()
+                try await send(
+                    "POST /practice/basic HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf", on: client)
+                _ = try await client.read(into: ByteBuffer(capacity: 1024))
+                clients.append(client)
+            }
+            for _ in 1...5 { clients.append(try await connect()) }
+            let check = try await connect()
+            try await send("GET /healthz HTTP/1.0\r\n\r\n", on: check)
+            return try await rest(of: check)
+        }
+        #expect(text.hasSuffix("\r\n\r\nok\n"), "\(text)")
+    }
+
     @Test func `a body without a session is not waited for`() async throws {
         let text = try await answers(
             to: "POST /practice/basic HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf")

@@ -27,20 +27,19 @@ public struct CredentialList: Sendable {
             let source = ListedCredential.Source(credential.content)
             let versions = byName[ExactText(credential.name)] ?? []
             for version in versions { byVersion[version.version] = nil }
-            let accounts = versions.map(\.account)
             // A grant and its token are one credential to an operator.
-            let isOne = accounts.isEmpty || versions.contains(where: \.version.isGrant)
-            for known in isOne ? [accounts] : accounts.map({ [$0] }) {
+            let isOne = versions.isEmpty || versions.contains(where: \.version.isGrant)
+            for known in isOne ? [versions] : versions.map({ [$0] }) {
                 entries.append(ListedCredential(credential.name, source, known, at: now))
             }
         }
         for place in stored {
             let known = place.version.flatMap { byVersion.removeValue(forKey: $0) }
             let name = place.space.credentialName(of: place.user)
-            entries.append(ListedCredential(name, .store(place), known.map { [$0.account] } ?? [], at: now))
+            entries.append(ListedCredential(name, .store(place), known.map { [$0] } ?? [], at: now))
         }
         entries += accounts.filter { $0.owner != nil || byVersion[$0.version] != nil }.map {
-            ListedCredential($0.version.name, .client, [$0.account], at: now)
+            ListedCredential($0.version.name, .client, [$0], at: now)
         }
         self.entries = entries.sorted { left, right in
             left.standing.state != right.standing.state
@@ -79,6 +78,9 @@ public struct ListedCredential: Sendable {
         fileprivate init(_ content: CredentialSource) {
             if case .oauth = content { self = .token(content) } else { self = .ruleFile(content) }
         }
+
+        /// Whether only the KDC of its realm judges it.
+        fileprivate var isPrincipal: Bool { if case .ruleFile(.kerberos) = self { true } else { false } }
 
         /// In a word or two.
         public var words: String {
@@ -127,12 +129,15 @@ public struct ListedCredential: Sendable {
     public let since: Int?
     public let lastSent: Int?
 
-    /// - Parameter accounts: of a grant, its own and that of its token.
-    fileprivate init(_ name: String, _ source: Source, _ accounts: [Account], at now: Int) {
+    /// - Parameter shared: of a grant, its own account and that of its token.
+    fileprivate init(_ name: String, _ source: Source, _ shared: [SharedAccount], at now: Int) {
         self.name = name
         self.source = source
         isJudged = if case .store(let place) = source { place.space.authenticationMethod != .serverTrust } else { true }
-        let standings = accounts.map { $0.standing(now: now) }
+        let accounts = shared.map(\.account)
+        let standings = shared.map {
+            $0.account.standing(now: now, ofOneServer: $0.version.isGrant || source.isPrincipal)
+        }
         standing = standings.max { $0.state.rank < $1.state.rank } ?? Account().standing(now: now)
         since = accounts.map(\.since).filter { $0 > 0 }.min()
         lastSent = accounts.map(\.lastSent).filter { $0 > 0 }.max()

@@ -149,6 +149,9 @@ struct AccountStandingTests {
         #expect(play.state(proxy, second: 10) == "unproven since 10, at 1810")
         #expect(Account.soleTarget == Evidence.hash([UInt8]().span))
         #expect(play.state(second: 10) == "unproven since 10, otherServer or at 1810")
+        // A grant's endpoint, or a principal's KDC, is the only server that is ever asked.
+        let standing = play.account.standing(now: Self.start + 10_000, ofOneServer: true)
+        #expect(standing.nextTry == .time(Self.start + 1_810_000))
         #expect(play.takeTold() == ["onHold(isFirst: true) \(proxy)"])
         #expect(play.attempt(proxy, "", second: 1809) == nil)
         #expect(play.attempt(proxy, "", second: 1810) != nil)

@@ -98,11 +98,13 @@ extension Account {
 
     /// The worst state at any server.
     ///
-    /// - Parameter now: milliseconds since 1970.
-    public func standing(now: Int) -> Standing {
+    /// - Parameters:
+    ///   - now: milliseconds since 1970.
+    ///   - isOfOne: whether a single server judges the version: a grant's token endpoint, or a principal's KDC.
+    public func standing(now: Int, ofOneServer isOfOne: Bool = false) -> Standing {
         if !isProven {
             let isTicketed = unprovenRefusals == 0 && records.contains { $0.takesTickets }
-            return isTicketed ? .good : unprovenStanding(at: now)
+            return isTicketed ? .good : unprovenStanding(at: now, ofOneServer: isOfOne)
         }
         let standings = records.filter { $0.isKnown || $0.pause != nil || !$0.refusedTargets.isEmpty }
             .map { standing(at: $0.server, now: now) }
@@ -114,7 +116,9 @@ extension Account {
     }
 
     /// - Parameter server: nil: the state over all.
-    private func unprovenStanding(at now: Int, of server: String? = nil) -> Standing {
+    private func unprovenStanding(
+        at now: Int, of server: String? = nil, ofOneServer isOfOne: Bool = false
+    ) -> Standing {
         // Answers whose replica has died may have been refused. Where another is under way, requests wait for its verdict.
         let lost = isAnyUnderWay(at: now) ? [] : reservations.map(\.roomEnd).sorted()
         if unprovenRefusals == 0, lost.count < 2 { return Standing(.unknown) }
@@ -126,7 +130,7 @@ extension Account {
                 if sole == nil {
                     .otherTarget(or: unprovenTry)
                 } else {
-                    sole == server ? .time(unprovenTry) : .otherServer(or: unprovenTry)
+                    sole == server || isOfOne ? .time(unprovenTry) : .otherServer(or: unprovenTry)
                 }
             return Standing(.unproven, since: since, next)
         }

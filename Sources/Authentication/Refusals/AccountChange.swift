@@ -46,8 +46,11 @@ struct ToldHolds: Sendable {
 
     /// - Parameters:
     ///   - before: the account as it was.
+    ///   - isOfOne: as `Account.standing`.
     ///   - now: milliseconds since 1970.
-    mutating func changes(from before: Account, to after: Account, now: Int) -> [Found] {
+    mutating func changes(
+        from before: Account, to after: Account, ofOneServer isOfOne: Bool, now: Int
+    ) -> [Found] {
         if !after.isTroubled, nextTries.isEmpty { return [] }
         var found: [Found] = []
         for record in after.records {
@@ -64,7 +67,7 @@ struct ToldHolds: Sendable {
         let refusing = after.records.filter { $0.lastRefused > 0 }
         let news = refusing.filter { before.record(of: $0.server)?.lastRefused != $0.lastRefused }
         let latest = (news.isEmpty ? refusing : news).max { $0.lastRefused < $1.lastRefused }?.server
-        let overall = after.standing(now: now)
+        let overall = after.standing(now: now, ofOneServer: isOfOne)
         let held = after.records.lazy.map { after.standing(at: $0.server, now: now) }.first {
             $0.state == .held && $0.isOnHold
         }

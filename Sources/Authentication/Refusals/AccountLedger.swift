@@ -305,7 +305,8 @@ final class AccountLedger: Sendable {
             let before = state.account
             guard !state.isDissolved, change(&state) else { return (before, nil, false) }
             state.settleEvidences()
-            found = state.told.changes(from: before, to: state.account, now: now)
+            let isOfOne = version.isGrant || state.credential?.principal != nil
+            found = state.told.changes(from: before, to: state.account, ofOneServer: isOfOne, now: now)
             return (before, state.account, state.credential?.identity != nil)
         }
         guard let after else { return false }

@@ -12,10 +12,10 @@ public struct ChallengeFields: Sendable {
     public let answer: StaticString
     public let information: KnownField
 
-    /// What the fields have that challenge in a response with that status: a proxy may refuse a login by a `401` with the
-    /// fields of an origin.
+    /// Gathers the values of the fields that challenge in a response with that status. A proxy may refuse a login by a `401`,
+    /// and then challenges in the field of an origin, too.
     ///
-    /// - Parameter values: what one of the fields has.
+    /// - Parameter values: gives the values of one field.
     public func challenging<Value>(in status: Status, _ values: (KnownField) -> [Value]) -> [Value] {
         let isBoth = status == .unauthorized && challenge != .wwwAuthenticate
         return isBoth ? values(challenge) + values(.wwwAuthenticate) : values(challenge)

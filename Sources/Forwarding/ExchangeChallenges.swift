@@ -161,9 +161,7 @@ extension ChallengeContext {
             isOwn: exchange.isOwn, record: exchange.record,
             presence: requester.presence, waiting: exchange.times.waiting)
         request.opensTunnel = sample == .tunnel
-        request.answersOrigin = { [unowned exchange] in
-            exchange.credentials.challenges?.origin.hasAnswered ?? false
-        }
+        request.answersOrigin = { exchange.credentials.challenges?.origin.hasAnswered ?? false }
         request.sample = { sample.content(of: exchange, to: target) }
         self.init(
             source: source, request: request, connection: connection, pages: pages,

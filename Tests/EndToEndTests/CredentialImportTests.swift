@@ -123,7 +123,7 @@ struct CredentialImportTests {
             #expect(origin.messages.allSatisfy { $0["Authorization"] == nil })
             for words in [["--certificate", "c.pem", "--key", "k.pem"], ["bob", "--proxy", "yes"]] {
                 let run = try command(["credential", "set", "https://127.0.0.1:*/"] + words, in: proxy)
-                #expect(!run.succeeded && run.errorOutput.contains("in place of '*'"), "\(run)")
+                #expect(!run.succeeded && run.errorOutput.contains("instead of '*'"), "\(run)")
             }
         }
     }

@@ -35,7 +35,7 @@ public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvert
         case .unsuitableCredential(let credential, let method):
             "credential \(credential) is of a kind that \(method.rawValue) authentication cannot use"
                 + (method == .bearer
-                    ? "; where the server takes Basic too, say 'method basic' and 'preempt always' in the rule" : "")
+                    ? "; if the server accepts Basic too, write 'method basic' and 'preempt always' in the rule" : "")
         case .unusableChallenge(let method): "the \(method.rawValue) challenge cannot be answered"
         case .nonceExhausted: "the nonce was used too often"
         case .bodyDigestNeeded: "the challenge requires the digest of the whole body"

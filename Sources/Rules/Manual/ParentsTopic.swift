@@ -163,7 +163,7 @@ extension ParentDirective {
                 parent auto { pac /etc/attache/proxy.pac; credentials proxy1.corp.example.com:8080; except *.local }
                 route * { via auto }
                 """,
-            "A PAC script that names the proxies. It needs JavaScriptCore or libpacparser, as said above."),
+            "A PAC script that names the proxies. It needs JavaScriptCore or libpacparser: see 'PAC files'."),
         .credentials: DirectiveManual(
             "HOST:PORT …",
             example: "parent corp { pac proxy.pac; credentials proxy1.corp.example.com:8080 }\(route)",

@@ -35,7 +35,7 @@ struct FormReader: BlockReader {
             case .fields:
                 guard let block = directive.node.block else {
                     if directive.values.first?.text == "json" {
-                        log.report(at: directive.range, "JSON stands in braces: say 'fields json { user={user} … }'")
+                        log.report(at: directive.range, "JSON needs braces: write 'fields json { user={user} … }'")
                     } else {
                         fields += directive.values.compactMap(field)
                     }
@@ -43,7 +43,7 @@ struct FormReader: BlockReader {
                 }
                 isJSON = true
                 if directive.values.map(\.text) != ["json"] {
-                    log.report(at: directive.range, "a block of fields is JSON: say 'fields json { user={user} … }'")
+                    log.report(at: directive.range, "a block of fields is JSON: write 'fields json { user={user} … }'")
                 }
                 let tokens = block.nodes.flatMap { [$0.name] + $0.arguments }
                 fields += tokens.map { Value(text: $0.text, isQuoted: $0.kind == .string, range: $0.range) }

@@ -31,7 +31,7 @@ extension Refusal {
         case .alert(let alert):
             self.init(.badGateway, .tlsAlertReceived, "\(peer) stopped the TLS connection: \(alert)")
             self.alert = alert
-            if alert == .protocolVersion { name("it speaks no TLS that is new enough") }
+            if alert == .protocolVersion { name("its TLS is too old") }
         case .identityWanted(let alert):
             self.init(
                 .badGateway, .tlsAlertReceived,
@@ -58,14 +58,14 @@ extension Refusal {
 
     /// Adds what the server lacks, and the directive by which it is reached all the same.
     private mutating func name(_ need: String) {
-        sentence += ": \(need). If it cannot be replaced, say 'tls minimum 1.0' in a route for this host alone"
+        sentence += ": \(need). If it cannot be replaced, write 'tls minimum 1.0' in a route for this host only"
         details = sentence
     }
 
     /// OpenSSL's words for what only old servers do, and what that is.
     private static let oldNeeds: [(words: String, need: String)] = [
         ("unsafe legacy renegotiation disabled", "it does not know secure renegotiation (RFC 5746)"),
-        ("unsupported protocol", "it speaks no TLS that is new enough"),
+        ("unsupported protocol", "its TLS is too old"),
         ("dh key too small", "its key exchange is too short"),
     ]
 }

@@ -55,7 +55,7 @@ struct CredentialSubject {
             throw arguments.error("\(space.authenticationMethod) needs an https:// URL")
         }
         if origin.port == Origin.anyPort {
-            throw arguments.error("\(space.authenticationMethod) is for one port: write it in place of '*'")
+            throw arguments.error("\(space.authenticationMethod) is for one port: write it instead of '*'")
         }
         if isProxy, space.authenticationMethod == .serverTrust {
             throw arguments.error("an exception is for an address, with or without a proxy: remove '--proxy'")

@@ -121,7 +121,7 @@ extension Origin {
         }
         let origin = try Origin(url: String(url[..<end].dropLast(2)) + String(url[end...]), isProxy: isProxy)
         if isProxy || origin.protocol == .socks {
-            throw ExplanationError("'\(Console.printable(url))' names a parent: write its port in place of '*'")
+            throw ExplanationError("'\(Console.printable(url))' names a parent: write its port instead of '*'")
         }
         self = origin.onAnyPort
     }

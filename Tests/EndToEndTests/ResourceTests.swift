@@ -48,9 +48,9 @@ struct ResourceTests {
         try AttacheProcess.running("timeouts { head 60s }", setting: .init(threads: 1)) { proxy throws in
             // The first ones pay for what all have together.
             var wires = try Self.halfHeads(100, at: proxy)
-            let before = try Self.residentKiB(of: proxy)
+            let before = try proxy.residentKiB()
             wires += try Self.halfHeads(count, at: proxy)
-            let each = Double(try Self.residentKiB(of: proxy) - before) / Double(count)
+            let each = Double(try proxy.residentKiB() - before) / Double(count)
             #expect(each < 8, "\(each) KiB")
             for wire in wires.suffix(3) {
                 try wire.send("\r\n\r\n")
@@ -64,9 +64,9 @@ struct ResourceTests {
         let count = min(1000, Descriptors.raiseLimit() / 4 - 200)
         try AttacheProcess.running("timeouts { head 2s }", setting: .init(threads: 1)) { proxy throws in
             _ = try Self.halfHeads(100, at: proxy).map { try $0.readResponse() }
-            let before = try Self.residentKiB(of: proxy)
+            let before = try proxy.residentKiB()
             for wire in try Self.halfHeads(count, at: proxy) { #expect(try wire.readResponse().status == 408) }
-            let each = Double(try Self.residentKiB(of: proxy, "VmHWM:") - before) / Double(count)
+            let each = Double(try proxy.residentKiB("VmHWM:") - before) / Double(count)
             #expect(each < 8, "\(each) KiB")
         }
     }
@@ -81,12 +81,6 @@ struct ResourceTests {
         }
         #expect(try proxy.exchange("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").status == 400)
         return wires
-    }
-
-    private static func residentKiB(of proxy: AttacheProcess, _ field: String = "VmRSS:") throws -> Int {
-        let status = Scratch.read("/proc/\(proxy.identifier)/status")
-        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix(field) })
-        return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) })
     }
 
     /// A record that waits for the client, and two TLS connections. Each client comes when the one before has its connection:
@@ -128,7 +122,7 @@ struct ResourceTests {
     private static func settledKiB(of proxy: AttacheProcess) throws -> Int {
         var figures: [Int] = []
         let isSettled = try Wait.until(seconds: 60) {
-            figures.append(try residentKiB(of: proxy))
+            figures.append(try proxy.residentKiB())
             let latest = figures.suffix(100)
             return latest.count == 100 && latest.allSatisfy { $0 == latest.last }
         }

@@ -3,18 +3,11 @@ import Testing
 
 /// Many handshakes and many requests leave nothing behind: here no growth, and under `make sanitize` no lost memory.
 struct TLSEnduranceTests {
-    /// Resident memory in KiB.
-    private func memory(of proxy: AttacheProcess) -> Int {
-        let line = Scratch.read("/proc/\(proxy.identifier)/status").split(separator: "\n").first {
-            $0.hasPrefix("VmRSS:")
-        }
-        return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0
-    }
-
     /// Under AddressSanitizer, which keeps what was freed, its own report at the end of the process says more.
-    private func expectMemory(of proxy: AttacheProcess, toStayAt before: Int) {
+    private func expectMemory(of proxy: AttacheProcess, toStayAt before: Int) throws {
         guard !Sanitizer.isPresent else { return }
-        #expect(memory(of: proxy) < before + 4_096, "\(before) KiB grew to \(memory(of: proxy))")
+        let after = try proxy.residentKiB()
+        #expect(after < before + 4_096, "\(before) KiB grew to \(after)")
     }
 
     private func fetch(_ count: Int, _ options: [String], _ url: String, through proxy: AttacheProcess) throws -> Int {
@@ -33,9 +26,9 @@ struct TLSEnduranceTests {
         try AttacheProcess.visitingZoo(setting: .init(threads: 1, log: "off")) { proxy throws in
             let options = ["-H", "Connection: close", "--no-sessionid"]
             #expect(try fetch(300, options, url, through: proxy) == 300)
-            let before = memory(of: proxy)
+            let before = try proxy.residentKiB()
             #expect(try fetch(1_000, options, url, through: proxy) == 1_000)
-            expectMemory(of: proxy, toStayAt: before)
+            try expectMemory(of: proxy, toStayAt: before)
         }
     }
 
@@ -43,9 +36,9 @@ struct TLSEnduranceTests {
         let url = try Zoo.shared().url(Specimen["good"])
         try AttacheProcess.visitingZoo(setting: .init(threads: 1, log: "off")) { proxy throws in
             #expect(try fetch(1_000, [], url, through: proxy) == 1_000)
-            let before = memory(of: proxy)
+            let before = try proxy.residentKiB()
             #expect(try fetch(10_000, [], url, through: proxy) == 10_000)
-            expectMemory(of: proxy, toStayAt: before)
+            try expectMemory(of: proxy, toStayAt: before)
         }
     }
 
@@ -53,9 +46,9 @@ struct TLSEnduranceTests {
         let url = try Zoo.shared().url(Specimen["good"], "/close", scheme: "http")
         try AttacheProcess.visitingZoo(setting: .init(threads: 1, log: "off")) { proxy throws in
             #expect(try fetch(300, [], url, through: proxy) == 300)
-            let before = memory(of: proxy)
+            let before = try proxy.residentKiB()
             #expect(try fetch(1_000, [], url, through: proxy) == 1_000)
-            expectMemory(of: proxy, toStayAt: before)
+            try expectMemory(of: proxy, toStayAt: before)
         }
     }
 }

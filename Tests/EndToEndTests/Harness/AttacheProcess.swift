@@ -234,6 +234,16 @@ final class AttacheProcess: Sendable {
 
     private static func isEvent(_ line: Substring) -> Bool { line.contains("\",\"event\":\"") }
 
+    /// Reads how much memory it has.
+    ///
+    /// - Parameter field: a line of /proc/PID/status: `VmHWM:` for the most that it had.
+    /// - Returns: KiB.
+    func residentKiB(_ field: String = "VmRSS:") throws -> Int {
+        let status = Scratch.read("/proc/\(identifier)/status")
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix(field) })
+        return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) })
+    }
+
     /// Waits for a text on standard error.
     func awaitErrorOutput(_ text: String) -> Bool {
         Wait.until { errorOutput.contains(text) }

@@ -72,7 +72,7 @@ struct SOCKSConversations {
                Proxy-Status: *
 
                *refused*
-            report credential c was refused by proxy:1080. It is sent once more, to another server or in 30 minutes: *
+            report credential c was refused by proxy:1080 and is on hold for 30 minutes: *
             log GET http://h/ 502
                 parent: corp proxy:1080
                 parent_scheme: basic

@@ -9,11 +9,7 @@ struct AnswerConversations {
                 challenge "people" { host h; ask }
                 """,
             """
-            >> GET http://h/ HTTP/1.1
-            << connect h:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
+            challenged GET http://h/
             report question 1: *
             answer 1 use a
             << GET / HTTP/1.1

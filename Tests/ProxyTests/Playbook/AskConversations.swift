@@ -7,11 +7,7 @@ struct AskConversations {
         challenge "people" { host h; ask }
         """
     private static let challenged = """
-        >> GET http://h/ HTTP/1.1
-        << connect h:80
-        << GET / HTTP/1.1
-        >> HTTP/1.1 401 Unauthorized
-           WWW-Authenticate: Basic realm="x"
+        challenged GET http://h/
         report question *: h:80 asks for a login (basic) for realm "x", and rule "people" (proxy.conf:*) asks: *
         """
 

@@ -211,11 +211,7 @@ struct ChallengeConversations {
                 challenge "no such login" { host h; cancel }
                 """,
             """
-            >> GET http://h/ HTTP/1.1
-            << connect h:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
+            challenged GET http://h/
             << HTTP/1.1 502 Bad Gateway
                Proxy-Status: *error=http_request_denied*
 
@@ -385,11 +381,7 @@ struct ChallengeConversations {
                 challenge { host h; use a }
                 """,
             """
-            >> GET http://h/ HTTP/1.1
-            << connect h:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
+            challenged GET http://h/
             << HTTP/1.1 401 Unauthorized
                Proxy-Status: *"rule proxy.conf:6 rejects the challenge before rule proxy.conf:7 is tried"
                WWW-Authenticate: Basic realm="x"

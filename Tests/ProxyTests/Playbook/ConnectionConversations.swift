@@ -347,15 +347,7 @@ struct ConnectionConversations {
                 challenge { host h; use a; authorization replace }
                 """,
             """
-            >> GET http://h/ HTTP/1.1
-            << connect h:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-            << GET / HTTP/1.1
-               Authorization: Basic base64(u:p)
-            >> HTTP/1.1 200 OK
-            << HTTP/1.1 200 OK
+            accepted GET http://h/
             >> GET http://h/ HTTP/1.1
                Authorization: Bearer mine
             << GET / HTTP/1.1

@@ -48,13 +48,7 @@ struct DepartureConversations {
                 challenge { host h; use a }
                 """,
             """
-            >> GET http://h/ HTTP/1.1
-            << connect h:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-            << GET / HTTP/1.1
-               Authorization: Basic base64(u:p)
+            answered GET http://h/
             client >> close
             server >> HTTP/1.1 200 OK
             client 2 >> GET http://h/ HTTP/1.1
@@ -241,13 +235,7 @@ struct DepartureConversations {
                 challenge { host h; use a }
                 """,
             """
-            >> GET http://h/ HTTP/1.1
-            << connect h:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-            << GET / HTTP/1.1
-               Authorization: Basic base64(u:p)
+            answered GET http://h/
             client >> close
             server >> HTTP/1.1 401 Unauthorized
                       WWW-Authenticate: Basic realm="x"
@@ -272,13 +260,7 @@ struct DepartureConversations {
                 challenge { host h; use a }
                 """,
             """
-            >> GET http://h/ HTTP/1.1
-            << connect h:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-            << GET / HTTP/1.1
-               Authorization: Basic base64(u:p)
+            answered GET http://h/
             client >> close
             after 4s
             after 1s

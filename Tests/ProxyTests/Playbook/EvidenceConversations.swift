@@ -9,15 +9,7 @@ struct EvidenceConversations {
 
     /// The password is known to be right, and goes along unasked.
     private static let accepted = """
-        >> GET http://h/ HTTP/1.1
-        << connect h:80
-        << GET / HTTP/1.1
-        >> HTTP/1.1 401 Unauthorized
-           WWW-Authenticate: Basic realm="x"
-        << GET / HTTP/1.1
-           Authorization: Basic base64(u:p)
-        >> HTTP/1.1 200 OK
-        << HTTP/1.1 200 OK
+        accepted GET http://h/
         """
 
     /// The server refuses a page, which is a doubt.
@@ -318,13 +310,7 @@ struct EvidenceConversations {
                 challenge { host h; use a }
                 """,
             """
-            >> GET http://h/ HTTP/1.1
-            << connect h:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-            << GET / HTTP/1.1
-               Authorization: Basic base64(u:p)
+            answered GET http://h/
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
             << HTTP/1.1 502 Bad Gateway

@@ -15,13 +15,7 @@ struct JournalConversations {
                 challenge "first" { host h; use a }
                 """,
             """
-            >> GET http://h/ HTTP/1.1
-            << connect h:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-            << GET / HTTP/1.1
-               Authorization: Basic base64(u:p)
+            answered GET http://h/
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
             << GET / HTTP/1.1
@@ -83,11 +77,7 @@ struct JournalConversations {
                 challenge "people" { host h; ask }
                 """,
             """
-            >> GET http://h/ HTTP/1.1
-            << connect h:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
+            challenged GET http://h/
             report question 1: *
             question 1
                 rule: "people" (proxy.conf:*)

@@ -9,13 +9,7 @@ struct RefusalConversations {
                 challenge { host h; use a }
                 """,
             """
-            >> GET http://h/ HTTP/1.1
-            << connect h:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-            << GET / HTTP/1.1
-               Authorization: Basic base64(u:p)
+            answered GET http://h/
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
             << HTTP/1.1 401 Unauthorized
@@ -40,11 +34,7 @@ struct RefusalConversations {
                 """,
             """
             file p wrong
-            >> GET http://h/ HTTP/1.1
-            << connect h:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
+            challenged GET http://h/
             << GET / HTTP/1.1
                Authorization: Basic base64(u:wrong)
             file p right
@@ -65,11 +55,7 @@ struct RefusalConversations {
                 """,
             """
             file p wrong
-            >> GET http://h/ HTTP/1.1
-            << connect h:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
+            challenged GET http://h/
             << GET / HTTP/1.1
                Authorization: Basic base64(u:wrong)
             file p other
@@ -94,13 +80,7 @@ struct RefusalConversations {
                 challenge { host h; use a b }
                 """,
             """
-            >> GET http://h/ HTTP/1.1
-            << connect h:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-            << GET / HTTP/1.1
-               Authorization: Basic base64(u:p)
+            answered GET http://h/
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
             report credential a was refused by h:80*
@@ -129,13 +109,7 @@ struct RefusalConversations {
                 challenge { host h; use a b }
                 """,
             """
-            >> GET http://h/ HTTP/1.1
-            << connect h:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-            << GET / HTTP/1.1
-               Authorization: Basic base64(u:p)
+            answered GET http://h/
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
             report credential a was refused by h:80*
@@ -159,13 +133,7 @@ struct RefusalConversations {
                 challenge { host h; use a }
                 """,
             """
-            >> GET http://h/ HTTP/1.1
-            << connect h:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-            << GET / HTTP/1.1
-               Authorization: Basic base64(u:p)
+            answered GET http://h/
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
             << GET / HTTP/1.1
@@ -182,27 +150,13 @@ struct RefusalConversations {
                 challenge { use a }
                 """,
             """
-            >> GET http://h/ HTTP/1.1
-            << connect h:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-            << GET / HTTP/1.1
-               Authorization: Basic base64(u:p)
+            answered GET http://h/
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
                Proxy-Status: *
-            >> GET http://i/ HTTP/1.1
-            << connect i:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-            << GET / HTTP/1.1
-               Authorization: Basic base64(u:p)
-            >> HTTP/1.1 200 OK
-            << HTTP/1.1 200 OK
+            accepted GET http://i/
             """)
     }
 
@@ -238,13 +192,7 @@ struct RefusalConversations {
                 challenge { host h; use a }
                 """,
             """
-            >> GET http://h/ HTTP/1.1
-            << connect h:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-            << GET / HTTP/1.1
-               Authorization: Basic base64(u:p)
+            answered GET http://h/
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="y"
             << HTTP/1.1 401 Unauthorized
@@ -261,13 +209,7 @@ struct RefusalConversations {
                 challenge { host h; use a }
                 """,
             """
-            >> GET http://h/ HTTP/1.1
-            << connect h:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-            << GET / HTTP/1.1
-               Authorization: Basic base64(u:p)
+            answered GET http://h/
             >> HTTP/1.1 401 Unauthorized
             << HTTP/1.1 401 Unauthorized
                Proxy-Status: *"credential a was refused by the origin"
@@ -282,13 +224,7 @@ struct RefusalConversations {
                 challenge { host h; use a }
                 """,
             """
-            >> GET http://h/ HTTP/1.1
-            << connect h:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-            << GET / HTTP/1.1
-               Authorization: Basic base64(u:p)
+            answered GET http://h/
             >> HTTP/1.1 503 Service Unavailable
             << HTTP/1.1 503 Service Unavailable
             >> GET http://h/ HTTP/1.1
@@ -309,13 +245,7 @@ struct RefusalConversations {
                 challenge { host h; use a }
                 """,
             """
-            >> GET http://h/ HTTP/1.1
-            << connect h:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-            << GET / HTTP/1.1
-               Authorization: Basic base64(u:p)
+            answered GET http://h/
             server >> close
             << connect h:80
             server 2 << GET / HTTP/1.1
@@ -364,11 +294,7 @@ struct RefusalConversations {
                 """,
             """
             file p wrong
-            >> GET http://h/ HTTP/1.1
-            << connect h:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
+            challenged GET http://h/
             << GET / HTTP/1.1
                Authorization: Basic base64(u:wrong)
             >> HTTP/1.1 401 Unauthorized

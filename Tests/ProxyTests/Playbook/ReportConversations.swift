@@ -12,11 +12,7 @@ struct ReportConversations {
                 challenge "old" { host h; cancel }
                 """,
             """
-            >> GET http://h/ HTTP/1.1
-            << connect h:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
+            challenged GET http://h/
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
                Proxy-Status: attache; details="rule \\"new\\" (proxy.conf:*) has 'mode report': it would have answered 'use a'"
@@ -44,11 +40,7 @@ struct ReportConversations {
                 challenge "sure" { host i; use a; mode enforce }
                 """,
             """
-            >> GET http://h/ HTTP/1.1
-            << connect h:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
+            challenged GET http://h/
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
                Proxy-Status: *it would have answered 'use a'"
@@ -71,15 +63,7 @@ struct ReportConversations {
                 challenge "new" { host h; use a }
                 """,
             """
-            >> GET http://h/ HTTP/1.1
-            << connect h:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-            << GET / HTTP/1.1
-               Authorization: Basic base64(u:p)
-            >> HTTP/1.1 200 OK
-            << HTTP/1.1 200 OK
+            accepted GET http://h/
             reload
                 \(Self.credential)
                 challenge "new" { host h; use a; mode report }

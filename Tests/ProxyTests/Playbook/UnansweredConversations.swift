@@ -129,11 +129,7 @@ struct UnansweredConversations {
                 challenge "safe" { host h; secure yes; use a }
                 """,
             """
-            >> GET http://h/ HTTP/1.1
-            << connect h:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
+            challenged GET http://h/
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
                Proxy-Status: attache; details="rule \\"safe\\" says 'secure yes'; basic over http would send the credential unencrypted"
@@ -153,11 +149,7 @@ struct UnansweredConversations {
                 challenge "ci" { host h; use a }
                 """,
             """
-            >> GET http://h/ HTTP/1.1
-            << connect h:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
+            challenged GET http://h/
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
                Proxy-Status: attache; details="rule \\"never Basic\\" rejects the challenge before rule \\"ci\\" is tried"

@@ -33,6 +33,9 @@ import Testing
 ///         rule: "a" *                       members of it, as `PlayedJournal` names them; `-` is none
 ///     question 1                            the operator is asked that question, and below it members of it
 ///     and client >> …                       together with the step before; `and after 1s` is a proxy that comes late
+///     challenged GET http://h/a             an opening, which stands for its steps: the first client asks the new server h:80
+///                                           for `/a`, and gets a 401 with Basic realm="x". `answered GET …`: then the proxy
+///                                           answers with user u and password p. `accepted GET …`: then all get a 200
 ///     # a remark
 ///
 /// Without a party a message is for the one that it must be for: `client`, the server that got the last request, whoever

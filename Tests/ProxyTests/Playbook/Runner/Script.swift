@@ -76,7 +76,8 @@ struct Script {
 
     init(_ text: String) throws(Flaw) {
         var blocks: [[Substring]] = []
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        for line in lines.flatMap({ Self.opening($0) ?? [$0] }) {
             if line.trimmed.hasPrefix("#") { continue }
             if Self.begins(line.trimmed) || blocks.isEmpty {
                 blocks.append([line])
@@ -92,6 +93,23 @@ struct Script {
             if isJoined { lines[0] = lines[0].dropFirst(4).trimmed }
             steps.append(Step(lines: block, action: try Self.action(of: lines), isJoined: isJoined))
         }
+    }
+
+    /// The lines of an opening: `challenged`, `answered` or `accepted`, and a URL. Nil for any other line.
+    private static func opening(_ line: Substring) -> [Substring]? {
+        let words = line.split(separator: " ")
+        let counts = ["challenged": 5, "answered": 7, "accepted": 9]
+        guard words.count == 3, words[1] == "GET", let count = counts[String(words[0])] else { return nil }
+        let parts = words[2].dropFirst("http://".count).split(separator: "/", maxSplits: 1)
+        guard words[2].hasPrefix("http://"), let host = parts.first else { return nil }
+        let request = "<< GET /\(parts.dropFirst().first ?? "") HTTP/1.1"
+        let all = [
+            ">> GET \(words[2]) HTTP/1.1", "<< connect \(host):80", request,
+            ">> HTTP/1.1 401 Unauthorized", "   WWW-Authenticate: Basic realm=\"x\"",
+            request, "   Authorization: Basic base64(u:p)",
+            ">> HTTP/1.1 200 OK", "<< HTTP/1.1 200 OK",
+        ]
+        return all.prefix(count).map { Substring($0) }
     }
 
     /// Those that are there before the proxy is, by name.

@@ -216,3 +216,28 @@ public enum AnswerResult: String, Sendable {
     /// The server did not prove that it knows the credential.
     case unproven
 }
+
+/// The parts of a request's time that are measured.
+public enum Phase: Int, CaseIterable, Sendable {
+    /// A client's wait for room, before its first request.
+    case queue
+    case nameLookup
+    case connect
+    case handshake
+    /// From the first challenge of a request to the response behind the last answer.
+    case challenge
+    /// From the request sent to the first byte of the response.
+    case firstByte
+
+    /// As metrics and traces name it.
+    var token: String {
+        switch self {
+        case .queue: "queue"
+        case .nameLookup: "dns"
+        case .connect: "connect"
+        case .handshake: "tls"
+        case .challenge: "challenge"
+        case .firstByte: "first-byte"
+        }
+    }
+}

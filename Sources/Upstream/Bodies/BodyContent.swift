@@ -1,12 +1,12 @@
 import Bytes
 import HTTP
 
-/// Reads a response's content out of its framing, piece by piece.
+/// Reads the content of a response out of its framing, piece by piece.
 public enum BodyContent {
-    /// Awaiting this many bytes. At 0 the body is over.
+    /// Awaits this many bytes. At 0 the body is complete.
     case length(Int)
     case chunked(ChunkedDecoder)
-    /// Awaiting the end of the connection.
+    /// Awaits the end of the connection.
     case untilClose
 
     public init(_ framing: BodyFraming, limits: Limits) {
@@ -18,7 +18,7 @@ public enum BodyContent {
         }
     }
 
-    /// The next piece of the content at `offset`.
+    /// Returns the next piece of the content at `offset`.
     public mutating func next(_ bytes: Span<UInt8>, from offset: Int) throws(HTTPError) -> ChunkedDecoder.Step {
         let available = bytes.count - offset
         switch self {
@@ -37,8 +37,8 @@ public enum BodyContent {
         }
     }
 
-    /// Hands every piece of content over that `bytes` hold.
-    /// - Returns: the bytes that are done with.
+    /// Passes every piece of content in `bytes` to `each`.
+    /// - Returns: the number of bytes consumed.
     public mutating func visit(_ bytes: Span<UInt8>, _ each: (Span<UInt8>) -> Void) throws(HTTPError) -> Int {
         var offset = 0
         while true {
@@ -52,7 +52,7 @@ public enum BodyContent {
         }
     }
 
-    /// Whether no second message is expected to begin where this one ends.
+    /// Whether no second message is expected after this one.
     public var isIrregular: Bool {
         if case .chunked(let decoder) = self { decoder.isIrregular } else { false }
     }

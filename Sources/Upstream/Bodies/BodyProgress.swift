@@ -1,21 +1,21 @@
 import Bytes
 import HTTP
 
-/// How far a body has come, by its framing: which of the bytes that arrive are its own, and when it is over.
+/// The progress of a body, by its framing: which of the received bytes belong to it, and when it is complete.
 public struct BodyProgress {
     private enum Rest {
-        /// Awaiting this many bytes, at least one; becomes `.ended`.
+        /// Awaits this many bytes, at least one; becomes `.ended`.
         case length(Int)
-        /// Awaiting the last chunk and the trailers; becomes `.ended`.
+        /// Awaits the last chunk and the trailers; becomes `.ended`.
         case chunked(ChunkedDecoder)
-        /// Awaiting the end of the connection; becomes `.ended`.
+        /// Awaits the end of the connection; becomes `.ended`.
         case untilClose
-        /// Everything that follows is another message's. Stays.
+        /// The body is complete. The bytes that follow belong to another message. Stays.
         case ended
     }
 
     private var rest: Rest
-    /// It is understood, but no second message is expected to begin where it ends.
+    /// Whether the body was understood, but no second message is expected after it.
     public private(set) var isIrregular = false
     private let fault: HTTPError.Fault
 
@@ -33,13 +33,13 @@ public struct BodyProgress {
         if case .ended = rest { true } else { false }
     }
 
-    /// The bytes still to come, where their number is known.
+    /// The number of bytes still to come; nil if it is unknown.
     public var remainingLength: Int? {
         if case .length(let count) = rest { count } else { nil }
     }
 
-    /// How many bytes from the front belong to the body; a client's can be passed on as they are. 0 with bytes there means
-    /// that more are needed to tell.
+    /// Returns how many bytes at the front belong to the body. A client's can be passed on as they are. 0 although
+    /// bytes are there means that more are needed to decide.
     public mutating func take(_ bytes: Span<UInt8>) throws(HTTPError) -> Int {
         switch rest {
         case .length(let count):
@@ -55,8 +55,8 @@ public struct BodyProgress {
         }
     }
 
-    /// Appends what is the body's of the bytes at the front, as it is passed on.
-    /// - Returns: as `take`.
+    /// Appends the bytes at the front that belong to the body, in the form in which they are passed on.
+    /// - Returns: the number of bytes consumed, as for `take`.
     public mutating func pass(_ bytes: Span<UInt8>, to buffer: ByteBuffer) throws(HTTPError) -> Int {
         if case .chunked(var decoder) = rest {
             let taken = try decoder.pass(bytes, to: buffer)
@@ -73,13 +73,13 @@ public struct BodyProgress {
         rest = decoder.isEnded ? .ended : .chunked(decoder)
     }
 
-    /// Counts bytes of a known length that went past without being looked at.
+    /// Counts bytes of a known length that passed without being inspected.
     public mutating func skip(_ count: Int) {
         guard case .length(let rest) = rest else { return }
         self.rest = count < rest ? .length(rest - count) : .ended
     }
 
-    /// The connection ended: the end of some bodies, a fault in all others.
+    /// Handles the end of the connection. It completes some bodies and is a fault in all others.
     mutating func sourceEnded() throws(HTTPError) {
         switch rest {
         case .ended: return

@@ -1,8 +1,9 @@
 import Bytes
 import IO
 
-/// A copy of what was sent of a request body, so that it can be sent again after a challenge, or of what was read of a
-/// response before it is passed on: in memory first, then in an unlinked temporary file, then given up.
+/// A copy of the sent part of a request body, so that it can be sent again after a challenge. Or a copy of the part of
+/// a response that is read before it is passed on. It is kept in memory first, then in an unlinked temporary file, then
+/// it is given up.
 public final class ReplayCopy {
     private enum Place {
         case memory
@@ -13,11 +14,11 @@ public final class ReplayCopy {
     private let memory: ByteBuffer
     private let room: ReplayRoom
     private var place = Place.memory
-    /// Bytes that were taken from what all bodies share, whether they have come yet or not.
+    /// The bytes reserved from the total that all bodies share, whether they have arrived yet or not.
     private var taken = 0
-    /// Bytes kept, in memory and in the file.
+    /// The bytes kept, in memory and in the file.
     public private(set) var count = 0
-    /// Whether other bodies had the room that this one asked for.
+    /// Whether the room was refused because other bodies use it.
     public private(set) var wasCrowdedOut = false
 
     public init(in room: ReplayRoom) {
@@ -33,13 +34,13 @@ public final class ReplayCopy {
         return true
     }
 
-    /// Sees to it that so many bytes more can be kept, if the disk does not fail.
+    /// Reserves room for this many more bytes. False if the limits leave no room. A full disk can still fail later.
     public func makeRoom(for added: Int) -> Bool {
         guard isWhole, added <= room.memory + room.disk - count else { return false }
         let missing = count + added - room.free - taken
         if missing <= 0 { return true }
         guard room.spool.take(missing, of: room.total) else {
-            // One that asks again in smaller pieces is still one.
+            // A body that asks again in smaller pieces is counted once.
             if !wasCrowdedOut { room.spool.noteRefusal() }
             wasCrowdedOut = true
             return false
@@ -49,7 +50,7 @@ public final class ReplayCopy {
     }
 
     /// Adds a piece of the body, if memory has room for it.
-    /// - Returns: false when nothing was done: the file is needed, or the copy was given up.
+    /// - Returns: false if nothing was added, because the file is needed or the copy was given up.
     public func addAtOnce(_ buffer: ByteBuffer, count added: Int) -> Bool {
         guard case .memory = place, added <= room.memory - memory.count else { return false }
         memory.append(buffer.readable.extracting(first: added))
@@ -57,7 +58,7 @@ public final class ReplayCopy {
         return true
     }
 
-    /// Adds a piece of the body. Past the limits, or when the disk fails, the copy is given up.
+    /// Adds a piece of the body. Gives the copy up past the limits, or when the disk fails.
     public func add(_ buffer: ByteBuffer, count added: Int) async {
         switch place {
         case .givenUp: return
@@ -88,7 +89,7 @@ public final class ReplayCopy {
         taken = 0
     }
 
-    /// The next bytes from `offset` on, at most as many as fit into `buffer`. Nil when they cannot be read back.
+    /// Reads the next bytes from `offset` on, at most as many as fit into `buffer`. Nil when they cannot be read back.
     public func read(from offset: Int, into buffer: ByteBuffer) async -> Int? {
         guard isWhole, offset < count else { return nil }
         let memory = memory

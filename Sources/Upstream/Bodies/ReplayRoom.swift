@@ -1,10 +1,10 @@
-/// How much of one body may be kept: in memory, on disk beyond that, and there only beside what all others have.
+/// The limits for the kept part of one body: in memory, beyond that on disk, and in total with all other bodies.
 public struct ReplayRoom {
     public let memory: Int
     public let disk: Int
-    /// Bytes that every body may keep; what is beyond them is taken from the total.
+    /// The bytes that every body may keep. Bytes beyond them count towards the total.
     public let free: Int
-    /// The bytes that all bodies together may keep beyond them.
+    /// The bytes beyond `free` that all bodies together may keep.
     public let total: Int
     let spool: ReplaySpool
 
@@ -22,11 +22,11 @@ public struct ReplayRoom {
             total: limits.replayDiskTotal, in: spool)
     }
 
-    /// For a page that is read before it is passed on: in memory, whatever may be kept of requests.
+    /// Creates the room for a page that is read before it is passed on: memory only.
     public init(forPagesOf limit: Int, _ limits: Policy.Limits, in spool: ReplaySpool) {
         self.init(memory: limit, disk: 0, free: limits.replayMemory, total: limits.replayDiskTotal, in: spool)
     }
 
-    /// The largest body that could be kept.
+    /// The size of the largest body that could be kept, in bytes.
     public var largest: Int { min(memory + disk, free + total) }
 }

@@ -1,13 +1,14 @@
 import Synchronization
 import Telemetry
 
-/// The room that all copies of bodies take up together, in the requests of every loop, beyond what each may keep in
-/// memory. It outlives a reload.
+/// The room that all copies of bodies share, over the requests of all loops, beyond what each copy may keep in memory.
+/// It outlives a reload.
 public final class ReplaySpool: Sendable {
     private let used = Atomic(0)
     private let refused = Atomic(0)
 
-    /// - Returns: whether there were so many bytes left below `total`; they are taken until they are given back.
+    /// Reserves bytes until they are given back.
+    /// - Returns: whether so many bytes were left below `total`.
     public func take(_ count: Int, of total: Int) -> Bool {
         var current = used.load(ordering: .relaxed)
         while true {
@@ -21,7 +22,7 @@ public final class ReplaySpool: Sendable {
 
     public func give(_ count: Int) { used.subtract(count, ordering: .relaxed) }
 
-    /// A body is not kept, since others have the room.
+    /// Counts a body that is not kept because other bodies use the room.
     func noteRefusal() { refused.add(1, ordering: .relaxed) }
 
     public var use: ReplayDiskUse {

@@ -8,10 +8,10 @@ import Synchronization
 import TLS
 import Telemetry
 
-/// All that decides about an exchange: rules, credentials, trust, limits. One immutable whole, swapped on a reload; an
-/// exchange keeps the one it began with.
+/// Everything that decides about an exchange: rules, credentials, trust, limits. It is immutable. A reload replaces it
+/// as a whole; an exchange keeps the one it began with.
 public final class Policy: Sendable {
-    /// Milliseconds; the rule file's `timeouts`.
+    /// The rule file's `timeouts`, in milliseconds.
     public struct Timeouts: Sendable {
         public let head: Int
         public let idle: Int
@@ -26,29 +26,29 @@ public final class Policy: Sendable {
         public let replayDisk: Int
         public let replayDiskTotal: Int
         public let clients: Int
-        /// Nil: a quarter of them.
+        /// The connections that one address may have; nil: a quarter of `clients`.
         public let clientsPerAddress: Int?
         public let decodeRatio: Int
     }
 
     public let rules: RuleSet
     public let credentials: ConfiguredCredentials
-    /// The anchors and lists that certificates are held against.
+    /// The CA certificates and revocation lists against which certificates are checked.
     public let trust: TrustSources
-    /// Another for each policy of this process.
+    /// A number that is unique to this policy within the process.
     public let number: Int
     /// The PAC files of parents, by the parent's name.
     public let automaticParents: [String: PACFile]
     public let timeouts: Timeouts
     public let limits: Limits
-    /// What an access log will ask for.
+    /// The parts of a record that an access log needs.
     public let recordedParts: ExchangeRecord.Parts
-    /// The part that decides about challenges.
+    /// The part of the policy that decides about challenges.
     public let challenges: ChallengePolicy
 
     /// - Parameters:
     ///   - automaticParents: the PAC files of parents, by the parent's name.
-    ///   - recordedParts: what an access log will ask for.
+    ///   - recordedParts: the parts of a record that an access log needs.
     public init(
         rules: RuleSet, credentials: ConfiguredCredentials, trust: TrustSources,
         automaticParents: [String: PACFile] = [:], recordedParts: ExchangeRecord.Parts = []
@@ -84,7 +84,7 @@ public final class Policy: Sendable {
 }
 
 extension Duration {
-    /// Whole milliseconds, at least one for what is not zero.
+    /// Whole milliseconds; at least one for any duration above zero.
     public var milliseconds: Int {
         let (seconds, attoseconds) = components
         return Int(clamping: seconds) &* 1000

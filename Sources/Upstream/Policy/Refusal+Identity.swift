@@ -3,7 +3,7 @@ import HTTP
 import TLS
 
 extension Refusal {
-    /// The client's answer where a rule wants no connection to a server that asks for a certificate; nil: none does.
+    /// The client's answer if a rule forbids connections to a server that asks for a certificate; nil if no rule does.
     init?(_ progress: IdentityProgress, of choice: IdentityChoice) {
         guard case .cancelled(let reason)? = progress.end else { return nil }
         self.init(
@@ -13,7 +13,7 @@ extension Refusal {
         question = progress.question
     }
 
-    /// The client's answer where the server broke off since it was shown no certificate, or one that it refuses.
+    /// The client's answer if the server closed the connection because it got no certificate, or one that it refuses.
     init(_ alert: TLSAlert, of choice: IdentityChoice) {
         let peer = "\(choice.space.host) port \(choice.space.port)"
         let report = IdentityReport(choice)

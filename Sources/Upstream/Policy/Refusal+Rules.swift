@@ -2,11 +2,11 @@ import Bytes
 import HTTP
 import Rules
 
-/// Refusals by the rules: each names the address, and the line of the rule file that would allow it.
+/// Refusals by the rules. Each names the address, and the line of the rule file that would allow it.
 extension Refusal {
-    /// `egress` lets nobody connect to any address of the host.
+    /// The refusal for a host all of whose addresses `egress` denies.
     ///
-    /// - Parameter addresses: those of the host, as far as they were refused.
+    /// - Parameter addresses: the denied addresses of the host.
     public static func prohibited(
         _ addresses: [IPAddress], of host: String, port: UInt16, by egress: EgressPolicy
     ) -> Refusal {
@@ -25,7 +25,7 @@ extension Refusal {
         return refusal
     }
 
-    /// `connect-ports` does not have the port of a tunnel.
+    /// The refusal for a tunnel to a port that `connect-ports` does not list.
     public static func tunnelPort(_ port: UInt16, of host: String, by egress: EgressPolicy) -> Refusal {
         var refusal = Refusal(
             .forbidden, .httpRequestDenied,
@@ -34,7 +34,7 @@ extension Refusal {
         return refusal
     }
 
-    /// `clients` does not let in whoever is at that address.
+    /// The refusal for a client address that `clients` does not allow.
     public static func client(at address: IPAddress, by clients: ClientPolicy) -> Refusal {
         var refusal = Refusal(
             .forbidden, .httpRequestDenied, "this proxy does not serve clients at your address, \(address.unmapped)")
@@ -42,7 +42,7 @@ extension Refusal {
         return refusal
     }
 
-    /// A name may have any number of addresses.
+    /// The number of addresses listed. A name may have any number of them.
     private static var shownLimit: Int { 4 }
 
     private static func line(_ line: String, in block: String) -> String {

@@ -4,7 +4,7 @@ import TLS
 import Transport
 
 extension Refusal {
-    /// The client's answer when an origin and we do not come to speak TLS.
+    /// The client's answer if the TLS handshake with an origin fails.
     public init(_ error: HandshakeError, host: String, port: UInt16) {
         let peer = "\(host) port \(port)"
         switch error {
@@ -18,7 +18,7 @@ extension Refusal {
         }
     }
 
-    /// The client's answer when TLS fails; also after the handshake, for instance when the origin turns out to want a
+    /// The client's answer if TLS fails; also after the handshake, for instance when the origin then asks for a
     /// certificate.
     public init(_ error: TLSError, peer: String) {
         switch error {
@@ -56,13 +56,13 @@ extension Refusal {
         }
     }
 
-    /// Adds what the server lacks, and the directive by which it is reached all the same.
+    /// Adds what the server lacks, and the directive that allows the connection nevertheless.
     private mutating func name(_ need: String) {
         sentence += ": \(need). If it cannot be replaced, write 'tls minimum 1.0' in a route for this host only"
         details = sentence
     }
 
-    /// OpenSSL's words for what only old servers do, and what that is.
+    /// OpenSSL's words for what only old servers need, each with an explanation.
     private static let oldNeeds: [(words: String, need: String)] = [
         ("unsafe legacy renegotiation disabled", "it does not know secure renegotiation (RFC 5746)"),
         ("unsupported protocol", "its TLS is too old"),

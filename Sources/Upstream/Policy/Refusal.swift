@@ -2,29 +2,30 @@ import Challenges
 import HTTP
 import TLS
 
-/// An answer the proxy makes itself instead of an upstream's: what the client is told, and in which terms.
+/// A response that the proxy makes itself in place of an upstream's: the status, the text for the client and its
+/// fields.
 public struct Refusal: Error {
     public let status: Status
     public let error: ProxyError
-    /// One sentence for a person, without internals and secrets.
+    /// One sentence for the user, without internals and secrets.
     public var sentence: String
-    /// The sentence as `Proxy-Status` has it.
+    /// The value of `details` in `Proxy-Status`: mostly the sentence.
     public var details: String
-    /// The alert with which a TLS peer broke off.
+    /// The alert with which a TLS peer closed the connection.
     public var alert: TLSAlert?
-    /// Why an origin was not trusted, for the record.
+    /// The reason why an origin was not trusted, for the record.
     public var trust: TrustRefusal?
-    /// That an operator can answer, so that another connection does better.
+    /// The question that an operator can answer so that a new connection succeeds; nil if none.
     public var question: QuestionSubject?
-    /// Further help for that person, in lines of its own.
+    /// Further help for the user, in lines of its own.
     public var explanation: String?
-    /// Fields that belong to the answer, such as a challenge of our own.
+    /// Fields of the response, such as a challenge of the proxy.
     public var fields: [(name: StaticString, value: String)] = []
-    /// The body: the sentence, and behind an empty line the explanation, if there is one.
+    /// The body: the sentence, then an empty line and the explanation, if there is one.
     public var text: String { explanation.map { "\(sentence)\n\n\($0)\n" } ?? "\(sentence)\n" }
-    /// The status with which a parent refused, where that is not the client's.
+    /// The status with which a parent refused, if it differs from the client's.
     public var receivedStatus: Status?
-    /// Whether nothing was sent yet, and another parent may do better.
+    /// Whether nothing was sent yet, so that another parent can be tried.
     public var mayGoAnotherWay = false
     /// Whether the client's connection can carry another request after this.
     public var keepsConnection = true
@@ -36,7 +37,8 @@ public struct Refusal: Error {
         details = sentence
     }
 
-    /// A message that cannot be trusted to end where it seems to: the connection ends with the answer.
+    /// The client's answer to a malformed message. Its end cannot be trusted, so the connection closes after the
+    /// answer.
     public init(_ error: HTTPError) {
         status = error.status
         self.error = error.proxyError
@@ -47,7 +49,7 @@ public struct Refusal: Error {
 }
 
 extension Refusal {
-    /// Too many clients want the same kind of slow work.
+    /// The refusal when too many clients want the same kind of slow work.
     /// - Parameter retryAfter: seconds.
     public static func busy(_ sentence: String, retryAfter: Int) -> Refusal {
         var refusal = Refusal(.serviceUnavailable, .connectionLimitReached, "\(sentence); try again")

@@ -1,4 +1,4 @@
-/// Why the proxy cannot start: one sentence for the person who started it.
+/// The reason why the proxy cannot start: one sentence for the person who started it.
 public struct StartError: Error, Sendable, CustomStringConvertible {
     public let description: String
 

@@ -4,7 +4,8 @@ import Rules
 import TLS
 
 extension TrustRefusal {
-    /// The client's answer: which server, what was found, and the lines that would trust it all the same.
+    /// The client's answer: the server, the problems of its certificate, and the lines of the rule file that would
+    /// trust it.
     public func refusal(host: String, port: UInt16, evaluation: TrustEvaluation) -> Refusal {
         let rule = rule.map { "rule \($0)" }
         var cause: String
@@ -17,7 +18,7 @@ extension TrustRefusal {
         if let report { cause += "; \(report)" }
         var refusal = Refusal(
             .badGateway, .tlsCertificateError, "the certificate of \(host) port \(port) is not trusted: \(cause)")
-        // A host may be called by a word that is no finding of it.
+        // A host's name may look like the name of a problem, so the details leave the host out.
         refusal.details = "the server's certificate is not trusted: \(cause)"
         refusal.trust = self
         refusal.explanation = explanation(host: host, port: port, evaluation: evaluation)

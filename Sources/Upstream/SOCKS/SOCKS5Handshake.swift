@@ -1,29 +1,29 @@
 import Bytes
 
-/// The client's side of SOCKS 5 (RFC 1928), with a user and a password where the server wants them (RFC 1929). A machine
-/// without I/O: what is due is sent, and what comes is handed in.
+/// The client's side of SOCKS 5 (RFC 1928), with user and password if the server wants them (RFC 1929). A machine
+/// without I/O: the caller sends what a step asks for, and hands in the received bytes.
 ///
 ///     awaitingMethod ─▶ [awaitingVerdict ─▶] awaitingReply ─▶ open
 public enum SOCKS5Handshake: Equatable {
-    /// The greeting is out. Becomes `.awaitingVerdict` or `.awaitingReply`.
+    /// The greeting was sent. Becomes `.awaitingVerdict` or `.awaitingReply`.
     case awaitingMethod(offersPassword: Bool)
-    /// User and password are out. Becomes `.awaitingReply`.
+    /// User and password were sent. Becomes `.awaitingReply`.
     case awaitingVerdict
-    /// The request is out. Becomes `.open`.
+    /// The request was sent. Becomes `.open`.
     case awaitingReply
-    /// The bytes that follow are the origin's. Stays.
+    /// The bytes that follow belong to the origin. Stays.
     case open
 
     public enum Step: Equatable {
         case needsMore
-        /// User and password are due; so many bytes are done with.
+        /// User and password are to be sent; this many bytes were consumed.
         case password(consumed: Int)
-        /// The request is due.
+        /// The request is to be sent; this many bytes were consumed.
         case request(consumed: Int)
         case open(consumed: Int)
     }
 
-    /// Takes the bytes that have come and were not consumed.
+    /// Takes the received bytes that were not consumed yet.
     public mutating func receive(_ bytes: Span<UInt8>) throws(SOCKSError) -> Step {
         guard bytes.count >= 2 else { return .needsMore }
         switch self {
@@ -40,7 +40,7 @@ public enum SOCKS5Handshake: Equatable {
             default: throw .malformed
             }
         case .awaitingVerdict:
-            // Some servers give the version of SOCKS here, not that of the negotiation. What is neither is no verdict.
+            // Some servers send the version of SOCKS here, not that of the negotiation. Any other value is malformed.
             guard bytes[0] == 1 || bytes[0] == Self.version else { throw .malformed }
             guard bytes[1] == 0 else { throw .passwordRefused }
             self = .awaitingReply
@@ -55,7 +55,7 @@ public enum SOCKS5Handshake: Equatable {
         }
     }
 
-    /// Nil when too little has come to tell.
+    /// The length of the reply; nil when more bytes are needed.
     private static func lengthOfReply(_ bytes: Span<UInt8>) throws(SOCKSError) -> Int? {
         guard bytes.count >= 5 else { return nil }
         switch bytes[3] {
@@ -70,13 +70,13 @@ public enum SOCKS5Handshake: Equatable {
     private static let noLogin: UInt8 = 0
     private static let passwordLogin: UInt8 = 2
 
-    // MARK: - What is sent
+    // MARK: - Messages to the server
 
     public static func greeting(offersPassword: Bool) -> [UInt8] {
         offersPassword ? [version, 2, noLogin, passwordLogin] : [version, 1, noLogin]
     }
 
-    /// RFC 1928 section 4: CONNECT. A name is the server's to look up.
+    /// RFC 1928 section 4: CONNECT. The server resolves a name.
     public static func request(host: String, port: UInt16) throws(SOCKSError) -> [UInt8] {
         [version, 1, 0] + (try SOCKSAddress.bytes(of: host)) + SOCKSAddress.bytes(of: port)
     }

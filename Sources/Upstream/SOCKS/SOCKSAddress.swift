@@ -6,7 +6,7 @@ enum SOCKSAddress {
     public static let name: UInt8 = 3
     public static let six: UInt8 = 4
 
-    /// With the type in front; a name also with its length.
+    /// The bytes of a host: its type, for a name its length, and the address or name.
     public static func bytes(of host: String) throws(SOCKSError) -> [UInt8] {
         if let address = IPAddress(host) {
             return address.family == .v4

@@ -1,12 +1,12 @@
-/// Why a SOCKS server opens no way to an origin.
+/// The reason why a SOCKS server does not connect to an origin.
 public enum SOCKSError: Error, Equatable {
-    /// It takes none of the ways to log in that it was offered.
+    /// The server accepts none of the offered login methods.
     case noAcceptableMethod
     case passwordRefused
-    /// Its answer to the request: a code of RFC 1928 section 6, or of SOCKS 4.
+    /// The server refused the request with a code of RFC 1928 section 6, or of SOCKS 4.
     case refused(code: UInt8)
-    /// It does not speak this version of SOCKS.
+    /// The server does not speak this version of SOCKS.
     case malformed
-    /// RFC 1928 has room for 255 bytes.
+    /// The host's name is longer than the 255 bytes of RFC 1928.
     case hostTooLong
 }

@@ -2,22 +2,22 @@ import Authentication
 import Model
 import Synchronization
 
-/// The login that stands on a connection, or is under way. What is sent on the connection counts as that user's, so it
-/// serves no other credential or origin from then on, and never rests where requests without that credential look for one.
-/// It serves no other client either, unless the credential is a rule's that every client is answered with.
+/// A login of a connection, complete or in progress. The server takes every later request on the connection as that
+/// user's. So the connection serves no other credential or origin from then on, and is never kept idle where requests
+/// without that credential search. It serves other clients only if a rule gives the credential to every client.
 public final class ConnectionLogin {
     public let origin: UpstreamServer
-    /// The version of our credential that logs in; nil: it is the client's own login, of which we know no more than that.
+    /// The version of our credential that logs in; nil: the client logged in itself.
     public let version: CredentialVersion?
-    /// How far that has come; nil: as above.
+    /// The state of the login; nil: the client logged in itself, and its state is unknown.
     public let context: (any SecurityContext)?
-    /// Whether the credential may be kept for the client's next request.
+    /// Whether the connection may be kept for the client's next request.
     private var mayBeHeld: Bool
-    /// Whether it serves every client that the rules grant the credential to.
+    /// Whether the login serves every client that the rules grant the credential to.
     let isShared: Bool
     private static let count = Atomic(0)
 
-    /// - Parameter isShared: whether the rules grant the credential to every client, and none of them looks at who asks.
+    /// - Parameter isShared: whether the rules grant the credential to every client, and no rule depends on the client.
     public init(
         to origin: UpstreamServer, with credential: Credential, in context: any SecurityContext, isShared: Bool
     ) {
@@ -29,7 +29,7 @@ public final class ConnectionLogin {
         Self.count.add(1, ordering: .relaxed)
     }
 
-    /// The client's own.
+    /// Creates the login of a client that sent its own credential.
     public init(ofClientTo origin: UpstreamServer) {
         self.origin = origin
         (version, context) = (nil, nil)
@@ -40,18 +40,18 @@ public final class ConnectionLogin {
 
     deinit { Self.count.subtract(1, ordering: .relaxed) }
 
-    /// Whether there is any, on whichever loop.
+    /// Whether any login exists, on any loop.
     public static var areThere: Bool { count.load(ordering: .relaxed) > 0 }
 
-    /// The connection serves the request that it has, and no other.
+    /// Ends the reuse of the connection after the request that it carries.
     public func retire() { mayBeHeld = false }
 
-    /// Whether it is with another version of that credential.
+    /// Whether the login uses another version of that credential.
     public func isOf(_ name: String, but version: CredentialVersion?) -> Bool {
         self.version?.isNamed(name) == true && self.version != version
     }
 
-    /// Whether another request may follow on the connection: not in the middle of a handshake of ours, nor behind a failed
-    /// one.
+    /// Whether another request may follow on the connection. False during our own handshake, and after one that
+    /// failed.
     var mayFollow: Bool { mayBeHeld && context?.isAtRest ?? true }
 }

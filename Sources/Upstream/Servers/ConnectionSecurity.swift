@@ -4,19 +4,20 @@ import Rules
 import TLS
 import Telemetry
 
-/// The TLS of one connection to an origin: why the origin is trusted, and whom it takes us for.
+/// The TLS of one connection to an origin: why the origin is trusted, and which of our certificates it has seen.
 public final class ConnectionSecurity {
-    /// The origin's chain, as it was judged.
+    /// The origin's chain, as it was verified.
     public let chain: VerifiedChain
     let grant: TrustGrant
     private let version: StaticString
     public let isResumed: Bool
-    /// The answers to its requests for a certificate; nil where one of our own is shown to whoever asks.
+    /// The choice of certificates for this connection; nil if it carries a request of the proxy itself, which brings
+    /// its own.
     let choice: IdentityChoice?
-    /// The credential whose certificate it was shown where the session began.
+    /// The credential whose certificate the server saw when the resumed session began.
     private let earlier: Credential?
     private var last: SecurityRecord
-    /// The requests for certificates that `last` knows of.
+    /// The number of requests for certificates that `last` includes.
     private var requests: Int
 
     init(
@@ -39,19 +40,19 @@ public final class ConnectionSecurity {
         last = SecurityRecord(version: version, grant, identity: earlier?.version.name)
     }
 
-    /// The credential that the server takes us for.
+    /// The credential whose certificate the server has seen.
     var shownIdentity: Credential? { choice?.shown.credential ?? earlier }
 
-    /// Whether the server has asked for a certificate, and nothing was noted of it yet.
+    /// Whether the server has asked for a certificate and the outcome was not recorded yet.
     public var hasIdentityNews: Bool { choice?.hasNews ?? false }
 
-    /// Whether the server was shown a certificate on this connection, and has not been heard on it yet.
+    /// Whether the server was shown a certificate on this connection and has not judged it yet.
     public var awaitsIdentityVerdict: Bool {
         guard let choice, choice.hasNews else { return false }
         return choice.progress.end == nil && choice.shown.credential != nil
     }
 
-    /// The part of the records of exchanges that is about this connection. The origin may ask for a certificate at any
+    /// The part of an exchange's record that describes this connection. The origin may ask for a certificate at any
     /// time.
     public var record: SecurityRecord {
         if let choice, choice.requests != requests {

@@ -1,17 +1,17 @@
 import Model
 import Rules
 
-/// All that is settled about a connection to an origin before it is made. A kept connection, and a TLS session, serves only
-/// requests that would have begun under the same terms. Immutable; a class, since each request compares some.
+/// All that is settled about a connection to an origin before it is made. A kept connection, or a TLS session, serves
+/// only requests that would have begun under equal terms. Immutable; a class, since each request compares some.
 public final class ConnectionTerms: Sendable {
-    /// How TLS is spoken, as the route says; nil: nothing is said.
+    /// The route's `tls` settings; nil if it has none.
     public let tls: TLSTerms?
-    /// The client, where rules about the origin's trust, about certificates to show to it or about the parent's challenges
-    /// speak of clients; else nil, and all clients share.
+    /// The client, if rules about the origin's trust, about certificates for it or about the parent's challenges depend
+    /// on the client. Nil: all clients share the connection.
     public let client: ClientIdentity?
-    /// `TLSAnswers.number`; 0 where the server gets none of them.
+    /// `TLSAnswers.number`; 0 if the server gets no certificate and has no exception.
     public let tlsAnswers: Int
-    /// The parent that passes the connection through to the origin; nil: none does.
+    /// The parent through which the connection is tunnelled to the origin; nil if none.
     public let parent: Configuration.Parent.Server?
 
     public init(

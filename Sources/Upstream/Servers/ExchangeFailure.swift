@@ -1,12 +1,13 @@
 import HTTP
 
-/// Why an exchange ended without its response.
+/// The reason why an exchange ended without its response.
 public enum ExchangeFailure: Error {
-    /// Nothing was sent to the client yet: it gets this answer.
+    /// The client gets this response; nothing was sent to it yet.
     case refused(Refusal)
     /// The upstream gave no response that could be passed on; nothing was sent to the client yet.
     case upstreamFailed(UpstreamConnection.Failure)
-    /// There is no TLS with the client. It was told by an alert, as far as that was possible; this is for the operator.
+    /// The TLS handshake with the client failed. The client got an alert, if that was possible; the text is for the
+    /// operator.
     case handshakeFailed(ProxyError, String)
     /// The client is gone, or no longer takes what we send.
     case clientLost
@@ -15,7 +16,7 @@ public enum ExchangeFailure: Error {
 }
 
 extension ExchangeFailure {
-    /// The same where nothing was sent to the client yet, which can still be told.
+    /// Turns `.cutShort` into a refusal, for an exchange that has sent nothing to the client yet.
     public var beforeHead: ExchangeFailure {
         guard case .cutShort(let error, let sentence) = self else { return self }
         return .refused(Refusal(.badGateway, error, sentence))
@@ -24,7 +25,7 @@ extension ExchangeFailure {
 
 extension Refusal {
     /// The client's answer when its upstream gave no usable response.
-    /// - Parameter peer: what it is called.
+    /// - Parameter peer: the upstream's name in the text.
     public init(_ failure: UpstreamConnection.Failure, of peer: String = "the origin") {
         switch failure {
         case .died:

@@ -2,22 +2,22 @@ import Authentication
 import IO
 import Transport
 
-/// The connections that one client is logged in on, between its requests: they end with the client's own. Or those of a loop
-/// that are logged in with credentials which the rules grant to every client.
+/// The connections on which one client is logged in, between its requests. They close together with the client's
+/// connection. Or the connections of a loop that are logged in with credentials which the rules grant to every client.
 ///
-/// Belongs to its loop. As in `UpstreamServer`, a connection on which anything happens at rest is closed at once.
+/// Belongs to its loop. As in `UpstreamServer`, an idle connection with any event is closed at once.
 public final class HeldConnections: ChannelObserver {
-    /// The connection that a request must have.
+    /// The properties of the connection that a request needs.
     public struct Wanted {
         public let peer: UpstreamServer
         public let origin: UpstreamServer
-        /// The credential that is logged in at the origin; nil: none of ours.
+        /// The version of our credential that is logged in at the origin; nil if none.
         public let version: CredentialVersion?
-        /// The same at the parent.
+        /// The version of our credential that is logged in at the parent; nil if none.
         public let parentVersion: CredentialVersion?
         public let terms: ConnectionTerms
 
-        /// Whether it is one on which a credential of ours is logged in.
+        /// Whether one of our credentials is logged in on the connection.
         var isOfCredential: Bool { version != nil || parentVersion != nil }
 
         public init(
@@ -33,19 +33,19 @@ public final class HeldConnections: ChannelObserver {
     }
 
     private var connections: [OriginConnection] = []
-    /// Beyond it the connection used least recently goes.
+    /// The limit of kept connections. Beyond it the least recently used one is closed.
     private let limit: Int
 
-    /// A client works with few such servers at a time.
+    /// The limit of one client. A client works with few logged-in servers at a time.
     static let ofClient = 8
-    /// As many as rest at one server.
+    /// The limit of a loop, equal to the idle connections of one server.
     static let ofLoop = 128
 
     init(limit: Int) { self.limit = limit }
 
-    /// The connection on which exactly these versions of credentials are logged in, or the client itself where there is
-    /// none: the one used last, which is the least likely to have been closed meanwhile. One of an older version has no more
-    /// use.
+    /// Takes the connection on which exactly these versions of credentials are logged in; without a version, the
+    /// client's own login. Of several, takes the one used last, which the server has least likely closed. Closes
+    /// connections with an older version on the way.
     func take(_ wanted: Wanted) -> OriginConnection? {
         var index = connections.count
         while index > 0 {
@@ -60,7 +60,7 @@ public final class HeldConnections: ChannelObserver {
 
     public var isEmpty: Bool { connections.isEmpty }
 
-    /// Whether there is one for `take`.
+    /// Whether a connection with this login is kept.
     public func holds(_ version: CredentialVersion, to origin: UpstreamServer) -> Bool {
         connections.contains { connection in
             let login = origin.isProxy ? connection.parentLogin : connection.login
@@ -68,7 +68,8 @@ public final class HeldConnections: ChannelObserver {
         }
     }
 
-    /// - Parameter limit: milliseconds until it is closed unused.
+    /// Keeps the connection, or closes it if it cannot be used again.
+    /// - Parameter limit: milliseconds until an unused connection is closed.
     func keep(_ connection: OriginConnection, for limit: Int) {
         connection.stream.rest(telling: self)
         let isUsable = !connection.stream.isClosed && !connection.stream.hasInput()
@@ -81,7 +82,7 @@ public final class HeldConnections: ChannelObserver {
         connections.append(connection)
     }
 
-    /// Closes those that have had their time.
+    /// Closes the connections that the retirement names.
     func retire(_ retirement: Retirement) {
         close { connection in
             switch retirement {
@@ -91,7 +92,7 @@ public final class HeldConnections: ChannelObserver {
         }
     }
 
-    /// Closes those that the client logged in on by itself.
+    /// Closes the connections on which the client logged in itself.
     public func closeOwn() { close { connection in connection.logins.contains { $0.version == nil } } }
 
     public func closeAll() { close { _ in true } }
@@ -118,19 +119,19 @@ public final class HeldConnections: ChannelObserver {
 extension OriginConnection {
     fileprivate var logins: [ConnectionLogin] { [login, parentLogin].compactMap(\.self) }
 
-    /// Whether it was made for what is wanted now, if not on the same terms or with the same value of a credential.
+    /// Whether the connection has the wanted peer and credentials, though perhaps other terms or an older version.
     fileprivate func isMeant(for wanted: HeldConnections.Wanted) -> Bool {
         guard peer === wanted.peer, parentLogin?.version?.key == wanted.parentVersion?.key else { return false }
         guard let login else { return wanted.version == nil }
         return login.origin === wanted.origin && login.version?.key == wanted.version?.key
     }
 
-    /// Whether nothing speaks against it.
+    /// Whether the connection has exactly the wanted terms and versions and is still trusted.
     fileprivate func serves(_ wanted: HeldConnections.Wanted) -> Bool {
         terms == wanted.terms && isStillTrusted && login?.version == wanted.version
             && parentLogin?.version == wanted.parentVersion
     }
 
-    /// Whether it may serve every client.
+    /// Whether the connection may serve every client.
     var isShared: Bool { login?.isShared ?? true && parentLogin?.isShared ?? true }
 }

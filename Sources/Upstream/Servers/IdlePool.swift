@@ -3,10 +3,10 @@ import IO
 import Telemetry
 import Transport
 
-/// The connections that one loop keeps unused, over all its origins and clients: each is a descriptor that a client may
-/// need. Beyond the limit the one that has rested longest makes room.
+/// The idle connections of one loop, over all its origins and clients. Each takes a descriptor that a client may need.
+/// Beyond the limit the longest idle connection is closed.
 ///
-/// A connection that rests belongs to the observer of its socket, which lets go of it when it is closed.
+/// An idle connection belongs to the observer of its socket, which drops it when it is closed.
 public final class IdlePool {
     private let resting = UseOrder()
     public private(set) var count = 0 {
@@ -24,7 +24,7 @@ public final class IdlePool {
         self.metrics = metrics
     }
 
-    /// From now on the connection rests, until `leave`.
+    /// Counts the connection as idle until `leave`.
     public func enter(_ connection: OriginConnection) {
         while count >= limit, let oldest { evict(oldest) }
         if !connection.isInOrder {
@@ -34,7 +34,7 @@ public final class IdlePool {
         resting.use(connection)
     }
 
-    /// The connection is used, or closed. Once is enough, twice does no harm.
+    /// Counts the connection as idle no longer. Calling it twice is harmless.
     public func leave(_ connection: OriginConnection) {
         guard connection.isInOrder else { return }
         connection.leaveOrder()
@@ -42,8 +42,8 @@ public final class IdlePool {
         connection.stream.socket.account?.channelIsUsed()
     }
 
-    /// Closes those that have rested longest.
-    /// - Returns: how many there were.
+    /// Closes the longest idle connections.
+    /// - Returns: the number of closed connections.
     public func closeOldest(_ count: Int) -> Int {
         for closed in 0..<count {
             guard let oldest else { return closed }
@@ -56,20 +56,20 @@ public final class IdlePool {
         while let oldest { evict(oldest) }
     }
 
-    /// Closes those that nobody can use any more since a certificate or an exception has changed.
+    /// Closes the connections that no request can use since a certificate or an exception has changed.
     public func closeOutdated() {
         for entry in resting.entries {
             if let connection = entry as? OriginConnection, !isCurrent(connection.terms) { evict(connection) }
         }
     }
 
-    /// Whether a connection made under these terms could still serve somebody: certificates and exceptions are those of
-    /// then.
+    /// Whether a connection made under these terms can still serve a request: no certificate or exception has changed
+    /// since.
     public func isCurrent(_ terms: ConnectionTerms) -> Bool {
         terms.tlsAnswers == 0 || terms.tlsAnswers == tlsAnswers.number
     }
 
-    /// The connection that has rested longest. Nothing else stands in the order.
+    /// The longest idle connection. The order contains connections only.
     private var oldest: OriginConnection? { resting.oldest as? OriginConnection }
 
     private func evict(_ connection: OriginConnection) {

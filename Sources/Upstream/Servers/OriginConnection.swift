@@ -1,29 +1,31 @@
 import IO
 import Transport
 
-/// A connection to an origin, with all that decides whom it may serve. While it rests it stands in its loop's `IdlePool`.
+/// A connection to an origin, with everything that decides whom it may serve. While idle it is listed in its loop's
+/// `IdlePool`.
 public final class OriginConnection: UseOrder.Entry {
     public let stream: ByteStream
-    /// The server that it leads to: an origin, or a parent that is asked itself.
+    /// The server at the other end: an origin, or a parent that gets requests itself.
     public let peer: UpstreamServer
     public let terms: ConnectionTerms
-    /// The origin's TLS; nil without.
+    /// The origin's TLS; nil without TLS.
     public let security: ConnectionSecurity?
-    /// The TLS of the parent on the way; nil without.
+    /// The TLS of the parent that the connection passes; nil without TLS.
     public let parentSecurity: ConnectionSecurity?
-    /// The kind of connection, beyond the server that it leads to.
+    /// The kind of connection, apart from its server.
     public enum Kind {
         case ordinary
-        /// A gateway of this process answers in the server's place.
+        /// A gateway of this process answers in place of the server.
         case gateway(GatewayOutcome)
-        /// It may serve no other request.
+        /// The connection may serve no other request.
         case forOneRequest
     }
 
     private let kind: Kind
-    /// The login that stands on the connection at the origin, or is under way; nil: it may serve anybody.
+    /// The login at the origin, complete or in progress; nil: the connection may serve any client.
     public private(set) var login: ConnectionLogin?
-    /// The same at the parent that it was made to. Without one at the origin any origin's requests to the parent go on it.
+    /// The login at the parent. Without a login at the origin, requests for any origin may use the connection to the
+    /// parent.
     public private(set) var parentLogin: ConnectionLogin?
 
     public init(
@@ -38,24 +40,24 @@ public final class OriginConnection: UseOrder.Entry {
         self.parentSecurity = parentSecurity
     }
 
-    /// Has it rest at its server, as one that may serve anybody, until another request takes it.
-    /// - Parameter limit: milliseconds until it is closed unused.
+    /// Keeps the connection idle at its server, for any client, until another request takes it.
+    /// - Parameter limit: milliseconds until an unused connection is closed.
     public func rest(for limit: Int) { peer.keep(self, for: limit) }
 
-    /// Set where a gateway answers.
+    /// The outcome of the gateway that answers; nil for an ordinary connection.
     public var gateway: GatewayOutcome? {
         if case .gateway(let outcome) = kind { outcome } else { nil }
     }
 
-    /// From now on it counts as that login's user. It stays so to its end.
+    /// Marks the connection as that login's until it closes.
     func claim(for login: ConnectionLogin) {
         if login.origin.isProxy { parentLogin = login } else { self.login = login }
     }
 
-    /// Whether it counts as somebody's.
+    /// Whether a user is logged in on the connection.
     public var isLoggedIn: Bool { login != nil || parentLogin != nil }
 
-    /// Whether it may serve another request.
+    /// Whether the connection may serve another request.
     var mayBeKept: Bool {
         if case .forOneRequest = kind { return false }
         return login?.mayFollow ?? true && parentLogin?.mayFollow ?? true

@@ -4,9 +4,9 @@ import IO
 import Rules
 import Synchronization
 
-/// Where this process listens itself. None of it is ever a destination, whatever `egress` says: at its proxy listeners a
-/// request would run in a circle, and the admin listener takes whoever comes from this machine for somebody who may read
-/// it. Only its practice pages are there to be reached through the proxy.
+/// The addresses at which this process listens. None of them is ever a destination, even if `egress` allows it. A request
+/// to one of its proxy listeners would loop. The admin listener trusts every client on this machine to read it. Only
+/// its practice pages can be reached through the proxy.
 public final class OwnListeners: Sendable {
     public enum Kind: Sendable {
         case proxy
@@ -22,16 +22,16 @@ public final class OwnListeners: Sendable {
 
     public init() {}
 
-    /// From now on nobody is led to these addresses.
+    /// Adds addresses that no request may reach from now on.
     public func add(_ addresses: [SocketAddress], as kind: Kind) {
         entries.withLock { $0 += addresses.map { Entry(address: $0, kind: kind) } }
     }
 
-    /// Which of them a connection to that address would reach; nil: none.
+    /// The kind of listener that a connection to that address would reach; nil if none.
     public func kind(at address: IPAddress, port: UInt16) -> Kind? {
         let entries = entries.withLock { $0.filter { $0.address.port == port } }
         if entries.isEmpty { return nil }
-        // An address that a translator makes of ours is ours as well.
+        // An address that a translator maps to ours counts as ours.
         for address in [address.unmapped, EgressPolicy.carried(address)] {
             guard let target = address.map(Self.target) else { continue }
             if let found = entries.first(where: { Self.leads(target, to: $0.address.address.unmapped) }) {
@@ -41,13 +41,13 @@ public final class OwnListeners: Sendable {
         return nil
     }
 
-    /// The system takes a connection to the unspecified address for one to the loopback.
+    /// The system connects to the loopback when asked for the unspecified address.
     private static func target(of address: IPAddress) -> IPAddress {
         guard address.isUnspecified else { return address }
         return address.family == .v4 ? IPAddress(v4: 0x7F00_0001) : IPAddress(v6High: 0, low: 1)
     }
 
-    /// A listener at the unspecified address has what comes to any address of the machine, of its own family.
+    /// A listener at the unspecified address accepts connections to every address of its family on this machine.
     private static func leads(_ target: IPAddress, to bound: IPAddress) -> Bool {
         target == bound || bound.isUnspecified && bound.family == target.family && LocalAddress.contains(target)
     }
@@ -58,7 +58,7 @@ extension IPAddress {
 }
 
 extension Refusal {
-    /// A listener of this process stands where a request or a tunnel was to go.
+    /// The refusal for a request or a tunnel to a listener of this process.
     public init(_ kind: OwnListeners.Kind, host: String, port: UInt16) {
         switch kind {
         case .proxy:

@@ -5,22 +5,22 @@ import Model
 import Rules
 import Telemetry
 
-/// A parent proxy as one loop knows it. Belongs to its loop.
+/// A parent proxy as one loop sees it. Belongs to its loop.
 public final class Parent {
-    /// Its name in the rule file, which those that stand in for it share.
+    /// The name in the rule file, which all servers of this parent share.
     public let name: String
-    /// The protocol that is spoken with it, and its address.
+    /// The protocol and the address of the parent.
     public let server: Configuration.Parent.Server
-    /// The server that it is to requests that it makes itself, and to challenges.
+    /// The parent as a server that gets requests itself and sends challenges.
     public let origin: UpstreamServer
     public let challenger: Challenger
-    /// For records, and for those who look at the state of the proxy.
+    /// The figures for records and for the status.
     public let figures: ParentFigures
     private(set) var health = ParentHealth.working
-    /// When it is looked at next.
+    /// The alarm of the next check.
     public var probe: Alarm?
 
-    /// - Parameter mayHaveCredentials: whether a challenge of it is answered at all.
+    /// - Parameter mayHaveCredentials: whether the rule file allows credentials for the parent.
     init(
         _ server: Configuration.Parent.Server, named name: String, mayHaveCredentials: Bool, isFound: Bool,
         pool: IdlePool
@@ -41,29 +41,29 @@ public final class Parent {
         challenger = Challenger(authority, title: title, mayHaveCredentials: mayHaveCredentials)
     }
 
-    /// Whether it makes requests itself, and opens tunnels by CONNECT.
+    /// Whether the parent makes requests itself, and opens tunnels by CONNECT.
     public var speaksHTTP: Bool { origin.authority.protocol != .socks }
 
-    /// Whether a challenge of it could be answered at all.
+    /// Whether a challenge of the parent could be answered at all.
     public func mayBeAnswered(by policy: Policy, in shared: SharedState) -> Bool {
         challenger.mayBeAnswered(by: policy.rules, in: shared.challenges)
     }
 
-    /// Its name in the rule file, and where it is.
+    /// The parent's name in the rule file, and its address.
     public var label: String { figures.parent.label }
-    /// Whether a PAC file names it.
+    /// Whether a PAC file named the parent.
     var isFound: Bool { figures.isFound }
 
-    /// No connection to it could be made, at that time (milliseconds since 1970).
+    /// Records that a connection to the parent failed at that time (milliseconds since 1970).
     /// - Parameter reason: a sentence.
-    /// - Returns: milliseconds until it is looked at.
+    /// - Returns: milliseconds until the next check.
     func failed(because reason: String, at now: Int) -> Int {
         let pause = health.failed()
         figures.failed(.init(at: now, JournalText.printable(reason, longest: 512)), next: now + pause)
         return pause
     }
 
-    /// A request gets no answer there for want of a login that it takes.
+    /// Counts a request that the parent refused because it had no accepted login.
     public func refusedLogin() { figures.addRefusal() }
 
     public func worked() {

@@ -1,17 +1,17 @@
-/// Whether a parent is worth trying. A machine without clock and I/O: who looks at the parent from time to time says what
-/// came of it.
+/// Whether a parent is worth trying. A machine without clock and I/O: the caller checks the parent from time to time
+/// and reports the result.
 enum ParentHealth: Equatable {
-    /// Becomes `.failing` when no connection can be made.
+    /// Connections succeed. Becomes `.failing` when a connection fails.
     case working
-    /// Nobody waits for it: it is looked at after a while, and after twice as long each time that it still fails. Becomes
-    /// `.working` with the next connection.
+    /// Connections fail, and no request waits for the parent. The next check follows after this many milliseconds,
+    /// which double with each failure. Becomes `.working` with the next successful connection.
     case failing(after: Int)
 
-    /// Milliseconds until a parent is looked at after its first failure, and at most.
+    /// The milliseconds until the check after the first failure.
     static let firstPause = 1000
     public static let longestPause = 60_000
 
-    /// - Returns: milliseconds until it is to be looked at.
+    /// - Returns: milliseconds until the next check.
     mutating func failed() -> Int {
         let pause =
             switch self {

@@ -1,9 +1,9 @@
 import Authentication
 
-/// Which connections have had their time: they serve the request that they have, and no other.
+/// The connections to close. One in use finishes its request first.
 public enum Retirement: Sendable {
-    /// Those that are logged in with another version of the credential; nil: with any.
+    /// The connections that are logged in with another version of the credential; nil: with any version.
     case logins(String, but: CredentialVersion?)
-    /// Those that were made when TLS had other answers.
+    /// The connections made before certificates or exceptions changed.
     case tlsAnswers
 }

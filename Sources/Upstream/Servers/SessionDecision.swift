@@ -1,4 +1,4 @@
-/// Why a connection was as it is: what those that resume its session carry on.
+/// The decisions behind a TLS session: the connections that resume it keep them.
 public final class SessionDecision: Sendable {
     public let grant: TrustGrant
     let identity: ShownIdentity

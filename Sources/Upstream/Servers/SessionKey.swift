@@ -1,12 +1,13 @@
 import Bytes
 
-/// With whom, under which terms and by which rules a TLS session was made. No other connection resumes it.
+/// The server, the terms and the policy of a TLS session. Only a connection with an equal key resumes it.
 struct SessionKey: Hashable, Sendable {
     public let host: ExactText
-    /// A parent and an origin may be one server, whose trust other rules decide.
+    /// Whether the server is a parent. A parent and an origin may be one server, but different rules decide about their
+    /// trust.
     public let isProxy: Bool
     public let port: UInt16
     public let terms: ConnectionTerms
-    /// `Policy.number`: other rules could trust otherwise.
+    /// `Policy.number`, since other rules could decide differently about trust.
     public let policy: Int
 }

@@ -5,28 +5,28 @@ import Synchronization
 import TLS
 import Telemetry
 
-/// The knowledge that all loops share and that outlives a reload: the protection spaces met, the stored credentials.
+/// The state that all loops share and that outlives a reload, such as protection spaces and stored credentials.
 public final class SharedState: Sendable {
     /// The part about challenges.
     public let challenges: ChallengeState
     /// TLS sessions with origins that may be resumed.
     let sessions = SessionCache<SessionKey>()
     public let tlsAnswers: TLSAnswers
-    /// Where the process listens. Whoever opens a listener adds it.
+    /// The addresses at which the process listens. The code that opens a listener adds it.
     public let ownListeners = OwnListeners()
-    /// The parents of all loops, in figures.
+    /// The figures of the parents of all loops.
     public let parents = ParentBoard()
-    /// The ways to servers that should be given up.
+    /// The recorded uses of weak logins and old TLS.
     public let datedUses = DatedUses()
     private let retirements = Mutex<@Sendable (Retirement) -> Void>({ _ in })
-    /// The room that copies of bodies take up.
+    /// The room that copies of bodies share.
     public let spool = ReplaySpool()
 
     /// - Parameters:
-    ///   - spaces: what others may have learned as well.
-    ///   - tokens: likewise.
-    ///   - audit: told of each change of what may answer.
-    ///   - report: where operators read of trouble; a line at a time.
+    ///   - spaces: the protection spaces, perhaps with knowledge of other processes.
+    ///   - tokens: the tokens, perhaps with knowledge of other processes.
+    ///   - audit: gets each change of credentials and rules.
+    ///   - report: gets messages for operators, a line at a time.
     public init(
         storage: any CredentialStorage, spaces: ProtectionSpaces = ProtectionSpaces(),
         tokens: TokenStore = TokenStore(), audit: AuditTrail = AuditTrail(),
@@ -39,7 +39,7 @@ public final class SharedState: Sendable {
         challenges.onException { [weak self] in self?.retireTLSAnswers() }
     }
 
-    /// The room that copies of bodies take up on disk.
+    /// The disk use of copies of bodies.
     public var replayDisk: ReplayDiskUse { spool.use }
 
     public var spaces: ProtectionSpaces { challenges.spaces }
@@ -47,7 +47,7 @@ public final class SharedState: Sendable {
     public var audit: AuditTrail { challenges.audit }
     public var report: @Sendable (String) -> Void { challenges.report }
 
-    /// Takes note of what a refresh of the configured credentials found.
+    /// Applies the changes that a refresh of the configured credentials found.
     public func adopt(_ refresh: ConfiguredCredentials.Refresh) { challenges.adopt(refresh) }
 
     private func retire(after refresh: ConfiguredCredentials.Refresh) {
@@ -57,13 +57,13 @@ public final class SharedState: Sendable {
         for credential in refresh.changed { retire(.logins(credential.version.name, but: credential.version)) }
     }
 
-    /// A certificate or an exception is another one now, or may be shown where it could not be, or the reverse.
+    /// Closes connections after a certificate or exception changed, or after one was parked or unparked.
     func retireTLSAnswers() {
         tlsAnswers.advance()
         retire(.tlsAnswers)
     }
 
-    /// From now on tells `observer` which connections have had their time, in place of whoever was told before.
+    /// Sets the observer of retirements, in place of the previous one.
     public func onRetirement(_ observer: @escaping @Sendable (Retirement) -> Void) {
         retirements.withLock { $0 = observer }
     }

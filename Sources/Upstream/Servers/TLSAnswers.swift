@@ -2,18 +2,18 @@ import Authentication
 import Credentials
 import Synchronization
 
-/// The state of what servers' requests and certificates are answered with in TLS, beside the rules: certificates that could
-/// be shown, and exceptions for servers' keys. Another number whenever one of them has changed.
+/// The version of everything beside the rules that decides about TLS with servers: our certificates, and exceptions for
+/// servers' keys. The number changes whenever one of them changes.
 public final class TLSAnswers: Sendable {
     private let changes = Atomic(1)
     private let storage: any CredentialStorage
 
-    /// - Parameter storage: has more of them than the rule file.
+    /// - Parameter storage: the store, which has certificates and exceptions beside those of the rule file.
     public init(stored storage: any CredentialStorage) {
         self.storage = storage
     }
 
-    /// Never 0.
+    /// The current number; never 0.
     public var number: Int { changes.load(ordering: .relaxed) }
 
     public func advance() { changes.add(1, ordering: .relaxed) }

@@ -5,29 +5,29 @@ import IO
 import TLS
 import Transport
 
-/// The upstream's side of an exchange: a connection, and the response head that came on it.
+/// The upstream's side of an exchange: a connection, and the response head that arrived on it.
 public final class UpstreamConnection {
-    /// The failures between the request and its response's head.
+    /// The failures between the request and the head of its response.
     public enum Failure: Error {
-        /// The connection ended or broke before any byte of the response.
+        /// The connection ended or was reset before any byte of the response.
         case died
         case timedOut
-        /// The response is none that may be passed on.
+        /// The response may not be passed on.
         case invalid(HTTPError)
-        /// TLS came to a bad end: the origin said why, or broke its protocol.
+        /// TLS failed: the origin sent an alert, or broke the protocol.
         case insecure(TLSError)
     }
 
     public let head: ResponseHead
-    /// Bytes that came from the upstream: the head at its front until `consumeHead`, then body.
+    /// The received bytes: up to `consumeHead` the head is at the front, then the body follows.
     public let inbound: ByteBuffer
     private var connection: OriginConnection?
-    /// Whether the connection has served before, another request or this one: it may have been closed under us.
+    /// Whether the connection has served a request before, so that the server may have closed it meanwhile.
     public var isReused = false
     public private(set) var headLength = 0
-    /// Something came on the connection that was understood, but leaves open where a next response would begin.
+    /// Whether the response was understood, but the start of a next response is uncertain.
     public private(set) var isCondemned = false
-    /// A part of the body that was read before it was passed on, and how much of it was: the rest follows on the stream.
+    /// The part of the body that was read in advance, and how much of it was consumed. The rest follows on the stream.
     private var kept: (body: ReplayCopy, offset: Int)?
 
     public init(limits: Limits, on loop: EventLoop) {
@@ -35,7 +35,7 @@ public final class UpstreamConnection {
         inbound = loop.buffers.take()
     }
 
-    /// The bytes that are read with a head: what the client gets of them, whose head is longer, fits in a buffer.
+    /// The number of bytes read with a head. The head that the client gets is longer, and still fits into a buffer.
     private static let firstPiece = BufferPool.regular - 1024
 
     public var isConnected: Bool { connection != nil }
@@ -43,15 +43,15 @@ public final class UpstreamConnection {
     /// Whether there is a connection, and it was made to that server.
     public func leads(to peer: UpstreamServer) -> Bool { connection?.peer === peer }
     public var security: ConnectionSecurity? { connection?.security }
-    /// The TLS of the server that requests are made of, an origin or a parent.
+    /// The TLS of the server that gets the requests, an origin or a parent.
     public var peerSecurity: ConnectionSecurity? {
         guard let connection else { return nil }
         return connection.peer.isProxy ? connection.parentSecurity : connection.security
     }
     var peer: UpstreamServer? { connection?.peer }
-    /// Whether a parent is spoken to by TLS; of no meaning without a connection.
+    /// Whether the connection to a parent uses TLS; meaningless without a connection.
     public private(set) var hasSecureParent = false
-    /// Why a gateway gave no response; nil where it is not the gateway's fault.
+    /// The reason why a gateway gave no response; nil if it is not the gateway's fault.
     public var gatewayRefusal: Refusal? { connection?.gateway?.refusal }
 
     public func attach(_ connection: consuming OriginConnection, isReused: Bool) {
@@ -65,7 +65,7 @@ public final class UpstreamConnection {
         head.reset()
     }
 
-    /// Gives the connection away as it is.
+    /// Returns the connection as it is and forgets it.
     public func detach() -> OriginConnection? {
         defer { connection = nil }
         return connection
@@ -81,35 +81,35 @@ public final class UpstreamConnection {
         head.reset()
     }
 
-    /// The login that makes the connection one client's; nil for one that may serve anybody.
+    /// The login that reserves the connection for one client; nil: it may serve any client.
     public var login: ConnectionLogin? { connection?.login }
-    /// The same at the parent that the connection was made to.
+    /// The login at the parent; nil if none.
     public var parentLogin: ConnectionLogin? { connection?.parentLogin }
-    /// Whether the connection counts as somebody's.
+    /// Whether a user is logged in on the connection.
     public var isLoggedIn: Bool { connection?.isLoggedIn ?? false }
 
-    /// From now on the connection is one client's. It stays so to its end.
+    /// Reserves the connection for one client until it closes.
     public func claim(for login: ConnectionLogin) { connection?.claim(for: login) }
 
     public func login(to origin: UpstreamServer) -> ConnectionLogin? { origin.isProxy ? parentLogin : login }
 
-    /// Whether the connection counts as nobody's, or as just these users'; nil is the client itself.
+    /// Whether the connection has no login, or exactly these. A nil version is the client's own login.
     public func serves(_ version: CredentialVersion?, atParent parentVersion: CredentialVersion?) -> Bool {
         (login.map { $0.version == version } ?? true) && (parentLogin.map { $0.version == parentVersion } ?? true)
     }
 
-    /// Makes ready for the next head.
+    /// Prepares for the next head.
     public func forgetHead() {
         if head.isIrregular { condemn() }
         consumeHead()
         head.reset()
     }
 
-    /// From now on the connection serves nobody else.
+    /// Makes `release` close the connection instead of keeping it.
     public func condemn() { isCondemned = true }
 
-    /// Gives the connection back for other requests, if its response left it usable; else closes it.
-    /// - Returns: a connection that is logged in, which the requester is to keep.
+    /// Returns the connection to its server for other requests if its response left it usable; else closes it.
+    /// - Returns: a logged-in connection, which the requester must keep.
     public func release(keptFor limit: Int) -> OriginConnection? {
         guard let connection = connection.take() else { return nil }
         guard head.keepAlive, !isCondemned, inbound.isEmpty, !holdsBody else {
@@ -121,8 +121,9 @@ public final class UpstreamConnection {
         return nil
     }
 
-    /// Reads what has come of the next response head, which may be an interim one. One that is there already is the next.
-    /// - Returns: whether it is whole. If not, an event of the stream brings more, or the end of its deadline.
+    /// Reads the next response head as far as it has arrived. The head may be an interim one. A head that is already
+    /// there is the next.
+    /// - Returns: whether the head is complete. If not, wait for an event of the stream or for its deadline.
     public func advanceHead(answering method: Method) throws(Failure) -> Bool {
         guard let stream else { throw .died }
         if headLength > 0 { return true }
@@ -148,20 +149,20 @@ public final class UpstreamConnection {
         }
     }
 
-    /// Reads the next response head in a task.
+    /// Reads the next response head, in a task.
     /// - Parameter limit: milliseconds.
     public func receiveHead(answering method: Method, within limit: Int) async throws(Failure) {
         stream?.setDeadline(after: limit)
         while try !advanceHead(answering: method) { await stream?.socket.waitForEvent() }
     }
 
-    /// The meaning of an end of the connection that was no end in order.
+    /// The failure when the connection ends too early.
     private var breach: Failure {
         if let failure = tlsFailure { return .insecure(failure) }
         return inbound.isEmpty ? .died : .invalid(HTTPError(.upstream, .incomplete))
     }
 
-    /// The failure of TLS; nil without one, and where no more than the connection broke.
+    /// The failure of TLS; nil if TLS did not fail, or if only the connection was reset.
     private var tlsFailure: TLSError? {
         switch stream?.tls?.failure {
         case nil, .truncated?, .transport?: nil
@@ -172,24 +173,24 @@ public final class UpstreamConnection {
     /// Whether the origin was shown a certificate on this connection.
     public var hasShownIdentity: Bool { stream?.tls?.identityAnswer == .shown }
 
-    /// Whether a part of the body was read ahead and not yet passed on.
+    /// Whether a part of the body was read in advance and not yet consumed.
     public var holdsBody: Bool { kept.map { $0.offset < $0.body.count } ?? false }
 
-    /// From now on `readBody` gives this first: what was read behind the bytes that stand in `inbound`.
+    /// Makes `readBody` return this copy first. It precedes the bytes that follow those in `inbound`.
     public func keep(_ body: ReplayCopy) { kept = (body, 0) }
 
-    /// How far one step of the body came.
+    /// The result of one step of reading the body.
     public enum BodyStep {
         case moved
         /// The connection has ended.
         case ended
-        /// There is nothing to do until an event of the connection.
+        /// No bytes are there. Wait for an event of the connection.
         case awaitsUpstream
-        /// A part that was read ahead has to be read back from its file first: `readBody`.
+        /// A part that was read in advance must be read back from its file first: call `readBody`.
         case awaitsCopy
     }
 
-    /// Reads what has come of the body.
+    /// Reads the part of the body that has arrived.
     public func advanceBody() throws(ExchangeFailure) -> BodyStep {
         if holdsBody { return .awaitsCopy }
         guard let stream else { return .ended }
@@ -204,8 +205,8 @@ public final class UpstreamConnection {
         }
     }
 
-    /// Reads more of the body in a task.
-    /// - Returns: the count; 0 is the end of the connection.
+    /// Reads more of the body, in a task.
+    /// - Returns: the number of bytes; 0 at the end of the connection.
     public func readBody(within limit: Int) async throws(ExchangeFailure) -> Int {
         if inbound.writableCount == 0 { inbound.reserve(1) }
         if let kept, kept.offset < kept.body.count {
@@ -219,7 +220,7 @@ public final class UpstreamConnection {
     }
 
     /// Reads more of the body from the connection.
-    /// - Returns: the count; 0 is the end of the connection.
+    /// - Returns: the number of bytes; 0 at the end of the connection.
     public func readBody(into buffer: ByteBuffer, within limit: Int) async throws(ExchangeFailure) -> Int {
         guard let stream else { return 0 }
         stream.setDeadline(after: limit)
@@ -234,13 +235,13 @@ public final class UpstreamConnection {
             : .cutShort(.connectionTerminated, "the connection to the origin broke in the middle of its response")
     }
 
-    /// Drops the head's bytes: what follows is the body.
+    /// Drops the bytes of the head, so that the body follows.
     public func consumeHead() {
         inbound.consume(headLength)
         headLength = 0
     }
 
-    /// The bytes of the head, for as long as it was not consumed.
+    /// The bytes of the head, until it is consumed.
     public func withHeadBytes<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
         let inbound = inbound
         return body(inbound.readable.extracting(first: headLength))

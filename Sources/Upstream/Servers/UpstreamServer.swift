@@ -6,35 +6,35 @@ import Model
 import Rules
 import Transport
 
-/// A server this loop forwards to by one scheme, with the connections to it that wait for their next request. A parent
-/// proxy is one too: for what it is asked itself, and for who asks there.
+/// A server to which this loop forwards with one scheme, with its idle connections. A parent proxy is one too, for
+/// requests that it makes itself and for its challenges.
 ///
-/// Belongs to its loop. An idle connection on which anything happens is closed at once: whatever a server says between
-/// responses, it is not the answer to our next request.
+/// Belongs to its loop. An idle connection with any event is closed at once: bytes that arrive between responses cannot
+/// answer the next request.
 public final class UpstreamServer: ChannelObserver {
     /// `http`, `https` or `ftp`.
     public let scheme: Scheme
-    /// In its canonical spelling (`HostSpelling`).
+    /// The host in its canonical spelling (`HostSpelling`).
     public let host: [UInt8]
     public let hostText: String
     public let port: UInt16
-    /// The same server as authentication knows it.
+    /// The server as authentication sees it.
     public let authority: Origin
-    /// Its name in answers to the client.
+    /// The server's name in texts for the client.
     public let title: String
     private let mayHaveCredentials: Bool
     private var idle: [OriginConnection] = []
-    /// The rules that the next three were asked of, and the answers of TLS that there were then.
+    /// The rules for which the next three values were computed, and the number of `TLSAnswers` at that time.
     private var judge: RuleSet?
     private var judged = 0
     private var dependsOnClient = false
     private var maySeeIdentity = false
     private var hasException = false
-    /// Until when, on the loop's clock, nobody waits for its `100 Continue`.
+    /// The time, in milliseconds of the loop, until which requests do not wait for `100 Continue` from this server.
     private var ignoresExpectationUntil: UInt64 = 0
 
     private static let idleLimit = 128
-    /// Milliseconds.
+    /// The milliseconds for which a missing `100 Continue` is remembered.
     private static let expectationMemory: UInt64 = 600_000
     let pool: IdlePool
 
@@ -49,8 +49,8 @@ public final class UpstreamServer: ChannelObserver {
     }
 
     /// - Parameters:
-    ///   - title: what the client is told that it is.
-    ///   - mayHaveCredentials: false for one that nobody vouches for.
+    ///   - title: the server's name in texts for the client.
+    ///   - mayHaveCredentials: false for a parent that only a PAC file names, unless the rule file trusts it.
     init(
         _ authority: Origin, title: String = "the origin", mayHaveCredentials: Bool = true,
         pool: IdlePool
@@ -72,10 +72,10 @@ public final class UpstreamServer: ChannelObserver {
 
     public var isSecure: Bool { scheme == .https }
     public var isIPv6: Bool { hostText.utf8.contains(.colon) }
-    /// Whether it is a parent proxy.
+    /// Whether the server is a parent proxy.
     public var isProxy: Bool { authority.isProxy }
 
-    /// Whether a rule about this origin's trust, or about a certificate to show to it, speaks of clients.
+    /// Whether a rule about this origin's trust, or about a certificate for it, depends on the client.
     public func dependsOnClient(by rules: RuleSet) -> Bool {
         if judge !== rules { bring(before: rules) }
         return dependsOnClient
@@ -88,13 +88,13 @@ public final class UpstreamServer: ChannelObserver {
         return maySeeIdentity
     }
 
-    /// Whether connections to it depend on `TLSAnswers`.
+    /// Whether connections to the server depend on `TLSAnswers`.
     public func getsTLSAnswers(by rules: RuleSet) -> Bool { maySeeIdentity(by: rules) || hasException }
 
     private func bring(before rules: RuleSet) {
         let (host, isProxy) = (host, isProxy)
         dependsOnClient = isSecure && rules.trustDependsOnClient(host: host.span, port: port, isProxy: isProxy)
-        // Taken before the store is looked at: a change meanwhile counts as one behind it.
+        // Read before the store, so that a change meanwhile counts as a later one.
         judged = pool.tlsAnswers.number
         maySeeIdentity =
             mayHaveCredentials && isSecure
@@ -104,27 +104,28 @@ public final class UpstreamServer: ChannelObserver {
         judge = rules
     }
 
-    /// Whether it is known to say nothing to `Expect: 100-continue`.
+    /// Whether the server is known to ignore `Expect: 100-continue`.
     public func ignoresExpectation(at now: UInt64) -> Bool { now < ignoresExpectationUntil }
 
-    /// It let a request wait for `100 Continue` in vain. For a while none does; then it may be another program.
+    /// Notes that a request waited for `100 Continue` and got none. For ten minutes no request waits; the server may
+    /// change then.
     public func ignoredExpectation(at now: UInt64) { ignoresExpectationUntil = now &+ Self.expectationMemory }
 
-    /// It said `100 Continue`.
+    /// Notes that the server sent `100 Continue`.
     public func heardExpectation() { ignoresExpectationUntil = 0 }
 
-    /// Whether that is the server, its host in any spelling.
+    /// Whether the server has this scheme, host (in any spelling) and port.
     func isServer(_ scheme: Scheme, host name: Span<UInt8>, port: UInt16) -> Bool {
         guard port == self.port, scheme == self.scheme else { return false }
         let host = host
         return name.isSpelling(of: host.span)
     }
 
-    /// Whether connections wait here for their next request.
+    /// Whether the server has idle connections.
     var holdsConnections: Bool { !idle.isEmpty }
 
-    /// The connection made under these terms that was used last, since it is the least likely to have been closed
-    /// meanwhile. Nobody hears of its events until the caller sees to it.
+    /// Takes the connection under these terms that was used last, since the server has least likely closed it. It has
+    /// no observer until the caller sets one.
     public func takeIdle(under terms: ConnectionTerms) -> OriginConnection? {
         while let connection = removeLast(under: terms) {
             pool.leave(connection)
@@ -140,11 +141,11 @@ public final class UpstreamServer: ChannelObserver {
         return idle.lastIndex { $0.terms == terms }.map { idle.remove(at: $0) }
     }
 
-    /// Keeps a connection whose response was read to its end, in place of an older one where there are too many.
-    /// - Parameter limit: milliseconds until it is closed unused.
+    /// Keeps a connection whose response was read completely. If there are too many, closes the oldest.
+    /// - Parameter limit: milliseconds until an unused connection is closed.
     public func keep(_ connection: OriginConnection, for limit: Int) {
         connection.stream.rest(telling: self)
-        // One that counts as somebody's rests nowhere where all look.
+        // A connection with a login is never kept where all clients search.
         let isUsable = !connection.stream.isClosed && !connection.stream.hasInput() && !connection.isLoggedIn
         guard isUsable, connection.peer === self, connection.mayBeKept, pool.isCurrent(connection.terms) else {
             return connection.stream.close()
@@ -156,10 +157,10 @@ public final class UpstreamServer: ChannelObserver {
     }
 
     public func channelChanged(_ channel: Channel) {
-        // A new send window is no reason to part.
+        // A larger send window is no reason to close.
         guard channel.isReadable || !channel.isOpen else { return }
         guard let index = idle.firstIndex(where: { $0.stream.socket === channel }) else { return }
-        // New session tickets are no sign of anything.
+        // New session tickets are no reason to close.
         if channel.isOpen, !idle[index].stream.isReadable { return }
         close(at: index)
     }

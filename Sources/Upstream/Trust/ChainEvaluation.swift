@@ -1,12 +1,12 @@
 import Model
 import Rules
 
-/// The findings about a chain that a server sent, by whichever anchors and for whichever name.
+/// The problems of a chain that a server sent, for one set of CA certificates and one name.
 public protocol ChainEvaluation {
-    /// A chain that was judged good enough.
+    /// A chain that was accepted.
     associatedtype Verified
 
-    /// All of them, not only the first.
+    /// The kinds of all problems, not only of the first.
     var kindsFound: TrustFindings { get }
 
     func forgiving(_ allowed: TrustFindings, pins: [KeyPin]) -> ChainVerdict<Verified>

@@ -1,11 +1,11 @@
 import Model
 import Rules
 
-/// Whether a chain is good enough, once what a rule allows was forgiven.
+/// The verdict on a chain after the problems that a rule allows were forgiven.
 public enum ChainVerdict<Verified> {
     case trusted(Verified)
     /// - Parameters:
-    ///   - left: what is not forgiven.
-    ///   - isOtherKey: the server's key is none of those that the rule names.
+    ///   - left: the problems that are not forgiven.
+    ///   - isOtherKey: whether the server's key differs from all keys that the rule names.
     case refused(left: TrustFindings, isOtherKey: Bool)
 }

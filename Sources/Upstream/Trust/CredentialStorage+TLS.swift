@@ -4,12 +4,12 @@ import IO
 import Model
 
 extension ProtectionSpace {
-    /// The space of a server's requests for a certificate.
+    /// Creates the space of a server's requests for a certificate.
     public init(clientCertificateOf origin: Origin) {
         self.init(origin: origin, realm: nil, authenticationMethod: .clientCertificate)
     }
 
-    /// The space of a server's own certificate: of whatever speaks TLS at that address.
+    /// Creates the space of a server's own certificate: one space for all TLS at that host and port.
     public init(trustOf host: String, port: UInt16) {
         self.init(
             origin: Origin(host: host, port: port, protocol: .https), realm: nil, authenticationMethod: .serverTrust)
@@ -17,14 +17,14 @@ extension ProtectionSpace {
 }
 
 extension CredentialStorage {
-    /// The exceptions for keys of the server at that address.
+    /// The stored exceptions for keys of the server at that host and port.
     public func trustExceptions(for host: String, port: UInt16) -> [TrustException] {
         credentials(for: ProtectionSpace(trustOf: host, port: port)).values.compactMap(\.trustException)
     }
 }
 
 extension [TrustException] {
-    /// Those that hold on a day, the one that holds longest first.
+    /// The exceptions that are valid on a day, the one that expires last first.
     public func holding(on today: Day) -> [TrustException] {
         filter { today <= $0.until }.sorted { $0.until > $1.until }
     }

@@ -7,38 +7,39 @@ import Rules
 import TLS
 import Telemetry
 
-/// Which certificate a server is shown that asks for one: at the first handshake, or at any later moment of its connection.
+/// The choice of the certificate for a server that asks for one, at the first handshake or at any later moment of its
+/// connection.
 ///
-/// Each time it asks is a challenge to the rules, which `ChallengeTask` takes through parked and refused certificates. Of
-/// those that the answering rule names, the first whose issuer the server accepts is shown. Where it accepts none of them, a
-/// rule that names its hosts shows the first nevertheless, as its author knows the server; one for any host shows none, since
-/// a certificate tells a stranger who we are. Where the rules say `default`, or nothing, the store is asked for what was kept
-/// for the server.
+///  Each time the server asks is a challenge to the rules. `ChallengeTask` handles parked and refused certificates. Of
+/// the certificates that the answering rule names, the first whose issuer the server accepts is shown. If the server
+/// accepts none of them, a rule that names its hosts shows the first nevertheless, since its author knows the server. A
+/// rule for any host shows none, since a certificate tells a stranger who we are. If the rules say `default`, or no
+/// rule answers, the store's certificates for the server are used.
 final class IdentityChoice {
     /// The certificate that the server has seen on this connection.
     let shown = ShownIdentity()
     let delegate: RuleDelegate
     let space: ProtectionSpace
-    /// Where the request stood when the connection began.
+    /// The progress of the request when the connection began.
     let beginning: IdentityProgress
     var progress: IdentityProgress
-    /// The challenge that the rules were asked about first, when the server asked last; nil: it has not asked.
+    /// The challenge that the rules were asked about first when the server last asked; nil: it has not asked.
     private(set) var challenge: AuthenticationChallenge?
-    /// The issuers that it accepts; empty: any.
+    /// The issuers that the server accepts; empty: any.
     private(set) var issuers: [DistinguishedName] = []
-    /// How often it has asked.
+    /// The number of times that the server has asked.
     private(set) var requests = 0
-    /// Whether anything of the connection's requests for certificates is still to be noted.
+    /// Whether a request for a certificate on this connection is still to be recorded.
     var hasNews = false
-    /// Whether the handshake is done.
+    /// Whether the handshake is complete.
     var isOpen = false
-    /// Whether it was behind the handshake, about a request, that the server asked last.
+    /// Whether the server last asked after the handshake, because of a request.
     private(set) var isAboutRequest = false
-    /// The answers that this connection leads with, until the server's verdict.
+    /// The answers that this connection tries first, until the server's verdict.
     private var attempts: [Attempt] = []
-    /// Whether a TLS session may be resumed, in which the server judges no certificate.
+    /// Whether a TLS session may be resumed. In a resumed session the server checks no certificate.
     var mayResume = true
-    /// Whether the server may see a certificate at all: a rule speaks of it, or one is stored for it.
+    /// Whether the server may see a certificate at all: a rule covers it, or one is stored for it.
     let mayShow: Bool
     private let metrics: Metrics
     private let now: () -> Int
@@ -59,7 +60,8 @@ final class IdentityChoice {
         self.now = now
     }
 
-    /// - Parameter issuers: those that the server accepts; none: any.
+    /// Returns the certificate to show; nil for none.
+    /// - Parameter issuers: the issuers that the server accepts; empty: any.
     func identity(acceptedBy issuers: [DistinguishedName]) -> Identity? {
         self.issuers = issuers
         progress = beginning
@@ -81,11 +83,11 @@ final class IdentityChoice {
         return identity
     }
 
-    /// The server has refused the certificate that it was shown.
+    /// Handles the server's refusal of the certificate that it was shown.
     func refused() -> ChallengeTask.Action { progress.task.challenged(nil, offers: [offer], refusal: .refused) }
 
-    /// Goes on until it is known what is shown.
-    /// - Returns: nil for nothing; `progress` says why.
+    /// Carries out the actions of the challenge task until an answer or a refusal is reached.
+    /// - Returns: the answer to show; nil for none, and `progress` has the reason.
     @discardableResult
     func settle(_ first: ChallengeTask.Action) -> Answer? {
         var action = first
@@ -103,7 +105,7 @@ final class IdentityChoice {
             case .cancel(let reason):
                 progress.end = .cancelled(reason: reason)
                 return nil
-            // These follow a refusal, and are carried out before.
+            // These actions follow a refusal and were carried out before.
             case .resend, .sendUnanswered, .reread, .park: return nil
             }
         }
@@ -139,7 +141,7 @@ final class IdentityChoice {
             chosen.map { .useCredential($0) } ?? otherwise, attempts: rule.answers, reason: reason)
     }
 
-    /// What is stored, else what an operator says.
+    /// Takes a stored certificate, else the answer of an operator.
     private func ask(_ challenge: AuthenticationChallenge, by rule: Ruling) -> Decision {
         let reason = rule.reason
         let kept = choose(among: stored, from: .storage, besides: challenge.refused)
@@ -165,7 +167,7 @@ final class IdentityChoice {
         return Decision(.cancelAuthenticationChallenge, reason: "\(reason) asks the operator")
     }
 
-    /// The stored ones, the space's default first.
+    /// The stored certificates, the space's default first.
     var stored: [Credential] {
         let storage = delegate.state.storage
         let usual = storage.defaultCredential(for: space)
@@ -174,13 +176,13 @@ final class IdentityChoice {
         return ((usual.map { [$0] } ?? []) + others).filter { $0.identity is Identity }
     }
 
-    /// Where candidates come from.
+    /// The source of candidates.
     private enum Source {
         case rule(RuleReference?)
         case storage
     }
 
-    /// - Parameter refused: versions that are chosen only where there is no other.
+    /// - Parameter refused: versions that are chosen only if there is no other.
     private func choose(
         among credentials: [Credential], from source: Source, besides refused: [CredentialVersion] = []
     ) -> Credential? {
@@ -194,14 +196,14 @@ final class IdentityChoice {
         if !accepted.isEmpty { return accepted }
         switch source {
         case .rule(let rule): return issuers.isEmpty || namesHosts(rule) ? credentials : []
-        // Whoever stored the default knows the server.
+        // The user who stored the default knows the server.
         case .storage:
             let usual = delegate.state.storage.defaultCredential(for: space)
             return credentials.filter { $0.version == usual?.version }
         }
     }
 
-    /// Whether the server says that it takes certificates of its issuers.
+    /// Whether the server says that it accepts certificates of this issuer.
     func isAccepted(_ credential: Credential) -> Bool {
         (credential.identity as? Identity)?.isIssued(byOneOf: issuers) ?? false
     }
@@ -210,13 +212,13 @@ final class IdentityChoice {
         delegate.policy.rules.configuration.challenges.contains { $0.rule == rule && !$0.hosts.isEmpty }
     }
 
-    /// For how long a version is not shown.
+    /// The time for which a version is not shown.
     struct Pause: Equatable {
-        /// Nil: until its value is set anew.
+        /// The duration; nil: until the credential's value changes.
         let milliseconds: Int?
     }
 
-    /// - Returns: nil where it may be shown.
+    /// - Returns: nil if the version may be shown.
     func pause(of version: CredentialVersion) -> Pause? {
         if attempts.contains(where: { $0.version == version }) { return nil }
         let now = now()
@@ -229,9 +231,9 @@ final class IdentityChoice {
         delegate.state.spaces.accounts.evidence(of: credential, at: space.origin.serverName)
     }
 
-    /// Asks the account of the certificate whether it may be shown. A handshake cannot wait: where the verdict on another
-    /// connection comes first, it is shown beside that one.
-    /// - Returns: nil where it may.
+    /// Asks the account of the certificate whether it may be shown. A handshake cannot wait. So if another connection
+    /// awaits a verdict first, this one shows the certificate at the same time.
+    /// - Returns: nil if the certificate may be shown.
     private func hold(_ answer: Answer) -> Pause? {
         let (evidence, now) = (evidence(of: answer.credential), now())
         if attempts.contains(where: { $0.version == answer.credential.version }) { return nil }
@@ -247,7 +249,7 @@ final class IdentityChoice {
         return nil
     }
 
-    /// The server's verdict on a certificate that it was shown.
+    /// Records the server's verdict on a certificate that it was shown.
     func settle(_ credential: Credential, _ verdict: AnswerVerdict, because reason: String? = nil) {
         let evidence = evidence(of: credential)
         let attempt =
@@ -275,7 +277,7 @@ extension Identity {
 }
 
 extension ConfiguredCredentials {
-    /// A credential with a certificate, as it is at this moment.
+    /// The credential with a certificate and its current value.
     func certificate(named name: String) -> Credential? {
         (try? credential(named: name)).flatMap { $0.identity is Identity ? $0 : nil }
     }

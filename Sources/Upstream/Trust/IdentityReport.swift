@@ -4,15 +4,15 @@ import Model
 import Rules
 import TLS
 
-/// What a server that asks for a certificate accepts, and why it was shown none that it takes: for people.
+/// A report on a server that asks for a certificate: what it accepts, and why it got no certificate that it accepts.
 struct IdentityReport {
     private let choice: IdentityChoice
     private let challenge: AuthenticationChallenge
     private let ruling: Ruling
 
-    /// Issuers and certificates that are listed: a server may accept hundreds.
+    /// The limit of listed issuers and certificates. A server may accept hundreds.
     private static let limit = 16
-    /// Characters of a name.
+    /// The limit of a name, in characters.
     private static let longest = 200
 
     init(_ choice: IdentityChoice) {
@@ -27,7 +27,7 @@ struct IdentityReport {
 
     // MARK: - The sentence
 
-    /// What the server says, as the predicate of a sentence about it.
+    /// The predicate of a sentence about the server.
     var predicate: String {
         if case .cancelled(let reason)? = choice.progress.end { return "asks for a client certificate, but \(reason)" }
         if let refusal = choice.progress.refusals.last {
@@ -39,7 +39,7 @@ struct IdentityReport {
         return "asks for a client certificate, but \(reason ?? "no rule shows one")"
     }
 
-    /// Why none was shown, where there was one.
+    /// The reason why a certificate was not shown, if there was one.
     private var reason: String? {
         switch choice.progress.end {
         case .declined(let reason)?:
@@ -55,9 +55,9 @@ struct IdentityReport {
         }
     }
 
-    /// What the server says in a response that refuses the request over its certificate.
+    /// A sentence about a response that refuses the request because of its certificate.
     ///
-    /// - Parameter page: its status, and its words.
+    ///  - Parameter page: the status and text of the response.
     func sentence(onPage page: String) -> String {
         let refused = choice.progress.refusals.last { $0.words == page }?.version.name
         guard let name = refused ?? (choice.progress.end == nil ? choice.shown.name : nil) else {
@@ -96,7 +96,7 @@ struct IdentityReport {
         name.count > longest ? "\(name.prefix(longest))…" : name
     }
 
-    /// Lines for the rule file; nil where a certificate is meant for it already.
+    /// Lines for the rule file; nil if a certificate is already configured for the server.
     private var suggestion: [String]? {
         guard case .declined? = choice.progress.end, choice.progress.refusals.isEmpty, reason == nil else { return nil }
         let (host, port) = (choice.space.host, choice.space.port)
@@ -107,7 +107,7 @@ struct IdentityReport {
         ]
     }
 
-    /// Each certificate with the reason.
+    /// Lists each certificate with the reason why it was not shown.
     private var identities: [String] {
         let delegate = choice.delegate
         let configured = delegate.policy.rules.configuration.credentials.compactMap { credential -> String? in
@@ -120,7 +120,7 @@ struct IdentityReport {
         return configured + choice.stored.map { "\($0.version.name): \(why($0) ?? whyNotByDefault($0))" }
     }
 
-    /// The reason that lies in what became of it before; nil: there is none.
+    /// The reason from earlier uses of the certificate; nil if none.
     private func why(_ credential: Credential) -> String? {
         let version = credential.version
         if let refusal = choice.progress.refusals.last(where: { $0.version == version }) {
@@ -164,12 +164,13 @@ struct IdentityReport {
 
     // MARK: - The journal
 
-    /// Writes into the journal what became of the latest request for a certificate.
+    /// Writes the outcome of the latest request for a certificate into the journal.
     ///
-    /// - Parameter page: the status and words of a response that refuses the request over its certificate; nil: none did.
-    /// - Returns: the line for the operator, where there is news.
+    ///  - Parameter page: the status and text of a response that refuses the request because of its certificate; nil if
+    ///   none did.
+    /// - Returns: the line for the operator, if there is news.
     func note(_ outcome: JournalEntry.Outcome, onPage page: String? = nil, at now: Int) -> String? {
-        // The rules were asked again behind each refusal: the last of them answered.
+        // The rules were asked again after each refusal. The last of them answered.
         var asked = outcome == .answered ? challenge : choice.challenge ?? challenge
         asked.distinguishedNames = challenge.distinguishedNames
         var note = TLSChallengeNote(asked, to: choice.delegate)

@@ -3,12 +3,12 @@ import Challenges
 import Model
 import TLS
 
-/// A server's certificate in the journal of challenges, and before the operator once where it is refused. One in which nothing
-/// was found is nobody's affair.
+/// Records a server's certificate in the journal of challenges, and reports it to the operator once if it is refused. A
+/// certificate without problems is not recorded.
 extension RuleDelegate {
     /// - Parameters:
     ///   - reason: the sentence that the client gets.
-    ///   - isAsked: whether the operator is asked about it, and needs no line beside that.
+    ///   - isAsked: whether the operator is asked about it, and so needs no line.
     ///   - now: milliseconds since 1970.
     public func note(
         _ refusal: TrustRefusal, of origin: Origin, _ evaluation: TrustEvaluation, because reason: String,

@@ -1,23 +1,24 @@
 import Model
 import Rules
 
-/// The answer to a server-trust challenge: the chain is evaluated, the rules are asked about what was found, and on the
-/// terms of the rule that answers, if it has any of its own, the chain is evaluated again. Findings that are left then are
-/// forgiven where a stored exception is for the server's key, but for `revoked`; a rule that says no, or names other keys,
-/// has the last word.
+/// The answer to a server-trust challenge. First the chain is evaluated. Then the rules are asked about the problems.
+/// If the answering rule has terms of its own, the chain is evaluated again on them. A stored exception for the
+/// server's key then forgives the problems that are left, but never `revoked`. A rule that refuses, or names other
+/// keys, overrides the exception.
 public enum ServerTrustDecision<Verified: Sendable>: Sendable {
     case trusted(Verified, TrustGrant)
     case refused(TrustRefusal)
 
-    /// Whether a stored exception made the difference.
+    /// Whether the chain is trusted only because of a stored exception.
     var isException: Bool {
         if case .trusted(_, let grant) = self { grant.isException } else { false }
     }
 
     /// - Parameters:
-    ///   - evaluate: with the anchors and for the name of these terms; nil: the system's, and the host's own.
-    ///   - exceptions: those for the server that hold today; asked for only where findings are left.
-    ///   - ask: the rules, about findings of the first evaluation.
+    ///   - evaluate: evaluates the chain with the CA certificates and the name of these terms; nil: the system's CA
+    ///   certificates and the host's own name.
+    ///   - exceptions: the exceptions for the server that are valid today; asked for only if problems are left.
+    ///   - ask: asks the rules about the problems of the first evaluation.
     public init<Evaluation: ChainEvaluation>(
         evaluate: (TrustTerms?) -> Evaluation, exceptions: () -> [TrustException],
         ask: (TrustFindings) -> Ruling

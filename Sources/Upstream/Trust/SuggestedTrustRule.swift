@@ -2,19 +2,20 @@ import Model
 import Rules
 import TLS
 
-/// The lines for the rule file that trust one server in spite of what was found: this key, these findings, for a while.
+/// The lines for the rule file that trust one server despite its problems: this key, these problems, for a limited
+/// time.
 public struct SuggestedTrustRule: Sendable {
     public let host: String
     public let port: UInt16
-    /// The findings that the rule forgives.
+    /// The problems that the rule forgives.
     public let findings: TrustFindings
     public let pin: KeyPin
-    /// The last day.
+    /// The last day on which the rule applies.
     public let until: Day
-    /// The name that is looked for in the certificate in the place of the host's.
+    /// The name that is searched in the certificate in place of the host's name.
     public let name: String?
 
-    /// Days for which a rule is suggested: long enough to set the server right, short enough to be looked at again.
+    /// The days for which a rule is suggested: long enough to repair the server, short enough to be reviewed.
     public static let days = 90
 
     public init(
@@ -28,15 +29,15 @@ public struct SuggestedTrustRule: Sendable {
         self.name = name
     }
 
-    /// Advice where a revocation list leaves open whether a server's certificate holds: no rule is suggested
-    /// that forgives `revoked` for that, since it would go on to forgive it when the list is sound again.
+    /// Advice if it is uncertain whether a revocation list covers a server's certificate. No rule that forgives
+    /// `revoked` is suggested: it would still forgive it once the list is correct again.
     public static func sentence(onDoubtsOf evaluation: TrustEvaluation) -> String? {
         guard evaluation.findings.contains(where: \.isDoubt) else { return nil }
         return
             "It is unknown whether a certificate is revoked: give the route a newer revocation list, or one that can be used."
     }
 
-    /// A `challenge` as it is pasted, with a line feed at its end.
+    /// The `challenge` block to paste, with a line feed at its end.
     public var text: String {
         let allow = findings.isEmpty ? "" : "    allow  \(findings)\n"
         let name = name.map { "    name   \($0)\n" } ?? ""

@@ -1,17 +1,17 @@
 import Model
 import Rules
 
-/// Why a server's chain was trusted. Good for its connection and those that resume it, as long as it holds.
+/// The reason why a server's chain was trusted. It applies to its connection and to those that resume its session.
 public struct TrustGrant: Sendable, Equatable {
-    /// Nil: no rule had to say anything.
+    /// The rule that trusted the chain; nil: none was needed.
     public let rule: RuleReference?
-    /// Findings that were forgiven.
+    /// The problems that were forgiven.
     public let forgiven: TrustFindings
-    /// The last day of the rule or the exception; nil: it has none.
+    /// The last day of the rule or the exception; nil: no limit.
     public let until: Day?
     /// Whether a stored exception forgave what the rules would not.
     public let isException: Bool
-    /// `forgiven` in the words of the rule file; nil when there is nothing. Made once, for every record.
+    /// `forgiven` in the words of the rule file; nil if it is empty. Made once, for every record.
     public let words: String?
 
     public init(rule: RuleReference?, forgiven: TrustFindings, until: Day?, isException: Bool = false) {
@@ -22,9 +22,9 @@ public struct TrustGrant: Sendable, Equatable {
         words = forgiven.isEmpty ? nil : forgiven.description
     }
 
-    /// The name of what forgave, for records: a rule's, or this for all exceptions. Nil: nothing did.
+    /// The name for records: the rule's name, or one name for all exceptions; nil if the chain needed neither.
     public var label: String? { isException ? "stored exception" : rule?.label }
 
-    /// Whether the rule, or the exception, still applies.
+    /// Whether the rule or the exception still applies on that day.
     public func holds(on today: Day) -> Bool { until.map { today <= $0 } ?? true }
 }

@@ -2,29 +2,30 @@ import Model
 import Rules
 import TLS
 
-/// The proxy's opinion of a server, for people.
+/// The proxy's judgement of a server's certificate, for people.
 public struct TrustOpinion: Sendable {
     /// The chain that the server sent.
     public let chain: PresentedChain
-    /// By the system's anchors, whatever a rule says.
+    /// The evaluation by the system's CA certificates, independent of any rule.
     public let evaluation: TrustEvaluation
-    /// By the anchors and for the name of the rule that answers; nil where it has neither.
+    /// The evaluation by the CA certificates and the name of the answering rule; nil if it has neither.
     public let evaluationOnTerms: TrustEvaluation?
     public let isTrusted: Bool
-    /// Whether it is, and why.
+    /// Whether the server is trusted, and why.
     public let sentence: String
-    /// The rule that would trust it all the same; nil where none should.
+    /// The rule that would trust the server nevertheless; nil if none should.
     public let suggestion: SuggestedTrustRule?
-    /// Advice about revocation lists; nil: none.
+    /// Advice about revocation lists; nil if none.
     public let doubt: String?
-    /// The rule in front of which that has to stand.
+    /// The rule before which the suggested rule must be placed.
     public let rule: RuleReference?
-    /// Whether a stored exception is the reason.
+    /// Whether the server is trusted because of a stored exception.
     public let isTrustedByException: Bool
-    /// Whether an exception for the key would make it trusted.
+    /// Whether an exception for the key would make the server trusted.
     public let wouldBeExcepted: Bool
 
-    /// Which certificates no revocation list speaks for, though the route names lists; nil: none.
+    /// A sentence about the certificates that no revocation list of the route covers; nil if the route names no lists,
+    /// or if all are covered.
     public var unlisted: String? {
         let unlisted = (evaluationOnTerms ?? evaluation).unlisted
         if unlisted.isEmpty { return nil }

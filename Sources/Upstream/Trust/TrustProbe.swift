@@ -6,7 +6,7 @@ import Rules
 import TLS
 import Transport
 
-/// Asks a server for its certificate, and judges it as the proxy would. It is sent a greeting and nothing else.
+/// Asks a server for its certificate, and judges it as the proxy would. The server gets a greeting and nothing else.
 public struct TrustProbe: Sendable {
     private let host: String
     private let port: UInt16
@@ -15,14 +15,14 @@ public struct TrustProbe: Sendable {
     private let trust: TrustSources
     private let exceptions: [TrustException]
 
-    /// Milliseconds for the connection, and again for the handshake.
+    /// The milliseconds for the connection, and again for the handshake.
     private static let limit = 10_000
 
     /// - Parameters:
     ///   - host: lower case; an address without brackets.
-    ///   - name: the name to be found in the certificate; nil: the host.
-    ///   - trust: refreshed, with the system's anchors read.
-    ///   - exceptions: those that are stored for the server.
+    ///   - name: the name to search in the certificate; nil: the host.
+    ///   - trust: refreshed, with the system's CA certificates read.
+    ///   - exceptions: the stored exceptions for the server.
     public init(
         host: String, port: UInt16, name: String? = nil, rules: RuleSet, trust: TrustSources,
         exceptions: [TrustException]
@@ -35,7 +35,7 @@ public struct TrustProbe: Sendable {
         self.trust = trust
     }
 
-    /// Egress rules do not apply: whoever asks could connect without the proxy.
+    /// Egress rules do not apply: the user of the command could connect without the proxy.
     ///
     /// - Parameter now: seconds since 1970.
     public func ask(at now: Int, on loop: EventLoop) async throws(TrustProbeError) -> TrustOpinion {

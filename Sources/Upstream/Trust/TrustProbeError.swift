@@ -3,12 +3,12 @@ import IO
 import TLS
 import Transport
 
-/// Why a server's certificate was not seen.
+/// The reason why no certificate of a server was received.
 public enum TrustProbeError: Error, Sendable, CustomStringConvertible {
     case unknownHost(ResolutionError)
     case unreachable(host: String, port: UInt16, IOError)
     case noTLS(host: String, port: UInt16, HandshakeError)
-    /// Those that a route names for it.
+    /// The revocation lists that a route names for the host cannot be used.
     case noRevocationLists(host: String)
 
     public var description: String {

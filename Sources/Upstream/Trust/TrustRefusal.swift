@@ -2,22 +2,22 @@ import Model
 import Rules
 import Telemetry
 
-/// Why a server's chain was not trusted.
+/// The reason why a server's chain was not trusted.
 public struct TrustRefusal: Error, Equatable {
     public enum Reason: Equatable, Sendable {
-        /// These findings are not forgiven; by the rule, if there is one.
+        /// The rule, or the default, does not forgive these problems.
         case findings(TrustFindings)
         /// The rule names other keys.
         case otherKey
-        /// The rule says no, whatever was found.
+        /// The rule refuses the server, with or without problems.
         case rule
     }
 
     public let reason: Reason
     public let rule: RuleReference?
-    /// All that was found by the system's anchors and for the host that was asked for.
+    /// All problems found with the system's CA certificates and the requested host.
     public let findings: TrustFindings
-    /// Of a rule that only reports, what that would have come to; nil: no such rule decided.
+    /// The answer that a rule with `mode report` would have given, in words; nil if another rule decided.
     public var report: String?
 
     public func note(in record: ExchangeRecord) {

@@ -1,15 +1,15 @@
 import IO
 import TLS
 
-/// Why a file that trust depends on has no content, or not the newest, or says less than it seems. What was read before
-/// holds.
+/// A problem of a file that trust depends on: it has no content, or not the newest, or covers less than it seems.
+/// Content that was read before stays in use.
 public enum TrustSourceError: Error, Sendable, CustomStringConvertible {
     case unreadable(path: String, FileError)
     case damaged(path: String, CertificateError)
-    /// The system's anchors.
+    /// The system's CA certificates cannot be read.
     case anchors(String)
     case deltaList(path: String)
-    /// A server's certificate, or an issuer's, was taken for one that is not revoked.
+    /// A certificate of a server or an issuer counted as not revoked because no list covers it.
     case unlisted(certificate: String, issuer: String, paths: [String])
 
     public var description: String {

@@ -3,20 +3,20 @@ import Rules
 import Synchronization
 import TLS
 
-/// The files that trust depends on: the system's anchors, those of rules, and the revocation lists of routes. Read again
-/// when they change; what can no longer be read keeps its last content. The system's anchors are many, and read when somebody
-/// first needs them.
+/// The files that trust depends on: the system's CA certificates, those of rules, and the revocation lists of routes.
+/// Changed files are read again. A file that can no longer be read keeps its last content. The system's CA certificates
+/// are many; they are read when they are first needed.
 public final class TrustSources: Sendable {
-    /// A route's word on revocation, at this moment.
+    /// The current revocation lists of a route.
     public enum Revocation {
-        /// Nothing.
+        /// The route names no lists.
         case unasked
         case lists(RevocationLists)
-        /// Its lists were never read: nothing is known of any certificate.
+        /// The route's lists were never read, so the state of every certificate is unknown.
         case unknown
     }
 
-    /// In the place of anchors that were never read.
+    /// An empty set, used for CA certificates that were never read.
     private let none: TrustAnchors
     private let terms: [TrustTerms]
     private let listPaths: [[String]]
@@ -24,11 +24,11 @@ public final class TrustSources: Sendable {
 
     private struct State {
         var system: TrustAnchors?
-        /// Why the system's anchors could not be read when they were needed last.
+        /// The reason why the system's CA certificates could not be read when they were last needed.
         var systemError: TrustSourceError?
         var anchors: [TrustTerms: Read<TrustAnchors>] = [:]
         var lists: [[String]: Read<FoundLists>] = [:]
-        /// The first certificate of each issuer that has no list where one was looked for.
+        /// The first certificate of each issuer for which a list was searched and not found.
         var unlisted: [Unlisted: String] = [:]
     }
 
@@ -43,20 +43,20 @@ public final class TrustSources: Sendable {
         let paths: [String]
     }
 
-    /// The content that was made of files, and of which; nothing where they could not be used.
+    /// The content made from files, with the stamps of the files; nil if they could not be used.
     private struct Read<Content: Sendable> {
         var stamps: [FileStamp?] = []
         var content: Content?
         var error: TrustSourceError?
     }
 
-    /// Issuers without a list that are told of.
+    /// The limit of reported issuers without a list.
     private static let unlistedLimit = 64
 
-    /// Bytes of one file.
+    /// The limit of one file, in bytes.
     public static let limit = 64 * 1024 * 1024
 
-    /// Nothing is read yet: call `refresh` first, and `prepare` before each chain that is judged.
+    /// Creates the sources without reading: call `refresh` first, and `prepare` before each chain is judged.
     public init(_ rules: RuleSet) throws(TrustAnchorsError) {
         none = try TrustAnchors(only: [])
         terms = rules.configuration.challenges.compactMap { challenge in
@@ -65,13 +65,13 @@ public final class TrustSources: Sendable {
         listPaths = rules.configuration.routes.compactMap(\.tls?.revocation).filter { !$0.isEmpty }
     }
 
-    /// Reads the system's anchors, if that was not done.
+    /// Reads the system's CA certificates if that was not done yet.
     public func prepare() async {
         if hasSystem { return }
         await BlockingPool.shared.run { self.readSystem() }
     }
 
-    /// The same, for a thread that may wait. Blocks: never on a loop.
+    /// Reads the system's CA certificates if that was not done yet. Blocks: never call it on a loop.
     public func readSystem() {
         if hasSystem { return }
         do throws(TrustAnchorsError) {
@@ -83,13 +83,13 @@ public final class TrustSources: Sendable {
         } catch { state.withLock { $0.systemError = .anchors("\(error)") } }
     }
 
-    /// Whether the system's anchors were read.
+    /// Whether the system's CA certificates were read.
     var hasSystem: Bool { state.withLock { $0.system != nil } }
 
-    /// Reads what is new. Blocks: never on a loop.
+    /// Reads the files that have changed. Blocks: never call it on a loop.
     public func refresh() -> [TrustSourceError] {
         var errors: [TrustSourceError] = []
-        // Rules may add to the system's; and what was needed before, and could not be read, is tried again.
+        // Rules may add to the system's CA certificates. A failed read that was needed before is tried again.
         let isTriedAgain = state.withLock { $0.systemError != nil }
         if isTriedAgain || terms.contains(where: { !$0.hasOnlyItsAnchors }) { readSystem() }
         if let error = state.withLock({ $0.systemError }) { errors.append(error) }
@@ -114,8 +114,8 @@ public final class TrustSources: Sendable {
             }
     }
 
-    /// A chain is trusted although lists that were asked for say nothing of some of it. The next `refresh` tells, once for
-    /// each issuer.
+    /// Notes that a chain is trusted although the requested lists do not cover all its certificates. The next `refresh`
+    /// reports it, once for each issuer.
     public func note(unlisted certificates: [Certificate], by terms: TLSTerms?) {
         guard !certificates.isEmpty, let paths = terms?.revocation else { return }
         state.withLock { state in
@@ -127,7 +127,7 @@ public final class TrustSources: Sendable {
         }
     }
 
-    /// The anchors of a rule's terms, or the system's. What was never read is missing.
+    /// The CA certificates of a rule's terms, or the system's. Those that were never read are missing.
     public func anchors(for terms: TrustTerms?) -> TrustAnchors {
         state.withLock { state in
             guard let terms, !terms.anchors.isEmpty else { return state.system }
@@ -145,7 +145,7 @@ public final class TrustSources: Sendable {
     private static func renewed<Content>(
         _ last: Read<Content>?, of paths: [String], _ read: ([String]) throws(TrustSourceError) -> Content
     ) -> Read<Content> {
-        // Before they are read: what is written meanwhile is read the next time.
+        // Stamped before reading, so that a later change is read the next time.
         let stamps = paths.map { FileStamp(path: $0) }
         var renewed = last ?? Read()
         if renewed.stamps == stamps, renewed.error == nil { return renewed }
@@ -177,7 +177,7 @@ public final class TrustSources: Sendable {
         var deltas: [String] = []
         for path in paths {
             let bytes = try content(of: path)
-            // Each alone, to name the one that is damaged.
+            // Parses each file alone, so that the error names the damaged one.
             do throws(CertificateError) {
                 if try RevocationLists(files: [bytes]).deltaCount > 0 { deltas.append(path) }
             } catch { throw .damaged(path: path, error) }

@@ -4,29 +4,29 @@ import HTTP
 import Model
 import Rules
 
-/// Where requests go that name an origin, and the route that says how. Made once for an origin and a set of rules.
+/// The destination of requests that name an origin, with the route to it. Made once for an origin and a set of rules.
 public final class Destination {
-    /// Those that say so.
+    /// The rules that the destination was made with.
     public let rules: RuleSet
     public let origin: UpstreamServer
-    /// The same server, as challenges of it are met.
+    /// The origin as the party whose challenges are answered.
     public let challenger: Challenger
     public let route: RouteDecision
-    /// Whether some requests belong to a trace: asked of each request, which would take longer of the route.
+    /// Whether some requests are traced. Stored, since each request asks and the route would take longer.
     public let isTraced: Bool
-    /// Set where clients ask for `http` and `origin` is `https`, because the route says so.
+    /// The upgrade of the route; nil if none. Clients then ask for `http`, and `origin` is `https`.
     public let upgrade: UpgradedOrigin?
-    /// The ways there, the first that works first. Empty: directly.
+    /// The ways to the origin, the first that works first. Empty: directly.
     public private(set) var hops: [Hop]
-    /// Until when they are known, on the loop's clock.
+    /// The time on the loop's clock until which the ways are known.
     private var hopsEnd: UInt64
-    /// The address that stands in the place of a name, where a parent may connect to it.
+    /// The address that the URL has in place of a name, if a parent may connect to it.
     public let relayedAddress: IPAddress?
-    /// Whether the rules do not let anybody connect to that address.
+    /// Whether the rules deny every client connections to that address.
     public let isProhibited: Bool
-    /// Whether the rules have anything to say of its challenges.
+    /// Whether any rule covers challenges of the origin.
     private let isRuled: Bool
-    /// The latest, since the next request's are mostly the same.
+    /// The latest terms. The next request mostly needs equal ones.
     private var terms = ConnectionTerms.plain
 
     public init(
@@ -47,19 +47,19 @@ public final class Destination {
         isProhibited = relayedAddress.map { !rules.egress.permits($0, port: origin.port).isPermitted } ?? false
     }
 
-    /// Whether it is where requests for that server go; the host in any case.
+    /// Whether requests for that server go to this destination; the host in any case.
     ///
-    /// - Parameter isUpgraded: false where the server is named as it is itself, also on an upgrade route.
+    ///  - Parameter isUpgraded: false if the request names the server itself, also on a route that upgrades.
     public func isFor(_ scheme: Scheme, host: Span<UInt8>, port: UInt16, isUpgraded: Bool = true) -> Bool {
         guard isUpgraded, let upgrade else { return origin.isServer(scheme, host: host, port: port) }
         return scheme == .http && port == upgrade.clientPort
             && origin.isServer(.https, host: host, port: upgrade.originPort)
     }
 
-    /// Whether its challenges concern anybody here: a rule speaks of them, or a credential is kept.
+    /// Whether challenges of the origin may be answered: a rule covers them, or a credential is stored.
     public func isConcerned(in shared: SharedState) -> Bool { isRuled || challenger.isServed(by: shared.challenges) }
 
-    /// Whether the ways are known; else `Upstreams.renewWays` finds them.
+    /// Whether the ways are known. If not, `Upstreams.renewWays` finds them.
     public func knowsWays(at now: UInt64) -> Bool { now < hopsEnd }
 
     /// - Parameters:
@@ -70,16 +70,16 @@ public final class Destination {
         hopsEnd = end
     }
 
-    /// The ways that are worth trying now, and all of them where none is.
+    /// The ways that are worth trying now; all of them if none is.
     public var hopsWorthTrying: [Hop] {
         let worth = hops.filter { $0.isWorthTrying }
         return worth.isEmpty ? hops : worth
     }
 
-    /// Tries the ways until one leads to a connection.
+    /// Tries the ways until a connection is made.
     ///
-    /// - Parameter connect: makes a connection that passes bytes through as they are.
-    /// - Throws: what the last one said, or one that no other way makes better.
+    ///  - Parameter connect: makes a connection that passes bytes through unchanged.
+    /// - Throws: the refusal of the last way, or one that no other way can avoid.
     public func byFirstWay<Connection>(
         _ connect: (Way) async throws(Refusal) -> Connection
     ) async throws(Refusal) -> Connection {
@@ -92,15 +92,15 @@ public final class Destination {
         }
     }
 
-    /// The way that a request takes which begins now.
+    /// The way for a request that begins now.
     public func way(isRelayed: Bool) -> Way {
         let hop = hops.first { $0.isWorthTrying } ?? hops.first ?? .direct
         return hop.way(isRelayed: isRelayed)
     }
 
-    /// On which terms a connection is made for this client.
+    /// The terms of a connection for this client.
     ///
-    /// - Parameter tlsAnswers: the number of those at this moment.
+    ///  - Parameter tlsAnswers: the current number of `TLSAnswers`.
     public func terms(
         by way: Way, for client: @autoclosure () -> ClientIdentity, tlsAnswers: Int
     ) -> ConnectionTerms {

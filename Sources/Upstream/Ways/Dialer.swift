@@ -7,25 +7,25 @@ import Rules
 import Telemetry
 import Transport
 
-/// Opens a connection to a host: its name is resolved once, each address is judged, and only what was judged is
-/// dialled, so that a name which changes its mind in between reaches nothing.
+/// Opens a connection to a host. The name is resolved once, each address is judged, and only judged addresses are
+/// dialled. So a name whose addresses change meanwhile cannot lead to a forbidden host.
 public struct Dialer {
     public let network: any Network
     public let policy: Policy
-    /// The listeners that are never dialled, whatever the policy says.
+    /// The listeners of this process, which are never dialled, even if the policy allows it.
     let own: OwnListeners
     public let loop: EventLoop
     public let wakeup: Wakeup
     /// The counters of the loop.
     var metrics = Metrics()
-    /// The trace of the request that it is for.
+    /// The trace of the request that needs the connection.
     var trace: RequestTrace?
 
     /// - Parameters:
     ///   - host: lower case.
-    ///   - isJudged: false where `egress` has no say.
+    ///   - isJudged: false if `egress` does not apply.
     ///   - isForPractice: whether it is for a practice page, so that the admin listener may be dialled.
-    /// - Throws: the refusal that the client is to be told.
+    /// - Throws: the refusal for the client.
     public func connect(
         host: String, port: UInt16, isJudged: Bool = true, isForPractice: Bool = false
     ) async throws(Refusal) -> ByteStream {
@@ -48,12 +48,13 @@ public struct Dialer {
         }
     }
 
-    /// Begins a connection for which the events of one socket are enough: to the only address of the host, which is known
-    /// and may be dialled.
+    /// Begins a connection that needs only the events of one socket: the host has one address, which is known and
+    /// permitted.
     ///
-    /// - Parameters: as those of `connect`.
-    /// - Returns: a stream that is on its way, as `hasArrived` tells; nil where `connect` has to be waited for.
-    /// - Throws: the refusal that the client is to be told.
+    /// - Parameters: as for `connect`.
+    /// - Returns: a stream that is being connected; `hasArrived` tells when it is. Nil if `connect` must be awaited
+    ///   instead.
+    /// - Throws: the refusal for the client.
     public func begin(host: String, port: UInt16, isJudged: Bool = true) throws(Refusal) -> ByteStream? {
         guard let address = onlyAddress(of: host), permits(address, port, isJudged: isJudged) else { return nil }
         do throws(IOError) {
@@ -63,11 +64,10 @@ public struct Dialer {
         } catch { throw Self.refusal(for: error, host: host, port: port) }
     }
 
-    /// Whether the stream that `begin` gave has arrived at its host; if not, an event of its socket tells more, or the end of
-    /// its deadline.
+    /// Whether the stream of `begin` is connected. If not, wait for an event of its socket or for its deadline.
     ///
     /// - Parameter started: when it was begun, in nanoseconds of the loop.
-    /// - Throws: the refusal that the client is to be told.
+    /// - Throws: the refusal for the client.
     public func hasArrived(
         _ stream: ByteStream, at host: String, port: UInt16, since started: UInt64
     ) throws(Refusal) -> Bool {
@@ -88,7 +88,7 @@ public struct Dialer {
         return true
     }
 
-    /// The address of a host that has one alone, if no name server has to be asked for it.
+    /// The address of a host that has only one, if it is known without a DNS query.
     private func onlyAddress(of host: String) -> IPAddress? {
         if let address = IPAddress(host) { return address }
         guard let known = try? network.knownAddresses(of: host), known.isComplete, known.addresses.count == 1 else {
@@ -99,7 +99,7 @@ public struct Dialer {
         return known.addresses.first
     }
 
-    /// The addresses of a host that may be connected to at that port; not empty.
+    /// The addresses of a host to which connections to that port are permitted; not empty.
     public func permittedAddresses(of host: String, _ port: UInt16) async throws(Refusal) -> [IPAddress] {
         let isPermitted = { (address: IPAddress) in permits(address, port) }
         return try await resolve(host, port, isPermitted).addresses.filter(isPermitted)
@@ -115,12 +115,12 @@ public struct Dialer {
         }
     }
 
-    /// The addresses of a host, of which one at least may be connected to at that port.
+    /// The addresses of a host, at least one of them permitted at that port.
     private func resolve(
         _ host: String, _ port: UInt16, _ isPermitted: (IPAddress) -> Bool
     ) async throws(Refusal) -> Resolution {
         let resolution = try await resolve(host)
-        // The other family's addresses may be others.
+        // The addresses of the other family may be permitted.
         if !resolution.addresses.contains(where: isPermitted) { await resolution.complete(waking: wakeup) }
         guard resolution.addresses.contains(where: isPermitted) else {
             for address in resolution.addresses {
@@ -154,7 +154,8 @@ public struct Dialer {
         }
     }
 
-    /// Others may ask for the same name: a client that leaves ends its own wait, and not the query.
+    /// Resolves the host. Other clients may ask for that name: a client that leaves ends its own wait, and not the
+    /// query.
     private func lookUp(_ host: String) async throws(ResolutionError) -> Resolution {
         let answer = Expectation<Result<LoopBound<Resolution>, ResolutionError>>()
         let network = LoopBound(network, to: loop)

@@ -1,5 +1,5 @@
 extension ExchangeFailure {
-    /// The failure of a request of our own that took this way, for the one that waits for its outcome.
+    /// The failure of an internal request that took this way, as a sentence for the request that waits for it.
     public func sentence(by way: Way) -> String {
         switch self {
         case .refused(let refusal): refusal.sentence

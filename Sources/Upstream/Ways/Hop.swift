@@ -14,7 +14,7 @@ public enum Hop {
         }
     }
 
-    /// - Parameter isRelayed: whether a parent that speaks HTTP is to make the request itself.
+    /// - Parameter isRelayed: whether a parent that speaks HTTP makes the request itself.
     public func way(isRelayed: Bool) -> Way {
         switch self {
         case .direct: .direct

@@ -6,15 +6,15 @@ import IO
 import TLS
 import Transport
 
-/// The requests for certificates that one request meets, by all servers on its way: what became of them on earlier
-/// connections, so that the next goes on from there.
+/// The requests for certificates that one request meets, from all servers on its way. It keeps the outcome of earlier
+/// connections, so that the next one continues from there.
 ///
 /// Belongs to its loop.
 public final class IdentityChallenges {
     private var known: [(server: UpstreamServer, progress: IdentityProgress)] = []
-    /// The operator's answers.
+    /// The operator's answers, by space.
     private var words: [ProtectionSpace: OperatorAnswer.Act] = [:]
-    /// That the latest connection came to its end by.
+    /// The refusal that ended the latest connection.
     private var refusal: IdentityRefusal?
 
     public init() {}
@@ -23,21 +23,21 @@ public final class IdentityChallenges {
         var progress = known.first { $0.server === server }?.progress ?? IdentityProgress()
         progress.question = nil
         progress.word = words[ProtectionSpace(clientCertificateOf: server.authority)]
-        // The rules are asked anew, which know the operator's answer now.
+        // The rules are asked again, since they know the operator's answer now.
         if progress.word != nil { progress.task = ChallengeTask() }
         return progress
     }
 
-    /// An operator has answered for this request.
+    /// Takes an operator's answer for this request.
     public func take(_ word: OperatorAnswer.Act, on space: ProtectionSpace) { words[space] = word }
 
-    /// Whether a connection to the server may differ from those of other requests: it serves none of them.
+    /// Whether a connection to the server may differ from those of other requests, so that it serves none of them.
     public func isApart(_ server: UpstreamServer) -> Bool {
         known.contains { $0.server === server }
             || words[ProtectionSpace(clientCertificateOf: server.authority)] != nil
     }
 
-    /// Connects, as often as a server refuses a certificate and another may be shown, or none.
+    /// Connects again as long as a server refuses a certificate and the next choice differs.
     public func connect(
         for requester: Requester, _ connect: () async throws(Refusal) -> OriginConnection
     ) async throws(Refusal) -> OriginConnection {
@@ -48,8 +48,8 @@ public final class IdentityChallenges {
         }
     }
 
-    /// Whether the next connection differs from the one that has shown the server a certificate which it refused: it shows
-    /// another one, or an operator has decided.
+    /// Whether the next connection differs from the one whose certificate was refused: it shows another certificate, or
+    /// an operator has decided.
     public func hasAlternative(at server: UpstreamServer) -> Bool {
         if words[ProtectionSpace(clientCertificateOf: server.authority)] != nil { return true }
         return known.contains { $0.server === server && $0.progress.end == nil }
@@ -57,13 +57,13 @@ public final class IdentityChallenges {
 
     func note(_ refusal: IdentityRefusal) { self.refusal = refusal }
 
-    /// Whether the latest connection came to its end by a certificate that a server has refused.
+    /// Whether a server's refusal of a certificate ended the latest connection.
     public var isToBeFollowed: Bool { refusal != nil }
 
-    /// Makes the refusal known of the certificate that the latest connection has shown.
+    /// Records the refusal of the certificate that the latest connection has shown.
     ///
-    /// - Returns: whether there was one, so that another connection is to be made.
-    /// - Throws: the refusal that the client is to be told, where a rule wants no other connection.
+    ///  - Returns: whether there was a refusal, so that another connection is needed.
+    /// - Throws: the refusal for the client, if a rule forbids another connection.
     public func follow(for requester: Requester) async throws(Refusal) -> Bool {
         guard let refusal else { return false }
         self.refusal = nil
@@ -76,10 +76,10 @@ public final class IdentityChallenges {
 }
 
 extension UpstreamConnection {
-    /// The server refuses the certificate that it was shown with a response.
+    /// Notes that the server refuses the certificate with a response.
     ///
     /// - Parameters:
-    ///   - page: the status and words of the response.
+    ///   - page: the status and text of the response.
     ///   - response: the response, for an operator.
     public func noteIdentityRefusal(
         onPage page: String, _ response: ResponseExcerpt, in challenges: IdentityChallenges
@@ -88,11 +88,11 @@ extension UpstreamConnection {
         challenges.note(IdentityRefusal(choice: choice, server: server, words: page, response: response))
     }
 
-    /// Whether the server broke off what it had been asked, over its wish for a certificate. Reads what it said of that,
-    /// should the connection have ended for this side before.
+    /// Whether the server closed the connection because it wants a certificate. Reads the alert that the server sent,
+    /// if the connection already ended for this side.
     ///
-    /// - Parameter target: of the request that was sent.
-    /// - Returns: the refusal that the client is to be told, unless another connection does better: see `isToBeFollowed`.
+    /// - Parameter target: the target of the request that was sent.
+    /// - Returns: the refusal for the client, unless another connection can succeed: see `isToBeFollowed`.
     public func identityRefusal(
         after failure: Failure, in challenges: IdentityChallenges, at target: ByteBuffer
     ) -> Refusal? {
@@ -117,14 +117,15 @@ extension UpstreamConnection {
 }
 
 extension Requester {
-    /// A response has come on a connection. If its server has asked for a certificate since the last one, its word on that
-    /// is noted.
+    /// Handles a response on a connection. If its server has asked for a certificate since the last response, records
+    /// the server's verdict on it.
     ///
     /// - Parameters:
-    ///   - isGood: whether it is none that could be about the certificate.
-    ///   - page: its status and words, where it refuses the request over the certificate; nil: it does not.
-    ///   - target: of the request.
-    /// - Returns: why the server refuses the request, if that is over the certificate.
+    ///   - isGood: whether the response is certainly not a refusal of the certificate.
+    ///   - page: the status and text of a response that refuses the request because of its certificate; nil for any
+    ///   other.
+    ///   - target: the target of the request.
+    /// - Returns: why the server refuses the request; nil if it does not, or for another reason than the certificate.
     @discardableResult
     public func noteIdentity(
         on security: ConnectionSecurity, isGood: Bool, onPage page: String? = nil, at target: ByteBuffer
@@ -150,7 +151,7 @@ extension Requester {
         return nil
     }
 
-    /// Takes note in the journal of a server that got no certificate which it takes.
+    /// Records in the journal a server that got no certificate that it accepts.
     public func noteRefusal(on security: ConnectionSecurity?) {
         guard let choice = security?.choice else { return }
         choice.hasNews = false

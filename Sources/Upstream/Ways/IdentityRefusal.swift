@@ -5,20 +5,21 @@ import IO
 import Rules
 import TLS
 
-/// A server's refusal of the certificate that it was shown. Makes it known, and has the rules asked again.
+/// A server's refusal of the certificate that it was shown. Records the refusal and asks the rules again.
 struct IdentityRefusal {
     let choice: IdentityChoice
     let server: UpstreamServer
-    /// The server's words: the name of an alert, or the status and words of a page.
+    /// The server's reason: the name of an alert, or the status and text of a page.
     let words: String
-    /// The page; nil: it was an alert.
+    /// The page; nil: the server sent an alert.
     var response: ResponseExcerpt?
     private var space: ProtectionSpace { choice.space }
     private var challenges: ChallengeState { choice.delegate.state }
 
-    /// - Returns: where the request stands; its next connection shows another certificate, or none.
+    /// - Returns: the progress of the request. Its next connection shows another certificate, or none.
     func settle(for requester: Requester) async -> IdentityProgress {
-        // It is one of an earlier connection's, whose session this was: in a handshake of its own the server asks.
+        // The certificate was shown on an earlier connection, whose session was resumed. In a full handshake the server
+        // asks.
         if choice.challenge == nil { return choice.beginning }
         if let version = choice.shown.credential?.version {
             choice.progress.refusals.append(IdentityProgress.Refused(version: version, words: words))
@@ -40,7 +41,7 @@ struct IdentityRefusal {
         }
     }
 
-    /// The value of the credential, as it was just read.
+    /// The value of the credential, just read again.
     private func value(of answer: Answer) -> ChallengeTask.Reread {
         let version = answer.credential.version
         let named = choice.delegate.policy.credentials.certificate(named: version.name)

@@ -1,18 +1,19 @@
 import Bytes
 import HTTP
 
-/// A tunnel that is looked into: whom its client asked for when it opened it, which holds for all requests in it.
+/// A tunnel that is decrypted. Its server is the one that the client named at the start, for all requests in it.
 public final class InterceptedTunnel {
     /// `https`, or `http` where the client speaks plain HTTP in its tunnel.
     public let scheme: Scheme
-    /// In its canonical spelling (`HostSpelling`).
+    /// The host in its canonical spelling (`HostSpelling`).
     public let host: [UInt8]
     public let port: UInt16
-    /// The host as a URL has it.
+    /// The host as in a URL.
     public let bracketedHost: [UInt8]
-    /// Why no request of this tunnel is served, where TLS asked for another server than CONNECT.
+    /// The reason why no request of this tunnel is served, if TLS asked for another server than CONNECT.
     public let misdirection: Refusal?
-    /// Why the origin could not be reached when the tunnel was opened. The first request is told, later ones try again.
+    /// The reason why the origin could not be reached when the tunnel was opened. The first request gets it, later ones
+    /// try again.
     private var failure: Refusal?
 
     public init(scheme: Scheme, host: [UInt8], port: UInt16, misdirection: Refusal? = nil, failure: Refusal? = nil) {
@@ -30,8 +31,8 @@ public final class InterceptedTunnel {
         return failure
     }
 
-    /// Whether that is the server the tunnel was opened to, its host in any spelling.
-    /// - Parameter usualPort: stands for a port that is not written.
+    /// Whether the authority is the server of the tunnel, its host in any spelling.
+    /// - Parameter usualPort: the port of an authority that writes none.
     public func leads(to authority: Authority, in bytes: Span<UInt8>, usualPort: UInt16?) -> Bool {
         guard authority.explicitPort ?? usualPort == port else { return false }
         let host = host

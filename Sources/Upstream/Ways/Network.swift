@@ -2,29 +2,29 @@ import DNS
 import IO
 import Transport
 
-/// The way to other hosts: the addresses of their names, and connections to those addresses. Belongs to a loop.
+/// The access to other hosts: the addresses of their names, and connections to those addresses. Belongs to a loop.
 public protocol Network: AnyObject {
-    /// The addresses of a host name that are known without a query, as `Resolver`; nil: one is needed.
+    /// The known addresses of a host name, as in `Resolver`; nil: a query is needed.
     func knownAddresses(of name: String) throws(ResolutionError) -> Resolution?
 
-    /// The addresses of a host name, as `Resolver`.
+    /// The addresses of a host name, as in `Resolver`.
     /// - Parameter name: lower case, without a trailing dot; or an address in text form.
     func addresses(of name: String) async throws(ResolutionError) -> Resolution
 
-    /// Connects to one of a name's addresses, as `Connector`.
+    /// Connects to one of a name's addresses, as `Connector` does.
     /// - Parameters:
     ///   - limit: milliseconds.
-    ///   - isPermitted: asked of every address; no other is dialled.
+    ///   - isPermitted: asked for every address; only permitted ones are dialled.
     func connect(
         to resolution: Resolution, port: UInt16, within limit: Int, waking wakeup: Wakeup,
         where isPermitted: (SocketAddress) -> Bool
     ) async throws(IOError) -> ByteStream
 
-    /// A socket on its way to that address, as `Socket.connecting`.
+    /// Begins a connection to that address, as `Socket.connecting` does.
     func begin(to address: SocketAddress) throws(IOError) -> Socket
 }
 
-/// The network that this machine is on.
+/// The network of this machine.
 public final class SystemNetwork: Network {
     private let loop: EventLoop
     private let resolver: Resolver

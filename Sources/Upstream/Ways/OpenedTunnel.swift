@@ -1,10 +1,10 @@
 import Bytes
 import Transport
 
-/// The far end of a tunnel whose bytes are not looked at.
+/// The far end of a tunnel whose bytes are not inspected.
 public struct OpenedTunnel {
     public let stream: ByteStream
-    /// The bytes that have come from it already; nil: none.
+    /// The bytes that have already arrived from it; nil if none.
     public let early: ByteBuffer?
 
     public init(stream: ByteStream, early: ByteBuffer?) {
@@ -12,8 +12,7 @@ public struct OpenedTunnel {
         self.early = early
     }
 
-    /// The connection on which another protocol is spoken from now on, taken from the exchange that it carried; nil where it
-    /// is gone.
+    /// Takes the connection of an exchange for a tunnel with another protocol. Nil if the connection is gone.
     public init?(from upstream: UpstreamConnection) {
         let inbound = upstream.inbound
         let early = ByteBuffer(capacity: max(1, inbound.count))

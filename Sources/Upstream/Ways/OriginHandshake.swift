@@ -9,17 +9,17 @@ import TLS
 import Telemetry
 import Transport
 
-/// Puts TLS on a connection to an origin or a parent, whose trust is decided before anything but the greeting is sent.
+/// Starts TLS on a connection to an origin or a parent. Its trust is decided before anything but the greeting is sent.
 public struct OriginHandshake {
     public let requester: Requester
     public let policy: Policy
     /// The client as rules see it.
     public let client: ClientIdentity
-    /// Set for a request of our own: it brings its certificate, and no other connection goes on in its name.
+    /// Set for an internal request. It brings its own certificate, and its TLS session is not resumed by others.
     public var own: OwnRequest?
-    /// The request's challenges for certificates; nil: this connection is the only one.
+    /// The request's challenges for certificates; nil if the request makes only this connection.
     public var identities: IdentityChallenges?
-    /// The trace of the request that it is for.
+    /// The trace of the request that needs the connection.
     public var trace: RequestTrace?
     public let origin: UpstreamServer
     public let terms: ConnectionTerms
@@ -36,7 +36,7 @@ public struct OriginHandshake {
         self.terms = terms
     }
 
-    /// How TLS is spoken; nil: nothing is said of it, as of no parent.
+    /// The route's `tls` settings; nil if it has none, and always for parents.
     private var tls: TLSTerms? { origin.isProxy ? nil : terms.tls }
 
     private var shared: SharedState { requester.shared }
@@ -45,8 +45,8 @@ public struct OriginHandshake {
         RuleDelegate(policy: policy.challenges, state: shared.challenges, client: client)
     }
 
-    /// - Parameter resuming: whether an earlier session may be taken up again.
-    /// - Throws: the refusal that the client is to be told. The stream is closed then.
+    /// - Parameter resuming: whether an earlier session may be resumed.
+    /// - Throws: the refusal for the client. The stream is closed then.
     public func secure(_ stream: ByteStream, resuming: Bool) async throws(Refusal) -> ConnectionSecurity {
         do throws(Refusal) { return try await shake(stream, resuming: resuming) } catch {
             stream.close()
@@ -62,7 +62,7 @@ public struct OriginHandshake {
         let key = SessionKey(
             host: ExactText(origin.hostText), isProxy: origin.isProxy, port: origin.port, terms: terms,
             policy: policy.number)
-        // A connection apart leaves no session to others.
+        // A connection apart from the others leaves no session to them.
         let mayResume = resuming && own == nil && choice.mayResume && identities?.isApart(origin) != true
         var refusal: Refusal?
         let started = requester.loop.nanoseconds
@@ -108,7 +108,7 @@ public struct OriginHandshake {
 
     // MARK: - Our certificate
 
-    /// The files of certificates that are on hold are read again first.
+    /// Makes the choice. Reads the files of parked certificates again before.
     private func makeChoice() async -> IdentityChoice {
         let loop = requester.loop
         let choice = IdentityChoice(
@@ -123,7 +123,7 @@ public struct OriginHandshake {
         return choice
     }
 
-    /// What the client is told about a handshake that failed.
+    /// The client's answer after a failed handshake.
     private func refusal(_ error: HandshakeError, _ choice: IdentityChoice) -> Refusal {
         let usual = Refusal(error, host: origin.hostText, port: origin.port)
         guard own == nil, choice.challenge != nil else { return usual }
@@ -137,7 +137,7 @@ public struct OriginHandshake {
         }
     }
 
-    /// Takes note of a refusal in the journal.
+    /// Records a refusal in the journal.
     private func noted(_ refusal: Refusal, _ choice: IdentityChoice) -> Refusal {
         choice.hasNews = false
         let report = IdentityReport(choice).note(.cancelled, at: requester.loop.epochMilliseconds)
@@ -166,7 +166,7 @@ public struct OriginHandshake {
         }
     }
 
-    /// The question to an operator that the refusal is, if the rule asks one.
+    /// The question for an operator about the refusal, if the rule asks one.
     private func question(about refused: TrustRefusal, _ evaluation: TrustEvaluation) -> QuestionSubject? {
         let challenge = AuthenticationChallenge(trustOf: origin.authority, findings: refused.findings)
         var subject = delegate.question(about: challenge, by: delegate.rule(for: challenge))
@@ -189,7 +189,8 @@ public struct OriginHandshake {
         }
         let decide = { @Sendable () -> (decision: ServerTrustDecision<VerifiedChain>, refused: TrustEvaluation?) in
             let decision = ServerTrustDecision(evaluate: evaluate) {
-                // A connection whose terms say nothing of exceptions would outlive the one that it was trusted by.
+                // A connection whose terms do not include exceptions would outlive the exception that it was trusted
+                // by.
                 guard hasExceptions else { return [] }
                 return storage.trustExceptions(for: host, port: port).holding(on: Day(epochSeconds: now))
             } ask: { findings in

@@ -7,32 +7,33 @@ import PAC
 import Rules
 import Telemetry
 
-/// The servers of one loop that requests ask for, and where those requests go: by scheme, host and port, found without
-/// making a key. An entry is found by the canonical spelling of its host, in any case; an address that is spelled otherwise is
+/// The servers of one loop and the destinations of requests for them, by scheme, host and port. A search makes no key.
+/// An entry is found by the canonical spelling of its host, in any case. An address that is spelled otherwise is
 /// respelled first.
 ///
-/// A server and its destination are one entry, written whole and forgotten whole. A hash only finds the entry: whose it
-/// is, its own scheme, host and port say.
+/// A server and its destination are one entry, written and removed together. A hash only finds the entry. Its own
+/// scheme, host and port are then compared.
 struct OriginTable {
     private struct Entry {
         let origin: UpstreamServer
-        /// By the rules under which that was asked last.
+        /// The destination by the rules with which it was last asked for.
         let destination: Destination?
 
-        /// Whether forgetting it would leave connections behind that nobody finds.
+        /// Whether removing the entry would leave connections that no request can find.
         var holdsConnections: Bool { origin.holdsConnections || destination?.origin.holdsConnections == true }
     }
 
     private var entries = RecencyMap<UInt64, Entry>()
-    /// The one asked for last: clients make several requests to one server. Its entry is there still.
+    /// The destination asked for last, since clients make several requests to one server. Its entry is still in the
+    /// table.
     private var latest: Destination?
     private let pool: IdlePool
     private var parents: ParentTable
     private let limit: Int
 
     /// - Parameters:
-    ///   - idleLimit: connections kept unused, over all origins.
-    ///   - limit: entries; beyond it the one asked for longest ago is forgotten, unless it has connections.
+    ///   - idleLimit: the limit of idle connections, over all origins.
+    ///   - limit: the limit of entries. Beyond it the least recently used entry is removed, unless it has connections.
     public init(
         idleLimit: Int, tlsAnswers: TLSAnswers = TLSAnswers(stored: MemoryCredentialStorage()),
         metrics: Metrics = Metrics(), parents board: ParentBoard = ParentBoard(), limit: Int = 4096
@@ -44,7 +45,7 @@ struct OriginTable {
 
     public var count: Int { entries.count }
 
-    /// The origin of that scheme, `http`, `https` or `ftp`, that host, in any spelling, and port.
+    /// The origin of that scheme (`http`, `https` or `ftp`), host (in any spelling) and port.
     public mutating func origin(_ scheme: Scheme, host: Span<UInt8>, port: UInt16) -> UpstreamServer {
         let hash = Self.hash(scheme, host, port)
         if let known = entry(hash, scheme, host, port) { return known.origin }
@@ -54,7 +55,7 @@ struct OriginTable {
         return origin
     }
 
-    /// Where requests for that server go by these rules; the server as in `origin`.
+    /// The destination of requests for that server by these rules; the server as in `origin`.
     public mutating func destination(_ scheme: Scheme, host: Span<UInt8>, port: UInt16, by rules: RuleSet)
         -> Destination
     {
@@ -88,19 +89,19 @@ struct OriginTable {
             upgrade: UpgradedOrigin(host: host, clientPort: origin.port, originPort: port), hops: hops, by: rules)
     }
 
-    /// As `ParentTable`.
+    /// The ways to a host, as in `ParentTable`.
     public mutating func hops(of parentList: ParentList, to host: Span<UInt8>, found: [String: [PACWay]]) -> [Hop] {
         parents.hops(of: parentList, to: host, found: found)
     }
 
-    /// Closes the connections that rest, those of clients that are logged in on them too.
+    /// Closes the idle connections, also those on which clients are logged in.
     func closeIdle() { pool.closeAll() }
 
-    /// Closes those that have rested longest.
-    /// - Returns: how many there were.
+    /// Closes the longest idle connections.
+    /// - Returns: the number of closed connections.
     public func closeOldest(_ count: Int) -> Int { pool.closeOldest(count) }
 
-    /// Closes those that nobody can use any more since a certificate has changed.
+    /// Closes the connections that no request can use since a certificate has changed.
     public func closeOutdated() { pool.closeOutdated() }
 
     private mutating func entry(_ hash: UInt64, _ scheme: Scheme, _ host: Span<UInt8>, _ port: UInt16) -> Entry? {
@@ -108,13 +109,13 @@ struct OriginTable {
         return entry
     }
 
-    /// Takes the place of what has the same hash: the same server's older entry, or once in a lifetime another's.
+    /// Replaces the entry with this hash: the server's older entry or, very rarely, another server's.
     private mutating func put(_ entry: Entry, _ hash: UInt64) {
         if !entries.contains(hash) { makeRoom() }
         entries.put(entry, for: hash)
     }
 
-    /// Entries with connections are passed over, and there are as many of those as there may be connections.
+    /// Skips entries with connections. There are at most as many of those as there may be connections.
     private mutating func makeRoom() {
         latest = nil
         for _ in 0..<Self.stepsForRoom {
@@ -123,7 +124,7 @@ struct OriginTable {
         }
     }
 
-    /// More than one, so that a table which had to grow shrinks again.
+    /// The entries inspected when room is needed: several, so that a table that had to grow shrinks again.
     private static let stepsForRoom = 4
 
     private static func hash(_ scheme: Scheme, _ host: Span<UInt8>, _ port: UInt16) -> UInt64 {

@@ -1,9 +1,9 @@
 import TLS
 
-/// The difference of a request that no client asks for, to a server that the rule file itself names: its route says
-/// the way, but `deny` and `egress`, which keep clients from servers, have no say about it.
+/// An internal request, to a server that the rule file itself names. Its route applies. `deny` and `egress`, which keep
+/// clients from servers, do not.
 public struct OwnRequest {
-    /// The certificate for a server that asks for one; no rule about certificates is asked.
+    /// The certificate for a server that asks for one. No rule about certificates applies.
     public let identity: Identity?
 
     public init(identity: Identity?) {

@@ -4,7 +4,7 @@ import PAC
 import Rules
 import Telemetry
 
-/// The parents of one loop. They outlive a reload, with what is known of their health.
+/// The parents of one loop, with their health. They outlive a reload.
 struct ParentTable {
     private struct Key: Hashable {
         let name: String
@@ -12,9 +12,9 @@ struct ParentTable {
         let mayHaveCredentials: Bool
     }
 
-    /// Those of the rule file.
+    /// The parents of the rule file.
     private var configured: [Key: Parent] = [:]
-    /// Those that PAC files name, which may be another one for every host.
+    /// The parents that PAC files name. A PAC file may name another one for every host.
     private var found = RecencyMap<Key, Parent>()
     private let pool: IdlePool
     private let board: ParentBoard
@@ -22,14 +22,14 @@ struct ParentTable {
 
     /// - Parameters:
     ///   - board: gets the figures of each parent.
-    ///   - limit: parents of PAC files; beyond it the one that was named longest ago is forgotten.
+    ///   - limit: the limit of parents from PAC files. Beyond it the least recently named one is removed.
     public init(pool: IdlePool, board: ParentBoard = ParentBoard(), limit: Int = 1024) {
         self.pool = pool
         self.board = board
         self.limit = limit
     }
 
-    /// The ways to a host that a route names, the first that works first. Empty: directly. Those that a PAC file says are
+    /// The ways to a host that a route names, the first that works first. Empty: directly. Ways from PAC files are
     /// missing.
     public mutating func hops(of parentList: ParentList?, to host: Span<UInt8>) -> [Hop] {
         guard let parentList else { return [] }
@@ -42,9 +42,9 @@ struct ParentTable {
         return hops
     }
 
-    /// All of them.
+    /// The ways to a host that a route names, with those of PAC files.
     ///
-    /// - Parameter found: what PAC files say, by their parent's name.
+    ///  - Parameter found: the ways of PAC files, by the name of their parent.
     public mutating func hops(of parentList: ParentList, to host: Span<UInt8>, found: [String: [PACWay]]) -> [Hop] {
         var hops: [Hop] = []
         for hop in parentList.hops {

@@ -4,7 +4,7 @@ import Rules
 import Telemetry
 
 extension Refusal {
-    /// The same, said of the connection to a parent.
+    /// Turns the refusal of a connection into one that names the parent.
     public func of(_ parent: Parent) -> Refusal {
         var refusal = self
         refusal.sentence = "\(parent.origin.title) cannot be used: \(sentence)"
@@ -12,12 +12,12 @@ extension Refusal {
         return refusal
     }
 
-    /// A parent's challenge that is ours to answer, and was not. The client must not see it: it would answer for itself,
-    /// and we could not pass that on.
+    /// The refusal for a parent's challenge that the proxy must answer and could not. The client must not see the
+    /// challenge: it would send its own answer, which the proxy cannot pass on.
     ///
     /// - Parameters:
-    ///   - note: why not, where a rule has a credential for it.
-    ///   - status: that of the response.
+    ///   - note: why the challenge was not answered although a rule has a credential for it.
+    ///   - status: the status of the response.
     public static func unanswered(
         by parent: Parent, challenges: [HeaderChallenge], note: String?,
         _ status: Status = .proxyAuthenticationRequired
@@ -43,7 +43,7 @@ extension Refusal {
         return refusal
     }
 
-    /// A parent's words instead of a tunnel.
+    /// The refusal when a parent answered with an error instead of a tunnel.
     public static func tunnelRefused(by parent: Parent, to origin: UpstreamServer, status: Status) -> Refusal {
         let sentence =
             "\(parent.origin.title) opened no tunnel to \(origin.hostText) port \(origin.port): "
@@ -58,7 +58,7 @@ extension Refusal {
         return refusal
     }
 
-    /// A SOCKS server's words.
+    /// The refusal when a SOCKS server did not connect.
     public static func refused(_ error: SOCKSError, by parent: Parent, to origin: UpstreamServer) -> Refusal {
         let (title, place) = (parent.origin.title, "\(origin.hostText) port \(origin.port)")
         let words = "\(title) did not connect to \(place)"

@@ -6,32 +6,32 @@ import Rules
 import Telemetry
 import Transport
 
-/// The party that asks, as far as it matters to those who carry a request out: a client on its connection, or the proxy
-/// itself.
+/// The party that makes requests, as far as the code that carries them out needs it: a client on its connection, or the
+/// proxy itself.
 ///
 /// Belongs to its loop.
 public final class Requester {
     public let upstreams: Upstreams
-    /// Those of the loop, which each request asks for several times.
+    /// The loop of `upstreams`. Stored, since each request uses it several times.
     public let loop: EventLoop
     public let shared: SharedState
     public let metrics: Metrics
     public let address: IPAddress
-    /// Request bodies come from it, and responses go to it.
+    /// The client's stream. Request bodies come from it, and responses are written to it.
     public let stream: ByteStream
     public let presence = ClientPresence()
-    /// The connections that this client is logged in on, with a credential that is not everybody's.
+    /// The connections on which this client is logged in, with a credential that not every client shares.
     public let logins = HeldConnections(limit: HeldConnections.ofClient)
-    /// The tunnel that the requests come through, which says whom they are for. Nil where each says so itself.
+    /// The tunnel that the requests come through, which names their server. Nil if each request names it.
     public var tunnel: InterceptedTunnel?
-    /// How the client shows that it has left.
+    /// The sign that shows that the client has left.
     public var sign = Departure.reset
-    /// The observer that carries requests on by the events of their channels; nil while a task does, and at its end.
+    /// The observer that advances requests by the events of their channels; nil while a task does, and at its end.
     public var observer: (any ChannelObserver)?
-    /// The logins of the connection that the request in hand is sent on: at the origin, and at a parent.
+    /// The login of the origin's connection that carries the current request. `parentLogin` is the one at a parent.
     private var originLogin: ConnectionLogin?
     private var parentLogin: ConnectionLogin?
-    /// The user who asked last, where each request says so itself.
+    /// The user of the last request, if each request names its user.
     private var lastUser: String?
 
     public init(_ stream: ByteStream, at address: IPAddress, over upstreams: Upstreams) {
@@ -43,8 +43,8 @@ public final class Requester {
         self.stream = stream
     }
 
-    /// The proxy itself, for a request of its own: rules that speak of clients see one at 127.0.0.1. Its maker ends it by
-    /// `closeOwn`.
+    /// Creates the requester of internal requests. Rules that depend on clients see a client at 127.0.0.1. The caller
+    /// ends it by `closeOwn`.
     public convenience init(ofOwn upstreams: Upstreams) throws(IOError) {
         let stream = ByteStream(try BlockingSocket.pair(on: upstreams.loop).loop)
         self.init(stream, at: IPAddress(v4: 0x7F00_0001), over: upstreams)
@@ -55,26 +55,26 @@ public final class Requester {
         logins.closeAll()
     }
 
-    /// The wake-up of the tasks that carry the requests out.
+    /// The wake-up of the tasks that carry out the requests.
     public var wakeup: Wakeup { presence.wakeup }
 
-    /// Where its requests for that scheme, host, in any case, and port go by that policy.
+    /// The destination of requests for that scheme, host (in any case) and port by that policy.
     public func destination(_ scheme: Scheme, host: Span<UInt8>, port: UInt16, by policy: Policy) -> Destination {
         upstreams.destination(scheme, host: host, port: port, by: policy.rules)
     }
 
-    /// From now on the events of that connection carry the request on, or wake the task that does.
+    /// Makes the events of that connection advance the request, or wake its task.
     public func hear(_ upstream: ByteStream) {
         if let observer { return upstream.rest(telling: observer) }
         upstream.forgetObserver()
         upstream.wakeup = wakeup
     }
 
-    /// Whether the client knows that it speaks to a proxy.
+    /// Whether the client knows that it uses a proxy.
     public var isProxy: Bool { tunnel == nil }
 
-    /// The request in hand is that user's. A connection may bring those of several, as when another proxy stands before
-    /// this one, and none of them is to go out where another has logged in without a rule.
+    /// Notes the user of the current request. A connection may carry requests of several users, for instance from
+    /// another proxy. No request may use a connection on which another user logged in without a rule.
     public func isUsed(by user: String) {
         if let lastUser, !lastUser.utf8.elementsEqual(user.utf8) { logins.closeOwn() }
         lastUser = user
@@ -82,8 +82,8 @@ public final class Requester {
 
     // MARK: - Connections with a login
 
-    /// The connection on which exactly these versions of credentials are logged in: the client's own, or one that serves all
-    /// clients.
+    /// Takes a kept connection on which exactly these versions of credentials are logged in: the client's own, or one
+    /// that serves all clients.
     public func takeLogin(_ wanted: HeldConnections.Wanted) -> OriginConnection? {
         var connection = logins.isEmpty ? nil : logins.take(wanted)
         if connection == nil, wanted.isOfCredential { connection = upstreams.logins.take(wanted) }
@@ -92,40 +92,40 @@ public final class Requester {
         return connection
     }
 
-    /// Whether there may be one for `takeLogin`.
+    /// Whether `takeLogin` could find a connection.
     public var mayHoldLogins: Bool { !logins.isEmpty || !upstreams.logins.isEmpty }
 
-    /// Whether there is one.
+    /// Whether a connection with this login is kept.
     public func holdsLogin(_ version: CredentialVersion, to server: UpstreamServer) -> Bool {
         logins.holds(version, to: server) || upstreams.logins.holds(version, to: server)
     }
 
-    /// Keeps the connection for a later request of those that it may serve, or closes it.
+    /// Keeps the connection for a later request that may use it, or closes it.
     ///
-    /// - Parameter limit: milliseconds until it is closed unused.
+    /// - Parameter limit: milliseconds until an unused connection is closed.
     public func keep(_ connection: OriginConnection, for limit: Int) {
         (connection.isShared ? upstreams.logins : logins).keep(connection, for: limit)
     }
 
-    /// From now on the request in hand depends on the login.
+    /// Notes that the current request depends on the login.
     public func begin(_ login: ConnectionLogin) {
         if login.origin.isProxy { parentLogin = login } else { originLogin = login }
     }
 
-    /// The request in hand is over.
+    /// Forgets the logins when the current request is over.
     public func forgetLogins() {
         originLogin.forget()
         parentLogin.forget()
     }
 
-    /// Closes the client's connections that have had their time. One that serves a request at this moment closes after it.
+    /// Closes the client's connections that the retirement names. One that serves a request now closes after it.
     public func retire(_ retirement: Retirement) {
         logins.retire(retirement)
         guard case .logins(let name, let version) = retirement else { return }
         for login in [originLogin, parentLogin] where login?.isOf(name, but: version) == true { login?.retire() }
     }
 
-    /// - Parameter trace: of the request that it is for.
+    /// - Parameter trace: the trace of the request that needs the connection.
     public func dialer(for policy: Policy, in trace: RequestTrace? = nil) -> Dialer {
         Dialer(
             network: upstreams.network, policy: policy, own: shared.ownListeners, loop: loop, wakeup: wakeup,
@@ -143,22 +143,23 @@ public final class Requester {
 
     /// The signs that the client has left.
     public enum Departure {
-        /// Nothing: its bytes are a tunnel's, or its answer is complete.
+        /// No sign counts: its bytes belong to a tunnel, or its response is complete.
         case none
-        /// That its connection is gone. What it ends in order is found by reading.
+        /// The connection was reset. An orderly close is noticed when reading.
         case reset
-        /// Also that it ends its side, since its request is there. Some tools do so and read on: those that speak HTTP/1.0, or
-        /// say that this is their last request.
+        /// The client closed its side, or the connection was reset. Some tools close their side and still read: those
+        /// that speak HTTP/1.0, or say that this is their last request.
         case end
     }
 }
 
-/// Whether a session's client is still there, and what ends when it is not: the task that carries its request out, with
-/// every wait of that task.
+/// Whether a session's client is still connected. When it has left, the task of its request and all waits of that task
+/// end.
 ///
-/// A request that is judged for all goes on until it is judged, though not for long. A server counts a wrong password whether
-/// or not anybody reads its answer: if each client that leaves early sent it again, the account would be locked. And of a login
-/// that begins a session at the server there is one for all who wait.
+/// If other requests wait for the verdict on this request's answer, it continues until the verdict, for a limited time.
+/// A server counts a wrong password whether or not a client reads the answer. If each client that leaves early sent the
+/// password again, the account would be locked. A login that begins a session at the server also serves all requests
+/// that wait.
 ///
 /// Belongs to its loop.
 public final class ClientPresence {
@@ -166,48 +167,49 @@ public final class ClientPresence {
     public let wakeup = Wakeup()
     public private(set) var hasLeft = false
     private var task: Task<Void, Never>?
-    /// The leases and attempts of a request whose answer is on its way, at the origin or at a parent. They end with the verdict.
+    /// The lease or attempt of an answer whose verdict is awaited, at the origin or at a parent. It ends with the
+    /// verdict.
     private weak var trial: AnyObject?
     private weak var laterTrial: AnyObject?
-    /// Whether the others who wait are served by what this request does, and not only by what it learns.
+    /// Whether this request logs in for the others that wait, so that its end would leave them without a session.
     private var isLoggingIn = false
     private var alarm: Alarm?
 
-    /// Whether nothing of the client's request is continued.
+    /// Whether the request was given up.
     public var isOver: Bool { wakeup.isCancelled }
 
-    /// Whether the request is to go on, for its client or for others.
+    /// Whether the request continues, for its client or for others.
     public var isWanted: Bool { !isOver && (!hasLeft || trial != nil || laterTrial != nil) }
 
-    /// The session's request is carried out by this task.
+    /// Sets the task that carries out the session's request.
     public func begin(_ task: Task<Void, Never>) {
         self.task = task
         isLoggingIn = false
     }
 
-    /// The task is done. What it was made of need not outlive it.
+    /// Forgets the finished task, so that its memory is freed.
     public func finish() { task = nil }
 
-    /// The request sends an answer that decides for all who wait.
+    /// Notes that the request sends an answer whose verdict others wait for.
     public func beginTrial(_ trial: AnyObject) {
         if self.trial == nil || self.trial === trial { self.trial = trial } else { laterTrial = trial }
     }
 
-    /// The request begins a session at the server, for all who wait for one.
+    /// Notes that the request begins a session at the server, for all that wait for one.
     public func beginLogin(_ lease: Lease) {
         beginTrial(lease)
         isLoggingIn = true
     }
 
-    /// The client has left.
+    /// Handles the client's departure.
     ///
-    /// - Parameter limit: milliseconds until the verdict, where one is awaited.
+    ///  - Parameter limit: milliseconds until a pending verdict must have come.
     public func leave(awaitingVerdict limit: Int, on loop: EventLoop) {
         guard !hasLeft else { return }
         hasLeft = true
         guard isWanted else { return end() }
         if !isLoggingIn {
-            // The next may try; what this one learns counts all the same.
+            // The next request may try. The verdict on this one counts nevertheless.
             for trial in [trial, laterTrial] {
                 (trial as? Lease)?.release()
                 (trial as? Attempt)?.handOver()

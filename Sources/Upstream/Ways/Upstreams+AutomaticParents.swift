@@ -6,14 +6,14 @@ import Model
 import PAC
 import Rules
 
-/// Parents that a PAC file names.
+/// Parents from a PAC file.
 extension Upstreams {
-    /// Milliseconds for which a loop goes by what a PAC file said.
+    /// The milliseconds for which a loop reuses the result of a PAC file.
     private static let keptFor: UInt64 = 30_000
 
-    /// Sees to it that the destination knows its ways.
+    /// Finds the ways of the destination if they are not known.
     ///
-    /// - Throws: when nothing names one: what is meant to go through a parent does not go without.
+    ///  - Throws: if no way is found. A request that needs a parent is never sent without one.
     public func renewWays(
         to destination: Destination, by policy: Policy, for client: WaitingClient
     ) async throws(ExchangeFailure) {
@@ -51,7 +51,7 @@ extension Upstreams {
 }
 
 extension Configuration.Parent {
-    /// The server that a PAC file's way names; nil for the direct one.
+    /// The server that a PAC file's result names; nil for `DIRECT`.
     public static func server(of way: PACWay) -> Server? {
         guard case .proxy(let scheme, let host, let port) = way else { return nil }
         let spoken: Scheme =

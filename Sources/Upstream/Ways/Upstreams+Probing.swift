@@ -2,15 +2,15 @@ import IO
 import Rules
 import Transport
 
-/// A parent that failed is tried again without a request that waits for it.
+/// Tries a failed parent again, so that no request has to wait for it.
 extension Upstreams {
-    /// No connection to the parent could be made, for the reason that the sentence says. That others fail which were under
-    /// way says nothing new.
+    /// Records that a connection to the parent failed, for the reason in the sentence. Further failures of connections
+    /// that were already in progress change nothing.
     public func failed(_ parent: Parent, because reason: String) {
         if parent.health == .working { probe(parent, because: reason) }
     }
 
-    /// Looks at the parent after a pause, and again and again until it works.
+    /// Checks the parent after a pause, again and again until it works.
     private func probe(_ parent: Parent, because reason: String) {
         let pause = parent.failed(because: reason, at: loop.epochMilliseconds)
         let alarm =
@@ -29,7 +29,7 @@ extension Upstreams {
             parent.isFound
             ? policy.automaticParents[parent.name] != nil
             : policy.rules.configuration.parents.contains { $0.servers.contains(parent.server) }
-        // A parent of rules that are gone is forgotten; should they come back, it is tried.
+        // A parent of older rules is not checked any longer. If the rules name it again, it is tried.
         guard isWanted, !isDraining else { return parent.worked() }
         let dialer = Dialer(
             network: network, policy: policy, own: shared.ownListeners, loop: loop, wakeup: Wakeup(), metrics: metrics)

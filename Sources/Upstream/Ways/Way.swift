@@ -1,7 +1,8 @@
-/// How one request reaches its origin.
+/// The way of one request to its origin.
 public enum Way {
     case direct
-    /// A parent that speaks HTTP makes the request itself: it gets it in absolute-form (RFC 9112 section 3.2.2).
+    /// A parent that speaks HTTP makes the request itself. It gets the request in absolute-form (RFC 9112 section
+    /// 3.2.2).
     case relayed(Parent)
     /// A parent passes a connection through.
     case tunnelled(Parent)
@@ -18,6 +19,6 @@ public enum Way {
         if case .relayed(let parent) = self { parent } else { nil }
     }
 
-    /// Whom the connection is made to, as far as its bytes tell.
+    /// The server at the other end of the connection: the relaying parent, or the origin.
     public func peer(of origin: UpstreamServer) -> UpstreamServer { relay?.origin ?? origin }
 }

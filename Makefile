@@ -30,7 +30,7 @@ SEED = 1
 # through the proxy a thousand handshakes to each side and ten thousand intercepted requests.
 SANITIZED = ^TLSTests\.|TLSEnduranceTests
 
-.PHONY: help run build install deb host images test mutants screenshots sanitize lint fuzz bench clean swift
+.PHONY: help run build install deb release release-images host images test mutants screenshots sanitize lint fuzz bench clean swift
 
 help:
 	@echo 'make run          build the release and start the proxy with proxy.conf, or else with proxy.conf.example'
@@ -45,6 +45,8 @@ help:
 	@echo 'make build        the release binary, .build/release/attache'
 	@echo 'make install      the release, its man pages, completions and systemd unit, below DESTDIR and PREFIX (/usr/local)'
 	@echo 'make deb          a package for Debian, .build/attache_VERSION_ARCHITECTURE.deb'
+	@echo 'make release      tarball, package, bill of materials and their sums, into .build/release-files'
+	@echo 'make release-images  both images of the Dockerfile as OCI archives, by podman, into the same folder'
 	@echo 'make host         that package in a fresh Debian 12: installed, started, asked, reloaded, stopped, purged'
 	@echo 'make images       both images of the Dockerfile, built and run by podman, as root; needs no registry'
 	@echo 'make clean        remove .build'
@@ -71,6 +73,15 @@ install:
 deb: build
 	@echo 'Building the package'
 	@sh $(PACKAGING)/Debian/build .build/release/attache .build
+
+# The paths of this folder would make other bytes of the program in another folder.
+release: RELEASE += -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=.
+release: build
+	@echo 'Making the files of the release'
+	@sh $(PACKAGING)/release .build/release/attache .build/release-files
+
+release-images:
+	@sh $(PACKAGING)/images .build/release-files
 
 # A machine that cannot run a container is told so, and nothing fails.
 images: swift

@@ -77,6 +77,28 @@ struct PackageTests {
         #expect(bill.output.contains(#""relationshipType": "DYNAMIC_LINK", "relatedSpdxElement": "SPDXRef-deb-libc6""#))
     }
 
+    @Test func `a release has the same bytes at any time and in any folder, and its program runs`() throws {
+        let folder = Scratch.folder("release")
+        let packaging = "\(Self.sources)/Sources/attache/Packaging"
+        let environment = ["COMPRESSION": "none", "SOURCE_DATE_EPOCH": "1767225600"]
+        let sums = try ["first", "second"].map { name in
+            let release = try Finished.run(
+                "sh", ["\(packaging)/release", AttacheBinary.path, "\(folder)/\(name)"], environment: environment,
+                seconds: 300)
+            #expect(release.succeeded && release.errorOutput.isEmpty, "\(release)")
+            return Scratch.read("\(folder)/\(name)/SHA256SUMS")
+        }
+        #expect(sums[0] == sums[1] && sums[0].split(separator: "\n").count == 3, "\(sums)")
+        let archive = try #require(sums[0].split(separator: " ").first { $0.contains(".tar.gz") }).split(
+            separator: "\n")[0]
+        #expect(try Finished.run("tar", ["-xzf", "\(folder)/first/\(archive)", "-C", folder]).succeeded)
+        let top = "\(folder)/\(archive.dropLast(".tar.gz".count))"
+        let version = try Finished.run("\(top)/attache", ["version"])
+        #expect(version.output.hasPrefix("attache "), "\(version)")
+        let check = try Finished.run("\(top)/attache", ["check", "\(top)/proxy.conf.example"])
+        #expect(check.succeeded, "\(check)")
+    }
+
     @Test func `an installation keeps the rule file that is there`() throws {
         let folder = Scratch.folder("install")
         mkdir("\(folder)/etc", 0o755)

@@ -148,9 +148,11 @@ let package = Package(
     products: [.executable(name: "attache", targets: ["attache"])],
     targets: [
         // Layer 0: C libraries of the distribution; a module map, and a shim only where C has macros or varargs. CScan is
-        // ours: searches with the vector unit, whose types Swift 6.3 compiles to loops over their lanes.
+        // ours: searches with the vector unit, whose types Swift 6.3 compiles to loops over their lanes;
+        // CBlocks as well: OpenSSL allocates by it.
         .target(name: "CLinux"),
         .target(name: "CScan"),
+        .target(name: "CBlocks"),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CCares", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
@@ -166,7 +168,7 @@ let package = Package(
 
         // Layer 1: buffers, cursors, encodings.
         .target(
-            name: "Bytes", dependencies: ["CScan"],
+            name: "Bytes", dependencies: ["CBlocks", "CScan"],
             swiftSettings: house + [.enableExperimentalFeature("Lifetimes")]),
 
         // Layer 2: one concern each; HTTP and Model, the words that several targets share, are pure.

@@ -1,3 +1,4 @@
+import CBlocks
 import Glibc
 
 /// A contiguous buffer with a read and a write position: what a socket fills and a parser eats.
@@ -12,10 +13,10 @@ public final class ByteBuffer {
 
     public init(capacity: Int) {
         self.capacity = max(capacity, 64)
-        base = .allocate(byteCount: self.capacity, alignment: 16)
+        base = blocks_demand(self.capacity)
     }
 
-    deinit { base.deallocate() }
+    deinit { blocks_free(base) }
 
     /// The bytes between the reader and the writer. Valid until the buffer is next changed.
     public var readable: Span<UInt8> {
@@ -51,6 +52,14 @@ public final class ByteBuffer {
         (writer, other.writer) = (other.writer, writer)
     }
 
+    /// Gives up the memory that its bytes do not need.
+    public func shrink() {
+        guard capacity > max(count, 64) else { return }
+        let smaller = ByteBuffer(capacity: count)
+        smaller.append(readable)
+        swapContents(with: smaller)
+    }
+
     /// Drops everything after the first `count` readable bytes.
     public func truncate(to count: Int) {
         precondition(count >= 0 && count <= writer - reader, "truncate beyond what is readable")
@@ -84,9 +93,9 @@ public final class ByteBuffer {
             memmove(base, base.advanced(by: reader), held)
         } else {
             let larger = max(capacity * 2, held + count)
-            let moved = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
+            let moved = blocks_demand(larger)
             memcpy(moved, base.advanced(by: reader), held)
-            base.deallocate()
+            blocks_free(base)
             base = moved
             capacity = larger
         }

@@ -2,6 +2,7 @@
 #include "CLinux.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -118,3 +119,11 @@ int linux_spawn_close_from(posix_spawn_file_actions_t *actions, int descriptor) 
 int linux_set_dumpable(bool dumpable) {
     return prctl(PR_SET_DUMPABLE, dumpable ? 1L : 0L, 0L, 0L, 0L) == 0 ? 0 : -errno;
 }
+
+void linux_measure_heaps(size_t *used, size_t *unused) {
+    struct mallinfo2 all = mallinfo2();
+    *used = all.uordblks;
+    *unused = all.fordblks;
+}
+
+void linux_trim_heaps(void) { (void)malloc_trim(0); }

@@ -127,6 +127,7 @@ public final class Exchange {
     func lendBuffers(to pool: BufferPool) {
         borrower = pool
         for buffer in [inbound, outbound, upstream.inbound] { pool.reclaim(from: buffer) }
+        headBytes.shrink()
     }
 
     /// Takes it back, to read on or for the next request.

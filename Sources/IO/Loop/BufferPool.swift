@@ -9,7 +9,7 @@ public final class BufferPool {
 
     private var regularFree: [ByteBuffer] = []
     private var largeFree: [ByteBuffer] = []
-    private static let keptRegular = 64
+    private static let keptRegular = 32
     private static let keptLarge = 32
 
     init() {

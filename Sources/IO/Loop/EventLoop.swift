@@ -125,6 +125,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     private func run() {
         linux_set_current_loop(Unmanaged.passUnretained(self).toOpaque())
+        BlockMemory.keep()
         served.began = Self.systemTime()
         while true {
             runDue()

@@ -4,6 +4,7 @@ import IO
 import Proxy
 import Rules
 import Synchronization
+import TLS
 import Upstream
 
 /// `attache run`: serves until it is told to stop.
@@ -19,10 +20,13 @@ struct RunCommand {
     /// a second.
     private static let (refreshInterval, steps) = (1000, 2)
 
+    private static let heap = Mutex(HeapTrim())
+
     /// For what is left to do when the clients are gone.
     private static let margin = Duration.seconds(5)
 
     func run() -> Int32 {
+        TLSMemory.share()
         Signals.block()
         PassedSockets.take()
         let watch = watches ? RuleFileWatch(configuration) : nil
@@ -101,6 +105,7 @@ struct RunCommand {
     ///
     /// - Parameter look: looks at the files of secrets between two steps.
     private func next(_ look: () -> Void) -> Signals.Event {
+        Self.heap.withLock { _ = $0.run() }
         for step in 1...Self.steps {
             let event = Signals.next(within: Self.refreshInterval / Self.steps)
             if event != .quiet || step == Self.steps { return event }

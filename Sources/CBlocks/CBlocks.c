@@ -1,0 +1,135 @@
+#define _GNU_SOURCE
+#include "CBlocks.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+// Blocks lie one behind the other in a range of addresses of their own. The smallest size is that of the buffers for a head
+// or a record, the largest that of OpenSSL's for a message of a handshake.
+enum {
+    smallest = 16 * 1024,
+    block_size = 24 * 1024,
+    block_count = 16 * 1024,
+    /// Blocks that are made usable at once.
+    step = 64,
+    /// Free blocks that a thread keeps with their memory.
+    kept_count = 16,
+};
+
+static const size_t range_size = (size_t)block_size * block_count;
+
+/// Its first address; NULL before `blocks_keep`, and where the system gave no range.
+static _Atomic(char *) range;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/// The free blocks that have no memory: the number of the first, from 1, and behind each that of the next; 0 ends the list.
+static uint16_t first_free;
+static uint16_t next_free[block_count];
+/// How many blocks were ever given out.
+static int made;
+
+static __thread bool keeps;
+static __thread int kept;
+static __thread void *kept_blocks[kept_count];
+
+_Static_assert(block_count <= UINT16_MAX, "a block's number fits in its list");
+
+// Where a page does not fit in a block, giving one back would take memory of its neighbour.
+static void reserve_range(void) {
+    if (block_size % sysconf(_SC_PAGESIZE) != 0) return;
+    void *start = mmap(NULL, range_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (start == MAP_FAILED) return;
+    // A huge page would have memory for 85 blocks of which one is used.
+    (void)madvise(start, range_size, MADV_NOHUGEPAGE);
+    atomic_store_explicit(&range, start, memory_order_release);
+}
+
+void blocks_keep(void) {
+    pthread_once(&once, reserve_range);
+    keeps = atomic_load_explicit(&range, memory_order_acquire) != NULL;
+}
+
+static bool is_block(const void *memory) {
+    const char *start = atomic_load_explicit(&range, memory_order_relaxed);
+    return start != NULL && (size_t)((const char *)memory - start) < range_size;
+}
+
+static bool fits(size_t size) { return size >= smallest && size <= block_size; }
+
+static void *take_shared(void) {
+    char *start = atomic_load_explicit(&range, memory_order_relaxed);
+    void *block = NULL;
+    pthread_mutex_lock(&lock);
+    if (first_free != 0) {
+        int place = first_free - 1;
+        first_free = next_free[place];
+        block = start + (size_t)place * block_size;
+    } else if (made < block_count) {
+        char *fresh = start + (size_t)made * block_size;
+        bool isUsable = made % step != 0 || mprotect(fresh, (size_t)step * block_size, PROT_READ | PROT_WRITE) == 0;
+        if (isUsable) {
+            block = fresh;
+            made++;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return block;
+}
+
+static void give_block(void *block) {
+    if (keeps && kept < kept_count) {
+        kept_blocks[kept++] = block;
+        return;
+    }
+    (void)madvise(block, block_size, MADV_DONTNEED);
+    const char *start = atomic_load_explicit(&range, memory_order_relaxed);
+    int place = (int)((size_t)((char *)block - start) / block_size);
+    pthread_mutex_lock(&lock);
+    next_free[place] = first_free;
+    first_free = (uint16_t)(place + 1);
+    pthread_mutex_unlock(&lock);
+}
+
+void *blocks_allocate(size_t size) {
+    if (keeps && fits(size)) {
+        void *block = kept > 0 ? kept_blocks[--kept] : take_shared();
+        if (block != NULL) return block;
+    }
+    return size == 0 ? NULL : malloc(size);
+}
+
+void blocks_free(void *memory) {
+    if (is_block(memory)) {
+        give_block(memory);
+    } else {
+        free(memory);
+    }
+}
+
+void *blocks_reallocate(void *memory, size_t size) {
+    if (memory == NULL) return blocks_allocate(size);
+    if (size == 0) {
+        blocks_free(memory);
+        return NULL;
+    }
+    if (!is_block(memory)) return realloc(memory, size);
+    if (fits(size)) return memory;
+    void *moved = malloc(size);
+    if (moved == NULL) return NULL;
+    memcpy(moved, memory, size < block_size ? size : block_size);
+    give_block(memory);
+    return moved;
+}
+
+void *blocks_demand(size_t size) {
+    void *memory = blocks_allocate(size);
+    if (memory == NULL) abort();
+    return memory;
+}

@@ -1,0 +1,27 @@
+import CLinux
+
+/// Returns free heap memory to the system after a peak.
+///
+/// Many handshakes at once need several times what the connections keep. `malloc` itself returns only what is free at the end
+/// of a heap, behind what the connections keep. To be called at intervals, not on a loop.
+public struct HeapTrim: Sendable {
+    /// The bytes that were free after the latest trim, or fewer where they were used since.
+    private var settled = 0
+    /// The least that is worth the trim: bytes, and the part of what is in use that one of these is.
+    private static let (least, share) = (1 << 20, 8)
+
+    public init() {}
+
+    /// Trims the heaps if much more is free than after the latest trim.
+    /// - Returns: whether it did.
+    @discardableResult
+    public mutating func run() -> Bool {
+        var (used, free) = (0, 0)
+        linux_measure_heaps(&used, &free)
+        settled = min(settled, free)
+        guard free - settled >= max(Self.least, used / Self.share) else { return false }
+        linux_trim_heaps()
+        settled = free
+        return true
+    }
+}

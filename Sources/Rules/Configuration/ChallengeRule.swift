@@ -2,7 +2,6 @@ import Model
 
 extension Configuration {
     /// `challenge ["name"] { … }`: predicates, one answer, modifiers. An empty list and nil mean: said nothing.
-    /// Values of one predicate are alternatives; all predicates must hold.
     public struct ChallengeRule: Sendable, Equatable {
         public enum Action: Sendable, Equatable {
             /// The names of credentials that exist: the first, and where it was refused the next. At least one.
@@ -40,18 +39,7 @@ extension Configuration {
             case no
         }
 
-        public var hosts: [HostPattern] = []
-        public var ports: PortSet?
-        public var protocols: [NetworkProtocol] = []
-        public var realms: [TextPattern] = []
-        public var methods: MethodSet?
-        public var isProxy: Bool?
-        public var isSecure: Bool?
-        public var clients: [ClientPattern] = []
-        public var issuers: [TextPattern] = []
-        public var findings: [FindingWord] = []
-        public var failures: ClosedRange<Int>?
-
+        var predicates = Predicates()
         public var action = Action.performDefault
         /// Answers of one credential in a request, with the refusals before them that `failures` asks for.
         public var attempts = 1
@@ -81,16 +69,25 @@ extension Configuration {
         /// The methods the rule speaks of: those it says and can answer. When it says none, those of a response, or
         /// what the answer and the other predicates imply.
         var effectiveMethods: MethodSet {
-            var effective = methods ?? (issuers.isEmpty && findings.isEmpty ? .http : .all)
-            if methods == nil, answerTerms?.form != nil { effective = MethodSet(.htmlForm) }
+            let written = predicates.method.written
+            let limits = predicates.said.filter(\.isOfTLS)
+            var effective = written ?? (limits.isEmpty ? .http : .all)
+            if written == nil, answerTerms?.form != nil { effective = MethodSet(.htmlForm) }
             switch action {
             case .use: effective = abilities.reduce(into: []) { $0.formUnion(meant($1, among: effective)) }
             case .trust: effective = MethodSet(.serverTrust)
             case .performDefault, .reject, .cancel, .ask: break
             }
-            if !issuers.isEmpty { effective.formIntersection(MethodSet(.clientCertificate)) }
-            if !findings.isEmpty { effective.formIntersection(MethodSet(.serverTrust)) }
-            return effective
+            return limits.reduce(effective) { $0.intersection($1.methods) }
+        }
+
+        /// The predicates, with the methods that the rule is for.
+        var resolved: Predicates {
+            var resolved = predicates
+            resolved.method.effective = effectiveMethods
+            resolved.method.answerable = answerable
+            resolved.method.credentials = names.count
+            return resolved
         }
 
         /// The methods for which the rule means a credential that can answer `ability`.
@@ -100,7 +97,7 @@ extension Configuration {
         }
 
         private func meant(_ ability: MethodSet, among said: MethodSet) -> MethodSet {
-            let isOpen = methods == nil && answerTerms?.form == nil
+            let isOpen = predicates.method.written == nil && answerTerms?.form == nil
             return isOpen ? ability.unnamed : said.intersection(ability)
         }
 
@@ -143,7 +140,7 @@ extension Configuration.ChallengeRule {
     var usualAttempts: Int { max(action == .ask ? 3 : 1, failuresBefore + 1) }
 
     /// The refusals that must come before the rule applies, by its `failures`; far above what a request can have, at most.
-    var failuresBefore: Int { min(failures?.lowerBound ?? 0, 1000) }
+    var failuresBefore: Int { min(predicates.failures.range?.lowerBound ?? 0, 1000) }
 
     /// `retry` where it is not said.
     static let usualRetry = [30_000, 300_000, 1_800_000]
@@ -151,9 +148,18 @@ extension Configuration.ChallengeRule {
     /// The answer in the rule file's words.
     var actionWords: String { action.words }
 
-    static func range(_ failures: ClosedRange<Int>) -> String {
-        if failures.upperBound == .max { return "\(failures.lowerBound) or more" }
-        return failures.count == 1 ? "\(failures.lowerBound)" : "\(failures.lowerBound) to \(failures.upperBound)"
+    /// Whether it says which hosts it is for.
+    public var namesHosts: Bool { predicates.host.isSaid }
+
+    /// Whether its credential goes with every request, and answers no challenge.
+    var waitsForNone: Bool { effectiveMethods == MethodSet(.default) }
+
+    /// Whether it answers a challenge of a response, or makes an end of it.
+    var actsOnChallenge: Bool {
+        switch action {
+        case .use, .cancel, .ask: !effectiveMethods.isDisjoint(with: .http)
+        case .performDefault, .reject, .trust: false
+        }
     }
 }
 
@@ -242,12 +248,6 @@ public final class TrustTerms: Sendable, Hashable {
         self.until = until
     }
 
-    /// Whether the rule applies on that day. Nil, an unknown day, is behind every `until`.
-    public func apply(on today: Day?) -> Bool {
-        guard let until else { return true }
-        return today.map { $0 <= until } ?? false
-    }
-
     public static func == (left: TrustTerms, right: TrustTerms) -> Bool {
         left === right
             || left.allow == right.allow && left.pins == right.pins && left.anchors == right.anchors
@@ -262,5 +262,43 @@ public final class TrustTerms: Sendable, Hashable {
         hasher.combine(hasOnlyItsAnchors)
         hasher.combine(name)
         hasher.combine(until)
+    }
+}
+
+extension TrustTerms {
+    /// The modifiers, as the rule file would say them.
+    var words: [String] {
+        var words: [String] = []
+        if !allow.isEmpty { words.append("allow \(allow)") }
+        words += pins.map { "pin \($0)" }
+        if !anchors.isEmpty {
+            words.append("anchor \(anchors.joined(separator: " "))\(hasOnlyItsAnchors ? " only" : "")")
+        }
+        if let name { words.append("name \(name)") }
+        if let until { words.append("until \(until)") }
+        return words
+    }
+}
+
+extension Configuration.ChallengeRule {
+    /// The values of `retry`.
+    static func retryWords(_ retry: [Int]) -> String {
+        let units = [(3_600_000, "h"), (60_000, "m"), (1000, "s")]
+        let words = retry.map { time in
+            let unit = units.first { time % $0.0 == 0 } ?? (1, "ms")
+            return "\(time / unit.0)\(unit.1)"
+        }
+        return words.isEmpty ? "never" : words.joined(separator: " ")
+    }
+}
+
+extension Configuration.ChallengeRule.Probe {
+    /// The value of `probe`; nil where it is not said.
+    var words: String? {
+        switch self {
+        case .sample: nil
+        case .path(let path): path
+        case .no: "no"
+        }
     }
 }

@@ -174,3 +174,13 @@ extension Configuration {
         public let key: ValueSource?
     }
 }
+
+extension Configuration {
+    /// A copy that sends no credential. It keeps only the rules about servers' certificates.
+    public var withoutCredentials: Configuration {
+        var configuration = self
+        configuration.credentials = []
+        configuration.challenges = challenges.filter { MethodSet(.serverTrust).isSuperset(of: $0.effectiveMethods) }
+        return configuration
+    }
+}

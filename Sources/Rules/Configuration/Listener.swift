@@ -1,5 +1,3 @@
-import Bytes
-
 extension Configuration {
     /// `listen ADDRESS:PORT [tls …]`.
     public struct Listener: Sendable, Equatable {
@@ -29,38 +27,5 @@ extension Configuration {
             self.endpoint = endpoint
             self.tls = tls
         }
-    }
-}
-
-/// An address and a port to listen on.
-public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
-    public let address: IPAddress
-    /// Zero: any free port.
-    public let port: UInt16
-
-    public init(_ address: IPAddress, _ port: UInt16) {
-        self.address = address
-        self.port = port
-    }
-
-    /// `127.0.0.1:3128` or `[::1]:3128`.
-    public init?(_ text: String) {
-        guard let colon = text.utf8.lastIndex(of: .colon) else { return nil }
-        let digits = text[text.index(after: colon)...]
-        guard (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy({ $0.isDigit }), let port = UInt16(digits)
-        else { return nil }
-        var host = text[..<colon]
-        if host.utf8.first == UInt8(ascii: "["), host.utf8.last == UInt8(ascii: "]") {
-            host = host.dropFirst().dropLast()
-            guard host.utf8.contains(.colon) else { return nil }
-        } else if host.utf8.contains(.colon) {
-            return nil
-        }
-        guard let address = IPAddress(host) else { return nil }
-        self.init(address, port)
-    }
-
-    public var description: String {
-        address.family == .v4 ? "\(address):\(port)" : "[\(address)]:\(port)"
     }
 }

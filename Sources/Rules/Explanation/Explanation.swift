@@ -155,7 +155,7 @@ public struct ExplainedHandshake: Sendable, Equatable {
         let rule = ruling?.rule
         return Challenge(
             query: query, ruling: ruling, traces: isKnown ? rules.explain(query) : rules.prospects(query),
-            namesHosts: rules.configuration.challenges.contains { $0.rule === rule && !$0.hosts.isEmpty })
+            namesHosts: rules.configuration.challenges.contains { $0.rule === rule && $0.namesHosts })
     }
 }
 

@@ -12,7 +12,8 @@ extension RuleSet {
                 traces.append(RuleTrace(rule: rule.rule, outcome: .matched))
                 break
             }
-            traces.append(RuleTrace(rule: rule.rule, outcome: .failed(predicate, rule.words(for: predicate, query))))
+            traces.append(
+                RuleTrace(rule: rule.rule, outcome: .failed(predicate, matcher.predicates[predicate].mismatch(query))))
         }
         return traces
     }
@@ -26,14 +27,15 @@ extension RuleSet {
             var query = query
             // A signature, or what else is sent unasked, waits for no challenge whose method could hide it.
             let isSecurityOpen =
-                rule.isSecure != nil && !query.isSecure && !rule.waitsForNone
+                matcher.predicates.secure.isSaid && !query.isSecure && !rule.waitsForNone
                 && rule.preemption != .always
-            if isSecurityOpen { query.isSecure = rule.isSecure == true }
-            if let predicate = matcher.firstMismatch(query, hostMatches: false), predicate.isKnownBeforeChallenge {
-                return RuleTrace(rule: rule.rule, outcome: .failed(predicate, rule.words(for: predicate, query)))
+            if isSecurityOpen { query.isSecure = matcher.predicates.secure.wanted == true }
+            if let predicate = matcher.firstMismatch(query, hostMatches: false), !predicate.type.needsChallenge {
+                return RuleTrace(
+                    rule: rule.rule, outcome: .failed(predicate, matcher.predicates[predicate].mismatch(query)))
             }
-            let condition = rule.openPredicates(isSecurityOpen: isSecurityOpen)
-            return RuleTrace(rule: rule.rule, outcome: .depends("\(rule.answerAndTerms), \(condition)"))
+            let condition = matcher.openPredicates(isSecurityOpen: isSecurityOpen)
+            return RuleTrace(rule: rule.rule, outcome: .depends("\(matcher.answerAndTerms), \(condition)"))
         }
     }
 
@@ -47,7 +49,7 @@ extension RuleSet {
             if let mismatch, mismatch != .realm, mismatch != .failures { continue }
             let answer = rule.action(for: query.method)
             if !answers.contains(answer) { answers.append(answer) }
-            if mismatch == nil, rule.realms.isEmpty, rule.failures == nil { return answers }
+            if mismatch == nil, !matcher.predicates.realm.isSaid, !matcher.predicates.failures.isSaid { return answers }
         }
         if !answers.contains(.performDefault) { answers.append(.performDefault) }
         return answers
@@ -58,7 +60,27 @@ extension ChallengeMatcher {
     /// Whether the rule is of the same side, TLS or responses, as a challenge of that method.
     func speaks(of method: AuthenticationMethod) -> Bool {
         let side = MethodSet.tls.contains(method) ? MethodSet(method) : .http
-        return !rule.effectiveMethods.isDisjoint(with: side)
+        return !predicates.method.effective.isDisjoint(with: side)
+    }
+
+    /// The conditions on a challenge that are left when all that is known of the request fits.
+    func openPredicates(isSecurityOpen: Bool) -> String {
+        var words: [String] = []
+        if isSecurityOpen {
+            words.append("the method \(predicates.secure.wanted == true ? "hides" : "shows") the credential")
+        }
+        words += predicates.said.compactMap { predicates[$0].prospect }
+        if words.isEmpty, MethodSet.tls.isSuperset(of: predicates.method.effective) { return "for every certificate" }
+        if rule.isUse, rule.preemption == .always || rule.waitsForNone {
+            return (rule.placements.map { "in \($0)" } + ["with every request, before any challenge"] + words).joined(
+                separator: ", ")
+        }
+        return words.isEmpty ? "for every challenge" : "if " + words.joined(separator: " and ")
+    }
+
+    /// The answer with the terms of a trust.
+    var answerAndTerms: String {
+        rule.trustTerms.map { "trust (\($0.words.joined(separator: ", ")))" } ?? rule.actionWords
     }
 }
 
@@ -67,7 +89,7 @@ public struct RuleTrace: Sendable, Equatable {
     public enum Outcome: Sendable, Equatable {
         case matched
         /// The first predicate that did not hold, and the sentence that says why.
-        case failed(ChallengePredicate, String)
+        case failed(Predicates.Name, String)
         /// Before any challenge: what is known of the request fits; the text says what the rest must be.
         case depends(String)
     }

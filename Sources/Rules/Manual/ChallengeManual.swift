@@ -1,55 +1,13 @@
 extension ChallengeDirective {
-    static let manuals = predicates.merging(answers) { $1 }.merging(modifiers) { $1 }.merging(ofTrust) { $1 }
+    static let manuals: [ChallengeDirective: DirectiveManual] = {
+        var manuals: [ChallengeDirective: DirectiveManual] = [:]
+        for name in Predicates.Name.allCases { manuals[.predicate(name)] = name.type.manual }
+        for (word, manual) in answers { manuals[.answer(word)] = manual }
+        for (word, manual) in modifiers.merging(ofTrust, uniquingKeysWith: { $1 }) { manuals[.modifier(word)] = manual }
+        return manuals
+    }()
 
-    private static let predicates: [ChallengeDirective: DirectiveManual] = [
-        .host: DirectiveManual(
-            "HOST …", example: "challenge { host ci.example.com *.lab.example.com; secure yes; use ci }",
-            "The host that asks: the server, or the parent proxy."),
-        .port: DirectiveManual(
-            "PORT …", example: "challenge { host ci.example.com; port 443 8000-8100; secure yes; use ci }",
-            "The port of the server: single ports, or LOW-HIGH."),
-        .protocol: DirectiveManual(
-            "http|https|ftp|socks …", example: "challenge \"mirror\" { protocol ftp; host ftp.example.com; use ci }",
-            "The protocol between the proxy and the server."),
-        .realm: DirectiveManual(
-            "TEXT …", example: "challenge { host ci.example.com; realm \"Jenkins*\"; use ci }",
-            """
-            The realm of the challenge. `*` matches any characters. NTLM, Negotiate and forms have no realm.
-            """),
-        .method: DirectiveManual(
-            "METHOD …", example: "challenge { host ci.example.com; method digest ntlm; use ci }",
-            """
-            The method of the challenge: basic, digest, ntlm, negotiate, bearer, html-form, client-certificate, server-trust
-            or other. `default` means basic, digest and ntlm, as in Apple's model.
-
-            Without `method`, the rule is for all methods that its credential can answer. It is for client-certificate or
-            server-trust only if the rule names them, or has a word that belongs to them. `other` is any unknown method. No
-            credential answers it, and it is tried last.
-            """),
-        .proxy: DirectiveManual(
-            "yes|no", example: "challenge \"corp proxy\" { proxy yes; host *.corp.example.com; use svc }",
-            "`yes`: only for a parent's 407. `no`: only for a server's 401."),
-        .secure: DirectiveManual(
-            "yes|no", example: "challenge { host ci.example.com; secure yes; use ci }",
-            "`yes`: the rule applies only over TLS. `no`: only without TLS."),
-        .client: DirectiveManual(
-            "NAME|ADDRESS …", example: "challenge { host lab.example.com; client 10.1.0.0/16 \"alice\"; use ci }",
-            "The client: a user who has logged in to the proxy, or addresses. A name in quotes is always a user."),
-        .issuer: DirectiveManual(
-            "TEXT …", example: "challenge { host api.example.com; issuer \"CN=Lab*,O=Example\"; use device }",
-            "An issuer that the server accepts for client certificates. `*` matches any characters."),
-        .finding: DirectiveManual(
-            "FINDING …", example: "challenge { host old.example.com; finding expired; allow expired; trust }",
-            "A problem of the server's certificate, such as expired ('attache help trust')."),
-        .failures: DirectiveManual(
-            "N|N..|N..M", example: "challenge \"one try, then say so\" { host lab.example.com; failures 1..; cancel }",
-            """
-            How many answers the server has already refused for this request, over all methods: N, N or more, N to M. For
-            client-certificate, how many certificates this server has refused.
-            """),
-    ]
-
-    private static let answers: [ChallengeDirective: DirectiveManual] = [
+    private static let answers: [Answer: DirectiveManual] = [
         .use: DirectiveManual(
             "NAME …", example: "challenge { host old.example.com; secure yes; use lab ci }",
             """
@@ -80,6 +38,9 @@ extension ChallengeDirective {
         .trust: DirectiveManual(
             "", example: "challenge \"our own root\" { host *.corp.example.com; anchor corp-root.pem; trust }",
             "Accept the server's certificate, under the conditions of this rule."),
+    ]
+
+    private static let modifiers: [Modifier: DirectiveManual] = [
         .form: DirectiveManual(
             "{ … }",
             example: """
@@ -91,9 +52,6 @@ extension ChallengeDirective {
                 }
                 """,
             "The login page of a site ('attache help forms')."),
-    ]
-
-    private static let modifiers: [ChallengeDirective: DirectiveManual] = [
         .attempts: DirectiveManual(
             "N", default: "1", example: "challenge { host ci.example.com; use ci; attempts 2 }",
             """
@@ -191,7 +149,7 @@ extension ChallengeDirective {
             "Let the server use the identity at other servers. The ticket must be forwardable."),
     ]
 
-    private static let ofTrust: [ChallengeDirective: DirectiveManual] = [
+    private static let ofTrust: [Modifier: DirectiveManual] = [
         .allow: DirectiveManual(
             "FINDING …",
             example: """
@@ -209,8 +167,5 @@ extension ChallengeDirective {
         .name: DirectiveManual(
             "HOST", example: "challenge \"moved\" { host 10.0.0.8; name files.example.com; trust }",
             "Check the certificate against this name or address, instead of the host in the URL."),
-        .until: DirectiveManual(
-            "YYYY-MM-DD", example: "challenge { host old.example.com; allow expired; until 2027-01-31; trust }",
-            "The last day of the rule, in UTC. There is a warning 14 days before."),
     ]
 }

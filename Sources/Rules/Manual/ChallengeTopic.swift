@@ -47,9 +47,10 @@ extension ManualTopic {
         with the final response, unless that response sets the same cookie. A parent's 407 sets no cookie. No cookie is kept
         for another request.
         """, ManualEntry.of(FileDirective.challenge, .mode),
+        ManualEntry.ofPredicates(in: "challenge"),
         ManualEntry.of(
-            ChallengeDirective.host, .port, .protocol, .realm, .method, .proxy, .secure, .client, .failures, .use,
-            .default, .reject, .cancel, .ask, .attempts, .persistence, .learn, .order, .mode))
+            ChallengeDirective.answer(.use), .answer(.default), .answer(.reject), .answer(.cancel), .answer(.ask),
+            .modifier(.attempts), .modifier(.persistence), .modifier(.learn), .modifier(.order), .modifier(.mode)))
 
     static let preemptive = ManualTopic(
         "preemptive", "keys and passwords for servers that send no challenge",
@@ -81,7 +82,7 @@ extension ManualTopic {
         server by another request whether the key is still good ('attache help refusals'). So one forbidden page does not block a
         good key, and a wrong key is sent only a few times in half an hour. 400, 403 and all other answers go to the client.
         """, ManualEntry.of(CredentialDirective.header, .query),
-        ManualEntry.of(ChallengeDirective.preempt, .authorization))
+        ManualEntry.of(ChallengeDirective.modifier(.preempt), .modifier(.authorization)))
 
     static let forms = ManualTopic(
         "forms", "login pages in HTML",
@@ -127,7 +128,8 @@ extension ManualTopic {
                 form { recognise status 401; login /login; fields json { username={user} password={password} } }
                 use  ci
             }
-        """, ManualEntry.of(ChallengeDirective.form), ManualEntry.of(FormDirective.recognise, .login, .fields))
+        """, ManualEntry.of(ChallengeDirective.modifier(.form)),
+        ManualEntry.of(FormDirective.recognise, .login, .fields))
 
     static let trust = ManualTopic(
         "trust", "a server certificate that is not trusted",
@@ -177,7 +179,9 @@ extension ManualTopic {
         = wrong-usage, name-constraints, path-length, unknown-extension, invalid
         It is not a certificate for a TLS server, or it violates a constraint of its CA.
         """,
-        ManualEntry.of(ChallengeDirective.trust, .finding, .allow, .pin, .anchor, .name, .until))
+        ManualEntry.of(ChallengeDirective.answer(.trust)), ManualEntry.ofPredicates(in: "trust"),
+        ManualEntry.of(
+            ChallengeDirective.modifier(.allow), .modifier(.pin), .modifier(.anchor), .modifier(.name)))
 }
 
 extension FormDirective {

@@ -59,7 +59,7 @@ extension ManualTopic {
         The 502 page lists the issuers that the server accepts, and what happened to each certificate. `attache challenges`
         shows both kinds of TLS challenge.
         """, ManualEntry.of(CredentialDirective.certificate, .key, .pkcs12, .pkcs11, .passphrase),
-        ManualEntry.of(ChallengeDirective.issuer))
+        ManualEntry.ofPredicates(in: "certificates"))
 
     static let negotiate = ManualTopic(
         "negotiate", "Kerberos tickets (Negotiate, single sign-on)",
@@ -82,7 +82,8 @@ extension ManualTopic {
         wrong or a ticket is late. Then the proxy answers the other challenges of the response. If there are none, the client
         gets a 502 with the reason. A password or key that the KDC refuses is on hold ('attache help refusals').
         """, ManualEntry.of(CredentialDirective.kerberos, .keytab, .ccache),
-        ManualEntry.of(ChallengeDirective.spn, .canonicalise, .delegate))
+        ManualEntry.of(
+            ChallengeDirective.modifier(.spn), .modifier(.canonicalise), .modifier(.delegate)))
 
     static let aws = ManualTopic(
         "aws", "signed requests (AWS Signature Version 4)",

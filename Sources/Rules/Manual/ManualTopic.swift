@@ -44,7 +44,14 @@ public struct ManualEntry: Sendable {
     public let example: String
 
     /// Entries for directives of one block, in that order.
-    static func of<Name: DirectiveName>(_ names: Name...) -> [ManualEntry] {
+    static func of<Name: DirectiveName>(_ names: Name...) -> [ManualEntry] { of(names) }
+
+    /// Entries for the conditions of a `challenge` that the topic explains.
+    static func ofPredicates(in topic: String) -> [ManualEntry] {
+        of(Predicates.Name.explained(in: topic).map(ChallengeDirective.predicate))
+    }
+
+    private static func of<Name: DirectiveName>(_ names: [Name]) -> [ManualEntry] {
         names.compactMap { name in
             Name.manuals[name].map { manual in
                 ManualEntry(

@@ -80,55 +80,51 @@ struct AnswerChecks: BlockReader {
         }
     }
 
+    /// A predicate that tells no challenge of the rule's methods from another would be ignored in silence.
     private func checkPredicates(of rule: Configuration.ChallengeRule, _ source: ChallengeSource) {
-        let spoken = rule.methods ?? (rule.isUse ? rule.answerable : .all)
-        let certificate = source.said(.issuer)
-        let trust = source.said(.finding)
-        if let certificate, rule.trustTerms != nil || !spoken.contains(.clientCertificate) {
-            let sentence = "'issuer' needs 'method client-certificate'"
-            log.report(at: certificate.name.range, sentence)
-        } else if let trust, rule.isUse || !spoken.contains(.serverTrust) {
-            log.report(at: trust.name.range, "'finding' needs 'method server-trust'")
-        } else if let certificate, trust != nil {
-            log.report(at: certificate.name.range, "'issuer' and 'finding' exclude each other")
+        var spoken = rule.predicates.method.written ?? (rule.isUse ? rule.answerable : .all)
+        if rule.isUse { spoken.remove(MethodSet(.serverTrust)) }
+        if rule.trustTerms != nil { spoken.remove(MethodSet(.clientCertificate)) }
+        let limiting = rule.predicates.said.filter(\.isOfTLS)
+        let wrong = limiting.first { spoken.isDisjoint(with: $0.methods) }
+        if let wrong, let node = source.said(wrong), let needed = wrong.methods.methods.first {
+            log.report(at: node.name.range, "'\(wrong.rawValue)' needs 'method \(needed)'")
+        } else if limiting.count > 1, let node = source.said(limiting[0]) {
+            let words = limiting.map { "'\($0.rawValue)'" }.joined(separator: " and ")
+            log.report(at: node.name.range, "\(words) exclude each other")
         }
-        reportMeaningless([.realm], ofRefusals: [.failures], to: rule, source)
+        for name in rule.predicates.said where name.methods != .all && !limiting.contains(name) {
+            guard let node = source.said(name) else { continue }
+            reportMeaningless(node, forMethods: name.methods, in: rule)
+        }
     }
 
-    /// Only a certificate of ours may be refused by a server, of all that TLS asks about.
+    /// Reports a word that has no effect on any challenge of TLS which the rule is for.
     private func reportMeaningless(
-        _ words: [ChallengeDirective], ofRefusals others: [ChallengeDirective], to rule: Configuration.ChallengeRule,
-        _ source: ChallengeSource
+        _ node: SyntaxNode, forMethods methods: MethodSet, in rule: Configuration.ChallengeRule
     ) {
-        guard MethodSet.tls.isSuperset(of: rule.effectiveMethods) else { return }
-        for word in words {
-            guard let node = source.said(word) else { continue }
-            log.report(at: node.name.range, "remove '\(word.rawValue)': it has no effect on TLS challenges")
-        }
-        for word in others where !rule.effectiveMethods.contains(.clientCertificate) {
-            guard let node = source.said(word) else { continue }
-            let sentence = "remove '\(word.rawValue)': it has no effect on 'server-trust'"
-            log.report(at: node.name.range, sentence)
-        }
+        let effective = rule.effectiveMethods
+        guard MethodSet.tls.isSuperset(of: effective), methods.isDisjoint(with: effective) else { return }
+        let challenges = methods.isDisjoint(with: .tls) ? "TLS challenges" : "'server-trust'"
+        log.report(at: node.name.range, "remove '\(node.name.text)': it has no effect on \(challenges)")
     }
 
     private func checkModifiers(of rule: Configuration.ChallengeRule, _ source: ChallengeSource) {
-        let modifiers: [ChallengeDirective] = [.allow, .pin, .anchor, .name, .until]
+        let modifiers = [ChallengeDirective.Modifier.allow, .pin, .anchor, .name].compactMap(source.said)
         if rule.trustTerms == nil {
-            for modifier in modifiers {
-                guard let node = source.said(modifier) else { continue }
-                let sentence = "'\(modifier.rawValue)' needs 'trust', but this challenge says "
+            for node in modifiers + [source.said(.until)].compactMap(\.self) {
+                let sentence = "'\(node.name.text)' needs 'trust', but this challenge says "
                 log.report(at: node.name.range, "\(sentence)'\(rule.actionWords)'")
             }
-        } else if !modifiers.contains(where: { source.said($0) != nil && $0 != .until }) {
+        } else if modifiers.isEmpty {
             // A rule that names a finding and says `trust` seems to forgive it, but only `allow` does.
-            let forgiven = rule.findings.map(\.rawValue).joined(separator: " ")
+            let forgiven = rule.predicates.finding.values.joined(separator: " ")
             log.report(
                 at: source.answer,
                 "this rule changes nothing: add 'allow', 'pin', 'anchor' or 'name'",
                 suggestion: forgiven.isEmpty ? nil : "allow \(forgiven); trust")
         }
-        for word in [ChallengeDirective.retry, .probe] {
+        for word in [ChallengeDirective.Modifier.retry, .probe] {
             guard let node = source.said(word), !rule.isUse, ![.performDefault, .ask].contains(rule.action) else {
                 continue
             }
@@ -136,12 +132,17 @@ struct AnswerChecks: BlockReader {
             log.report(at: node.name.range, "\(sentence)'\(rule.actionWords)'")
             return
         }
-        if let node = source.said(.probe), rule.isProxy == true, case .path = rule.probe {
+        if let node = source.said(.probe), rule.predicates.proxy.wanted == true, case .path = rule.probe {
             log.report(
                 at: node.name.range, "for a parent, 'probe' cannot name a path: write 'probe no', or remove it")
         }
-        reportMeaningless(
-            [.probe, .persistence, .preempt, .order, .authorization], ofRefusals: [.attempts, .retry], to: rule, source)
+        for word in [ChallengeDirective.Modifier.probe, .persistence, .preempt, .order, .authorization] {
+            if let node = source.said(word) { reportMeaningless(node, forMethods: .http, in: rule) }
+        }
+        for word in [ChallengeDirective.Modifier.attempts, .retry] {
+            guard let node = source.said(word) else { continue }
+            reportMeaningless(node, forMethods: Predicates.Failures.methods, in: rule)
+        }
     }
 
     /// A modifier for a method that the challenge does not answer would be ignored in silence.
@@ -151,12 +152,12 @@ struct AnswerChecks: BlockReader {
             case .use: rule.effectiveMethods
             // With what is stored only a rule that says so has a password taken to a KDC, or to a page.
             case .performDefault:
-                (rule.methods ?? []).intersection(MethodSet(.negotiate))
+                (rule.predicates.method.written ?? []).intersection(MethodSet(.negotiate))
                     .union(rule.effectiveMethods.intersection(MethodSet(.htmlForm)))
             case .ask: rule.effectiveMethods
             case .reject, .cancel, .trust: MethodSet()
             }
-        let words: [(ChallengeDirective, AuthenticationMethod)] = [
+        let words: [(ChallengeDirective.Modifier, AuthenticationMethod)] = [
             (.spn, .negotiate), (.delegate, .negotiate), (.canonicalise, .negotiate), (.form, .htmlForm),
         ]
         for (word, method) in words {
@@ -183,7 +184,7 @@ struct AnswerChecks: BlockReader {
             report("'learn' needs 'persistence session' or 'persistence permanent'")
         } else if rule.authorization == .replace {
             report("'learn' and 'authorization replace' exclude each other: the client's own login must be sent")
-        } else if rule.isProxy == true {
+        } else if rule.predicates.proxy.wanted == true {
             report("'learn' is for servers: clients do not log in to a parent proxy")
         }
     }

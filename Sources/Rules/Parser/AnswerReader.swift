@@ -10,7 +10,6 @@ struct AnswerReader: BlockReader {
     private var anchors: [String] = []
     private var hasOnlyItsAnchors = false
     private var name: String?
-    private var until: Day?
     private var servicePrincipal: String?
     private var delegates = false
     private var canonicalises = false
@@ -20,7 +19,7 @@ struct AnswerReader: BlockReader {
         self.context = context
     }
 
-    var trust: TrustTerms {
+    func trust(until: Day?) -> TrustTerms {
         TrustTerms(
             allow: allow, pins: pins, anchors: anchors, hasOnlyItsAnchors: hasOnlyItsAnchors, name: name, until: until)
     }
@@ -32,22 +31,20 @@ struct AnswerReader: BlockReader {
         return terms == AnswerTerms() ? nil : terms
     }
 
-    /// Whether the directive is such a modifier.
-    mutating func read(_ directive: Directive<ChallengeDirective>) -> Bool {
+    /// Takes one of them. Other modifiers are the rule's own.
+    mutating func read(_ modifier: ChallengeDirective.Modifier, _ directive: Directive<ChallengeDirective>) {
         let first = directive.values.first
-        switch directive.name {
+        switch modifier {
         case .allow: for value in directive.values { allow(value) }
         case .pin: for value in directive.values { pin(value) }
         case .anchor: anchors(directive.values)
         case .name: name = first.flatMap(verifiedName)
-        case .until: until = first.flatMap(day)
         case .form: form = FormReader(context: context).read(directive.node)
         case .spn: servicePrincipal = first.flatMap(servicePrincipal)
         case .delegate: delegates = first.flatMap(parse.yesOrNo) ?? false
         case .canonicalise: canonicalises = first.flatMap(parse.yesOrNo) ?? false
-        default: return false
+        default: break
         }
-        return true
     }
 
     private mutating func allow(_ value: Value) {
@@ -91,12 +88,6 @@ struct AnswerReader: BlockReader {
         guard let pattern = parse.hostPattern(value, value.text) else { return nil }
         if let name = pattern.singleHost { return name }
         refuse(value, "\(value.shown) matches many names: write one name")
-        return nil
-    }
-
-    private func day(_ value: Value) -> Day? {
-        if let day = Day(value.text) { return day }
-        refuse(value, "\(value.shown) is not a day such as 2027-01-31")
         return nil
     }
 

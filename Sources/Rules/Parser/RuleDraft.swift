@@ -27,7 +27,11 @@ struct ChallengeSource {
     let answer: SourceRange
 
     /// The first directive of that name.
-    func said(_ name: ChallengeDirective) -> SyntaxNode? {
-        node.block?.nodes.first { $0.name.kind == .word && $0.name.text == name.rawValue }
-    }
+    func said(_ name: Predicates.Name) -> SyntaxNode? { said(name.rawValue) }
+
+    func said(_ answer: ChallengeDirective.Answer) -> SyntaxNode? { said(answer.rawValue) }
+
+    func said(_ modifier: ChallengeDirective.Modifier) -> SyntaxNode? { said(modifier.rawValue) }
+
+    private func said(_ word: String) -> SyntaxNode? { node.block?.nodes.first { $0.name.isWord(word) } }
 }

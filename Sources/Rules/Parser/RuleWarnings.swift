@@ -25,19 +25,20 @@ struct RuleWarnings: BlockReader {
             if rule.learns, rule.persistence == .permanent { warnOfSharedLearning(rule, source) }
             guard let terms = rule.trustTerms else { continue }
             warnOfForgery(rule, terms, source)
-            warnOfEnd(terms, source)
+            warnOfEnd(rule, source)
         }
         warnOfNamesBeyondAuthority()
     }
 
     /// A rule behind one that takes everything it could take.
     private func warnOfReach() {
-        let challenges = configuration.challenges
-        for (index, rule) in challenges.enumerated() where index < Self.compared {
-            guard let earlier = challenges[..<index].first(where: { $0.covers(rule) }) else { continue }
+        let challenges = configuration.challenges.prefix(Self.compared)
+        let predicates = challenges.map(\.resolved)
+        for (index, own) in predicates.enumerated() {
+            guard let earlier = predicates[..<index].firstIndex(where: { $0.covers(own) }) else { continue }
             log.report(
                 .warning, at: draft.challenges[index].node.name.range,
-                "this challenge is never used: \(earlier.rule) matches all of its cases")
+                "this challenge is never used: \(challenges[earlier].rule) matches all of its cases")
         }
         let routes = configuration.routes
         for (index, route) in routes.enumerated() where index < Self.compared {
@@ -60,7 +61,9 @@ struct RuleWarnings: BlockReader {
     }
 
     private func warnOfWideAnswer(_ rule: Configuration.ChallengeRule, _ source: ChallengeSource) {
-        guard rule.isProxy != true, rule.issuers.isEmpty, rule.isForAnyHost else { return }
+        guard rule.predicates.proxy.wanted != true, !rule.predicates.issuer.isSaid, rule.predicates.host.isForAny else {
+            return
+        }
         if let terms = rule.trustTerms, !terms.allow.isEmpty, terms.pins.isEmpty {
             log.report(.warning, at: source.answer, "this forgives the findings for every server: add 'host'")
         }
@@ -84,10 +87,10 @@ struct RuleWarnings: BlockReader {
     }
 
     private func warnOfPublicSuffix(_ rule: Configuration.ChallengeRule, _ source: ChallengeSource) {
-        guard rule.isUse, rule.isProxy != true else { return }
-        for host in rule.hosts {
+        guard rule.isUse, rule.predicates.proxy.wanted != true else { return }
+        for host in rule.predicates.host.patterns {
             guard let suffix = host.openDomain, PublicSuffix.contains(suffix) == true else { continue }
-            let hosts = source.node.block?.nodes.filter { $0.name.isWord(ChallengeDirective.host.rawValue) } ?? []
+            let hosts = source.node.block?.nodes.filter { $0.name.isWord(Predicates.Name.host.rawValue) } ?? []
             let token = hosts.flatMap(\.arguments).first { $0.text.lowercased() == host.description }
             log.report(
                 .warning, at: token?.range ?? source.answer,
@@ -100,8 +103,9 @@ struct RuleWarnings: BlockReader {
         _ rule: Configuration.ChallengeRule, _ source: ChallengeSource,
         behind earlier: ArraySlice<Configuration.ChallengeRule>
     ) {
-        guard rule.isUse, rule.isProxy != true, rule.isSecure == nil, rule.protocols.isEmpty,
-            !rule.staysOnThisMachine, !isUpgraded(rule)
+        guard rule.isUse, rule.predicates.proxy.wanted != true, rule.predicates.secure.wanted == nil,
+            !rule.predicates.protocol.isSaid,
+            !rule.predicates.host.staysOnThisMachine, !isUpgraded(rule)
         else { return }
         let methods: [(method: AuthenticationMethod, words: String)] = [
             (.basic, "Basic sends this password"), (.htmlForm, "a form sends this password"),
@@ -123,12 +127,14 @@ struct RuleWarnings: BlockReader {
         let isOneMachine = configuration.clients.allow.allSatisfy { prefix in
             AddressClass.loopback.prefixes.contains { $0.covers(prefix) }
         }
-        if rule.clients.isEmpty, !isOneMachine || !configuration.clients.methods.isEmpty {
+        if !rule.predicates.client.isSaid, !isOneMachine || !configuration.clients.methods.isEmpty {
             log.report(
                 .warning, at: node.name.range,
                 "one client's password answers for every client: add 'client', or 'persistence session'")
         }
-        guard rule.isSecure == nil, rule.protocols.isEmpty, !rule.staysOnThisMachine, !isUpgraded(rule) else { return }
+        guard rule.predicates.secure.wanted == nil, !rule.predicates.protocol.isSaid,
+            !rule.predicates.host.staysOnThisMachine, !isUpgraded(rule)
+        else { return }
         log.report(
             .warning, at: node.name.range,
             "over http, Basic sends a learned password unencrypted: add 'secure yes', or 'protocol http' if you mean it"
@@ -137,11 +143,13 @@ struct RuleWarnings: BlockReader {
 
     /// Warns of a rule for https whose hosts have no route that decrypts it.
     private func warnOfUnseen(_ rule: Configuration.ChallengeRule, _ source: ChallengeSource) {
-        guard rule.isUse, rule.actsOnChallenge, rule.isProxy != true, rule.namesHosts,
-            let cause = causeOfTLS(rule, source), let host = rule.hosts.first(where: { !isSeen($0) && !isPublic($0) })
+        guard rule.isUse, rule.actsOnChallenge, rule.predicates.proxy.wanted != true, !rule.predicates.host.isForAny,
+            let cause = causeOfTLS(rule, source),
+            let host = rule.predicates.host.patterns.first(where: { !isSeen($0) && !isPublic($0) })
         else { return }
-        let inClear = rule.isSecure == true && rule.effectiveMethods.methods.contains { !$0.revealsCredential }
-        let isLimited = inClear && rule.protocols.isEmpty && rule.ports?.ranges != [443...443]
+        let inClear =
+            rule.predicates.secure.wanted == true && rule.effectiveMethods.methods.contains { !$0.revealsCredential }
+        let isLimited = inClear && !rule.predicates.protocol.isSaid && rule.predicates.port.ports?.ranges != [443...443]
         log.report(
             .warning, at: cause,
             "no route decrypts https for \(host), so this challenge "
@@ -151,9 +159,11 @@ struct RuleWarnings: BlockReader {
 
     /// The predicate that shows that the rule is meant for https; nil where none does.
     private func causeOfTLS(_ rule: Configuration.ChallengeRule, _ source: ChallengeSource) -> SourceRange? {
-        if rule.protocols == [.https] { return source.said(.protocol)?.name.range }
-        if let ports = rule.ports?.ranges, ports == [443...443] { return source.said(.port)?.name.range }
-        return rule.isSecure == true ? source.said(.secure)?.name.range : nil
+        if rule.predicates.protocol.protocols == [.https] { return source.said(.protocol)?.name.range }
+        if let ports = rule.predicates.port.ports?.ranges, ports == [443...443] {
+            return source.said(.port)?.name.range
+        }
+        return rule.predicates.secure.wanted == true ? source.said(.secure)?.name.range : nil
     }
 
     /// Whether a route may look into tunnels to such a host, or speak TLS with it for clients that do not.
@@ -169,8 +179,8 @@ struct RuleWarnings: BlockReader {
     }
 
     private func isUpgraded(_ rule: Configuration.ChallengeRule) -> Bool {
-        !rule.hosts.isEmpty
-            && rule.hosts.allSatisfy { host in
+        rule.predicates.host.isSaid
+            && rule.predicates.host.patterns.allSatisfy { host in
                 configuration.routes.prefix(Self.compared).first { $0.host.covers(host) }.map {
                     $0.upgrade != nil && $0.port == nil
                 } ?? false
@@ -183,9 +193,10 @@ struct RuleWarnings: BlockReader {
         by earlier: ArraySlice<Configuration.ChallengeRule>
     ) -> Bool {
         var clear = rule
-        clear.isSecure = false
-        clear.methods = MethodSet(method)
-        return earlier.contains { !$0.isUse && $0.covers(clear) }
+        clear.predicates.secure.wanted = false
+        clear.predicates.method.written = MethodSet(method)
+        let predicates = clear.resolved
+        return earlier.contains { !$0.isUse && $0.resolved.covers(predicates) }
     }
 
     private func warnOfForgery(_ rule: Configuration.ChallengeRule, _ terms: TrustTerms, _ source: ChallengeSource) {
@@ -197,16 +208,11 @@ struct RuleWarnings: BlockReader {
             "without 'pin', an attacker on the way can present such a certificate: add 'pin'")
     }
 
-    private func warnOfEnd(_ terms: TrustTerms, _ source: ChallengeSource) {
-        guard let until = terms.until, let today = context.reader.today, let node = source.said(.until) else { return }
-        let left = until.number - today.number
-        if left < 0 {
-            log.report(.warning, at: node.range, "this rule has expired: remove it, or write a later day")
-        } else if left <= 14 {
-            let days = left == 1 ? "1 more day" : "\(left) more days"
-            let when = left == 0 ? "today is its last day" : "it has \(days)"
-            log.report(.warning, at: node.range, "this rule expires soon: \(when)")
-        }
+    private func warnOfEnd(_ rule: Configuration.ChallengeRule, _ source: ChallengeSource) {
+        guard let today = context.reader.today, let node = source.said(.until),
+            let warning = rule.predicates.until.warning(on: today)
+        else { return }
+        log.report(.warning, at: node.range, warning)
     }
 
     private func warnOfNamesBeyondAuthority() {
@@ -217,49 +223,5 @@ struct RuleWarnings: BlockReader {
             log.report(
                 .warning, at: range, "none of these hosts can be intercepted: add them to 'authority { names … }'")
         }
-    }
-}
-
-extension Configuration.ChallengeRule {
-    fileprivate var isForAnyHost: Bool { hosts.isEmpty || hosts.contains { $0.form == .any } }
-
-    /// Whether its hosts are none but this machine.
-    var staysOnThisMachine: Bool {
-        let isLoopback = { (address: IPAddress) in
-            AddressClass.loopback.prefixes.contains { $0.contains(address) }
-        }
-        return !hosts.isEmpty
-            && hosts.allSatisfy { host in
-                switch host.form {
-                case .exact: host.description == "localhost" || IPAddress(host.description).map(isLoopback) ?? false
-                case .addresses(let prefix): AddressClass.loopback.prefixes.contains { $0.covers(prefix) }
-                case .any, .suffix, .glob: false
-                }
-            }
-    }
-}
-
-extension Configuration.ChallengeRule {
-    /// Whether this rule surely matches whatever `other` matches. It may say no where the answer is yes.
-    func covers(_ other: Self) -> Bool {
-        covers(hosts, other.hosts) { $0.covers($1) }
-            // A rule that ends leaves to the others all that it took.
-            && trustTerms?.until == nil
-            && (isProxy == nil || isProxy == other.isProxy)
-            && (isSecure == nil || isSecure == other.isSecure)
-            && effectiveMethods.isSuperset(of: other.effectiveMethods)
-            && (ports.map { mine in other.ports.map { mine.covers($0) } ?? false } ?? true)
-            && covers(protocols, other.protocols, by: ==)
-            && covers(realms, other.realms) { $0.isAny || $0 == $1 }
-            && covers(clients, other.clients, by: ==)
-            && covers(issuers, other.issuers) { $0.isAny || $0 == $1 }
-            && covers(findings, other.findings, by: ==)
-            && (failures.map { mine in
-                other.failures.map { mine.lowerBound <= $0.lowerBound && mine.upperBound >= $0.upperBound } ?? false
-            } ?? true)
-    }
-
-    private func covers<Pattern>(_ mine: [Pattern], _ theirs: [Pattern], by test: (Pattern, Pattern) -> Bool) -> Bool {
-        mine.isEmpty || !theirs.isEmpty && theirs.allSatisfy { inner in mine.contains { test($0, inner) } }
     }
 }

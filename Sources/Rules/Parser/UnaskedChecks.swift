@@ -40,28 +40,30 @@ struct UnaskedChecks: BlockReader {
 
     /// - Parameter isPlaced: whether the credential has a place of its own, which a parent would pass on.
     private func fault(of rule: Configuration.ChallengeRule, isPlaced: Bool) -> String? {
-        if rule.isProxy == true, isPlaced {
+        if rule.predicates.proxy.wanted == true, isPlaced {
             return "is for servers: a parent proxy reads only Proxy-Authorization"
         }
-        if !rule.namesHosts { return "needs 'host', so that no other server gets the credential" }
-        if rule.isSecure != true, !rule.staysOnThisMachine {
-            if rule.isProxy != true {
+        if rule.predicates.host.isForAny { return "needs 'host', so that no other server gets the credential" }
+        if rule.predicates.secure.wanted != true, !rule.predicates.host.staysOnThisMachine {
+            if rule.predicates.proxy.wanted != true {
                 return "needs 'secure yes': http sends the credential unencrypted"
             }
-            if rule.isSecure == nil {
+            if rule.predicates.secure.wanted == nil {
                 return
                     "needs 'secure yes' for a parent by https; with 'secure no', http sends the credential unencrypted"
             }
         }
         let schemes: [NetworkProtocol] = [.http, .https]
-        if !rule.protocols.isEmpty, !rule.protocols.contains(where: schemes.contains) {
+        if rule.predicates.protocol.isSaid,
+            !rule.predicates.protocol.protocols.contains(where: schemes.contains)
+        {
             return "is for http and https: other protocols always ask for a login"
         }
         return nil
     }
 
     private func checkPredicates(of rule: Configuration.ChallengeRule, _ subject: String, _ source: ChallengeSource) {
-        for predicate in [ChallengeDirective.realm, .failures, .issuer, .finding] {
+        for predicate in rule.predicates.said where predicate != .method && predicate.type.needsChallenge {
             guard let node = source.said(predicate) else { continue }
             log.report(
                 at: node.name.range, "\(subject) answers no challenge: remove '\(predicate.rawValue)'")

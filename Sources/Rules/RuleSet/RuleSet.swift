@@ -51,7 +51,7 @@ public final class RuleSet: Sendable {
         routes = HostIndex(configuration.routes.map { HostIndex.Entry(patterns: [$0.host], methods: []) })
         let rules = configuration.challenges.map { $0.effective(in: configuration.mode) }
         challenges = HostIndex(
-            rules.map { HostIndex.Entry(patterns: $0.hosts, methods: $0.effectiveMethods) })
+            rules.map { HostIndex.Entry(patterns: $0.predicates.host.patterns, methods: $0.effectiveMethods) })
         let longest = (0..<HostIndex.everyMethod).map(challenges.longest).max() ?? 0
         cache = longest > RulingCache.worthwhile ? RulingCache(rules) : nil
         routeDecisions = configuration.routes.map(RouteDecision.init)
@@ -108,7 +108,7 @@ public final class RuleSet: Sendable {
     /// says nothing for another.
     public func answerDependsOnClient(host: Span<UInt8>, port: UInt16, isProxy: Bool) -> Bool {
         guard speaks(of: .challenges) else { return false }
-        return firstBeforeChallenge(host, port, isProxy: isProxy) { !matchers[$0].rule.clients.isEmpty } != nil
+        return firstBeforeChallenge(host, port, isProxy: isProxy) { matchers[$0].predicates.client.isSaid } != nil
     }
 
     /// Whether some rule keeps what a client's own answer to an origin at that host and port teaches.
@@ -167,16 +167,6 @@ extension RuleSet.Subjects {
     }
 }
 
-extension Configuration.ChallengeRule {
-    /// Whether it answers a challenge of a response, or makes an end of it.
-    var actsOnChallenge: Bool {
-        switch action {
-        case .use, .cancel, .ask: !effectiveMethods.isDisjoint(with: .http)
-        case .performDefault, .reject, .trust: false
-        }
-    }
-}
-
 /// Questions about a host's TLS challenges before its first connection: whether there is anything to ask, and
 /// whether connections may be shared between clients.
 extension RuleSet {
@@ -197,7 +187,7 @@ extension RuleSet {
     public func trustDependsOnClient(host: Span<UInt8>, port: UInt16, isProxy: Bool = false) -> Bool {
         guard speaks(of: .trust) || speaks(of: .clientCertificates) else { return false }
         for method in [AuthenticationMethod.serverTrust, .clientCertificate]
-        where first(method, host, port, isProxy, where: { !matchers[$0].rule.clients.isEmpty }) != nil {
+        where first(method, host, port, isProxy, where: { matchers[$0].predicates.client.isSaid }) != nil {
             return true
         }
         return false
@@ -248,11 +238,11 @@ struct Gate: Sendable {
         actsOnChallenge = rule.actsOnChallenge
         learns = rule.learns
         authorization = rule.authorization
-        isForOrigins = rule.isProxy != true
-        isForProxies = rule.isProxy != false
-        isForAnyPort = rule.ports == nil
+        isForOrigins = rule.predicates.proxy.wanted != true
+        isForProxies = rule.predicates.proxy.wanted != false
+        isForAnyPort = !rule.predicates.port.isSaid
         let start = list.count
-        list += rule.ports?.ranges ?? []
+        list += rule.predicates.port.ports?.ranges ?? []
         ports = start..<list.count
     }
 

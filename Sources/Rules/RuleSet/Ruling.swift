@@ -47,8 +47,8 @@ public struct Ruling: Sendable, Equatable {
         terms = rule.answerTerms
         learns = rule.learns
         isPlaced = !rule.placements.isEmpty
-        namesMethod = rule.methods != nil
-        isForParents = rule.isProxy == true
+        namesMethod = rule.predicates.method.written != nil
+        isForParents = rule.predicates.proxy.wanted == true
         isReport = rule.mode == .report
     }
 

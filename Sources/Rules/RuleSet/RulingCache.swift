@@ -29,8 +29,8 @@ final class RulingCache: Sendable {
     private let asksDay: Bool
 
     init(_ rules: [Configuration.ChallengeRule]) {
-        asksClient = rules.contains { !$0.clients.isEmpty }
-        asksDay = rules.contains { $0.trustTerms?.until != nil }
+        asksClient = rules.contains { $0.predicates.client.isSaid }
+        asksDay = rules.contains { $0.predicates.until.isSaid }
     }
 
     /// The number of the rule that decides, or nil for none.

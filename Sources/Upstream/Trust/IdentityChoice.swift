@@ -209,7 +209,7 @@ final class IdentityChoice {
     }
 
     private func namesHosts(_ rule: RuleReference?) -> Bool {
-        delegate.policy.rules.configuration.challenges.contains { $0.rule == rule && !$0.hosts.isEmpty }
+        delegate.policy.rules.configuration.challenges.contains { $0.rule == rule && $0.namesHosts }
     }
 
     /// The time for which a version is not shown.

@@ -31,7 +31,8 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     precondition(hasError == (file.configuration == nil), "an error with a configuration, or neither")
     guard let configuration = file.configuration else { return 0 }
     let rules = RuleSet(configuration)
-    for host in ["a.example", "x.y.a.example.", "10.0.0.1", "[::1]", "::ffff:10.0.0.1", ""] + [configuration.summary] {
+    let text = String(decoding: input, as: UTF8.self)
+    for host in ["a.example", "x.y.a.example.", "10.0.0.1", "[::1]", "::ffff:10.0.0.1", "", text] {
         _ = rules.route(host: host.utf8Span.span, port: 80)
         _ = rules.mayAnswer(host: host.utf8Span.span, port: 80)
         for method in AuthenticationMethod.allCases {

@@ -1,9 +1,11 @@
 import Model
 
+@testable import Rules
+
 extension Configuration {
     /// The differences from the defaults, one line each, in words close to the rule file's. Secrets are hidden. For a
     /// person, and for tests; it is not read back.
-    public var summary: String {
+    var summary: String {
         let standard = Configuration()
         var lines = listeners == standard.listeners ? [] : listeners.map(\.summary)
         if let admin {
@@ -86,17 +88,9 @@ extension Configuration.ChallengeRule {
     fileprivate var summary: String {
         var words = ["challenge"]
         if let name = rule.name { words.append("\"\(name)\"") }
-        words += hosts.map { "host \($0)" }
-        if let ports { words.append("port \(ports)") }
-        words += protocols.map { "protocol \($0.rawValue)" }
-        words += realms.map { "realm \"\($0)\"" }
-        if let methods { words.append("method \(methods.methods.map(\.description).joined(separator: " "))") }
-        if let isProxy { words.append("proxy \(isProxy ? "yes" : "no")") }
-        if let isSecure { words.append("secure \(isSecure ? "yes" : "no")") }
-        words += clients.map { "client \($0)" }
-        words += issuers.map { "issuer \"\($0)\"" }
-        words += findings.map { "finding \($0.rawValue)" }
-        if let failures { words.append("failures \(Self.range(failures))") }
+        for name in predicates.said where name != .until {
+            words += predicates[name].values.map { "\(name.rawValue) \($0)" }
+        }
         words.append("-> \(actionWords)")
         if attempts != usualAttempts { words.append("attempts \(attempts)") }
         if retry != Self.usualRetry { words.append("retry \(Self.retryWords(retry))") }
@@ -105,33 +99,10 @@ extension Configuration.ChallengeRule {
         if preemption != .yes { words.append("preempt \(preemption.rawValue)") }
         if !order.isEmpty { words.append("order \(order.map(\.description).joined(separator: " "))") }
         if let authorization { words.append("authorization \(authorization.rawValue)") }
-        if let trustTerms { words += trustTerms.summary }
+        if let trustTerms { words += trustTerms.words }
         if let answerTerms { words += answerTerms.summary }
         if learns { words.append("learn yes") }
         return words.joined(separator: " ")
-    }
-}
-
-extension Configuration.ChallengeRule {
-    /// The values of `retry`.
-    static func retryWords(_ retry: [Int]) -> String {
-        let units = [(3_600_000, "h"), (60_000, "m"), (1000, "s")]
-        let words = retry.map { time in
-            let unit = units.first { time % $0.0 == 0 } ?? (1, "ms")
-            return "\(time / unit.0)\(unit.1)"
-        }
-        return words.isEmpty ? "never" : words.joined(separator: " ")
-    }
-}
-
-extension Configuration.ChallengeRule.Probe {
-    /// The value of `probe`; nil where it is not said.
-    var words: String? {
-        switch self {
-        case .sample: nil
-        case .path(let path): path
-        case .no: "no"
-        }
     }
 }
 
@@ -305,20 +276,5 @@ extension Configuration.Route {
         if trace != .no { words.append("trace \(trace.rawValue)") }
         if let parentList { words.append("via \(parentList.words)") }
         return words.joined(separator: " ")
-    }
-}
-
-extension TrustTerms {
-    /// The modifiers, as the rule file would say them.
-    var summary: [String] {
-        var words: [String] = []
-        if !allow.isEmpty { words.append("allow \(allow)") }
-        words += pins.map { "pin \($0)" }
-        if !anchors.isEmpty {
-            words.append("anchor \(anchors.joined(separator: " "))\(hasOnlyItsAnchors ? " only" : "")")
-        }
-        if let name { words.append("name \(name)") }
-        if let until { words.append("until \(until)") }
-        return words
     }
 }

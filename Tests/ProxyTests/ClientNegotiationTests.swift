@@ -14,12 +14,12 @@ import Testing
             as [(Int?, UInt64, String?)])
     func `a login holds as long as its ticket`(lifetime: Int?, now: UInt64, user: String?) throws {
         let rules = try authentication("*@R")
-        let login = ClientNegotiation.established(user: "alice@R", for: lifetime, at: 1_000, admittedBy: rules)
+        let login = ClientLogin.Negotiation.established(user: "alice@R", for: lifetime, at: 1_000, admittedBy: rules)
         #expect(login.user(at: now, by: rules) == user)
     }
 
     @Test func `new rules are asked for the principal of a connection`() throws {
-        let login = ClientNegotiation.established(
+        let login = ClientLogin.Negotiation.established(
             user: "alice@R", for: nil, at: 0, admittedBy: try authentication("alice@R"))
         #expect(login.user(at: 1, by: try authentication("*@R")) == "alice@R")
         #expect(login.user(at: 1, by: try authentication("bob@R")) == nil)
@@ -27,8 +27,8 @@ import Testing
 
     @Test func `new rules are asked for the principal of a tunnel, and for no other user`() throws {
         let (before, after) = (try authentication("alice@R"), try authentication("bob@R"))
-        var principal = ClientAdmission("alice@R", isPrincipal: true, by: before)
-        var user = ClientAdmission("alice@R", isPrincipal: false, by: before)
+        var principal = ClientLogin.Admission("alice@R", isPrincipal: true, by: before)
+        var user = ClientLogin.Admission("alice@R", isPrincipal: false, by: before)
         for (rules, admitsPrincipal) in [(before, true), (after, false), (before, true), (after, false)] {
             let (isPrincipalAdmitted, isUserAdmitted) = (principal.holds(by: rules), user.holds(by: rules))
             #expect(isPrincipalAdmitted == admitsPrincipal)

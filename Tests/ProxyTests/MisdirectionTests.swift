@@ -70,7 +70,7 @@ struct MisdirectionTests {
             let opening = TunnelOpening(
                 requester: session.requester, exchange: exchange, destination: destination)
             if sending == .intercepted {
-                _ = try await Interception(session: session, opening: opening).begin()
+                _ = try await Interception(opening: opening, identity: session.policy.interception).begin()
             } else {
                 _ = try await opening.open()
             }

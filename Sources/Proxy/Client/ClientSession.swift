@@ -2,6 +2,7 @@ import Bytes
 import Forwarding
 import HTTP
 import IO
+import Rules
 import Telemetry
 import Transport
 import Upstream
@@ -47,15 +48,8 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     private(set) var policy: ServicePolicy
     let requester: Requester
     let stream: ByteStream
-    /// The user of all requests of this session, as was proved by a certificate, or when its tunnel was opened. Nil where
-    /// nobody did, or each request says so itself.
-    private(set) var user: String?
-    /// Until when that holds, where it was a list that said so.
-    private var admission: ClientAdmission?
-    /// How far a login by Negotiate has come, which belongs to the connection; nil: it was not begun.
-    var negotiation: ClientNegotiation?
-    /// The authorization that the client proved itself with last.
-    var acceptedAuthorization: AcceptedAuthorization?
+    /// The logins that belong to the connection.
+    var login = ClientLogin()
     /// The way that should be given up which was noted last.
     private var datedNote = DatedNote()
     var phase = Phase.idle
@@ -132,31 +126,12 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     /// - Parameter user: who opened it.
     func enter(_ tunnel: InterceptedTunnel, as user: String?) {
         requester.tunnel = tunnel
-        acceptedAuthorization = nil
-        let isPrincipal =
-            if case .established(let principal, _, _) = negotiation { user?.hasSameBytes(as: principal) == true } else {
-                false
-            }
-        negotiation = nil
-        // A user who has shown a certificate stands in no list.
-        if let user, self.user == nil, let authentication = host.policy.clientAuthentication {
-            admission = ClientAdmission(user, isPrincipal: isPrincipal, by: authentication)
-        }
-        self.user = user
+        login.enterTunnel(as: user, by: host.policy.clientAuthentication)
     }
-
-    /// Whether who opened the tunnel that the session is in may still use the proxy.
-    func isStillAdmitted() -> Bool {
-        guard admission != nil, let authentication = policy.clientAuthentication else { return true }
-        return admission?.holds(by: authentication) ?? true
-    }
-
-    /// The client has proved by a certificate who it is.
-    func recognise(_ user: String) { self.user = user }
 
     /// How the request in hand is to say who asks. Nil when nobody wants to know, or it is known.
     var authentication: ClientAuthentication? {
-        guard requester.isProxy, user == nil else { return nil }
+        guard requester.isProxy, login.user == nil else { return nil }
         return policy.clientAuthentication
     }
 
@@ -222,7 +197,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         requester.logins.closeAll()
         requester.wakeup.driver = nil
         requester.observer = nil
-        host.forget(self)
+        host.forget(number, at: requester.address, isSilent: isSilent)
     }
 
     /// An exchange is over. What the client has sent behind it is taken at once.
@@ -251,6 +226,160 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         return fresh
     }
 
+    // MARK: - Reading
+
+    func takeRequest(_ exchange: Exchange) {
+        exchange.times.start = requester.loop.nanoseconds
+        do throws(ExchangeFailure) {
+            switch try read(into: exchange) {
+            case .complete: try carryOut(exchange)
+            case .incomplete: awaitRest(of: exchange)
+            case .nothing:
+                host.give(exchange)
+                awaitRequest()
+            case .ended:
+                giveBack(exchange)
+                end()
+            }
+        } catch { conclude(exchange, after: error) }
+    }
+
+    /// A part of a head may be there, and the next to borrow the exchange is another client.
+    func giveBack(_ exchange: Exchange) {
+        exchange.reset()
+        host.give(exchange)
+    }
+
+    /// Most handshakes begin with less.
+    private static let helloCapacity = 512
+
+    /// A client that sends its hello slowly has no more than the bytes that it has sent, as with a request's head.
+    func receive(_ earlier: ByteBuffer?, for identity: ListenerIdentity) {
+        let hello = earlier ?? ByteBuffer(capacity: Self.helloCapacity)
+        phase = .arriving(identity, hello: hello)
+        while !SpokenProtocol.hasFirstRecord(hello.readable) {
+            if hello.writableCount == 0 { hello.reserve(1) }
+            switch stream.tryRead(into: hello) {
+            case .moved: break
+            case .wouldBlock: return
+            case .endOfStream, .failed: return end()
+            }
+        }
+        let exchange = lend()
+        exchange.times.start = requester.loop.nanoseconds
+        exchange.inbound.append(hello.readable)
+        serve(exchange, from: .arriving(identity))
+    }
+
+    private func awaitRest(of exchange: Exchange) {
+        let inbound = exchange.inbound
+        let head = PartialHead(
+            inbound.readable, startedAt: exchange.times.start, limits: exchange.policy.limits.request)
+        giveBack(exchange)
+        phase = .receiving(head)
+        stream.rest(telling: self)
+        stream.setDeadline(after: host.policy.exchanges.timeouts.head)
+        if stream.isReadable { receive(head) }
+    }
+
+    func receive(_ head: PartialHead) {
+        while true {
+            switch head.read(from: stream) {
+            case .moved: break
+            case .wouldBlock: return
+            case .endOfStream, .failed: return end()
+            }
+            guard head.isDue else { continue }
+            let exchange = exchange(for: head)
+            do throws(ExchangeFailure) {
+                if try Self.parse(exchange) { return try carryOut(exchange) }
+            } catch { return conclude(exchange, after: error) }
+            giveBack(exchange)
+            head.noteParsing()
+        }
+    }
+
+    /// The rest has not come in time.
+    func refuse(_ head: PartialHead) {
+        let exchange = exchange(for: head)
+        _ = OwnResponse(requester: requester, exchange: exchange).write(.lateHead)
+        send(exchange, keepingConnection: false)
+    }
+
+    private func exchange(for head: PartialHead) -> Exchange {
+        let (exchange, bytes) = (lend(), head.bytes)
+        exchange.times.start = head.startedAt
+        exchange.inbound.append(bytes.readable)
+        return exchange
+    }
+
+    private enum Reading {
+        case complete
+        case incomplete
+        /// No byte of a request is there.
+        case nothing
+        /// The client has ended, with or without a part of a request.
+        case ended
+    }
+
+    /// Reads a request's head, without waiting. Most heads come whole, in one piece or behind the request before.
+    private func read(into exchange: Exchange) throws(ExchangeFailure) -> Reading {
+        let inbound = exchange.inbound
+        if !inbound.isEmpty {
+            if try Self.parse(exchange) { return .complete }
+            // Behind many requests the last one's beginning may fill the buffer to its end.
+            if inbound.writableCount == 0 { inbound.reserve(1) }
+        }
+        switch stream.tryRead(into: inbound) {
+        case .moved: return try Self.parse(exchange) ? .complete : .incomplete
+        case .wouldBlock: return inbound.isEmpty ? .nothing : .incomplete
+        case .endOfStream, .failed: return .ended
+        }
+    }
+
+    /// Whether the head is whole; then it has moved to `headBytes`.
+    private static func parse(_ exchange: Exchange) throws(ExchangeFailure) -> Bool {
+        let inbound = exchange.inbound
+        do throws(HTTPError) {
+            guard case .complete(let length) = try exchange.request.parse(inbound) else { return false }
+            exchange.headBytes.append(inbound.readable.extracting(first: length))
+            inbound.consume(length)
+            return true
+        } catch { throw .refused(Refusal(error)) }
+    }
+
+    // MARK: - Deciding
+
+    /// Takes note of the request, and sends clients away that are not served.
+    private func admit(_ exchange: Exchange) throws(ExchangeFailure) {
+        exchange.body.begin(exchange.request.framing, limits: exchange.policy.limits.request)
+        if let user = login.user { exchange.record.user = user }
+        requester.record(exchange)
+        // When the client connected, other rules may have been in force.
+        guard exchange.policy.rules.clients.permits(requester.address) else {
+            throw .refused(.client(at: requester.address, by: exchange.policy.rules.clients))
+        }
+        guard login.isStillAdmitted(by: policy.clientAuthentication) else {
+            var refusal = Refusal(
+                .forbidden, .httpRequestDenied,
+                "the user who opened this tunnel may no longer use the proxy: open another")
+            refusal.keepsConnection = false
+            throw .refused(refusal)
+        }
+    }
+
+    func plan(_ exchange: Exchange) throws(ExchangeFailure) -> RequestPlan {
+        let purpose = try requester.purpose(of: exchange)
+        if case .answerOptions = purpose { return .answerOptions }
+        let destination = try requester.destination(of: exchange)
+        if let rule = destination.route.rule { exchange.record.route = rule.name }
+        if destination.isTraced { requester.trace(exchange, to: destination, for: policy.collector) }
+        try requester.permit(exchange, to: destination)
+        if case .tunnel = purpose { return .tunnel(destination) }
+        exchange.destination = destination
+        return .forward
+    }
+
     // MARK: - The plain exchange
 
     /// The request's head is there.
@@ -261,9 +390,9 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         }
         try admit(exchange)
         if let authentication {
-            switch authentication.judge(exchange, of: self) {
+            switch authentication.judge(exchange, of: requester, with: &login) {
             case .proved: break
-            case .refused(let refusal): return answer(exchange, with: refusal)
+            case .refused(let refusal): throw .refused(refusal)
             case .undecided: return serve(exchange, from: .admitted)
             }
         }
@@ -273,7 +402,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         case .tunnel: return serve(exchange, from: .planned(plan))
         case .answerOptions:
             return send(
-                exchange, keepingConnection: OwnResponse(session: self, exchange: exchange).writeOptions())
+                exchange, keepingConnection: OwnResponse(requester: requester, exchange: exchange).writeOptions())
         }
         requester.leaves(by: .end, in: exchange)
         stream.setDeadline(after: nil)
@@ -298,27 +427,41 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
             case .upgraded(let tunnel): relay(BlindTunnel(tunnel, of: exchange, for: requester), openedBy: exchange)
             case .ended(let keeps): end(exchange, keeps: keeps)
             }
-        } catch {
-            if case .clientLost = error { return abandon(exchange) }
-            if requester.presence.hasLeft { return abandon(exchange) }
-            fail(exchange, error)
+        } catch { conclude(exchange, after: error) }
+    }
+
+    /// Ends an exchange that failed. The client gets an answer, unless its response has begun or its handshake failed.
+    func conclude(_ exchange: Exchange, after failure: ExchangeFailure) {
+        // It may have left in the meantime.
+        if case .cutShort = failure { requester.leaves(by: .reset, in: exchange) }
+        switch failure {
+        case .handshakeFailed(let error, let sentence):
+            exchange.record.error = error
+            exchange.record.details = sentence
+            finish(exchange, goesOn: false, lingers: true)
+        case .clientLost,
+            _ where requester.presence.hasLeft:
+            exchange.upstream.reset()
+            if !exchange.headBytes.isEmpty { exchange.record.noteDeparture() }
+            stream.abort()
+            finish(exchange, goesOn: false)
+        case .cutShort(let error, let sentence):
+            exchange.record.error = error
+            exchange.record.details = sentence
+            stream.abort()
+            finish(exchange, goesOn: false)
+        case .upstreamFailed(let failure):
+            conclude(
+                exchange, after: .refused(Refusal(failure, of: exchange.way.relay?.origin.title ?? "the origin")))
+        case .refused(let refusal):
+            send(exchange, keepingConnection: OwnResponse(requester: requester, exchange: exchange).write(refusal))
         }
-    }
-
-    /// Tells the client why its request was not carried out.
-    func fail(_ exchange: Exchange, _ failure: ExchangeFailure) {
-        guard let refusal = exchange.refusal(for: failure) else { return serve(exchange, from: .failed(failure)) }
-        answer(exchange, with: refusal)
-    }
-
-    /// Answers in the proxy's own name.
-    private func answer(_ exchange: Exchange, with refusal: Refusal) {
-        send(exchange, keepingConnection: OwnResponse(session: self, exchange: exchange).write(refusal))
     }
 
     /// Sends the answer in `outbound`. A task is started only where the client does not take it at once, or has sent more than
     /// a few requests behind it: each is read from within the one before.
     private func send(_ exchange: Exchange, keepingConnection keeps: Bool) {
+        if stream.isClosed { return finish(exchange, goesOn: false) }
         let isLast = !keeps || exchange.body.isRead && exchange.inbound.isEmpty && !stream.isReadable
         let mayGoOn = exchange.body.isRead && !isAdvancing && nestedAnswers < Self.nestedLimit
         guard isLast || mayGoOn, stream.writeAtOnce(exchange.outbound) else {
@@ -327,14 +470,6 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         nestedAnswers += 1
         defer { nestedAnswers -= 1 }
         finish(exchange, goesOn: keeps, lingers: !keeps)
-    }
-
-    /// Ends the exchange of a client that has left, with its connection to the origin.
-    private func abandon(_ exchange: Exchange) {
-        exchange.upstream.reset()
-        exchange.record.noteDeparture()
-        stream.abort()
-        finish(exchange, goesOn: false)
     }
 
     /// From now on the events of both channels carry the exchange on.
@@ -404,11 +539,45 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
             session.takeBack()
             switch outcome {
             case .ended(let goesOn): session.finish(exchange, goesOn: goesOn, lingers: !goesOn)
+            case .failed(let failure): session.conclude(exchange, after: failure)
             case .awaitsEvent: session.watch(exchange)
             case .tunnels(let tunnel): session.relay(tunnel, openedBy: exchange)
             }
         }
         requester.presence.begin(task)
         requester.leaves(by: stage.departure, in: exchange)
+    }
+
+    // MARK: - The end of the connection behind its last answer
+
+    /// Some look for an answer only once the system takes no more from them, megabytes later.
+    private static let lingerBytes = 16 * 1024 * 1024
+    private static let lingerMilliseconds = 2000
+
+    /// Ends our side and reads what still comes for a moment: closing at once would reset the connection, and a reset
+    /// may destroy the answer before it was read.
+    private func linger() {
+        guard !stream.isClosed else { return end() }
+        stream.shutdownWrite()
+        stream.rest(telling: self)
+        stream.setDeadline(after: Self.lingerMilliseconds)
+        discard(Self.lingerBytes)
+    }
+
+    private func discard(_ limit: Int) {
+        let buffer = requester.loop.buffers.take()
+        defer { requester.loop.buffers.give(buffer) }
+        var rest = limit
+        while rest > 0 {
+            buffer.clear()
+            switch stream.tryRead(into: buffer) {
+            case .moved(let count): rest -= count
+            case .wouldBlock:
+                phase = .lingering(rest: rest)
+                return
+            case .endOfStream, .failed: return end()
+            }
+        }
+        end()
     }
 }

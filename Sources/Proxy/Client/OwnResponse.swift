@@ -9,7 +9,7 @@ import Upstream
 
 /// An answer of the proxy's own.
 struct OwnResponse {
-    let session: ClientSession
+    let requester: Requester
     let exchange: Exchange
 
     /// Bytes of a request's body that are read so that the connection can be kept after an answer that did not want it.
@@ -68,7 +68,7 @@ struct OwnResponse {
 
     /// A client that waits for `100 Continue` may send its body or not: where its next request begins is unknown.
     private var canKeep: Bool {
-        guard exchange.request.keepAlive, !session.requester.upstreams.isDraining else { return false }
+        guard exchange.request.keepAlive, !requester.upstreams.isDraining else { return false }
         if exchange.body.isRead { return true }
         guard !exchange.request.expectsContinue, case .length(let length) = exchange.request.framing else {
             return false
@@ -78,15 +78,36 @@ struct OwnResponse {
 
     private func readRest() async -> Bool {
         await exchange.body.discard(
-            from: session.stream, inbound: exchange.inbound, upTo: Self.discardLimit,
+            from: requester.stream, inbound: exchange.inbound, upTo: Self.discardLimit,
             idle: exchange.policy.timeouts.head)
     }
 
     private func write(_ buffer: ByteBuffer) async -> Bool {
-        session.stream.setDeadline(after: exchange.policy.timeouts.idle)
+        requester.stream.setDeadline(after: exchange.policy.timeouts.idle)
         do throws(IOError) {
-            try await session.stream.write(from: buffer)
+            try await requester.stream.write(from: buffer)
             return true
         } catch { return false }
+    }
+}
+
+extension Refusal {
+    /// Writes the answer: status, `Proxy-Status`, and a sentence.
+    /// - Parameter connection: what the answer says about the connection; nil: nothing.
+    func write(into buffer: ByteBuffer, connection: StaticString?, withBody: Bool) {
+        let writer = HeadWriter(status: status, into: buffer)
+        writer.date(SystemClock.epochMilliseconds / 1000)
+        for field in fields { writer.field(field.name, field.value) }
+        writer.field(
+            "Proxy-Status",
+            ProxyStatus(
+                proxy: Via.name, error: error, details: details, receivedStatus: receivedStatus?.rawValue,
+                alert: alert.map { (Int($0.rawValue), "\($0)") }
+            ).value)
+        writer.field("Content-Type", "text/plain; charset=utf-8")
+        writer.field("Content-Length", decimal: text.utf8.count)
+        if let connection { writer.field("Connection", connection) }
+        writer.end()
+        if withBody { buffer.append(text) }
     }
 }

@@ -3,11 +3,12 @@ import Forwarding
 import HTTP
 import IO
 import Rules
+import TLS
 import Telemetry
 import Transport
 import Upstream
 
-/// Does in a task what a request waits for that is no event of its channels, and answers the client where it fails.
+/// Does in a task what a request waits for that is no event of its channels.
 struct RequestService {
     /// How far the request has come.
     enum Stage {
@@ -15,12 +16,11 @@ struct RequestService {
         case arriving(ListenerIdentity)
         /// The head is there, and the client may use the proxy once it has said who it is.
         case admitted
-        case planned(ClientSession.Plan)
+        case planned(RequestPlan)
         /// Its forwarding waits for work.
         case forwarded
         /// Its response stands in `outbound`, as far as the client has not taken it.
         case answered(keepsConnection: Bool)
-        case failed(ExchangeFailure)
 
         /// The sign that the client has left. A client that leaves in its handshake says why, in an alert that is still
         /// to be read.
@@ -28,7 +28,7 @@ struct RequestService {
             switch self {
             case .arriving: .none
             case .admitted, .planned, .forwarded: .end
-            case .answered, .failed: .reset
+            case .answered: .reset
             }
         }
     }
@@ -41,18 +41,15 @@ struct RequestService {
         case tunnels(BlindTunnel)
         /// - Parameter goesOn: whether the client's connection can carry another request.
         case ended(goesOn: Bool)
+        case failed(ExchangeFailure)
     }
 
     let session: ClientSession
     let exchange: Exchange
 
     func serve(from stage: Stage) async -> Outcome {
-        var outcome: Outcome
-        do throws(ExchangeFailure) {
-            outcome = try await carryOut(from: stage)
-        } catch {
-            outcome = .ended(goesOn: await conclude(after: error))
-        }
+        let outcome: Outcome
+        do throws(ExchangeFailure) { outcome = try await carryOut(from: stage) } catch { return .failed(error) }
         if case .ended = outcome { session.requester.leaves(by: .none, in: exchange) }
         return outcome
     }
@@ -61,23 +58,24 @@ struct RequestService {
         guard session.requester.presence.isWanted else { throw .clientLost }
         switch stage {
         case .arriving(let identity):
-            try await SecureArrival(session: session, exchange: exchange).accept(as: identity)
+            try await arrive(at: identity)
             return .ended(goesOn: true)
         case .admitted:
             if let authentication = session.authentication {
-                try await authentication.check(exchange, of: session)
+                var login = session.login
+                defer { session.login = login }
+                try await authentication.check(exchange, of: session.requester, with: &login)
             }
             return try await carryOut(session.plan(exchange))
         case .planned(let plan): return try await carryOut(plan)
         case .forwarded: return try await forward()
         case .answered(let keepsConnection):
-            let response = OwnResponse(session: session, exchange: exchange)
+            let response = OwnResponse(requester: session.requester, exchange: exchange)
             return .ended(goesOn: await response.send(keepingConnection: keepsConnection))
-        case .failed(let failure): throw failure
         }
     }
 
-    private func carryOut(_ plan: ClientSession.Plan) async throws(ExchangeFailure) -> Outcome {
+    private func carryOut(_ plan: RequestPlan) async throws(ExchangeFailure) -> Outcome {
         switch plan {
         case .forward:
             session.stream.setDeadline(after: nil)
@@ -89,10 +87,14 @@ struct RequestService {
             let opening = TunnelOpening(
                 requester: session.requester, exchange: exchange, destination: destination)
             guard destination.route.action == .intercept else { return .tunnels(try await opening.open()) }
-            let blind = try await Interception(session: session, opening: opening).begin()
-            return blind.map { .tunnels($0) } ?? .ended(goesOn: true)
+            switch try await Interception(opening: opening, identity: session.policy.interception).begin() {
+            case .relayed(let tunnel): return .tunnels(tunnel)
+            case .entered(let tunnel):
+                session.enter(tunnel, as: exchange.record.user)
+                return .ended(goesOn: true)
+            }
         case .answerOptions:
-            let response = OwnResponse(session: session, exchange: exchange)
+            let response = OwnResponse(requester: session.requester, exchange: exchange)
             return .ended(goesOn: await response.send(keepingConnection: response.writeOptions()))
         }
     }
@@ -109,38 +111,45 @@ struct RequestService {
         }
     }
 
-    private func conclude(after failure: ExchangeFailure) async -> Bool {
-        switch failure {
-        case .handshakeFailed(let error, let sentence):
-            exchange.record.error = error
-            exchange.record.details = sentence
-            return false
-        case .clientLost,
-            _ where session.requester.presence.hasLeft:
-            if !exchange.headBytes.isEmpty { exchange.record.noteDeparture() }
-            session.stream.abort()
-            return false
-        case .cutShort(let error, let sentence):
-            exchange.record.error = error
-            exchange.record.details = sentence
-            session.stream.abort()
-            return false
-        case .upstreamFailed, .refused:
-            guard let refusal = exchange.refusal(for: failure) else { return false }
-            session.requester.leaves(by: .reset, in: exchange)
-            let response = OwnResponse(session: session, exchange: exchange)
-            return await response.send(keepingConnection: response.write(refusal))
+    // MARK: - A listener that speaks TLS
+
+    /// Shakes hands once the client's first record is there, and finds out who it is if it shows a certificate.
+    ///
+    /// A client that speaks HTTP without TLS gets its answer without TLS.
+    private func arrive(at listener: ListenerIdentity) async throws(ExchangeFailure) {
+        let (inbound, requester) = (exchange.inbound, session.requester)
+        if SpokenProtocol.told(by: inbound.readable) == .http { throw .refused(.clearText) }
+        let limit = exchange.policy.timeouts.head
+        do throws(HandshakeError) {
+            try await requester.accept(as: listener.context, after: inbound, within: limit) { _ in listener.identity }
+        } catch {
+            if let own = session.stream.localAddress {
+                let server = DatedUse.Server("https", host: "\(own.address.unmapped)", port: own.port, as: .listener)
+                requester.noteDatedClient(error, of: nil, calling: server)
+            }
+            throw ExchangeFailure(error, advice: "it must trust the listener's certificate or its issuer's")
+        }
+        if let certificate = session.stream.tls?.clientChain?.leaf {
+            if let name = certificate.userName { session.login.recognise(name) }
+        } else if listener.requiresCertificate {
+            throw .refused(.missingCertificate)
         }
     }
 }
 
-extension Exchange {
-    /// The proxy's own answer to a request that failed; nil where none is due.
-    func refusal(for failure: ExchangeFailure) -> Refusal? {
-        switch failure {
-        case .upstreamFailed(let failure): Refusal(failure, of: way.relay?.origin.title ?? "the origin")
-        case .refused(let refusal): refusal
-        case .handshakeFailed, .clientLost, .cutShort: nil
-        }
+extension Refusal {
+    fileprivate static var clearText: Refusal {
+        var refusal = Refusal(
+            .badRequest, .httpRequestError,
+            "this port of the proxy speaks TLS: set it as https://… in the client, or use a port without TLS")
+        refusal.keepsConnection = false
+        return refusal
+    }
+
+    fileprivate static var missingCertificate: Refusal {
+        var refusal = Refusal(
+            .forbidden, .httpRequestDenied, "this port of the proxy serves only clients that show a certificate")
+        refusal.keepsConnection = false
+        return refusal
     }
 }

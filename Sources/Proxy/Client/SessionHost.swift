@@ -1,3 +1,4 @@
+import Bytes
 import Forwarding
 import Telemetry
 import Upstream
@@ -21,6 +22,7 @@ protocol SessionHost: AnyObject {
     /// A client has made its first request.
     func noteFirstRequest()
 
-    /// The session has ended.
-    func forget(_ session: ClientSession)
+    /// The session of that number has ended.
+    /// - Parameter isSilent: whether no request has come on it.
+    func forget(_ number: Int, at address: IPAddress, isSilent: Bool)
 }

@@ -48,7 +48,7 @@ final class Arrivals {
         // Those that have waited go first.
         admitWaiting()
         guard let shortage = admit(address, isNew: true) else { return begin(arrival) }
-        guard waiting.count < room else { return refuse(arrival, Reason(shortage)) }
+        guard waiting.count < room else { return refuse(arrival, shortage) }
         waiting.append(arrival)
         arrival.wait(Self.step)
     }
@@ -60,7 +60,7 @@ final class Arrivals {
             switch clients.enter(waiting[next].address, on: worker.loop.index) {
             case nil: begin(waiting.remove(at: next))
             case .clients: return
-            case .address: next += 1
+            case .address, .foreignAddress: next += 1
             }
         }
     }
@@ -78,9 +78,9 @@ final class Arrivals {
     /// Counts a client in, closing others for it that wait for their clients.
     /// - Parameter isNew: whether it does not wait yet.
     /// - Returns: why there is no room; nil if it is counted.
-    private func admit(_ address: IPAddress, isNew: Bool) -> ClientCount.Shortage? {
+    private func admit(_ address: IPAddress, isNew: Bool) -> ClientCount.Reason? {
         guard var shortage = clients.enter(address, on: worker.loop.index) else { return nil }
-        if isNew { note(Reason(shortage), of: address) }
+        if isNew { note(shortage, of: address) }
         for _ in 0..<Self.displacements {
             switch worker.makeRoom(for: address, shortOf: shortage) {
             case .made: break
@@ -97,7 +97,7 @@ final class Arrivals {
 
     // MARK: - Clients that are not served
 
-    private func refuse(_ arrival: Arrival, _ reason: Reason) {
+    private func refuse(_ arrival: Arrival, _ reason: ClientCount.Reason) {
         count(reason, of: arrival.address)
         guard arrival.identity == nil else { return arrival.close() }
         if refused.count >= room { refused[0].close() }
@@ -105,13 +105,13 @@ final class Arrivals {
         arrival.refuse(reason, within: worker.policy.exchanges.timeouts.head)
     }
 
-    private func count(_ reason: Reason, of address: IPAddress) {
+    private func count(_ reason: ClientCount.Reason, of address: IPAddress) {
         worker.metrics.add(to: reason.counter)
         // That a limit is met was noted before.
         if reason == .foreignAddress { note(reason, of: address) }
     }
 
-    private func note(_ reason: Reason, of address: IPAddress) {
+    private func note(_ reason: ClientCount.Reason, of address: IPAddress) {
         clients.shortages.note(reason, of: address, limits: clients.limits, at: worker.loop.now)
     }
 
@@ -125,11 +125,11 @@ final class Arrivals {
         }
         if worker.loop.now < arrival.since &+ Self.patience { return arrival.wait(Self.step) }
         waiting.removeAll { $0 === arrival }
-        refuse(arrival, Reason(shortage))
+        refuse(arrival, shortage)
     }
 
     /// The client of a refused one has said something.
-    func answer(_ arrival: Arrival, _ reason: Reason) -> ByteBuffer {
+    func answer(_ arrival: Arrival, _ reason: ClientCount.Reason) -> ByteBuffer {
         let refusal = reason.refusal(of: arrival.address, by: worker.policy.exchanges.rules)
         let record = ExchangeRecord(keeping: [])
         record.setClient(arrival.address)
@@ -145,5 +145,131 @@ final class Arrivals {
     func forget(_ arrival: Arrival) {
         waiting.removeAll { $0 === arrival }
         refused.removeAll { $0 === arrival }
+    }
+}
+
+/// A client's connection that waits for room, or is refused. It holds neither task nor buffer.
+final class Arrival: ChannelObserver {
+    private enum Phase {
+        /// Awaiting room; becomes `.refused` or `.over`.
+        case waiting
+        /// Awaiting something to answer; becomes `.answered` or `.over`.
+        case refused(ClientCount.Reason)
+        /// Awaiting the client's end, with so many bytes still read and thrown away; becomes `.over`.
+        case answered(rest: Int)
+        /// Closed, or a session's. Stays.
+        case over
+    }
+
+    let address: IPAddress
+    /// Nil for a client in clear.
+    let identity: ListenerIdentity?
+    /// The time of its arrival on the loop's clock, in milliseconds.
+    let since: UInt64
+    /// The time of its arrival in nanoseconds.
+    let arrived: UInt64
+    private let socket: Socket
+    private let loop: EventLoop
+    private unowned let arrivals: Arrivals
+    private var phase = Phase.waiting
+
+    /// Bytes that are read and thrown away behind an answer, so that a client which is still sending gets to read it.
+    private static let lingerBytes = 64 * 1024
+    private static let lingerMilliseconds = 1000
+
+    init(
+        _ socket: Socket, on loop: EventLoop, from address: IPAddress, as identity: ListenerIdentity?,
+        to arrivals: Arrivals
+    ) {
+        self.socket = socket
+        self.loop = loop
+        self.address = address
+        self.identity = identity
+        self.arrivals = arrivals
+        since = loop.now
+        arrived = loop.nanoseconds
+    }
+
+    func wait(_ milliseconds: Int) {
+        socket.observer = self
+        socket.clearTimeout()
+        socket.setDeadline(after: milliseconds)
+    }
+
+    /// Gives the connection away.
+    func release() -> Socket {
+        phase = .over
+        socket.observer = nil
+        socket.setDeadline(after: nil)
+        socket.clearTimeout()
+        return socket
+    }
+
+    /// Answers once the client has said something: an answer to nothing is an error to some.
+    func refuse(_ reason: ClientCount.Reason, within limit: Int) {
+        phase = .refused(reason)
+        wait(limit)
+        if socket.isReadable { answer(reason) }
+    }
+
+    func close() {
+        if case .over = phase { return }
+        phase = .over
+        socket.close()
+        arrivals.forget(self)
+    }
+
+    func channelChanged(_ channel: Channel) {
+        switch phase {
+        case .waiting: if !channel.isOpen { arrivals.askAgain(for: self) }
+        case .refused(let reason):
+            if channel.isReadable {
+                answer(reason)
+            } else if !channel.isOpen {
+                close()
+            }
+        case .answered(let rest):
+            if channel.isReadable {
+                discard(rest)
+            } else if !channel.isOpen {
+                close()
+            }
+        case .over: break
+        }
+    }
+
+    private func answer(_ reason: ClientCount.Reason) {
+        switch read(Self.lingerBytes) {
+        case .moved: break
+        case .wouldBlock: return
+        case .endOfStream, .failed: return close()
+        }
+        let buffer = arrivals.answer(self, reason)
+        defer { loop.buffers.give(buffer) }
+        // It is shorter than what any socket takes at once.
+        guard case .moved = socket.tryWrite(from: buffer), buffer.isEmpty else { return close() }
+        socket.shutdownWrite()
+        wait(Self.lingerMilliseconds)
+        discard(Self.lingerBytes)
+    }
+
+    private func discard(_ limit: Int) {
+        var rest = limit
+        while rest > 0 {
+            switch read(rest) {
+            case .moved(let count): rest -= count
+            case .wouldBlock:
+                phase = .answered(rest: rest)
+                return
+            case .endOfStream, .failed: return close()
+            }
+        }
+        close()
+    }
+
+    private func read(_ limit: Int) -> Transfer {
+        let buffer = loop.buffers.take()
+        defer { loop.buffers.give(buffer) }
+        return socket.tryRead(into: buffer, limit: limit)
     }
 }

@@ -1,6 +1,10 @@
 import Bytes
+import HTTP
 import IO
+import Rules
 import Synchronization
+import Telemetry
+import Upstream
 
 /// The clients of all loops together, against the limits that the rule file sets: one count, whatever the number of loops.
 ///
@@ -19,10 +23,38 @@ final class ClientCount: Sendable {
         func add(_ change: Int) { count.store(silent &+ change, ordering: .relaxed) }
     }
 
-    /// Why there is no room.
-    enum Shortage {
+    /// Why a client is not served.
+    enum Reason: Hashable, CaseIterable {
+        /// `clients { allow … }` does not name its address.
+        case foreignAddress
+        /// The limit of all clients is reached.
         case clients
+        /// The limit of its address is reached.
         case address
+
+        var counter: Counter {
+            switch self {
+            case .foreignAddress: .clientsRefusedByList
+            case .clients: .clientsRefusedAtLimit
+            case .address: .clientsRefusedAtAddressLimit
+            }
+        }
+
+        func refusal(of address: IPAddress, by rules: RuleSet) -> Refusal {
+            switch self {
+            case .foreignAddress: return .client(at: address, by: rules.clients)
+            case .clients: return Self.unavailable("this proxy has too many clients: try again")
+            case .address:
+                return Self.unavailable("this proxy has too many clients from your address: try again")
+            }
+        }
+
+        private static func unavailable(_ sentence: String) -> Refusal {
+            var refusal = Refusal(.serviceUnavailable, .connectionLimitReached, sentence)
+            refusal.fields = [(name: "Retry-After", value: "1")]
+            refusal.keepsConnection = false
+            return refusal
+        }
     }
 
     private struct State {
@@ -64,12 +96,12 @@ final class ClientCount: Sendable {
 
     /// Counts a client in, if there is room for it.
     /// - Parameter loop: the index of the loop that is told once there may be room.
-    /// - Returns: why there is none; nil if there is.
-    func enter(_ address: IPAddress, on loop: Int) -> Shortage? {
-        let network = Self.network(of: address)
+    /// - Returns: the limit that is reached, never `.foreignAddress`; nil if there is room.
+    func enter(_ address: IPAddress, on loop: Int) -> Reason? {
+        let network = address.clientNetwork
         return state.withLock { state in
             let neighbours = network.map { state.byAddress[$0] ?? 0 } ?? 0
-            let shortage: Shortage? =
+            let shortage: Reason? =
                 neighbours >= state.limits.perAddress
                 ? .address : state.count >= state.limits.clients ? .clients : nil
             guard shortage == nil else {
@@ -85,7 +117,7 @@ final class ClientCount: Sendable {
     /// Counts a client out.
     /// - Returns: the loops that wait for that. Each is told once, and asks again.
     func leave(_ address: IPAddress) -> Set<Int> {
-        let network = Self.network(of: address)
+        let network = address.clientNetwork
         return state.withLock { state in
             state.count -= 1
             if let network, let count = state.byAddress[network] {
@@ -109,13 +141,61 @@ final class ClientCount: Sendable {
         defer { state.waiting.removeAll(keepingCapacity: true) }
         return state.waiting
     }
+}
 
-    /// The network that shares one count; nil for this machine, whose clients have no limit of their own.
-    static func network(of address: IPAddress) -> IPAddress? {
-        let address = address.unmapped
+extension IPAddress {
+    /// The network whose clients share one count; nil for this machine, whose clients have no limit of their own.
+    var clientNetwork: IPAddress? {
+        let address = unmapped
         switch address.family {
         case .v4: return address.low >> 24 == 127 ? nil : address
         case .v6: return address.high == 0 && address.low == 1 ? nil : IPAddress(v6High: address.high, low: 0)
+        }
+    }
+}
+
+/// Tells the operator that clients were not served, or made room: at most one line a minute for each reason, with the
+/// number of times since the last.
+final class ShortageReport: Sendable {
+    private struct Tally {
+        var reportedAt: UInt64?
+        var count = 0
+    }
+
+    private let tallies = Mutex<[ClientCount.Reason: Tally]>([:])
+    private let report: @Sendable (String) -> Void
+
+    /// Milliseconds between two lines.
+    private static let interval: UInt64 = 60_000
+
+    init(to report: @escaping @Sendable (String) -> Void) { self.report = report }
+
+    /// - Parameter now: milliseconds on the loops' clock.
+    func note(_ reason: ClientCount.Reason, of address: IPAddress, limits: ClientCount.Limits, at now: UInt64) {
+        let count: Int? = tallies.withLock { tallies in
+            var tally = tallies[reason] ?? Tally()
+            defer { tallies[reason] = tally }
+            tally.count += 1
+            if let last = tally.reportedAt, now < last &+ Self.interval { return nil }
+            tally.reportedAt = now
+            defer { tally.count = 0 }
+            return tally.count
+        }
+        guard let count else { return }
+        let times = count > 1 ? " (\(count) times since the last report)" : ""
+        report(Self.sentence(reason, of: address, limits) + times)
+    }
+
+    private static func sentence(
+        _ reason: ClientCount.Reason, of address: IPAddress, _ limits: ClientCount.Limits
+    ) -> String {
+        let consequence = "idle connections are closed, and if there are none, new clients are refused"
+        return switch reason {
+        case .foreignAddress:
+            "a client at \(address) was refused; to allow it, add: clients { allow \(address) }"
+        case .clients: "the limit of \(limits.clients) clients is reached: \(consequence)"
+        case .address:
+            "\(address) has reached the limit of \(limits.perAddress) clients for each address: \(consequence)"
         }
     }
 }

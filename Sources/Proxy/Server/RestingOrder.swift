@@ -32,7 +32,7 @@ struct RestingOrder {
     /// The session that has to go next.
     /// - Parameters:
     ///   - isSilent: whether no request may have come on it; nil: either, silent ones first.
-    ///   - network: as `ClientCount.network`; nil: anybody's.
+    ///   - network: as `IPAddress.clientNetwork`; nil: anybody's.
     mutating func next(
         among sessions: [Int: ClientSession], silent isSilent: Bool, in network: IPAddress?, at now: UInt64
     ) -> ClientSession? {
@@ -68,7 +68,7 @@ struct RestingOrder {
                 if isSilent { return nil }
                 continue
             }
-            if network == nil || ClientCount.network(of: session.requester.address) == network { return session }
+            if network == nil || session.requester.address.clientNetwork == network { return session }
         }
         return nil
     }

@@ -94,7 +94,7 @@ final class Worker: SessionHost {
     /// Closes the connection that has waited longest for its client.
     /// - Parameters:
     ///   - isSilent: whether no request may have come on it.
-    ///   - network: as `ClientCount.network`; nil: anybody's.
+    ///   - network: as `IPAddress.clientNetwork`; nil: anybody's.
     func displace(silent isSilent: Bool, in network: IPAddress?) -> Displacement {
         if isSilent, tally.silent == 0 { return .none }
         guard let session = resting.next(among: sessions, silent: isSilent, in: network, at: loop.now) else {
@@ -104,12 +104,12 @@ final class Worker: SessionHost {
         return session.displace() ? .made : .underWay
     }
 
-    /// The session has ended.
-    func forget(_ session: ClientSession) {
-        sessions[session.number] = nil
+    /// The session of that number has ended.
+    func forget(_ number: Int, at address: IPAddress, isSilent: Bool) {
+        sessions[number] = nil
         metrics.add(to: .clientsClosed)
-        if session.isSilent { tally.add(-1) }
-        for index in clients.leave(session.requester.address) { clients.tell(index) { $0.admitWaiting() } }
+        if isSilent { tally.add(-1) }
+        for index in clients.leave(address) { clients.tell(index) { $0.admitWaiting() } }
     }
 
     /// There may be room for those that wait for it.
@@ -208,4 +208,45 @@ final class Worker: SessionHost {
     func endSpans() { spans?.end() }
 
     var hasSpans: Bool { spans.map { !$0.isIdle } ?? false }
+
+    // MARK: - Room for a client, when as many are served as may be
+
+    enum Displacement {
+        case made
+        /// A connection that a task serves ends soon.
+        case underWay
+        /// All that could make room are at work, or on other loops.
+        case none
+    }
+
+    /// Closes one of this loop's connections that waits for its client, unless one on another loop should go first.
+    func makeRoom(for address: IPAddress, shortOf shortage: ClientCount.Reason) -> Displacement {
+        let network = network(of: address, shortage)
+        let result = displace(silent: true, in: network)
+        if result != .none || network == nil && clients.loopWithSilent(besides: loop.index) != nil { return result }
+        return displace(silent: false, in: network)
+    }
+
+    /// Has other loops do the same, one after the other until one does: they tell this one when there is room.
+    func askOthersForRoom(for address: IPAddress, shortOf shortage: ClientCount.Reason) {
+        let network = network(of: address, shortage)
+        let first = network == nil ? clients.loopWithSilent(besides: loop.index) : nil
+        ask(first ?? loop.index + 1, in: network, steps: clients.tallies.count - 1)
+    }
+
+    private func ask(_ index: Int, in network: IPAddress?, steps: Int) {
+        guard steps > 0 else { return }
+        let index = index % clients.tallies.count
+        clients.tell(index) { worker in
+            guard worker.displace(silent: true, in: network) == .none,
+                worker.displace(silent: false, in: network) == .none
+            else { return }
+            worker.ask(index + 1, in: network, steps: steps - 1)
+        }
+    }
+
+    /// The network whose connections may make room; nil: all.
+    private func network(of address: IPAddress, _ shortage: ClientCount.Reason) -> IPAddress? {
+        shortage == .address ? address.clientNetwork : nil
+    }
 }

@@ -51,10 +51,4 @@ final class BlindTunnel {
         // The side that is still there must not take this for an orderly end.
         requester.stream.abort()
     }
-
-    /// Ends the tunnel before its time.
-    func abort() {
-        upstream.close()
-        requester.stream.abort()
-    }
 }

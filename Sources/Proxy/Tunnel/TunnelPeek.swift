@@ -1,4 +1,8 @@
 import Bytes
+import Forwarding
+import IO
+import Transport
+import Upstream
 
 /// Finds out what is spoken in a tunnel before anything is done in it.
 ///
@@ -46,6 +50,53 @@ enum TunnelPeek: Equatable {
         case .quiet: self = .silent
         case .undecided: self = .decided(.other)
         case .silent, .decided: break
+        }
+    }
+}
+
+extension TunnelOpening {
+    /// Milliseconds after which a silent client is taken for one that waits for the server.
+    private static let patience = 1500
+
+    /// Waits until it is known what is spoken in the tunnel. The bytes that the client has sent stay in `inbound`.
+    /// - Returns: also the connection to the server, if one was made to find out.
+    func spokenProtocol() async throws(ExchangeFailure) -> (SpokenProtocol, OpenedTunnel?) {
+        let (client, inbound) = (requester.stream, exchange.inbound)
+        var upstream: OpenedTunnel?
+        var peek = TunnelPeek.quiet
+        peek.clientSpoke(inbound.readable)
+        while true {
+            if case .decided(let spoken) = peek { return (spoken, upstream) }
+            if peek == .silent, upstream == nil {
+                let tunnel = try await connectForGreeted()
+                upstream = tunnel
+                if tunnel.early != nil { peek.serverSpoke() }
+                continue
+            }
+            do throws(IOError) {
+                let count = try await client.read(
+                    into: inbound, unless: peek == .silent ? upstream?.stream : nil, idle: patience(with: peek))
+                switch count {
+                case nil: peek.serverSpoke()
+                case 0: peek.clientEnded()
+                default: peek.clientSpoke(inbound.readable)
+                }
+            } catch {
+                guard error == .timedOut, peek != .silent else {
+                    upstream?.stream.close()
+                    throw .clientLost
+                }
+                peek.elapse()
+            }
+        }
+    }
+
+    private func patience(with peek: TunnelPeek) -> Int {
+        let timeouts = exchange.policy.timeouts
+        return switch peek {
+        case .quiet: Self.patience
+        case .undecided: timeouts.head
+        case .silent, .decided: timeouts.idle
         }
     }
 }

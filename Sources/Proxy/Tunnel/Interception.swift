@@ -14,42 +14,48 @@ import Upstream
 /// goes wrong after that is told in the answers to the requests in the tunnel; where none can come, the connection is
 /// cut.
 struct Interception {
-    let session: ClientSession
-    let opening: TunnelOpening
+    /// How a tunnel was begun.
+    enum Beginning {
+        /// The requests that come through it are the session's next ones.
+        case entered(InterceptedTunnel)
+        case relayed(BlindTunnel)
+    }
 
+    let opening: TunnelOpening
+    /// Nil where TLS is relayed unseen.
+    let identity: InterceptionIdentity?
+
+    private var requester: Requester { opening.requester }
     private var exchange: Exchange { opening.exchange }
     private var origin: UpstreamServer { opening.destination.origin }
 
-    /// - Returns: the tunnel that is relayed unseen; nil: the session goes on, with the requests that come through it.
-    func begin() async throws(ExchangeFailure) -> BlindTunnel? {
+    func begin() async throws(ExchangeFailure) -> Beginning {
         try opening.check()
         try await opening.greet()
-        let (spoken, upstream) = try await TunnelPeeking(opening: opening).spokenProtocol()
+        let (spoken, upstream) = try await opening.spokenProtocol()
         switch spoken {
         case .http:
             upstream?.stream.close()
             exchange.record.tunnel = .http
-            enter(InterceptedTunnel(scheme: .http, host: origin.host, port: origin.port))
-            return nil
+            return enter(InterceptedTunnel(scheme: .http, host: origin.host, port: origin.port))
         case .tls:
-            guard let identity = session.policy.interception else { return try await relay(with: upstream) }
+            guard let identity else { return try await relay(with: upstream) }
             upstream?.stream.close()
             exchange.record.tunnel = .https
-            enter(try await secure(as: identity))
-            return nil
+            return enter(try await secure(as: identity))
         case .other: return try await relay(with: upstream)
         }
     }
 
-    private func enter(_ tunnel: InterceptedTunnel) {
-        session.requester.metrics.add(to: .tunnelsIntercepted)
-        session.enter(tunnel, as: exchange.record.user)
+    private func enter(_ tunnel: InterceptedTunnel) -> Beginning {
+        requester.metrics.add(to: .tunnelsIntercepted)
+        return .entered(tunnel)
     }
 
-    private func relay(with upstream: OpenedTunnel?) async throws(ExchangeFailure) -> BlindTunnel {
+    private func relay(with upstream: OpenedTunnel?) async throws(ExchangeFailure) -> Beginning {
         exchange.record.tunnel = .opaque
-        if let upstream { return opening.relay(with: upstream) }
-        return opening.relay(with: try await opening.connectForGreeted())
+        if let upstream { return .relayed(opening.relay(with: upstream)) }
+        return .relayed(opening.relay(with: try await opening.connectForGreeted()))
     }
 
     // MARK: - TLS
@@ -60,7 +66,7 @@ struct Interception {
         var failure: Refusal?
         var trouble: AuthorityError?
         do throws(HandshakeError) {
-            try await session.accept(
+            try await requester.accept(
                 as: identity.context, after: exchange.inbound, within: exchange.policy.timeouts.head
             ) { wanted in
                 let name = wanted.map { ServerName($0) } ?? expected[0]
@@ -81,12 +87,12 @@ struct Interception {
             }
         } catch {
             let server = DatedUse.Server("https", host: origin.hostText, port: origin.port, as: .origin)
-            session.requester.noteDatedClient(error, of: exchange.record.user, calling: server)
+            requester.noteDatedClient(error, of: exchange.record.user, calling: server)
             if let trouble { throw .handshakeFailed(.proxyInternalError, "\(trouble)") }
             throw ExchangeFailure(error, advice: "it must trust the CA that `attache authority export` prints")
         }
         // Also a client that came back by a ticket has said whom it wants.
-        let wanted = session.stream.tls?.serverName.map { ServerName($0) } ?? expected[0]
+        let wanted = requester.stream.tls?.serverName.map { ServerName($0) } ?? expected[0]
         return InterceptedTunnel(
             scheme: .https, host: origin.host, port: origin.port,
             misdirection: expected.contains(wanted) ? nil : .misdirected(to: origin, wanted: wanted), failure: failure)
@@ -104,10 +110,10 @@ struct Interception {
     /// Connects to the origin, so that the leaf can be like its certificate; the first request finds the connection.
     private func callOrigin() async throws(Refusal) -> Certificate? {
         // Nothing can come of its handshake when it ends its side now.
-        session.requester.leaves(by: .end, in: exchange)
-        defer { session.requester.leaves(by: .none, in: exchange) }
+        requester.leaves(by: .end, in: exchange)
+        defer { requester.leaves(by: .none, in: exchange) }
         let context = ForwardingContext(
-            requester: session.requester, exchange: exchange, destination: opening.destination)
+            requester: requester, exchange: exchange, destination: opening.destination)
         let connection = try await opening.destination.byFirstWay { (way: Way) async throws(Refusal) in
             exchange.way = way
             exchange.record.parent = way.parent?.figures

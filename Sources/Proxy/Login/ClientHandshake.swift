@@ -1,8 +1,26 @@
+import Bytes
 import HTTP
 import IO
 import TLS
+import Telemetry
 import Transport
 import Upstream
+
+extension Requester {
+    /// Puts TLS between the client and the proxy, as the server; the parameters are those of the stream's `accept`.
+    func accept(
+        as server: ServerTLSContext, after earlier: ByteBuffer, within limit: Int,
+        identity: (_ serverName: String?) async -> Identity?
+    ) async throws(HandshakeError) {
+        do throws(HandshakeError) {
+            try await stream.accept(as: server, after: earlier, within: limit, identity: identity)
+        } catch {
+            metrics.add(to: .clientHandshakesFailed)
+            throw error
+        }
+        metrics.add(to: stream.tls?.isResumed == true ? .clientHandshakesResumed : .clientHandshakesFull)
+    }
+}
 
 extension ExchangeFailure {
     /// Why there is no TLS with a client.
@@ -41,4 +59,27 @@ extension ExchangeFailure {
 extension TLSAlert {
     /// RFC 8446 section 6.2: what a client says that has looked at a certificate and does not like it.
     fileprivate var isDistrust: Bool { [42, 43, 44, 45, 46, 48].contains(rawValue) }
+}
+
+extension Certificate {
+    /// The name under which rules and logs know the client whose certificate this is: its SPIFFE ID (SPIFFE-ID section 2, in
+    /// X509-SVID the only URI), else the subject's common name, else the first of the other names that is one.
+    var userName: String? {
+        let names = subjectAlternativeNames
+        let identities = names.compactMap { if case .uri(let text) = $0, text.isSPIFFE { text } else { nil } }
+        if identities.count == 1 { return identities[0] }
+        if let commonName { return commonName }
+        for name in names {
+            switch name {
+            case .email(let text), .uri(let text), .dns(let text): return text
+            case .address(let address): return "\(address)"
+            case .directory, .other: continue
+            }
+        }
+        return nil
+    }
+}
+
+extension String {
+    fileprivate var isSPIFFE: Bool { utf8.starts(with: "spiffe://".utf8) }
 }

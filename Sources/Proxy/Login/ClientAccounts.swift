@@ -80,4 +80,14 @@ public final class ClientAccounts: Sendable {
 
     /// Another number whenever somebody may have been added, changed or removed.
     var version: Int { (users?.version ?? 0) &+ (tokens?.version ?? 0) }
+
+    /// A fingerprint of a user's entries in the users and tokens files.
+    struct Mark: Equatable {
+        fileprivate let line: UInt128?
+        fileprivate let hasToken: Bool
+    }
+
+    func mark(of user: String) -> Mark {
+        Mark(line: users?.mark(of: user), hasToken: tokens?.contains(user) ?? false)
+    }
 }

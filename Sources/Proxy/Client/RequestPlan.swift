@@ -1,133 +1,31 @@
-import Authentication
 import Bytes
 import Forwarding
 import HTTP
 import IO
 import Rules
 import Telemetry
-import Transport
 import Upstream
 
-/// The way of a request from its first byte, or that of a handshake, to the decision where it goes.
-extension ClientSession {
-    enum Plan {
-        /// It goes to the exchange's destination.
+/// The handling of a request whose head is there.
+enum RequestPlan {
+    /// It goes to the exchange's destination.
+    case forward
+    case tunnel(Destination)
+    /// It is for the proxy itself.
+    case answerOptions
+}
+
+extension Requester {
+    /// The part of a plan that needs no destination.
+    enum Purpose {
         case forward
-        case tunnel(Destination)
-        /// It is for the proxy itself.
+        case tunnel
         case answerOptions
     }
 
-    // MARK: - Reading
-
-    func takeRequest(_ exchange: Exchange) {
-        exchange.times.start = requester.loop.nanoseconds
-        do throws(ExchangeFailure) {
-            switch try RequestReading(session: self, exchange: exchange).read() {
-            case .complete: try carryOut(exchange)
-            case .incomplete: awaitRest(of: exchange)
-            case .nothing:
-                host.give(exchange)
-                awaitRequest()
-            case .ended:
-                giveBack(exchange)
-                end()
-            }
-        } catch { fail(exchange, error) }
-    }
-
-    /// A part of a head may be there, and the next to borrow the exchange is another client.
-    func giveBack(_ exchange: Exchange) {
-        exchange.reset()
-        host.give(exchange)
-    }
-
-    /// Most handshakes begin with less.
-    private static let helloCapacity = 512
-
-    /// A client that sends its hello slowly has no more than the bytes that it has sent, as with a request's head.
-    func receive(_ earlier: ByteBuffer?, for identity: ListenerIdentity) {
-        let hello = earlier ?? ByteBuffer(capacity: Self.helloCapacity)
-        phase = .arriving(identity, hello: hello)
-        while !SpokenProtocol.hasFirstRecord(hello.readable) {
-            if hello.writableCount == 0 { hello.reserve(1) }
-            switch stream.tryRead(into: hello) {
-            case .moved: break
-            case .wouldBlock: return
-            case .endOfStream, .failed: return end()
-            }
-        }
-        let exchange = lend()
-        exchange.times.start = requester.loop.nanoseconds
-        exchange.inbound.append(hello.readable)
-        serve(exchange, from: .arriving(identity))
-    }
-
-    private func awaitRest(of exchange: Exchange) {
-        let inbound = exchange.inbound
-        let head = PartialHead(
-            inbound.readable, startedAt: exchange.times.start, limits: exchange.policy.limits.request)
-        giveBack(exchange)
-        phase = .receiving(head)
-        stream.rest(telling: self)
-        stream.setDeadline(after: host.policy.exchanges.timeouts.head)
-        if stream.isReadable { receive(head) }
-    }
-
-    func receive(_ head: PartialHead) {
-        while true {
-            switch head.read(from: stream) {
-            case .moved: break
-            case .wouldBlock: return
-            case .endOfStream, .failed: return end()
-            }
-            guard head.isDue else { continue }
-            let exchange = exchange(for: head)
-            do throws(ExchangeFailure) {
-                if try RequestReading(session: self, exchange: exchange).parse() { return try carryOut(exchange) }
-            } catch { return fail(exchange, error) }
-            giveBack(exchange)
-            head.noteParsing()
-        }
-    }
-
-    /// The rest has not come in time.
-    func refuse(_ head: PartialHead) {
-        let exchange = exchange(for: head)
-        _ = OwnResponse(session: self, exchange: exchange).write(.lateHead)
-        guard stream.writeAtOnce(exchange.outbound) else {
-            return serve(exchange, from: .answered(keepsConnection: false))
-        }
-        finish(exchange, goesOn: false, lingers: true)
-    }
-
-    private func exchange(for head: PartialHead) -> Exchange {
-        let (exchange, bytes) = (lend(), head.bytes)
-        exchange.times.start = head.startedAt
-        exchange.inbound.append(bytes.readable)
-        return exchange
-    }
-
-    // MARK: - Deciding
-
-    /// Takes note of the request, and sends clients away that are not served.
-    func admit(_ exchange: Exchange) throws(ExchangeFailure) {
-        exchange.body.begin(exchange.request.framing, limits: exchange.policy.limits.request)
-        record(exchange)
-        // It was asked when the client came, of the rules of then.
-        guard exchange.policy.rules.clients.permits(requester.address) else {
-            throw .refused(.client(at: requester.address, by: exchange.policy.rules.clients))
-        }
-        guard isStillAdmitted() else {
-            var refusal = Refusal(
-                .forbidden, .httpRequestDenied,
-                "the user who opened this tunnel may no longer use the proxy: open another")
-            refusal.keepsConnection = false
-            throw .refused(refusal)
-        }
-    }
-
-    func plan(_ exchange: Exchange) throws(ExchangeFailure) -> Plan {
+    /// Tells what the request is for.
+    /// - Throws: the refusal of one that this proxy does not carry out, wherever it leads.
+    func purpose(of exchange: Exchange) throws(ExchangeFailure) -> Purpose {
         let request = exchange.request
         let head = exchange.headBytes
         do throws(HTTPError) { try exchange.body.check(exchange.inbound) } catch { throw .refused(Refusal(error)) }
@@ -135,10 +33,10 @@ extension ClientSession {
             throw .refused(
                 Refusal(.badGateway, .proxyLoopDetected, "the request came back to this proxy: there is a loop"))
         }
-        if let tunnel = requester.tunnel {
+        if let tunnel {
             try checkTarget(of: exchange, in: tunnel)
         } else {
-            if request.target.form == .authority { return .tunnel(try destination(of: exchange)) }
+            if request.target.form == .authority { return .tunnel }
             if request.target.form == .asterisk, request.target.authority == nil { return .answerOptions }
             try checkTarget(of: exchange)
         }
@@ -147,11 +45,8 @@ extension ClientSession {
             throw .refused(
                 Refusal(.methodNotAllowed, .httpRequestDenied, "this proxy does not answer TRACE requests itself"))
         }
-        exchange.destination = try destination(of: exchange)
         return .forward
     }
-
-    // MARK: - Whom it is for
 
     private func checkTarget(of exchange: Exchange) throws(ExchangeFailure) {
         let target = exchange.request.target
@@ -206,11 +101,8 @@ extension ClientSession {
         if let failure = tunnel.takeFailure() { throw .refused(failure) }
     }
 
-    /// Whom the request is for, by the rules that apply to it.
-    private func destination(of exchange: Exchange) throws(ExchangeFailure) -> Destination {
-        let destination = try namedDestination(of: exchange)
-        if let rule = destination.route.rule { exchange.record.route = rule.name }
-        if destination.isTraced { trace(exchange, to: destination) }
+    /// Refuses a request that the rules do not let go to its destination.
+    func permit(_ exchange: Exchange, to destination: Destination) throws(ExchangeFailure) {
         if destination.route.action == .deny {
             let origin = destination.origin
             throw .refused(
@@ -219,7 +111,6 @@ extension ClientSession {
                     "the rules of this proxy do not allow requests to \(origin.hostText) port \(origin.port)"))
         }
         if let address = destination.relayedAddress { try check(address, of: destination, asked: exchange) }
-        return destination
     }
 
     /// Where a name leads that a parent looks up, nobody here knows; an address is judged all the same.
@@ -227,7 +118,7 @@ extension ClientSession {
         _ address: IPAddress, of destination: Destination, asked exchange: Exchange
     ) throws(ExchangeFailure) {
         let (origin, egress) = (destination.origin, exchange.policy.rules.egress)
-        if let kind = requester.shared.ownListeners.kind(at: address, port: origin.port),
+        if let kind = shared.ownListeners.kind(at: address, port: origin.port),
             kind == .proxy || !exchange.asksForPractice
         {
             throw .refused(Refusal(kind, host: origin.hostText, port: origin.port))
@@ -237,10 +128,11 @@ extension ClientSession {
         }
     }
 
-    private func namedDestination(of exchange: Exchange) throws(ExchangeFailure) -> Destination {
-        if let tunnel = requester.tunnel {
+    /// The destination of the request, by the rules that apply to it.
+    func destination(of exchange: Exchange) throws(ExchangeFailure) -> Destination {
+        if let tunnel {
             let host = tunnel.host
-            return requester.destination(tunnel.scheme, host: host.span, port: tunnel.port, by: exchange.policy)
+            return destination(tunnel.scheme, host: host.span, port: tunnel.port, by: exchange.policy)
         }
         guard let authority = exchange.request.authority else {
             throw .refused(Refusal(HTTPError(.client, .missingHost)))
@@ -248,7 +140,7 @@ extension ClientSession {
         let head = exchange.headBytes
         // A tunnel is made for https, whatever is said in it.
         let scheme = exchange.request.target.scheme ?? .https
-        return requester.destination(
+        return destination(
             scheme, host: head.readable.extracting(authority.host), port: port(of: authority, in: exchange),
             by: exchange.policy)
     }
@@ -260,12 +152,11 @@ extension ClientSession {
     // MARK: - For the record
 
     /// Notes all that the log and the metrics will know of the request.
-    private func record(_ exchange: Exchange) {
+    func record(_ exchange: Exchange) {
         let request = exchange.request
         exchange.record.minorVersion = request.version == .http11 ? 1 : 0
-        if let user = user { exchange.record.user = user }
         guard exchange.record.parts.contains(.requestLine) else { return }
-        if let tunnel = requester.tunnel { return record(exchange, in: tunnel) }
+        if let tunnel { return record(exchange, in: tunnel) }
         let head = exchange.headBytes
         let authority = request.authority
         let form: ExchangeRecord.TargetForm =
@@ -308,45 +199,31 @@ extension ClientSession {
             host: host.span, port: Int(tunnel.port), path: head.readable.extracting(request.target.path))
         recordAgent(of: exchange)
     }
-}
 
-/// Reads a request's head from the client, without waiting.
-private struct RequestReading {
-    enum Progress {
-        case complete
-        case incomplete
-        /// Not a byte of a request is there.
-        case nothing
-        /// The client has ended, with or without a part of a request.
-        case ended
+    // MARK: - Its trace
+
+    /// W3C Trace Context, level 1: a request continues the trace that its client names, or begins one.
+    func trace(_ exchange: Exchange, to destination: Destination, for collector: SpanCollector?) {
+        let (head, fields) = (exchange.headBytes, exchange.request.fields)
+        let parent = context(in: fields, of: head.readable)
+        // Each message has one of its own.
+        fields.withhold("traceparent", in: head.readable)
+        // It says nothing without the other (section 4.2).
+        if parent == nil { fields.withhold("tracestate", in: head.readable) }
+        guard parent != nil || destination.route.trace == .start else { return }
+        exchange.record.trace = RequestTrace(
+            continuing: parent, samples: Int.random(in: 0..<100) < collector?.sample ?? 0,
+            isCollected: collector != nil, on: loop)
     }
 
-    let session: ClientSession
-    let exchange: Exchange
-
-    /// Most heads come whole, in one piece or behind the request before.
-    func read() throws(ExchangeFailure) -> Progress {
-        let inbound = exchange.inbound
-        if !inbound.isEmpty {
-            if try parse() { return .complete }
-            // Behind many requests the last one's beginning may fill the buffer to its end.
-            if inbound.writableCount == 0 { inbound.reserve(1) }
+    /// The client's `traceparent`; nil if it is missing or invalid. Two are invalid (section 4.2).
+    private func context(in fields: FieldTable, of head: Span<UInt8>) -> TraceContext? {
+        var found: TraceContext?
+        var count = 0
+        for field in fields where head.extracting(field.name).equalsIgnoringCase("traceparent") {
+            found = TraceContext(head.extracting(field.value))
+            count += 1
         }
-        switch session.stream.tryRead(into: inbound) {
-        case .moved: return try parse() ? .complete : .incomplete
-        case .wouldBlock: return exchange.inbound.isEmpty ? .nothing : .incomplete
-        case .endOfStream, .failed: return .ended
-        }
-    }
-
-    /// Whether the head is whole; then it has moved to `headBytes`.
-    func parse() throws(ExchangeFailure) -> Bool {
-        let inbound = exchange.inbound
-        do throws(HTTPError) {
-            guard case .complete(let length) = try exchange.request.parse(inbound) else { return false }
-            exchange.headBytes.append(inbound.readable.extracting(first: length))
-            inbound.consume(length)
-            return true
-        } catch { throw .refused(Refusal(error)) }
+        return count == 1 ? found : nil
     }
 }

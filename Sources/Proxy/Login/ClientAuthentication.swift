@@ -1,0 +1,428 @@
+import Authentication
+import Bytes
+import Credentials
+import Crypto
+import Forwarding
+import HTTP
+import IO
+import Rules
+import TLS
+import Telemetry
+import Transport
+import Upstream
+
+/// Challenges the proxy's own clients (RFC 9110 section 11.7) with the schemes that the rules name, in their order, and
+/// finds out by their answers who they are.
+final class ClientAuthentication: Sendable {
+    typealias Method = Configuration.Clients.Method
+
+    enum Judgement {
+        /// The user is known, and is in the record.
+        case proved
+        case refused(Refusal)
+        /// It takes time: ask `check`.
+        case undecided
+    }
+
+    let accounts: ClientAccounts
+    let methods: [Method]
+    let realm: String
+    private let clients: Configuration.Clients
+
+    /// Nil if the rules ask for no login.
+    init?(_ clients: Configuration.Clients, accounts: ClientAccounts) {
+        guard !clients.methods.isEmpty else { return nil }
+        methods = clients.methods
+        realm = clients.realm
+        self.clients = clients
+        self.accounts = accounts
+    }
+
+    /// Whether the rules let a Kerberos principal use the proxy.
+    func admits(principal: String) -> Bool { clients.admits(principal: principal) }
+
+    /// Looks at what the request brings. Does not block, and allocates nothing where the answer is that of the request
+    /// before on the same connection.
+    func judge(_ exchange: Exchange, of requester: Requester, with login: inout ClientLogin) -> Judgement {
+        let fields = exchange.request.fields
+        guard let field = fields.first(.proxyAuthorization) else {
+            if methods.contains(.negotiate),
+                let user = login.negotiation?.user(at: requester.loop.now, by: self)
+            {
+                note(user, exchange, of: requester)
+                return .proved
+            }
+            login.negotiation = nil
+            return .refused(challenge("log in to this proxy: \(methods[0].wish)"))
+        }
+        let head = exchange.headBytes
+        let value = head.readable.extracting(field.value)
+        if let accepted = login.accepted, accepted.covers(value, by: self),
+            !fields.repeated.contains(.proxyAuthorization)
+        {
+            note(accepted.user, exchange, of: requester)
+            return .proved
+        }
+        guard !fields.repeated.contains(.proxyAuthorization) else {
+            return .refused(malformed("the request has two Proxy-Authorization fields"))
+        }
+        guard let (method, credentials) = credentials(in: field, of: exchange) else {
+            let offered = methods.map(\.schemeName).joined(separator: " or ")
+            return .refused(challenge("the Proxy-Authorization field has no \(offered) credentials"))
+        }
+        switch method {
+        case .basic: return judgeBasic(credentials, exchange, of: requester, with: &login)
+        case .digest: return judgeDigest(credentials, exchange, of: requester)
+        case .bearer: return judgeBearer(credentials, exchange, of: requester, with: &login)
+        case .negotiate: return .undecided
+        }
+    }
+
+    /// Finds out who the client is, and notes it in the record.
+    /// - Throws: the answer it gets when it does not say, or says wrong.
+    func check(
+        _ exchange: Exchange, of requester: Requester, with login: inout ClientLogin
+    ) async throws(ExchangeFailure) {
+        switch judge(exchange, of: requester, with: &login) {
+        case .proved: return
+        case .refused(let refusal): throw .refused(refusal)
+        case .undecided:
+            guard let field = exchange.request.fields.first(.proxyAuthorization),
+                let (method, credentials) = credentials(in: field, of: exchange)
+            else { throw .refused(challenge("log in to this proxy")) }
+            if method == .negotiate {
+                try await checkNegotiate(credentials, exchange, of: requester, with: &login)
+            } else {
+                try await checkBasic(credentials, exchange, of: requester, with: &login)
+            }
+        }
+    }
+
+    /// The field's content: the method, if it is offered, and the range of its credentials in the head.
+    private func credentials(in field: Field, of exchange: Exchange) -> (method: Method, credentials: Range<Int>)? {
+        let head = exchange.headBytes
+        let value = head.readable.extracting(field.value)
+        guard let method = Method(schemeOf: value), methods.contains(method) else { return nil }
+        let start = value.trimmingBlanks(method.schemeName.utf8.count..<value.count).lowerBound
+        return (method, field.value.lowerBound + start..<field.value.upperBound)
+    }
+
+    /// Notes who it is.
+    private func note(_ user: String, _ exchange: Exchange, of requester: Requester) {
+        requester.isUsed(by: user)
+        exchange.record.user = user
+    }
+
+    /// Notes who it is, and keeps that in mind for the connection's next request.
+    private func accept(
+        _ user: String, version: Int, in exchange: Exchange, of requester: Requester, with login: inout ClientLogin
+    ) {
+        note(user, exchange, of: requester)
+        guard let field = exchange.request.fields.first(.proxyAuthorization) else { return }
+        let head = exchange.headBytes
+        login.accepted = ClientLogin.Accepted(
+            head.readable.extracting(field.value), of: user, by: self, version: version)
+    }
+}
+
+extension ClientAuthentication {
+    /// The parameters of `Bearer` beside its realm (RFC 6750 section 3).
+    enum BearerError: String {
+        case invalidRequest = "invalid_request"
+        case invalidToken = "invalid_token"
+    }
+
+    /// The `407` with all challenges, one to a line: some clients read only the first of a line.
+    /// - Parameters:
+    ///   - isStale: the client knows the password, and needs only another nonce.
+    ///   - bearerError: nil when no token came.
+    func challenge(_ sentence: String, isStale: Bool = false, bearerError: BearerError? = nil) -> Refusal {
+        var refusal = Refusal(.proxyAuthenticationRequired, .httpRequestDenied, sentence)
+        for method in methods {
+            switch method {
+            case .basic: refusal.add("Basic realm=\(quotedRealm), charset=\"UTF-8\"")
+            case .digest: for challenge in digestChallenges(isStale: isStale) { refusal.add(challenge) }
+            case .negotiate: refusal.add("Negotiate")
+            case .bearer:
+                refusal.add("Bearer realm=\(quotedRealm)" + (bearerError.map { ", error=\"\($0.rawValue)\"" } ?? ""))
+            }
+        }
+        return refusal
+    }
+
+    /// The answer to credentials that could be no client's.
+    func malformed(_ sentence: String) -> Refusal { Refusal(.badRequest, .httpRequestError, sentence) }
+
+    /// The strongest first, as a client that knows several takes the first that it knows (RFC 7616 section 3.7). There
+    /// is no SHA-512-256 among them: curl gives up where that comes first, and htdigest lines of it could not be told
+    /// from those of SHA-256. The charset says that names and passwords are meant in UTF-8 (section 4).
+    private func digestChallenges(isStale: Bool) -> [String] {
+        guard let nonces = accounts.nonces, let users = accounts.users else { return [] }
+        return users.digestAlgorithms.compactMap { algorithm in
+            guard let nonce = try? nonces.make(at: SystemClock.epochMilliseconds) else { return nil }
+            let name = algorithm == .md5 ? "MD5" : "SHA-256"
+            return "Digest realm=\(quotedRealm), qop=\"auth\", algorithm=\(name), nonce=\"\(nonce)\", charset=\"UTF-8\""
+                + (isStale ? ", stale=true" : "")
+        }
+    }
+
+    private var quotedRealm: String {
+        let escaped = realm.flatMap { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }
+        return "\"\(String(escaped))\""
+    }
+}
+
+extension Refusal {
+    fileprivate mutating func add(_ challenge: String) {
+        fields.append((name: "Proxy-Authenticate", value: challenge))
+    }
+}
+
+/// Basic (RFC 7617), against the users file. Name and password are bytes, which should be UTF-8.
+extension ClientAuthentication {
+    private func judgeBasic(
+        _ credentials: Range<Int>, _ exchange: Exchange, of requester: Requester, with login: inout ClientLogin
+    ) -> Judgement {
+        withPair(credentials, exchange) { pair, colon, users in
+            let version = accounts.version
+            let name = pair.extracting(0..<colon)
+            switch users.outcome(user: name, password: pair.extracting(colon + 1..<pair.count)) {
+            case true:
+                accept(name.text, version: version, in: exchange, of: requester, with: &login)
+                return .proved
+            case false: return .refused(wrong)
+            case nil: return .undecided
+            }
+        } ?? .refused(noPair)
+    }
+
+    /// Checks credentials that `judgeBasic` could not decide on.
+    private func checkBasic(
+        _ credentials: Range<Int>, _ exchange: Exchange, of requester: Requester, with login: inout ClientLogin
+    ) async throws(ExchangeFailure) {
+        let version = accounts.version
+        let found = withPair(credentials, exchange) { pair, colon, users in
+            (users, name: pair.extracting(0..<colon).text, password: Secret(pair.extracting(colon + 1..<pair.count)))
+        }
+        guard let (users, name, password) = found else { throw .refused(noPair) }
+        switch await users.authenticate(user: name, password: password, for: requester.waiting(on: exchange)) {
+        case .right: accept(name, version: version, in: exchange, of: requester, with: &login)
+        case .wrong: throw .refused(wrong)
+        case .busy(let seconds):
+            throw .refused(.busy("this proxy has too many passwords to check: try again", retryAfter: seconds))
+        case .abandoned: throw .clientLost
+        }
+    }
+
+    private var wrong: Refusal { challenge("the user name or the password is wrong") }
+    private var noPair: Refusal { challenge("the Proxy-Authorization field has no Basic credentials") }
+
+    /// Lends the user-id and the password, decoded, with the place of the colon between them.
+    /// - Returns: nil if it is not such a pair, or there are no users.
+    private func withPair<Result>(
+        _ credentials: Range<Int>, _ exchange: Exchange, _ body: (Span<UInt8>, Int, UsersFile) -> Result
+    ) -> Result? {
+        guard let users = accounts.users else { return nil }
+        let decoded = exchange.outbound
+        decoded.clear()
+        defer { decoded.clear() }
+        let head = exchange.headBytes
+        guard Base64.decode(head.readable.extracting(credentials), into: decoded) else { return nil }
+        let pair = decoded.readable
+        guard let colon = pair.firstIndex(of: .colon) else { return nil }
+        return body(pair, colon, users)
+    }
+}
+
+/// Bearer (RFC 6750), against the tokens file: section 2.1 only, as a proxy has no other place for a token.
+extension ClientAuthentication {
+    private func judgeBearer(
+        _ credentials: Range<Int>, _ exchange: Exchange, of requester: Requester, with login: inout ClientLogin
+    ) -> Judgement {
+        let version = accounts.version
+        let head = exchange.headBytes
+        let text = head.readable.extracting(credentials)
+        let token = text.extracting(text.trimmingBlanks(0..<text.count))
+        for offset in 0..<token.count
+        where !token[offset].isTokenByte && token[offset] != .slash && token[offset] != .equals {
+            return .refused(
+                challenge("the Proxy-Authorization field has no Bearer token", bearerError: .invalidRequest))
+        }
+        guard let user = accounts.tokens?.user(of: token) else {
+            return .refused(challenge("this proxy does not know the token", bearerError: .invalidToken))
+        }
+        accept(user, version: version, in: exchange, of: requester, with: &login)
+        return .proved
+    }
+}
+
+/// Digest (RFC 7616), against the users file's htdigest lines.
+extension ClientAuthentication {
+    /// Uses up the count of what is proved.
+    private func judgeDigest(_ credentials: Range<Int>, _ exchange: Exchange, of requester: Requester) -> Judgement {
+        guard let users = accounts.users, let nonces = accounts.nonces else { return .undecided }
+        let (head, texts) = (exchange.headBytes, exchange.outbound)
+        texts.clear()
+        defer { texts.clear() }
+        let value = head.readable.extracting(credentials)
+        let digest: DigestAuthorization
+        let (userEnd, realmEnd): (Int, Int)
+        do throws(DigestAuthorization.Defect) {
+            digest = try DigestAuthorization(value)
+            try digest.appendUser(of: value, to: texts)
+            userEnd = texts.count
+            digest.appendRealm(of: value, to: texts)
+            realmEnd = texts.count
+            digest.appendTarget(of: value, to: texts)
+        } catch { return .refused(malformed("\(error)")) }
+        let user = texts.readable.extracting(0..<userEnd)
+        let target = texts.readable.extracting(realmEnd..<texts.count)
+        guard texts.readable.extracting(userEnd..<realmEnd).equals(realm.utf8Span.span) else {
+            return .refused(challenge("the Digest credentials are for another realm"))
+        }
+        guard isTarget(target, of: exchange) else {
+            return .refused(malformed("the uri in the Digest credentials is not that of the request"))
+        }
+        let account = users.digestKey(of: user, digest.algorithm)
+        let method = head.readable.extracting(exchange.request.methodName)
+        let proves = digest.proves(
+            account?.key ?? Self.nobody, value: value, method: method, target: target)
+        guard proves, let account else { return .refused(challenge("the user name or the password is wrong")) }
+        let now = SystemClock.epochMilliseconds
+        guard nonces.use(value.extracting(digest.nonce), count: digest.count, at: now) else {
+            return .refused(
+                challenge("the nonce of the Digest credentials has expired: use the new one", isStale: true))
+        }
+        note(account.name, exchange, of: requester)
+        let information = exchange.texts.fieldValue
+        information.clear()
+        digest.appendProof(account.key, value: value, target: target, to: information)
+        if nonces.isLate(value.extracting(digest.nonce), at: now), let next = try? nonces.make(at: now) {
+            information.append(", nextnonce=\"\(next)\"")
+        }
+        exchange.credentials.loginAnswer = LoginAnswer(
+            name: "Proxy-Authentication-Info", value: information.readable.text)
+        information.clear()
+        return .proved
+    }
+
+    /// Section 3.4.6: the target as it was sent; or, of a whole URL, path and query, since curl has no other there.
+    private func isTarget(_ uri: Span<UInt8>, of exchange: Exchange) -> Bool {
+        let (head, target) = (exchange.headBytes, exchange.request.target)
+        if uri.equals(head.readable.extracting(target.text)) { return true }
+        guard target.form == .absolute else { return false }
+        let path = head.readable.extracting(target.path)
+        if uri.equals(path) { return true }
+        // An empty path is sent as a slash.
+        guard uri.count == path.count + 1, uri[0] == .slash else { return false }
+        return path.isEmpty || path[0] != .slash && uri.extracting(1..<uri.count).equals(path)
+    }
+
+    /// A verifier that an unknown user's answer is held against, so that it takes as long as a known one's.
+    private static let nobody = MessageDigest.digest(.sha256, of: [UInt8](repeating: 0, count: 32).span)
+}
+
+/// Negotiate (RFC 4559) with the keys of a keytab: SPNEGO with Kerberos.
+extension ClientAuthentication {
+    private func checkNegotiate(
+        _ credentials: Range<Int>, _ exchange: Exchange, of requester: Requester, with login: inout ClientLogin
+    ) async throws(ExchangeFailure) {
+        let head = exchange.headBytes
+        guard let token = Base64.decode(head.readable.extracting(credentials).text), !token.isEmpty else {
+            throw .refused(challenge("the Proxy-Authorization field has no Negotiate token"))
+        }
+        let step: ServiceLogin
+        do throws(LoginError) { step = try begunLogin(login, of: requester) } catch {
+            throw .refused(unable(error, exchange))
+        }
+        login.negotiation = nil
+        switch await step.step(token, for: requester.waiting(on: exchange)) {
+        case .done(.success(.proved(let principal, let answer, let lifetime))):
+            guard admits(principal: principal) else {
+                throw .refused(
+                    Refusal(
+                        .forbidden, .httpRequestDenied,
+                        "the principal \(principal) may not use this proxy: 'clients' has no 'allow-principals' for it")
+                )
+            }
+            login.negotiation = .established(
+                user: principal, for: lifetime, at: requester.loop.now, admittedBy: self)
+            note(principal, exchange, of: requester)
+            exchange.credentials.loginAnswer = answer.map {
+                LoginAnswer(name: "Proxy-Authenticate", value: Self.field($0))
+            }
+        case .done(.success(.goesOn(let answer))):
+            login.negotiation = .awaitingToken(step)
+            var refusal = Refusal(
+                .proxyAuthenticationRequired, .httpRequestDenied, "the login needs another step of the client")
+            refusal.fields = [(name: "Proxy-Authenticate", value: Self.field(answer))]
+            throw .refused(refusal)
+        case .done(.failure(let error)): throw .refused(unable(error, exchange))
+        case .refused(let seconds):
+            throw .refused(.busy("this proxy has too many Kerberos tickets to check: try again", retryAfter: seconds))
+        case .abandoned: throw .clientLost
+        }
+    }
+
+    private func begunLogin(_ login: ClientLogin, of requester: Requester) throws(LoginError) -> ServiceLogin {
+        if case .awaitingToken(let begun) = login.negotiation { return begun }
+        guard let keytab = accounts.keytab else { throw LoginError(.unavailable, "there is no keytab") }
+        // A ticket that a client has bound to its connection with another server is no good here.
+        let binding = requester.stream.tls?.serverEndPointBinding.map { ChannelBinding(tlsServerEndPoint: $0) }
+        return try keytab.login(over: binding)
+    }
+
+    private static func field(_ token: [UInt8]) -> String { "Negotiate \(Base64.encode(token))" }
+
+    /// The library's words go to the log only, since the client is not known.
+    private func unable(_ error: LoginError, _ exchange: Exchange) -> Refusal {
+        exchange.record.details = "\(error)"
+        switch error.fault {
+        case .refused: return challenge("the Kerberos ticket was refused; get another")
+        case .clockSkew:
+            return challenge("the client's clock differs from this proxy's by more than Kerberos allows (5 minutes)")
+        case .notKerberos: return challenge("the client negotiates something else than Kerberos")
+        case .unavailable:
+            return Refusal(
+                .internalServerError, .proxyInternalError,
+                "this proxy cannot check Kerberos tickets now; the proxy's log says why")
+        }
+    }
+}
+
+extension Configuration.Clients.Method {
+    /// Reads the scheme's name at the beginning of the field, in any case, with a blank behind it.
+    fileprivate init?(schemeOf value: Span<UInt8>) {
+        guard let end = value.firstIndex(of: .space) else { return nil }
+        let name = value.extracting(0..<end)
+        if name.equalsIgnoringCase("basic") {
+            self = .basic
+        } else if name.equalsIgnoringCase("digest") {
+            self = .digest
+        } else if name.equalsIgnoringCase("bearer") {
+            self = .bearer
+        } else if name.equalsIgnoringCase("negotiate") {
+            self = .negotiate
+        } else {
+            return nil
+        }
+    }
+
+    var schemeName: String {
+        switch self {
+        case .basic: "Basic"
+        case .digest: "Digest"
+        case .negotiate: "Negotiate"
+        case .bearer: "Bearer"
+        }
+    }
+
+    /// Advice to a person.
+    fileprivate var wish: String {
+        switch self {
+        case .basic, .digest: "set a user name and a password"
+        case .negotiate: "get a Kerberos ticket, and let the client use it"
+        case .bearer: "set a token"
+        }
+    }
+}

@@ -31,7 +31,7 @@ struct RequestSendingTests {
             let (near, far) = try await connectedPair(on: loop)
             self.far = far
             let requester = Requester(ByteStream(near), at: IPAddress(v4: 0x7F00_0001), over: upstreams)
-            let exchange = Exchange(policy: rules, on: loop)
+            let exchange = Forwarding(policy: rules, on: loop).exchange
             exchange.headBytes.append("POST http://a.example/ HTTP/1.1\r\nHost: a.example\r\n\r\n" as StaticString)
             _ = try exchange.request.parse(exchange.headBytes)
             exchange.body.begin(.length(length), limits: .request)

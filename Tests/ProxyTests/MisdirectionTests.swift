@@ -33,7 +33,9 @@ struct MisdirectionTests {
     private struct Scene {
         let worker: Worker
         let session: ClientSession
-        let exchange: Exchange
+        let run: Forwarding
+
+        var exchange: Exchange { run.exchange }
 
         /// Where requests for another server at `port` go.
         func destination(_ scheme: Scheme, _ host: String = "127.0.0.1", _ port: UInt16) -> Destination {
@@ -87,14 +89,14 @@ struct MisdirectionTests {
             if sending == .ownRequest { exchange.own = OwnRequest(identity: nil) }
             guard sending == .ownRequest else {
                 exchange.destination = destination
-                exchange.forward()
+                scene.run.begin()
                 // It is driven by events as far as it needs no other wait.
-                while case .awaitsWork = try exchange.advance(for: session.requester) {
-                    try await exchange.performWork(for: session.requester)
+                while case .awaitsWork = try scene.run.advance(for: session.requester) {
+                    try await scene.run.performWork(for: session.requester)
                 }
                 return
             }
-            try await exchange.ask(destination, for: session.requester)
+            try await scene.run.ask(destination, for: session.requester)
         }
     }
 
@@ -120,7 +122,7 @@ struct MisdirectionTests {
                 room: Worker.Room(clients: clients, arrivals: 1, idle: 8))
             let session = ClientSession(
                 try BlockingSocket.pair(on: loop).loop, at: IPAddress(v4: 0x7F00_0001), number: 0, of: worker)
-            let scene = Scene(worker: worker, session: session, exchange: Exchange(policy: policy, on: loop))
+            let scene = Scene(worker: worker, session: session, run: Forwarding(policy: policy, on: loop))
             if sending == .connect || sending == .intercepted {
                 try scene.read("CONNECT 127.0.0.2:443 HTTP/1.1\r\nHost: 127.0.0.2:443\r\n\r\n")
             } else {

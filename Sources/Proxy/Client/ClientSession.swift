@@ -31,9 +31,9 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         /// Awaiting the rest of a request's head; becomes `.exchanging`, `.served` or `.ended`.
         case receiving(PartialHead)
         /// Awaiting an event of either channel; becomes `.idle`, `.served`, `.lingering` or `.ended`.
-        case exchanging(Exchange)
+        case exchanging(Forwarding)
         /// A task does what the exchange waits for; becomes `.exchanging`, `.idle`, `.lingering` or `.ended`.
-        case served(Exchange)
+        case served(Forwarding)
         /// Awaiting events of a tunnel whose bytes are not looked at; becomes `.ended`.
         case tunnelling(BlindTunnel)
         /// The last answer is out. Awaiting the client's end, with so many bytes still read and thrown away; becomes
@@ -156,15 +156,15 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
             } else if !channel.isOpen {
                 refuse(head)
             }
-        case .exchanging(let exchange):
+        case .exchanging(let run):
             guard channel === stream.socket else {
-                if !isAdvancing { advance(exchange) }
+                if !isAdvancing { advance(run) }
                 return
             }
             // A client that has left has ended the exchange by then.
-            requester.notice(exchange)
+            requester.notice(run.exchange)
             wakeupSignalled()
-        case .served(let exchange): requester.notice(exchange)
+        case .served(let run): requester.notice(run.exchange)
         case .tunnelling(let tunnel): if !isAdvancing { advance(tunnel) }
         case .lingering(let rest):
             if channel.isOpen { discard(rest) } else { end() }
@@ -183,11 +183,11 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         stream.setDeadline(after: host.policy.exchanges.timeouts.idle)
     }
 
-    func lend() -> Exchange {
-        let exchange = host.takeExchange()
-        if policy.exchanges !== exchange.policy { policy = host.policy }
-        exchange.record.setClient(requester.address)
-        return exchange
+    func lend() -> Forwarding {
+        let run = host.lend()
+        if policy.exchanges !== run.exchange.policy { policy = host.policy }
+        run.exchange.record.setClient(requester.address)
+        return run
     }
 
     func end() {
@@ -202,7 +202,8 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
 
     /// An exchange is over. What the client has sent behind it is taken at once.
     /// - Parameter lingers: whether the client may still be sending when the connection does not go on.
-    func finish(_ exchange: Exchange, goesOn: Bool, lingers: Bool = false) {
+    func finish(_ run: Forwarding, goesOn: Bool, lingers: Bool = false) {
+        let exchange = run.exchange
         exchange.record.duration = requester.loop.nanoseconds &- exchange.times.start
         let record = exchange.record
         record.bytesIn = exchange.body.count
@@ -210,44 +211,45 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         if record.status > 0 || record.error != nil || !exchange.headBytes.isEmpty { host.close(record) }
         if record.hasDatedWays { requester.noteDatedWays(of: exchange, after: &datedNote) }
         requester.forgetLogins()
-        exchange.reset()
+        run.reset()
         let mayGoOn = goesOn && !requester.upstreams.isDraining && !stream.isClosed
-        if mayGoOn, !exchange.inbound.isEmpty || stream.isReadable { return takeRequest(renewed(exchange)) }
-        host.give(exchange)
+        if mayGoOn, !exchange.inbound.isEmpty || stream.isReadable { return takeRequest(renewed(run)) }
+        host.give(run)
         if mayGoOn { awaitRequest() } else if lingers { linger() } else { end() }
     }
 
     /// The exchange for the client's next request: after a reload another, which follows the new policy.
-    private func renewed(_ exchange: Exchange) -> Exchange {
-        if exchange.policy === host.policy.exchanges { return exchange }
-        let (fresh, behind) = (lend(), exchange.inbound)
-        fresh.inbound.append(behind.readable)
-        host.give(exchange)
+    private func renewed(_ run: Forwarding) -> Forwarding {
+        if run.exchange.policy === host.policy.exchanges { return run }
+        let (fresh, behind) = (lend(), run.exchange.inbound)
+        fresh.exchange.inbound.append(behind.readable)
+        host.give(run)
         return fresh
     }
 
     // MARK: - Reading
 
-    func takeRequest(_ exchange: Exchange) {
+    func takeRequest(_ run: Forwarding) {
+        let exchange = run.exchange
         exchange.times.start = requester.loop.nanoseconds
         do throws(ExchangeFailure) {
             switch try read(into: exchange) {
-            case .complete: try carryOut(exchange)
-            case .incomplete: awaitRest(of: exchange)
+            case .complete: try carryOut(run)
+            case .incomplete: awaitRest(of: run)
             case .nothing:
-                host.give(exchange)
+                host.give(run)
                 awaitRequest()
             case .ended:
-                giveBack(exchange)
+                giveBack(run)
                 end()
             }
-        } catch { conclude(exchange, after: error) }
+        } catch { conclude(run, after: error) }
     }
 
     /// A part of a head may be there, and the next to borrow the exchange is another client.
-    func giveBack(_ exchange: Exchange) {
-        exchange.reset()
-        host.give(exchange)
+    private func giveBack(_ run: Forwarding) {
+        run.reset()
+        host.give(run)
     }
 
     /// Most handshakes begin with less.
@@ -265,17 +267,18 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
             case .endOfStream, .failed: return end()
             }
         }
-        let exchange = lend()
-        exchange.times.start = requester.loop.nanoseconds
-        exchange.inbound.append(hello.readable)
-        serve(exchange, from: .arriving(identity))
+        let run = lend()
+        run.exchange.times.start = requester.loop.nanoseconds
+        run.exchange.inbound.append(hello.readable)
+        serve(run, from: .arriving(identity))
     }
 
-    private func awaitRest(of exchange: Exchange) {
+    private func awaitRest(of run: Forwarding) {
+        let exchange = run.exchange
         let inbound = exchange.inbound
         let head = PartialHead(
             inbound.readable, startedAt: exchange.times.start, limits: exchange.policy.limits.request)
-        giveBack(exchange)
+        giveBack(run)
         phase = .receiving(head)
         stream.rest(telling: self)
         stream.setDeadline(after: host.policy.exchanges.timeouts.head)
@@ -290,27 +293,27 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
             case .endOfStream, .failed: return end()
             }
             guard head.isDue else { continue }
-            let exchange = exchange(for: head)
+            let run = run(for: head)
             do throws(ExchangeFailure) {
-                if try Self.parse(exchange) { return try carryOut(exchange) }
-            } catch { return conclude(exchange, after: error) }
-            giveBack(exchange)
+                if try Self.parse(run.exchange) { return try carryOut(run) }
+            } catch { return conclude(run, after: error) }
+            giveBack(run)
             head.noteParsing()
         }
     }
 
     /// The rest has not come in time.
     func refuse(_ head: PartialHead) {
-        let exchange = exchange(for: head)
-        _ = OwnResponse(requester: requester, exchange: exchange).write(.lateHead)
-        send(exchange, keepingConnection: false)
+        let run = run(for: head)
+        _ = OwnResponse(requester: requester, exchange: run.exchange).write(.lateHead)
+        send(run, keepingConnection: false)
     }
 
-    private func exchange(for head: PartialHead) -> Exchange {
-        let (exchange, bytes) = (lend(), head.bytes)
-        exchange.times.start = head.startedAt
-        exchange.inbound.append(bytes.readable)
-        return exchange
+    private func run(for head: PartialHead) -> Forwarding {
+        let (run, bytes) = (lend(), head.bytes)
+        run.exchange.times.start = head.startedAt
+        run.exchange.inbound.append(bytes.readable)
+        return run
     }
 
     private enum Reading {
@@ -383,7 +386,8 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     // MARK: - The plain exchange
 
     /// The request's head is there.
-    func carryOut(_ exchange: Exchange) throws(ExchangeFailure) {
+    func carryOut(_ run: Forwarding) throws(ExchangeFailure) {
+        let exchange = run.exchange
         if isSilent {
             isSilent = false
             host.noteFirstRequest()
@@ -393,90 +397,92 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
             switch authentication.judge(exchange, of: requester, with: &login) {
             case .proved: break
             case .refused(let refusal): throw .refused(refusal)
-            case .undecided: return serve(exchange, from: .admitted)
+            case .undecided: return serve(run, from: .admitted)
             }
         }
         let plan = try plan(exchange)
         switch plan {
         case .forward: break
-        case .tunnel: return serve(exchange, from: .planned(plan))
+        case .tunnel: return serve(run, from: .planned(plan))
         case .answerOptions:
             return send(
-                exchange, keepingConnection: OwnResponse(requester: requester, exchange: exchange).writeOptions())
+                run, keepingConnection: OwnResponse(requester: requester, exchange: exchange).writeOptions())
         }
         requester.leaves(by: .end, in: exchange)
         stream.setDeadline(after: nil)
-        exchange.forward()
-        advance(exchange)
+        run.begin()
+        advance(run)
     }
 
     /// An event of either channel has come, or a time is over that the exchange waits for.
     func wakeupSignalled() {
-        guard !isAdvancing, case .exchanging(let exchange) = phase else { return }
-        advance(exchange)
+        guard !isAdvancing, case .exchanging(let run) = phase else { return }
+        advance(run)
     }
 
     /// Takes the exchange as far as it goes without waiting.
-    private func advance(_ exchange: Exchange) {
+    private func advance(_ run: Forwarding) {
         isAdvancing = true
         defer { isAdvancing = false }
         do throws(ExchangeFailure) {
-            switch try exchange.advance(for: requester) {
-            case .awaitsEvent: watch(exchange)
-            case .awaitsWork: serve(exchange, from: .forwarded)
-            case .upgraded(let tunnel): relay(BlindTunnel(tunnel, of: exchange, for: requester), openedBy: exchange)
-            case .ended(let keeps): end(exchange, keeps: keeps)
+            switch try run.advance(for: requester) {
+            case .awaitsEvent: watch(run)
+            case .awaitsWork: serve(run, from: .forwarded)
+            case .upgraded(let tunnel): relay(BlindTunnel(tunnel, of: run.exchange, for: requester), openedBy: run)
+            case .ended(let keeps): end(run, keeps: keeps)
             }
-        } catch { conclude(exchange, after: error) }
+        } catch { conclude(run, after: error) }
     }
 
     /// Ends an exchange that failed. The client gets an answer, unless its response has begun or its handshake failed.
-    func conclude(_ exchange: Exchange, after failure: ExchangeFailure) {
+    func conclude(_ run: Forwarding, after failure: ExchangeFailure) {
+        let exchange = run.exchange
         // It may have left in the meantime.
         if case .cutShort = failure { requester.leaves(by: .reset, in: exchange) }
         switch failure {
         case .handshakeFailed(let error, let sentence):
             exchange.record.error = error
             exchange.record.details = sentence
-            finish(exchange, goesOn: false, lingers: true)
+            finish(run, goesOn: false, lingers: true)
         case .clientLost,
             _ where requester.presence.hasLeft:
             exchange.upstream.reset()
             if !exchange.headBytes.isEmpty { exchange.record.noteDeparture() }
             stream.abort()
-            finish(exchange, goesOn: false)
+            finish(run, goesOn: false)
         case .cutShort(let error, let sentence):
             exchange.record.error = error
             exchange.record.details = sentence
             stream.abort()
-            finish(exchange, goesOn: false)
+            finish(run, goesOn: false)
         case .upstreamFailed(let failure):
             conclude(
-                exchange, after: .refused(Refusal(failure, of: exchange.way.relay?.origin.title ?? "the origin")))
+                run, after: .refused(Refusal(failure, of: exchange.way.relay?.origin.title ?? "the origin")))
         case .refused(let refusal):
-            send(exchange, keepingConnection: OwnResponse(requester: requester, exchange: exchange).write(refusal))
+            send(run, keepingConnection: OwnResponse(requester: requester, exchange: exchange).write(refusal))
         }
     }
 
     /// Sends the answer in `outbound`. A task is started only where the client does not take it at once, or has sent more than
     /// a few requests behind it: each is read from within the one before.
-    private func send(_ exchange: Exchange, keepingConnection keeps: Bool) {
-        if stream.isClosed { return finish(exchange, goesOn: false) }
+    private func send(_ run: Forwarding, keepingConnection keeps: Bool) {
+        if stream.isClosed { return finish(run, goesOn: false) }
+        let exchange = run.exchange
         let isLast = !keeps || exchange.body.isRead && exchange.inbound.isEmpty && !stream.isReadable
         let mayGoOn = exchange.body.isRead && !isAdvancing && nestedAnswers < Self.nestedLimit
         guard isLast || mayGoOn, stream.writeAtOnce(exchange.outbound) else {
-            return serve(exchange, from: .answered(keepsConnection: keeps))
+            return serve(run, from: .answered(keepsConnection: keeps))
         }
         nestedAnswers += 1
         defer { nestedAnswers -= 1 }
-        finish(exchange, goesOn: keeps, lingers: !keeps)
+        finish(run, goesOn: keeps, lingers: !keeps)
     }
 
     /// From now on the events of both channels carry the exchange on.
-    func watch(_ exchange: Exchange) {
-        phase = .exchanging(exchange)
+    func watch(_ run: Forwarding) {
+        phase = .exchanging(run)
         hear(stream.socket)
-        if let upstream = exchange.upstream.stream { hear(upstream.socket) }
+        if let upstream = run.exchange.upstream.stream { hear(upstream.socket) }
     }
 
     /// From now on no task waits for the channel: its news is for the session. Mostly that is so already.
@@ -486,9 +492,9 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     }
 
     /// From now on the connection is a tunnel's, which needs of the exchange no more than its record.
-    func relay(_ tunnel: BlindTunnel, openedBy exchange: Exchange) {
-        if exchange.record.hasDatedWays { requester.noteDatedWays(of: exchange, after: &datedNote) }
-        exchange.dissolve(into: requester.loop.buffers)
+    func relay(_ tunnel: BlindTunnel, openedBy run: Forwarding) {
+        if run.exchange.record.hasDatedWays { requester.noteDatedWays(of: run.exchange, after: &datedNote) }
+        run.dissolve(into: requester.loop.buffers)
         phase = .tunnelling(tunnel)
         for stream in [stream, tunnel.upstream] {
             stream.wakeup = nil
@@ -508,9 +514,9 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
 
     /// The client has its response.
     /// - Parameter keeps: whether its connection can carry another request.
-    func end(_ exchange: Exchange, keeps: Bool) {
+    func end(_ run: Forwarding, keeps: Bool) {
         // Closing what is still being sent would reset the connection.
-        finish(exchange, goesOn: keeps, lingers: !keeps && (stream.isReadable || !exchange.body.isRead))
+        finish(run, goesOn: keeps, lingers: !keeps && (stream.isReadable || !run.exchange.body.isRead))
     }
 
     // MARK: - All others
@@ -523,29 +529,29 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     }
 
     /// Hands the exchange to a task, which takes it from `stage` to its end.
-    func serve(_ exchange: Exchange, from stage: RequestService.Stage) {
-        phase = .served(exchange)
+    func serve(_ run: Forwarding, from stage: RequestService.Stage) {
+        phase = .served(run)
         requester.observer = nil
         stream.wakeup = requester.wakeup
-        if let upstream = exchange.upstream.stream {
+        if let upstream = run.exchange.upstream.stream {
             upstream.forgetObserver()
             upstream.wakeup = requester.wakeup
         }
-        let service = LoopBound(RequestService(session: self, exchange: exchange), to: requester.loop)
+        let service = LoopBound(RequestService(session: self, run: run), to: requester.loop)
         let bound = LoopBound(stage, to: requester.loop)
         let task = requester.loop.spawn {
-            let (session, exchange) = (service.value.session, service.value.exchange)
+            let (session, run) = (service.value.session, service.value.run)
             let outcome = await service.value.serve(from: bound.value)
             session.takeBack()
             switch outcome {
-            case .ended(let goesOn): session.finish(exchange, goesOn: goesOn, lingers: !goesOn)
-            case .failed(let failure): session.conclude(exchange, after: failure)
-            case .awaitsEvent: session.watch(exchange)
-            case .tunnels(let tunnel): session.relay(tunnel, openedBy: exchange)
+            case .ended(let goesOn): session.finish(run, goesOn: goesOn, lingers: !goesOn)
+            case .failed(let failure): session.conclude(run, after: failure)
+            case .awaitsEvent: session.watch(run)
+            case .tunnels(let tunnel): session.relay(tunnel, openedBy: run)
             }
         }
         requester.presence.begin(task)
-        requester.leaves(by: stage.departure, in: exchange)
+        requester.leaves(by: stage.departure, in: run.exchange)
     }
 
     // MARK: - The end of the connection behind its last answer

@@ -45,7 +45,9 @@ struct RequestService {
     }
 
     let session: ClientSession
-    let exchange: Exchange
+    let run: Forwarding
+
+    private var exchange: Exchange { run.exchange }
 
     func serve(from stage: Stage) async -> Outcome {
         let outcome: Outcome
@@ -79,7 +81,7 @@ struct RequestService {
         switch plan {
         case .forward:
             session.stream.setDeadline(after: nil)
-            exchange.forward()
+            run.begin()
             return try await forward()
         case .tunnel(let destination):
             try await session.requester.upstreams.renewWays(
@@ -102,10 +104,10 @@ struct RequestService {
     /// Does what the forwarding waits for, until only events are left to be waited for.
     private func forward() async throws(ExchangeFailure) -> Outcome {
         while true {
-            switch try exchange.advance(for: session.requester) {
+            switch try run.advance(for: session.requester) {
             case .awaitsEvent: return .awaitsEvent
             case .upgraded(let tunnel): return .tunnels(BlindTunnel(tunnel, of: exchange, for: session.requester))
-            case .awaitsWork: try await exchange.performWork(for: session.requester)
+            case .awaitsWork: try await run.performWork(for: session.requester)
             case .ended(let keeps): return .ended(goesOn: keeps)
             }
         }

@@ -9,9 +9,9 @@ protocol SessionHost: AnyObject {
     /// The policy of requests that begin now.
     var policy: ServicePolicy { get }
 
-    /// An exchange that follows that policy, to be given back.
-    func takeExchange() -> Exchange
-    func give(_ exchange: Exchange)
+    /// Lends a run whose exchange follows that policy, to be given back.
+    func lend() -> Forwarding
+    func give(_ run: Forwarding)
 
     /// The record is complete.
     func close(_ record: ExchangeRecord)

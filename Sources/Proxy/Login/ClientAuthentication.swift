@@ -300,7 +300,7 @@ extension ClientAuthentication {
         if nonces.isLate(value.extracting(digest.nonce), at: now), let next = try? nonces.make(at: now) {
             information.append(", nextnonce=\"\(next)\"")
         }
-        exchange.credentials.loginAnswer = LoginAnswer(
+        exchange.credentials.loginAnswer = Exchange.LoginAnswer(
             name: "Proxy-Authentication-Info", value: information.readable.text)
         information.clear()
         return .proved
@@ -349,7 +349,7 @@ extension ClientAuthentication {
                 user: principal, for: lifetime, at: requester.loop.now, admittedBy: self)
             note(principal, exchange, of: requester)
             exchange.credentials.loginAnswer = answer.map {
-                LoginAnswer(name: "Proxy-Authenticate", value: Self.field($0))
+                Exchange.LoginAnswer(name: "Proxy-Authenticate", value: Self.field($0))
             }
         case .done(.success(.goesOn(let answer))):
             login.negotiation = .awaitingToken(step)

@@ -20,7 +20,7 @@ final class Worker: SessionHost {
     private var lastNumber = 0
     private var arrivals: Arrivals?
     private var resting = RestingOrder()
-    private var freeExchanges: [Exchange] = []
+    private var freeRuns: [Forwarding] = []
     private let lines: LineBuffer
     private var encoder: AccessLogEncoder
     let clients: ClientCount
@@ -34,7 +34,7 @@ final class Worker: SessionHost {
     /// Calls of the webhook under way.
     private var announcements = 0
 
-    private static let keptExchanges = 256
+    private static let keptRuns = 256
     private static let mostAnnouncements = 8
     /// As many as a client takes.
     private static let relief = 2
@@ -117,17 +117,15 @@ final class Worker: SessionHost {
 
     // MARK: - Exchanges
 
-    func takeExchange() -> Exchange {
-        freeExchanges.popLast() ?? Exchange(policy: policy.exchanges, on: loop)
-    }
+    func lend() -> Forwarding { freeRuns.popLast() ?? Forwarding(policy: policy.exchanges, on: loop) }
 
-    func give(_ exchange: Exchange) {
-        guard exchange.policy === policy.exchanges, exchange.isWorthKeeping, freeExchanges.count < Self.keptExchanges
-        else {
-            return exchange.dissolve(into: loop.buffers)
+    func give(_ run: Forwarding) {
+        let exchange = run.exchange
+        guard exchange.policy === policy.exchanges, exchange.isWorthKeeping, freeRuns.count < Self.keptRuns else {
+            return run.dissolve(into: loop.buffers)
         }
         exchange.inbound.clear()
-        freeExchanges.append(exchange)
+        freeRuns.append(run)
     }
 
     /// The record is complete: it is counted, and logged if there is a log.
@@ -174,8 +172,8 @@ final class Worker: SessionHost {
         encoder = AccessLogEncoder(format: policy.log.format)
         // Servers that were allowed to be reached may no longer be.
         for session in sessions.values { session.requester.logins.closeAll() }
-        for exchange in freeExchanges { exchange.dissolve(into: loop.buffers) }
-        freeExchanges.removeAll()
+        for run in freeRuns { run.dissolve(into: loop.buffers) }
+        freeRuns.removeAll()
     }
 
     /// Lets go of connections that are kept for later, here or else on the other loops: clients need the descriptors.

@@ -1,0 +1,185 @@
+import Authentication
+import Challenges
+import Gateway
+import HTTP
+import IO
+import Model
+import Rules
+import Telemetry
+import Transport
+import Upstream
+
+/// Making a connection by the way that the request takes: to its origin, through a parent or not, or to the parent that
+/// makes the request itself; with TLS wherever it is spoken.
+extension ForwardingContext {
+    /// The terms on which this exchange's connection is made, and on which a kept one may serve it.
+    public var terms: ConnectionTerms {
+        destination.terms(
+            by: exchange.way,
+            for: requester.identity(in: exchange),
+            tlsAnswers: requester.shared.tlsAnswers.number)
+    }
+
+    /// Begins a connection that needs no task: straight to an origin without TLS, as `Dialer.begin`.
+    ///
+    /// - Returns: whether it is on its way, as `hasConnected` tells; if not, `connect` makes one.
+    /// - Throws: the refusal that the client is to be told.
+    func beginConnection() throws(ExchangeFailure) -> Bool {
+        guard destination.hops.isEmpty, origin.scheme == .http, exchange.own != nil || !exchange.asksForPractice
+        else { return false }
+        let isJudged = exchange.own == nil
+        do throws(Refusal) {
+            guard let stream = try dialer.begin(host: origin.hostText, port: origin.port, isJudged: isJudged) else {
+                return false
+            }
+            attach(OriginConnection(stream: stream, to: origin, under: .plain), isReused: false)
+        } catch { throw .refused(error) }
+        exchange.times.connecting = requester.loop.nanoseconds
+        return true
+    }
+
+    /// Whether the connection that `beginConnection` began is there. If not, an event of its stream tells more.
+    ///
+    /// - Throws: the refusal that the client is to be told.
+    func hasConnected() throws(ExchangeFailure) -> Bool {
+        guard let stream = exchange.upstream.stream else { return true }
+        let started = exchange.times.connecting
+        do throws(Refusal) {
+            guard try dialer.hasArrived(stream, at: origin.hostText, port: origin.port, since: started) else {
+                return false
+            }
+        } catch {
+            exchange.record.connecting = requester.loop.nanoseconds &- started
+            exchange.upstream.reset()
+            throw .refused(error)
+        }
+        exchange.record.connecting = requester.loop.nanoseconds &- started
+        exchange.record.upstream = .opened
+        return true
+    }
+
+    private var dialer: Dialer { requester.dialer(for: policy, in: exchange.record.trace) }
+
+    /// - Throws: the refusal that the client is to be told; the record says then what was found.
+    public func openConnection() async throws(Refusal) -> OriginConnection {
+        let started = requester.loop.nanoseconds
+        defer { exchange.record.connecting = requester.loop.nanoseconds &- started }
+        if origin.scheme == .ftp, exchange.way.relay == nil || destination.route.upgrade != nil {
+            let connection = try await GatewayConnector(
+                requester: requester, policy: policy, client: requester.identity(in: exchange),
+                destination: destination, parent: exchange.way.parent, trace: exchange.record.trace
+            ).connect()
+            exchange.record.upstream = .opened
+            return connection
+        }
+        let connection = try await openAsked()
+        exchange.record.upstream = .opened
+        exchange.record.isResumed = connection.security?.isResumed ?? false
+        return connection
+    }
+
+    /// Connects, as often as an operator answers a challenge of TLS that came up.
+    private func openAsked() async throws(Refusal) -> OriginConnection {
+        let identities = exchange.credentials.beginIdentities()
+        while true {
+            do throws(Refusal) {
+                return try await identities.connect(for: requester) { () async throws(Refusal) in
+                    let connection = try await openConnection(resuming: true)
+                    // The trust that a session carries on may have come to an end since it began.
+                    if connection.isStillTrusted { return connection }
+                    connection.stream.close()
+                    return try await openConnection(resuming: false)
+                }
+            } catch { try await follow(error) }
+        }
+    }
+
+    /// Has an operator answer the question that a refusal is, so that another connection may do better.
+    ///
+    /// - Throws: the refusal that the client is to be told.
+    func follow(_ refusal: Refusal) async throws(Refusal) {
+        guard let question = refusal.question, exchange.own == nil, !requester.presence.isOver else { throw refusal }
+        let reason: String
+        let delegate = requester.delegate(in: exchange)
+        let started = requester.loop.nanoseconds
+        do throws(UnansweredQuestion) {
+            let answer = try await delegate.ask(question, at: requester.loop.epochMilliseconds)
+            exchange.record.trace?.note("question", from: started)
+            switch (answer.act, question.space.authenticationMethod) {
+            case (.trust, .serverTrust): return
+            case (.use, .clientCertificate), (.reject, .clientCertificate):
+                return exchange.credentials.beginIdentities().take(answer.act, on: question.space)
+            default: reason = "the operator said \(answer.words)"
+            }
+        } catch {
+            reason = error.reason
+            exchange.record.trace?.note("question", from: started, error: reason)
+        }
+        var refusal = refusal
+        refusal.sentence += ": \(reason)"
+        refusal.details += ": \(reason)"
+        throw refusal
+    }
+
+    private func openConnection(resuming: Bool) async throws(Refusal) -> OriginConnection {
+        switch exchange.way {
+        case .direct:
+            let isForPractice = origin.scheme == .http && exchange.own == nil && exchange.asksForPractice
+            let stream = try await dialer.connect(
+                host: origin.hostText, port: origin.port, isJudged: exchange.own == nil, isForPractice: isForPractice)
+            stream.wakeup = requester.wakeup
+            if isForPractice, let peer = stream.peerAddress,
+                requester.shared.ownListeners.kind(at: peer.address, port: peer.port) != nil
+            {
+                // The next request could ask for another page there.
+                return OriginConnection(stream: stream, to: origin, under: terms, kind: .forOneRequest)
+            }
+            return try await secure(stream, resuming: resuming)
+        case .relayed(let parent):
+            // It may refuse a certificate with the request behind it.
+            if parent.origin.maySeeIdentity(by: policy.rules) { exchange.body.keepCopy(in: room) }
+            return try await ParentConnector(requester: requester, exchange: exchange, parent: parent)
+                .connect(under: terms, resuming: resuming)
+        case .tunnelled(let parent):
+            let tunnel = try await ParentConnector(requester: requester, exchange: exchange, parent: parent)
+                .openTunnel(to: origin, resuming: resuming)
+            guard tunnel.early == nil else {
+                tunnel.connection.stream.close()
+                throw Refusal(
+                    .badGateway, .httpProtocolError,
+                    "\(origin.hostText) port \(origin.port) said something before it was asked")
+            }
+            return try await secure(
+                tunnel.connection.stream, resuming: resuming, parentSecurity: tunnel.connection.parentSecurity)
+        }
+    }
+
+    private func secure(
+        _ stream: ByteStream, resuming: Bool, parentSecurity: ConnectionSecurity? = nil
+    ) async throws(Refusal) -> OriginConnection {
+        let terms = terms
+        guard origin.isSecure else {
+            return OriginConnection(stream: stream, to: origin, under: terms, parentSecurity: parentSecurity)
+        }
+        var handshake = OriginHandshake(
+            requester: requester, policy: policy, client: requester.identity(in: exchange), own: exchange.own,
+            origin: origin, terms: terms)
+        handshake.identities = exchange.credentials.identities
+        handshake.trace = exchange.record.trace
+        let security = try await handshake.secure(stream, resuming: resuming)
+        let servers = [origin] + (exchange.way.parent.map { [$0.origin] } ?? [])
+        let isApart = servers.contains { exchange.credentials.identities?.isApart($0) ?? false }
+        return OriginConnection(
+            stream: stream, to: origin, under: terms, security: security, parentSecurity: parentSecurity,
+            kind: isApart ? .forOneRequest : .ordinary)
+    }
+}
+
+extension ParentConnector {
+    /// Opens a tunnel to an origin.
+    public func openTunnel(to origin: UpstreamServer, resuming: Bool) async throws(Refusal) -> Tunnel {
+        exchange.record.parent = parent.figures
+        guard parent.speaksHTTP else { return try await SOCKSOpening(connector: self, origin: origin).open() }
+        return try await TunnelRequest(connector: self, origin: origin).open(resuming: resuming)
+    }
+}

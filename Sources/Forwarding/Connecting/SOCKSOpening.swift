@@ -1,0 +1,249 @@
+import Authentication
+import Bytes
+import Challenges
+import Crypto
+import HTTP
+import IO
+import Rules
+import Telemetry
+import Transport
+import Upstream
+
+/// Has a SOCKS server open a way to an origin: carries out what `SOCKS5Handshake` and `SOCKS4Request` say.
+struct SOCKSOpening {
+    let connector: ParentConnector
+    let origin: UpstreamServer
+
+    private var requester: Requester { connector.requester }
+    private var exchange: Exchange { connector.exchange }
+    private var parent: Parent { connector.parent }
+    private var policy: Policy { exchange.policy }
+
+    /// The failures on the way.
+    private enum Failure: Error {
+        case connection(IOError)
+        case protocolSays(SOCKSError)
+    }
+
+    /// - Throws: the refusal that the client is to be told.
+    func open() async throws(Refusal) -> ParentConnector.Tunnel {
+        var login = SOCKSLogin(by: connector, to: origin)
+        await login.meetChallenge()
+        while true {
+            let connection = try await connector.connect(under: .plain, resuming: false)
+            let inbound = ByteBuffer(capacity: 512)
+            let started = requester.loop.nanoseconds
+            do throws(Failure) {
+                try await negotiate(on: connection.stream, inbound, &login)
+            } catch {
+                connection.stream.close()
+                guard let refusal = await refusal(for: error, of: &login) else {
+                    exchange.record.trace?.note("socks", from: started, error: Self.refusedLogin)
+                    continue
+                }
+                exchange.record.trace?.note("socks", from: started, error: refusal.sentence)
+                throw refusal
+            }
+            exchange.record.trace?.note("socks", from: started)
+            await login.accepted()
+            return ParentConnector.Tunnel(connection: connection, early: inbound.isEmpty ? nil : inbound)
+        }
+    }
+
+    private static let refusedLogin = "the parent refused the login"
+
+    /// - Returns: nil where the server is shown another login, on another connection.
+    private func refusal(for failure: Failure, of login: inout SOCKSLogin) async -> Refusal? {
+        switch failure {
+        case .protocolSays(.passwordRefused):
+            await login.meetChallenge()
+            return login.offersPassword ? nil : login.unanswered()
+        case .protocolSays(.noAcceptableMethod): return login.unanswered()
+        case .protocolSays(let error): return .refused(error, by: parent, to: origin)
+        case .connection(let error):
+            // As in `TunnelRequest`.
+            var refusal = Refusal(error == .timedOut ? .timedOut : .died, of: parent.origin.title)
+            refusal.mayGoAnotherWay = true
+            return refusal
+        }
+    }
+
+    private func negotiate(
+        on stream: ByteStream, _ inbound: ByteBuffer, _ login: inout SOCKSLogin
+    ) async throws(Failure) {
+        let out = exchange.outbound
+        out.clear()
+        defer { out.clear() }
+        if parent.server.scheme == .socks4a {
+            do throws(SOCKSError) {
+                out.append(try SOCKS4Request.bytes(host: origin.hostText, port: origin.port))
+            } catch { throw .protocolSays(error) }
+            try await send(out, on: stream)
+            while true {
+                try await receive(from: stream, into: inbound)
+                do throws(SOCKSError) {
+                    guard let count = try SOCKS4Request.reply(inbound.readable) else { continue }
+                    return inbound.consume(count)
+                } catch { throw .protocolSays(error) }
+            }
+        }
+        var handshake = SOCKS5Handshake.awaitingMethod(offersPassword: login.offersPassword)
+        out.append(SOCKS5Handshake.greeting(offersPassword: login.offersPassword))
+        try await send(out, on: stream)
+        while true {
+            try await receive(from: stream, into: inbound)
+            let step: SOCKS5Handshake.Step
+            do throws(SOCKSError) {
+                step = try handshake.receive(inbound.readable)
+                switch step {
+                case .needsMore: continue
+                case .password(let consumed):
+                    inbound.consume(consumed)
+                    try login.append(to: out)
+                case .request where login.isProbe: return
+                case .request(let consumed):
+                    inbound.consume(consumed)
+                    out.append(try SOCKS5Handshake.request(host: origin.hostText, port: origin.port))
+                case .open(let consumed): return inbound.consume(consumed)
+                }
+            } catch { throw .protocolSays(error) }
+            try await send(out, on: stream)
+        }
+    }
+
+    private func send(_ bytes: ByteBuffer, on stream: ByteStream) async throws(Failure) {
+        stream.setDeadline(after: policy.timeouts.response)
+        do throws(IOError) { try await stream.write(from: bytes) } catch { throw .connection(error) }
+    }
+
+    private func receive(from stream: ByteStream, into inbound: ByteBuffer) async throws(Failure) {
+        do throws(IOError) {
+            guard try await stream.read(into: inbound) > 0 else { throw IOError.endOfStream }
+        } catch { throw .connection(error) }
+    }
+}
+
+/// The login of one request at a SOCKS server. A `ChallengeLoop` answers a refusal by the server as it answers a parent's `407`.
+///
+/// A client offers a password before the server says whether it wants one. So the challenge is met before a connection is made.
+/// The server's protection space has no realm; its method is `basic`, since RFC 1929 sends the password as it is.
+struct SOCKSLogin: ~Copyable {
+    private let connector: ParentConnector
+    private let response = SOCKSResponse()
+    /// Nil where no rule answers the server.
+    private let challenges: ChallengeLoop?
+    private var verdict = ResponseVerdict.pass(note: nil)
+    /// Whether the server asked for the password, and so judges it.
+    private var isSent = false
+
+    private var exchange: Exchange { connector.exchange }
+    private var parent: Parent { connector.parent }
+
+    /// Whether the login is all that the connection is for: the proxy asks whether the server still accepts a password.
+    let isProbe: Bool
+
+    /// - Parameter origin: the server to which the connection is to lead.
+    init(by connector: ParentConnector, to origin: UpstreamServer) {
+        self.connector = connector
+        let probe = connector.exchange.probe.flatMap {
+            $0.attempt.evidence.server == connector.parent.challenger.serverName ? $0 : nil
+        }
+        isProbe = probe != nil
+        let (requester, exchange, parent) = (connector.requester, connector.exchange, connector.parent)
+        guard parent.server.scheme == .socks5, parent.mayBeAnswered(by: exchange.policy, in: requester.shared) else {
+            challenges = nil
+            return
+        }
+        // The server judges the password before it hears of a target.
+        var request = ChallengedRequest(
+            target: ByteBuffer(capacity: 1), hasBody: false, isOwn: exchange.isOwn,
+            record: exchange.record, presence: requester.presence, waiting: exchange.times.waiting)
+        request.sample = { RequestSample.login(of: exchange, to: origin) }
+        let context = ChallengeContext(
+            source: AnswerSource(of: parent.challenger, for: exchange, of: requester), request: request,
+            connection: response, pages: nil,
+            fetcher: exchange.requests.tokens(over: requester.upstreams, by: exchange.policy),
+            metrics: requester.metrics)
+        context.probe = probe
+        challenges = ChallengeLoop(context)
+    }
+
+    /// Whether the next connection begins with the offer of a password.
+    var offersPassword: Bool { if case .again = verdict { true } else { false } }
+
+    /// Finds the password to offer. To be called before the first connection, and after a refusal.
+    mutating func meetChallenge() async {
+        isSent = false
+        response.status = .proxyAuthenticationRequired
+        if let challenges { verdict = ResponseVerdict(await challenges.judged()) }
+    }
+
+    mutating func append(to buffer: ByteBuffer) throws(SOCKSError) {
+        let nothing = [UInt8]()
+        isSent =
+            challenges?.authorize(method: nothing.span, target: nothing.span, bodyDigest: nil, into: buffer) ?? false
+        guard isSent else { throw .malformed }
+    }
+
+    /// The server has nothing against the login, or wanted none.
+    mutating func accepted() async {
+        guard isSent, let challenges else {
+            // No answer was given.
+            if let answer = exchange.record.parentAnswer {
+                exchange.record.parentAnswer = AnswerRecord(
+                    scheme: nil, credential: nil, dated: [], rule: answer.rule, ruleLine: answer.ruleLine)
+            }
+            return
+        }
+        response.status = .ok
+        _ = await challenges.judged()
+    }
+
+    /// The server wants a password, and gets none that it takes. Takes note of that.
+    func unanswered() -> Refusal {
+        switch verdict {
+        case .cancel(let refusal):
+            takeNote(refusal.sentence)
+            return refusal
+        case .pass(let note): return unanswered(note)
+        case .again: return unanswered("it takes neither a user with a password nor a connection without a login")
+        }
+    }
+
+    private func unanswered(_ note: String?) -> Refusal {
+        takeNote(note)
+        return .unanswered(by: parent, challenges: [.socksPassword], note: note ?? challenges?.rejection)
+    }
+
+    private func takeNote(_ note: String?) {
+        parent.refusedLogin()
+        UnansweredNote(requester: connector.requester, exchange: exchange, upstream: nil)
+            .take(of: parent.challenger, challenges, note, .cancelled)
+    }
+}
+
+/// The word of a SOCKS server on a login, as a response of HTTP. It has no fields and no text.
+private final class SOCKSResponse: ChallengeResponse, LoginConnection {
+    var status = Status.proxyAuthenticationRequired
+
+    let keepsConnection = false
+    let persistsLogin = false
+
+    func challenges(in name: KnownField) -> [HeaderChallenge] {
+        status == .proxyAuthenticationRequired ? [.socksPassword] : []
+    }
+
+    func withInformation<Result>(in name: KnownField, _ body: (Span<UInt8>?) -> Result) -> Result { body(nil) }
+    func excerpt(hiding mask: EchoMask) -> ResponseExcerpt? { nil }
+    func awaitText() async -> Bool { false }
+    func digestBody(_ algorithm: DigestAlgorithm) async -> BodyDigest { .whole([]) }
+
+    // A login is no more than the beginning of a connection.
+    let isClaimed = false
+    let login: (any SecurityContext)? = nil
+    let channelBinding: ChannelBinding? = nil
+    let isReused = false
+
+    func claim(for credential: Credential, in context: any SecurityContext, isShared: Bool) {}
+    func holdsLogin(with version: CredentialVersion) -> Bool { false }
+}

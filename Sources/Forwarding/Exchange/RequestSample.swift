@@ -1,0 +1,82 @@
+import Authentication
+import Bytes
+import HTTP
+import Upstream
+
+/// How a request becomes a sample, by which the proxy can ask the server itself whether a credential is good: the request line
+/// without the version, and the client's fields that change nothing but the form of the response.
+///
+/// A request with any other field is no sample: the server may have accepted it for that field.
+enum RequestSample {
+    case request
+    /// CONNECT at a parent.
+    case tunnel
+
+    /// The sample of a login at a SOCKS server. The proxy logs in as if it went on to the same origin, and closes.
+    static func login(of exchange: Exchange, to origin: UpstreamServer) -> Account.Sample? {
+        RequestSample.tunnel.content(of: exchange, to: origin.connectTarget)
+            .map { Account.Sample(target: Evidence.hash([UInt8]().span), content: $0.content) }
+    }
+
+    /// Bytes; a longer request is no sample.
+    static let limit = 1024
+
+    /// - Parameter target: as the server sees it.
+    /// - Returns: nil where the request cannot be repeated.
+    func content(of exchange: Exchange, to target: ByteBuffer) -> Account.Sample? {
+        guard !exchange.isOwn else { return nil }
+        let content = ByteBuffer(capacity: 256)
+        switch self {
+        case .tunnel:
+            content.append("CONNECT " as StaticString)
+            content.append(target.readable)
+            content.append("\r\n" as StaticString)
+        case .request:
+            guard exchange.body.isEmpty, exchange.request.upgrade == nil else { return nil }
+            let head = exchange.headBytes
+            let method = head.readable.extracting(exchange.request.methodName)
+            guard Self.methods.contains(where: { method.equals($0) }) else { return nil }
+            content.append(method)
+            content.append(.space)
+            content.append(target.readable)
+            content.append("\r\n" as StaticString)
+            var isRepeatable = true
+            for field in exchange.request.fields {
+                let name = head.readable.extracting(field.name)
+                if Self.hopFields.contains(where: { name.equalsIgnoringCase($0) }) { continue }
+                if Self.formFields.contains(where: { name.equalsIgnoringCase($0) }) {
+                    content.append(head.readable.extracting(field.line))
+                } else {
+                    isRepeatable = false
+                }
+            }
+            guard isRepeatable else { return nil }
+        }
+        guard content.count <= Self.limit else { return nil }
+        return Account.Sample(target: Evidence.hash(target.readable), content: content.readable.array)
+    }
+
+    /// Safe methods (RFC 9110 section 9.2.1), of which a repetition does nothing.
+    private static let methods: [StaticString] = ["GET", "HEAD", "OPTIONS", "PROPFIND"]
+    /// The proxy writes its own.
+    private static let hopFields: [StaticString] = [
+        "host", "connection", "proxy-connection", "keep-alive", "te", "via", "content-length", "proxy-authorization",
+        "forwarded", "x-forwarded-for", "traceparent", "tracestate",
+    ]
+    private static let formFields: [StaticString] = [
+        "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "depth", "dnt",
+        "if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "pragma", "range",
+        "user-agent",
+    ]
+}
+
+extension UpstreamServer {
+    /// The request target of a CONNECT to the server: its host and port.
+    var connectTarget: ByteBuffer {
+        let target = ByteBuffer(capacity: 128)
+        target.append(isIPv6 ? "[\(hostText)]" : hostText)
+        target.append(.colon)
+        target.append(decimal: Int(port))
+        return target
+    }
+}

@@ -1,0 +1,160 @@
+import Authentication
+import Bytes
+import Challenges
+import HTTP
+import IO
+import Model
+import Rules
+import Telemetry
+import Transport
+import Upstream
+
+extension Requester {
+    /// This client, as it waits for slow work that the request in `exchange` needs. To be called by the task that carries it out.
+    public func waiting(on exchange: Exchange) -> WaitingClient {
+        stream.setDeadline(after: nil)
+        return WaitingClient(address: address, wakeup: wakeup, on: loop) { self.hasLeft(exchange) }
+    }
+
+    /// Writes what the client takes at once of `buffer`.
+    /// - Returns: whether it has taken all. If not, an event of its stream goes on, or the end of its deadline.
+    public func flush(_ buffer: ByteBuffer) throws(ExchangeFailure) -> Bool {
+        while !buffer.isEmpty {
+            switch stream.tryWrite(from: buffer) {
+            case .moved, .endOfStream: continue
+            case .failed: throw .clientLost
+            case .wouldBlock:
+                do throws(IOError) { try stream.check() } catch { throw .clientLost }
+                stream.setDeadline(after: upstreams.policy.timeouts.idle)
+                return false
+            }
+        }
+        return true
+    }
+
+    /// The client as rules see it, in that exchange.
+    public func identity(in exchange: Exchange) -> ClientIdentity {
+        ClientIdentity(address: address, user: exchange.record.user)
+    }
+
+    /// The answer to the challenger's request before, if it is that to this one too.
+    /// - Parameter target: as the challenger sees it.
+    func latestAnswer(of challenger: Challenger, in exchange: Exchange, at target: ByteBuffer) -> KnownAnswer? {
+        KnownAnswer.again(
+            target.readable, of: { identity(in: exchange) }, to: challenger, by: exchange.policy.challenges,
+            in: shared.challenges, noting: exchange.record)
+    }
+
+    // MARK: - A client that leaves
+
+    /// From now on that is the sign, also if it is there already.
+    public func leaves(by sign: Departure, in exchange: Exchange) {
+        self.sign = sign
+        notice(exchange)
+    }
+
+    /// Looks whether the client of the task that carries the exchange out has left.
+    public func notice(_ exchange: Exchange) {
+        guard stream.socket.hasPeerEnded || stream.tls != nil, hasLeft(exchange) else { return }
+        presence.leave(awaitingVerdict: exchange.policy.timeouts.connect / 2, on: loop)
+    }
+
+    /// Whether the client has left, by the sign. The proxy itself, for a request of its own, never has.
+    public func hasLeft(_ exchange: Exchange) -> Bool {
+        let isGone = stream.isClosed || stream.socket.isBroken
+        switch sign {
+        case .none: return false
+        case .reset: return isGone
+        case .end:
+            if isGone { return true }
+            // A client that sends more requests behind this one may well have said so in the last.
+            guard exchange.inbound.isEmpty, exchange.request.version >= .http11, exchange.request.keepAlive else {
+                return false
+            }
+            return stream.isAtEnd()
+        }
+    }
+}
+
+/// The last look before anything is sent: caches may be wrong, and a request that went to another server would take
+/// its credentials along.
+extension Requester {
+    /// Confirms that the destination is that of the server which the request asks for: its scheme, its host and its
+    /// port. To be called by whoever is about to send, each time.
+    ///
+    /// - Parameter isUpgraded: false where the request names its origin as that does itself, also on an upgrade route.
+    /// - Throws: what the client is told. Nothing may be sent then.
+    public func confirm(
+        _ destination: Destination, for exchange: Exchange, isUpgraded: Bool = true
+    ) throws(ExchangeFailure) {
+        guard asks(exchange, for: destination, isUpgraded: isUpgraded) else { throw stop(destination.origin) }
+    }
+
+    /// Confirms that the exchange's connection leads to that server.
+    public func confirm(connectionOf exchange: Exchange, to peer: UpstreamServer) throws(ExchangeFailure) {
+        guard exchange.upstream.leads(to: peer) else {
+            exchange.upstream.reset()
+            throw stop(peer)
+        }
+    }
+
+    /// Whether the request is for the server that the destination is of.
+    public func asks(_ exchange: Exchange, for destination: Destination, isUpgraded: Bool = true) -> Bool {
+        let request = exchange.request
+        guard let authority = request.target.authority else {
+            // In origin-form it is for the server that its tunnel was opened to.
+            guard let tunnel else { return false }
+            let host = tunnel.host
+            return destination.isFor(tunnel.scheme, host: host.span, port: tunnel.port, isUpgraded: isUpgraded)
+        }
+        let head = exchange.headBytes
+        return destination.isFor(
+            request.target.scheme ?? .https, host: head.readable.extracting(authority.host),
+            port: authority.explicitPort ?? request.target.scheme?.defaultPort ?? 80, isUpgraded: isUpgraded)
+    }
+
+    private func stop(_ origin: UpstreamServer) -> ExchangeFailure {
+        metrics.add(to: .requestsMisdirected)
+        shared.report(
+            "a request was stopped that was about to go to \(origin.hostText) port \(origin.port), which it is not for: "
+                + "this is a bug, please report it")
+        return .refused(
+            Refusal(
+                .badGateway, .proxyInternalError,
+                "this proxy was about to send the request to another server than it is for, and has sent nothing"))
+    }
+}
+
+extension AnswerSource {
+    public convenience init(of challenger: Challenger, for exchange: Exchange, of requester: Requester) {
+        let head = exchange.headBytes
+        let learns = challenger.mayLearn(by: exchange.policy.rules)
+        self.init(
+            delegate: requester.delegate(in: exchange), challenger: challenger,
+            urlCredential: challenger.isProxy ? nil : URLCredential.of(exchange.request, in: head.readable),
+            learning: learns ? Learning(from: exchange, of: requester, at: challenger) : nil, loop: requester.loop,
+            storage: exchange.storage)
+    }
+}
+
+extension Requester {
+    /// The rules as they speak to this client.
+    public func delegate(in exchange: Exchange) -> RuleDelegate {
+        RuleDelegate(
+            policy: exchange.policy.challenges, state: shared.challenges, client: identity(in: exchange))
+    }
+}
+
+extension Learning {
+    public init(from exchange: Exchange, of requester: Requester, at challenger: Challenger) {
+        let (head, target) = (exchange.headBytes, exchange.target)
+        self.init(
+            delegate: requester.delegate(in: exchange), origin: challenger.origin,
+            request: LearningEvidence.Request(
+                challenger.origin, method: head.readable.extracting(exchange.request.methodName),
+                target: target.readable),
+            loop: requester.loop, storage: exchange.storage)
+    }
+}
+
+extension ClientPresence: RequestPresence {}

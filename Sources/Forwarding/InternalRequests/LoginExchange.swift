@@ -1,0 +1,111 @@
+import Authentication
+import Bytes
+import Crypto
+import HTTP
+import IO
+import Rules
+import Telemetry
+import Upstream
+
+/// The requests of a login: ours, and on the same ways as those of the client that they are sent for, with the same trust
+/// and the same rules about addresses.
+struct LoginExchange {
+    enum Question {
+        case get
+        /// With the form that stands on a page.
+        case post(FormContent, page: [UInt8])
+    }
+
+    let requester: Requester
+    /// The client's.
+    let exchange: Exchange
+    let destination: Destination
+    let form: LoginForm
+    /// Ours.
+    private let run: Forwarding
+
+    private var own: Exchange { run.exchange }
+
+    /// More than any page with a form needs.
+    static let pageLimit = 512 * 1024
+
+    init(requester: Requester, exchange: Exchange, destination: Destination, form: LoginForm) {
+        self.requester = requester
+        self.exchange = exchange
+        self.destination = destination
+        self.form = form
+        run = Forwarding(policy: exchange.policy, on: requester.loop)
+        own.record.user = exchange.record.user
+    }
+
+    /// Nothing more will be asked.
+    func end() { run.dissolve(into: requester.loop.buffers) }
+
+    func ask(_ question: Question, at target: [UInt8], with jar: CookieJar) async throws(FormLoginError)
+        -> LoginPage
+    {
+        run.reset()
+        do throws(ExchangeFailure) { try requester.confirm(destination, for: exchange) } catch {
+            throw .unreachable(error.sentence(by: exchange.way))
+        }
+        try write(question, at: target, with: jar)
+        do throws(ExchangeFailure) { try await run.ask(destination, isUpgraded: false, for: requester) } catch {
+            throw .unreachable(error.sentence(by: own.way))
+        }
+        let upstream = own.upstream
+        if upstream.head.status == .proxyAuthenticationRequired {
+            throw .unreachable("the parent proxy asks for a login")
+        }
+        let pageHead = LoginPageHead(of: upstream, at: target, on: destination.origin.authority)
+        let reader = PageReader(upstream, holding: nil, policy: own.policy)
+        if let reader {
+            do throws(ExchangeFailure) {
+                _ = try await reader.read(upTo: Self.pageLimit) { _, _ in false }
+            } catch { throw .unreachable(error.sentence(by: own.way)) }
+        }
+        let page = pageHead.page(reader, of: upstream, as: form)
+        upstream.forgetHead()
+        return page
+    }
+
+    /// In HTTP/1.0, so that interim responses stay here.
+    private func write(_ question: Question, at target: [UInt8], with jar: CookieJar) throws(FormLoginError) {
+        let origin = destination.origin
+        let serialized = Self.serialized(origin)
+        let head = own.headBytes
+        if case .post = question { head.append("POST " as StaticString) } else { head.append("GET " as StaticString) }
+        head.append(serialized)
+        head.append(target)
+        head.append(" HTTP/1.0\r\nHost: " as StaticString)
+        head.append(String(serialized.dropFirst(origin.isSecure ? 8 : 7)))
+        head.append(
+            "\r\nAccept: text/html, application/xhtml+xml, */*;q=0.8\r\nAccept-Encoding: gzip\r\n" as StaticString)
+        let (fields, client) = (exchange.request.fields, exchange.headBytes)
+        // Some servers hold a session to the program that began it.
+        if let field = fields.first(.userAgent) { head.append(client.readable.extracting(field.line)) }
+        let cookies = own.texts.fieldValue
+        if jar.append(for: target.span, at: requester.loop.epochMilliseconds, to: cookies) {
+            head.append("Cookie: " as StaticString)
+            head.append(cookies.readable)
+            head.append("\r\n" as StaticString)
+        }
+        if case .post(let content, let page) = question {
+            head.append("Origin: \(serialized)\r\nReferer: \(serialized)")
+            head.append(page)
+            head.append("\r\nContent-Type: \(content.type)\r\nContent-Length: ")
+            head.append(decimal: content.bytes.count)
+            head.append("\r\n" as StaticString)
+            content.bytes.withBytes { own.inbound.append($0) }
+        }
+        head.append("\r\n" as StaticString)
+        guard case .complete? = try? own.request.parse(head.readable) else { throw .unusableReference }
+        own.body.begin(own.request.framing, limits: own.policy.limits.request)
+    }
+
+    /// RFC 6454 section 6.1.
+    private static func serialized(_ origin: UpstreamServer) -> String {
+        let host = origin.hostText.contains(":") ? "[\(origin.hostText)]" : origin.hostText
+        let port = origin.port == origin.scheme.defaultPort ? "" : ":\(origin.port)"
+        return "\(origin.isSecure ? "https" : "http")://\(host)\(port)"
+    }
+}

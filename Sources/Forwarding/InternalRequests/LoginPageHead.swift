@@ -1,0 +1,81 @@
+import Authentication
+import Bytes
+import HTTP
+import Rules
+import Upstream
+
+/// The evidence in a response's head that it asks for a login.
+struct LoginPageHead {
+    let status: Int
+    let location: [UInt8]?
+    /// The same, and where it leads on the same server.
+    private let locations: [[UInt8]]
+    /// Whether its content could be a page. What is read before it is passed on does not stream, so only what calls itself
+    /// one, or an error.
+    let mayBePage: Bool
+
+    init(of upstream: UpstreamConnection, at target: [UInt8], on origin: Origin) {
+        let head = upstream.head
+        let status = Int(head.status.rawValue)
+        self.status = status
+        let field = head.fields.first(.location)
+        let location = upstream.withHeadBytes { bytes -> [UInt8]? in
+            guard let field else { return nil }
+            return bytes.extracting(field.value).array
+        }
+        var locations = location.map { [$0] } ?? []
+        if let location, case .here(let path)? = LoginReference(location, from: target, on: origin) {
+            locations.append(path)
+        }
+        self.location = location
+        self.locations = locations
+        mayBePage =
+            head.framing != .none
+            && upstream.withHeadBytes { bytes in
+                guard let field = head.fields.first(.contentType) else { return status >= 400 }
+                let type = bytes.extracting(field.value)
+                if Self.begins(type, with: "text/html") || Self.begins(type, with: "application/xhtml+xml") {
+                    return true
+                }
+                return status >= 400 && !Self.begins(type, with: "text/event-stream")
+            }
+    }
+
+    func recognition(by form: LoginForm) -> LoginForm.Recognition {
+        let recognition = form.recognise(status: status, locations: locations)
+        return recognition == .dependsOnText && !mayBePage ? .other : recognition
+    }
+
+    func holds(_ page: Span<UInt8>, from start: Int, by form: LoginForm) -> Bool {
+        form.holds(page, from: start, status: status, locations: locations)
+    }
+
+    /// The response as a login looks at it.
+    func page(_ reader: PageReader?, of upstream: UpstreamConnection, as form: LoginForm) -> LoginPage {
+        let head = upstream.head
+        let page = reader?.page
+        let recognition = recognition(by: form)
+        var isRecognised = recognition == .recognised
+        var content: [UInt8]?
+        if mayBePage, let page {
+            if recognition == .dependsOnText { isRecognised = holds(page.readable, from: 0, by: form) }
+            content = page.readable.array
+        }
+        var cookies: [[UInt8]] = []
+        var type: String?
+        upstream.withHeadBytes { bytes in
+            for field in head.fields where field.known == .setCookie {
+                cookies.append(bytes.extracting(field.value).array)
+            }
+            if let field = head.fields.first(.contentType) { type = bytes.extracting(field.value).text }
+        }
+        return LoginPage(
+            status: status, location: location, cookies: cookies, contentType: type, content: content,
+            isRecognised: isRecognised)
+    }
+
+    private static func begins(_ type: Span<UInt8>, with prefix: StaticString) -> Bool {
+        let length = prefix.utf8CodeUnitCount
+        return type.count >= length && type.extracting(first: length).equalsIgnoringCase(prefix)
+    }
+}

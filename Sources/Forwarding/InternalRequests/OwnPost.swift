@@ -1,0 +1,137 @@
+import Bytes
+import HTTP
+import IO
+import Model
+import Rules
+import TLS
+import Transport
+import Upstream
+
+/// A POST of the proxy's own: one request on a connection of its own, by the way that the route of the endpoint says, through
+/// parents and their challenges too, with the trust that the rules have in it.
+struct OwnPost {
+    /// Why there is no response, as the end of a sentence about the endpoint.
+    enum Failure: Error {
+        case unreachable(String)
+        case malformed(String)
+    }
+
+    struct Response {
+        let status: Int
+        /// Seconds until the next try, by `Retry-After`; nil: nothing is said of it.
+        let retryAfter: Int?
+        /// Empty where it is not read.
+        var content: [UInt8]
+    }
+
+    /// The part of a response that is wanted.
+    enum Wish {
+        /// One that breaks off is a failure.
+        case all
+        /// Of one that breaks off the status counts: nothing is sent again that was taken.
+        case contentIfWhole
+        case status
+    }
+
+    let upstreams: Upstreams
+    let policy: Policy
+    let endpoint: HTTPEndpoint
+    /// That a server is shown which asks for a certificate.
+    var identity: Identity?
+
+    /// More than any such endpoint has to say, and read on the loop in no time.
+    private static let contentLimit = 64 * 1024
+
+    /// - Parameters:
+    ///   - fields: appends field lines.
+    ///   - content: lent once.
+    func send(
+        fields: (ByteBuffer) -> Void, content: (length: Int, append: (ByteBuffer) -> Void), reads wish: Wish = .all
+    ) async throws(Failure) -> Response {
+        let requester: Requester
+        do throws(IOError) { requester = try Requester(ofOwn: upstreams) } catch { throw .unreachable("\(error)") }
+        let run = Forwarding(policy: policy, on: upstreams.loop)
+        let exchange = run.exchange
+        defer {
+            run.dissolve(into: upstreams.loop.buffers)
+            requester.closeOwn()
+        }
+        exchange.own = OwnRequest(identity: identity)
+        // In HTTP/1.0, so that interim responses stay here.
+        let head = exchange.headBytes
+        head.append("POST \(endpoint) HTTP/1.0\r\nHost: \(endpoint.authority)\r\n")
+        fields(head)
+        head.append("Content-Length: \(content.length)\r\n\r\n")
+        do throws(HTTPError) {
+            guard case .complete = try exchange.request.parse(head.readable) else {
+                throw HTTPError(.client, .incomplete)
+            }
+        } catch { throw .unreachable("\(error)") }
+        content.append(exchange.inbound)
+        exchange.body.begin(exchange.request.framing, limits: policy.limits.request)
+        do throws(ExchangeFailure) { try await ask(run, for: requester) } catch {
+            throw .unreachable(error.sentence(by: exchange.way))
+        }
+        let status = Int(exchange.upstream.head.status.rawValue)
+        let retryAfter = retryAfter(exchange.upstream)
+        let content: [UInt8]
+        switch wish {
+        case .all: content = try await read(exchange.upstream)
+        case .contentIfWhole: content = (try? await read(exchange.upstream)) ?? []
+        case .status: content = []
+        }
+        return Response(status: status, retryAfter: retryAfter, content: content)
+    }
+
+    /// RFC 9110 section 10.2.3.
+    private func retryAfter(_ upstream: UpstreamConnection) -> Int? {
+        let seconds: Int? = upstream.withHeadBytes { bytes in
+            guard let field = upstream.head.fields.first(.retryAfter) else { return nil }
+            let value = bytes.extracting(field.value)
+            if let seconds = Int(value.text) { return seconds }
+            return HTTPDate.milliseconds(value).map { ($0 - upstreams.loop.epochMilliseconds + 999) / 1000 }
+        }
+        return seconds.map { max(0, $0) }
+    }
+
+    private func ask(_ run: Forwarding, for requester: Requester) async throws(ExchangeFailure) {
+        let destination = upstreams.destination(
+            endpoint.isSecure ? .https : .http, host: endpoint.host.utf8Span.span, port: endpoint.port,
+            by: policy.rules)
+        try await upstreams.renewWays(to: destination, by: policy, for: requester.waiting(on: run.exchange))
+        try await run.ask(destination, for: requester)
+    }
+
+    private func read(_ upstream: UpstreamConnection) async throws(Failure) -> [UInt8] {
+        upstream.consumeHead()
+        var framing = BodyContent(upstream.head.framing, limits: policy.limits.response)
+        var content: [UInt8] = []
+        // Others may wait for this one request: an endpoint that trickles is not listened to for ever.
+        let end = upstreams.loop.now &+ UInt64(clamping: policy.timeouts.response)
+        let inbound = upstream.inbound
+        while true {
+            do throws(HTTPError) {
+                var offset = 0
+                scan: while true {
+                    switch try framing.next(inbound.readable, from: offset) {
+                    case .data(let range):
+                        content += inbound.readable.extracting(range).array
+                        offset = range.upperBound
+                    case .trailer(let line): offset = line.upperBound
+                    case .needsMore(let consumed):
+                        inbound.consume(consumed)
+                        break scan
+                    case .end: return content
+                    }
+                }
+            } catch { throw .malformed("cannot be read: \(error)") }
+            guard content.count <= Self.contentLimit else { throw .malformed("is too large") }
+            let rest = Int(clamping: end &- min(end, upstreams.loop.now))
+            let count = rest > 0 ? try? await upstream.readBody(within: min(policy.timeouts.idle, rest)) : nil
+            if count ?? 0 == 0 {
+                if count == 0, framing.endsWithConnection { return content }
+                throw .unreachable(upstreams.loop.now < end ? "its answer broke off" : "its answer takes too long")
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import Bytes
+import Compression
+import HTTP
+import IO
+import Upstream
+
+/// Reads a page from the front of a response's body, without its framing and its content coding, and no more of it than
+/// is asked for. Where the client may still get the response, what was read is passed on later, as it came.
+final class PageReader {
+    private let upstream: UpstreamConnection
+    private let idle: Int
+    private var content: BodyContent
+    private var inflater: Inflater?
+    /// Nil where nobody else will read the body.
+    private let copy: ReplayCopy?
+    /// Bytes that came and were not looked at.
+    private let unread: ByteBuffer
+    /// Bytes that were looked at, and are still in their coding.
+    private let coded = ByteBuffer(capacity: BufferPool.regular)
+    private var isFramingEnded = false
+    private let arrived = ByteBuffer(capacity: BufferPool.regular)
+    /// The part of the page that is known.
+    let page = ByteBuffer(capacity: BufferPool.regular)
+    /// Nothing of it is still to come.
+    private(set) var isEnded = false
+
+    /// Decoded bytes of one step.
+    private static let room = 32 * 1024
+
+    /// Nil for a page in a coding that cannot be undone.
+    ///
+    /// - Parameter room: how much is held back; nil where the body is not passed on.
+    init?(_ upstream: UpstreamConnection, holding room: ReplayRoom?, policy: Policy) {
+        let head = upstream.head
+        var coding: ContentCoding?
+        if let field = head.fields.first(.contentEncoding) {
+            guard !head.fields.repeated.contains(.contentEncoding) else { return nil }
+            let isPlain = upstream.withHeadBytes { $0.extracting(field.value).equalsIgnoringCase("identity") }
+            coding = upstream.withHeadBytes { ContentCoding(name: $0.extracting(field.value)) }
+            guard isPlain || coding != nil else { return nil }
+        }
+        if let coding {
+            let limits = InflationLimits(ratio: policy.limits.decodeRatio)
+            guard let inflater = try? Inflater(coding, limits: limits) else { return nil }
+            self.inflater = consume inflater
+        }
+        self.upstream = upstream
+        idle = policy.timeouts.idle
+        content = BodyContent(head.framing, limits: policy.limits.response)
+        copy = room.map { ReplayCopy(in: $0) }
+        let (inbound, front) = (upstream.inbound, ByteBuffer(capacity: BufferPool.regular))
+        front.append(inbound.readable.extracting(upstream.headLength..<inbound.count))
+        unread = front
+        if let copy { upstream.keep(copy) }
+    }
+
+    /// Reads on, until the page is so long, or long enough to tell what is asked.
+    ///
+    /// - Parameter isEnough: asked with the page, and how much of it was there the last time.
+    /// - Returns: whether it was said to be enough. A page that cannot be decoded has no more.
+    func read(
+        upTo limit: Int, until isEnough: (ByteBuffer, Int) -> Bool
+    ) async throws(ExchangeFailure) -> Bool {
+        var known = 0
+        while true {
+            decode(upTo: limit)
+            let page = page
+            if page.count > known, isEnough(page, known) { return true }
+            known = page.count
+            if isEnded || known >= limit || copy.map({ !$0.makeRoom(for: arrived.capacity) }) ?? false { return false }
+            arrived.clear()
+            guard try await upstream.readBody(into: arrived, within: idle) > 0 else {
+                if content.endsWithConnection {
+                    isFramingEnded = true
+                    continue
+                }
+                throw .cutShort(.httpResponseIncomplete, "the origin ended its response too early")
+            }
+            takeArrived()
+            if let copy { await copy.add(arrived, count: arrived.count) }
+        }
+    }
+
+    /// Whether all that came was the page's, so that another response can follow.
+    var isAtEnd: Bool { isEnded && unread.isEmpty && !content.isIrregular }
+
+    private func takeArrived() {
+        let (unread, arrived) = (unread, arrived)
+        unread.append(arrived.readable)
+    }
+
+    /// Takes the framing off what came.
+    private func unframe() {
+        let (unread, coded) = (unread, coded)
+        while !isFramingEnded {
+            let step: ChunkedDecoder.Step
+            do throws(HTTPError) { step = try content.next(unread.readable, from: 0) } catch { return giveUp() }
+            switch step {
+            case .data(let range):
+                coded.append(unread.readable.extracting(range))
+                unread.consume(range.upperBound)
+            case .trailer(let line): unread.consume(line.upperBound)
+            case .needsMore(let consumed): return unread.consume(consumed)
+            case .end(let consumed):
+                unread.consume(consumed)
+                isFramingEnded = true
+            }
+        }
+    }
+
+    /// The rest behind a fault is no page; that the response has one, its reader will see.
+    private func giveUp() {
+        coded.clear()
+        isFramingEnded = true
+        isEnded = true
+    }
+
+    private func decode(upTo limit: Int) {
+        unframe()
+        let (coded, page) = (coded, page)
+        while !isEnded, page.count < limit {
+            let room = min(Self.room, limit - page.count)
+            var isOutputWaiting = false
+            if inflater == nil {
+                let count = min(room, coded.count)
+                page.append(coded.readable.extracting(first: count))
+                coded.consume(count)
+            } else {
+                let before = page.count
+                do throws(InflationError) {
+                    guard let progress = try inflater?.decode(coded.readable, into: page, room: room),
+                        coded.isEmpty || progress.consumed > 0 || page.count > before
+                    else { return giveUp() }
+                    coded.consume(progress.consumed)
+                    isOutputWaiting = progress.isOutputWaiting
+                } catch { return giveUp() }
+            }
+            guard coded.isEmpty, !isOutputWaiting else { continue }
+            isEnded = isFramingEnded
+            return
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import Authentication
+import Bytes
+import Credentials
+import HTTP
+import IO
+import Model
+import Rules
+import Telemetry
+import Transport
+import Upstream
+
+/// A request that the proxy makes itself, to learn whether a server still accepts a credential: one that was accepted before,
+/// as it was, with a new login. It goes the way that a client's would, under the same rules about addresses and trust.
+struct ProbeExchange {
+    private let upstreams: Upstreams
+    private let probe: Probe
+    private let run: Forwarding
+
+    private var exchange: Exchange { run.exchange }
+
+    init(_ probe: Probe, over upstreams: Upstreams) {
+        self.upstreams = upstreams
+        self.probe = probe
+        run = Forwarding(policy: upstreams.policy, on: upstreams.loop)
+        exchange.probe = probe
+    }
+
+    /// Makes the request. The verdict is told by the challenges that it meets; without one the attempt gets none here.
+    func run() async {
+        let loop = upstreams.loop
+        let requester = try? Requester(ofOwn: upstreams)
+        if let requester, let server = Origin(serverName: probe.attempt.evidence.server) {
+            if server.isProxy { await askParent(server, requester) } else { await ask(server, requester) }
+        }
+        probe.attempt.settle(.none, now: loop.epochMilliseconds)
+        probe.verdict.keep(probe.attempt.verdict ?? AnswerVerdict.none)
+        note(requester?.metrics)
+        run.dissolve(into: loop.buffers)
+        requester?.closeOwn()
+    }
+
+    /// Leaves its mark in the log and the metrics.
+    private func note(_ metrics: Metrics?) {
+        let (attempt, outcome) = (probe.attempt, ProbeOutcome(probe.attempt.verdict))
+        metrics?.add(to: outcome.counter)
+        let space = Origin(serverName: attempt.evidence.server).map {
+            ProtectionSpace(origin: $0, realm: nil, authenticationMethod: .default)
+        }
+        var target = ""
+        if let (method, path) = requestLine {
+            // A query may hold what is no log's business.
+            let end = path.firstIndex(of: .question) ?? path.endIndex
+            target = "\(method.span.text) \(Array(path[..<end]).span.text): "
+        }
+        upstreams.shared.audit.note(
+            AuditEvent(
+                .credentialProbed, by: .proxy, space, credential: attempt.version.name,
+                details: target + outcome.rawValue))
+    }
+
+    private func ask(_ server: Origin, _ requester: Requester) async {
+        guard let scheme = Scheme(server), let (method, target) = requestLine else { return }
+        let host = server.host.utf8.contains(.colon) ? "[\(server.host)]" : server.host
+        let isWritten = write {
+            $0.append(method)
+            $0.append(" \(server.protocol.rawValue)://\(host):\(server.port)")
+            $0.append(target)
+            $0.append(" HTTP/1.0\r\nHost: \(host):\(server.port)\r\n")
+        }
+        guard isWritten else { return }
+        await send(to: scheme, host: server.host, port: server.port, requester, purpose: .trial)
+    }
+
+    /// Asks a parent: for what a client asked it for.
+    private func askParent(_ server: Origin, _ requester: Requester) async {
+        guard let (method, target) = requestLine else { return }
+        let isTunnel = method.span.equals("CONNECT" as StaticString)
+        let isWritten = write {
+            $0.append((isTunnel ? "GET https://" : "\(method.span.text) ") as String)
+            $0.append(target)
+            $0.append("\(isTunnel ? "/" : "") HTTP/1.0\r\n")
+        }
+        guard isWritten, let authority = exchange.request.target.authority,
+            let scheme = exchange.request.target.scheme
+        else { return }
+        let head = exchange.headBytes
+        let host = head.readable.extracting(authority.host).text
+        let port = authority.explicitPort ?? scheme.defaultPort ?? 80
+        guard isTunnel else { return await send(to: scheme, host: host, port: port, requester, purpose: .own) }
+        let destination = upstreams.destination(
+            scheme, host: host.utf8Span.span, port: port, by: exchange.policy.rules)
+        guard !destination.isProhibited,
+            let parent = destination.hops.compactMap(\.parent).first(where: { $0.origin.authority == server })
+        else { return }
+        exchange.destination = destination
+        let connector = ParentConnector(requester: requester, exchange: exchange, parent: parent)
+        if let tunnel = try? await connector.openTunnel(to: destination.origin, resuming: false) {
+            tunnel.connection.stream.close()
+        }
+    }
+
+    private func send(
+        to scheme: Scheme, host: String, port: UInt16, _ requester: Requester, purpose: Forwarding.Purpose
+    ) async {
+        let destination = upstreams.destination(
+            scheme, host: host.utf8Span.span, port: port, by: exchange.policy.rules)
+        if destination.isProhibited { return }
+        do throws(ExchangeFailure) {
+            try await upstreams.renewWays(
+                to: destination, by: exchange.policy, for: requester.waiting(on: exchange))
+            try await run.ask(destination, isUpgraded: false, for: requester, purpose: purpose)
+        } catch { return }
+        let upstream = exchange.upstream
+        await upstream.discardBody(
+            upTo: Forwarding.discardLimit, limits: exchange.policy.limits.response,
+            within: Forwarding.discardMilliseconds)
+        guard let connection = upstream.detach() else { return }
+        // One that is logged in serves no client.
+        if connection.isLoggedIn { connection.stream.close() } else { connection.rest(for: ResponseRelay.keptFor) }
+    }
+
+    /// The method and the target of the sample.
+    private var requestLine: (method: [UInt8], target: [UInt8])? {
+        let content = probe.sample.content
+        guard let space = content.firstIndex(of: .space), let end = content.firstIndex(of: .carriageReturn),
+            space < end
+        else { return nil }
+        return (Array(content[..<space]), Array(content[content.index(after: space)..<end]))
+    }
+
+    /// - Returns: false where the sample makes no request.
+    private func write(_ requestLine: (ByteBuffer) -> Void) -> Bool {
+        let head = exchange.headBytes
+        requestLine(head)
+        let content = probe.sample.content
+        guard let lineEnd = content.firstIndex(of: .lineFeed) else { return false }
+        head.append(Array(content[content.index(after: lineEnd)...]))
+        head.append("\r\n" as StaticString)
+        do throws(HTTPError) {
+            guard case .complete = try exchange.request.parse(head.readable) else { return false }
+        } catch { return false }
+        exchange.body.begin(exchange.request.framing, limits: exchange.policy.limits.request)
+        return true
+    }
+}
+
+private enum ProbeOutcome: String {
+    case accepted, refused, undecided
+
+    init(_ verdict: AnswerVerdict?) {
+        switch verdict {
+        case .accepted?: self = .accepted
+        case .refused?: self = .refused
+        default: self = .undecided
+        }
+    }
+
+    var counter: Counter {
+        switch self {
+        case .accepted: .probesAccepted
+        case .refused: .probesRefused
+        case .undecided: .probesUndecided
+        }
+    }
+}
+
+extension Scheme {
+    fileprivate init?(_ server: Origin) {
+        switch server.protocol {
+        case .http: self = .http
+        case .https: self = .https
+        case .ftp: self = .ftp
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,472 @@
+import Authentication
+import Bytes
+import Challenges
+import HTTP
+import IO
+import Model
+import Rules
+import Telemetry
+import Transport
+import Upstream
+
+/// Takes one request to its server and the response back, through as many challenges as it takes: a machine that goes on at
+/// each event of the exchange's two channels. Only what is no event of theirs is waited for by a task: a name, a ticket, a
+/// token, a file, another request.
+///
+///                  ┌─ connecting ┐                                ┌────────────────────────────────────┐ as the known answers led to expect
+///                  │           ▼                                  │                                    ▼
+///     planned ─▶ prepared ─▶ connected ─▶ sending ─▶ arrived ─▶ looked ─▶ met ─▶ passed ─▶ judged ─▶ relaying ─▶ over
+///                  ▲                        │          │                                     │ another answer is due
+///                  ├────────────────────────┘          │                                     ▼
+///                  ├───────────────────────────────────┘                                   disposing
+///                  └─────────────────────────────────────────────────────────────────────────┘
+///
+/// A loop keeps a few, each with its exchange, so that the next request allocates nothing.
+public final class Forwarding {
+    /// How far it came.
+    public enum Progress {
+        /// There is nothing to do until an event of either channel, or the end of a deadline of theirs.
+        case awaitsEvent
+        /// There is nothing to do until a task has done `work`.
+        case awaitsWork
+        /// The client was told that another protocol is spoken from here on, with that server.
+        case upgraded(OpenedTunnel)
+        /// - Parameter keeps: whether the client's connection can carry another request.
+        case ended(keeps: Bool)
+    }
+
+    /// The party that gets the response.
+    public enum Purpose: Sendable {
+        /// A client's, which gets the response.
+        case client
+        /// The proxy's own: the caller gets the response, and the origin's challenges as they are.
+        case own
+        /// The proxy's own, but that the origin's challenges are answered as for a client.
+        case trial
+    }
+
+    private enum Stage {
+        /// Becomes `.prepared`.
+        case planned
+        /// It is known what answers. Becomes `.connected`, or `.connecting` where no task is needed for that.
+        case prepared
+        /// A connection is on its way. Becomes `.connected`.
+        case connecting
+        /// A connection is there. Becomes `.sending`.
+        case connected
+        /// Becomes `.arrived`, or `.prepared` where the connection turned out to be dead.
+        case sending
+        /// The response's head is there. Becomes `.looked`, or `.prepared` where the origin refuses a certificate.
+        case arrived
+        /// Becomes `.met`, or `.relaying`.
+        case looked
+        /// Becomes `.passed`, or `.judged` by the parent that makes the request.
+        case met
+        /// That parent, if there is one, has let the response pass. Becomes `.judged`.
+        case passed
+        /// Becomes `.relaying`, `.disposing` or `.over`.
+        case judged
+        /// The rest of a challenge is read, so that its connection can be used again. Becomes `.prepared`.
+        case disposing
+        /// Becomes `.over`.
+        case relaying
+        case over
+    }
+
+    /// The work of a task.
+    private enum Work {
+        case ways
+        case preparation(origin: Bool, parent: Bool)
+        case connection
+        case identity
+        case identityPage
+        case answers
+        case copy
+        case verdict
+        case storage
+        case uploadEnd(ExchangeFailure?)
+        case disposal
+        case relayCopy
+    }
+
+    /// The request and its response.
+    public let exchange: Exchange
+    private var sending = RequestSending()
+    private var relay = ResponseRelay()
+    /// Whether the request names its origin as the clients of an upgrade route do, should that be one.
+    private var isUpgraded = true
+    private var purpose = Purpose.client
+    /// Whether the response is relayed to the client.
+    private var isRelayed: Bool { purpose == .client }
+    private var stage = Stage.over
+    private var verdict: ResponseVerdict?
+    private var disposal: BodyDisposal?
+    private var work: Work?
+    private var upload: ConcurrentUpload?
+    /// Whether a connection that was kept will do.
+    private var mayReuse = true
+
+    /// How much of a challenge's body is read so that its connection can be kept, and for how long.
+    public static let discardLimit = 256 * 1024
+    static let discardMilliseconds = 5000
+
+    init(policy: Policy, on loop: EventLoop, answering requests: any AnswerRequests.Type) {
+        exchange = Exchange(policy: policy, on: loop, answering: requests)
+    }
+
+    /// Begins with the request whose head is there.
+    /// - Parameter isUpgraded: false where the request names its origin as that does itself, also on an upgrade route.
+    public func begin(isUpgraded: Bool = true, for purpose: Purpose = .client) {
+        sending.begin(isUpgraded: isUpgraded)
+        self.isUpgraded = isUpgraded
+        self.purpose = purpose
+        mayReuse = true
+        stage = .planned
+    }
+
+    /// Forgets the request; bytes of the client's next one stay.
+    public func reset() {
+        forget()
+        exchange.reset()
+    }
+
+    /// Gives the buffers back to the loop. The run is not used again; the exchange's record stays as it is.
+    public func dissolve(into pool: BufferPool) {
+        forget()
+        exchange.dissolve(into: pool)
+    }
+
+    private func forget() {
+        stage = .over
+        verdict.forget()
+        disposal.forget()
+        work.forget()
+        upload.forget()
+        sending.reset()
+        relay.reset()
+    }
+
+    /// Sends a request of our own, up to the response's head. Only the caller looks at what the origin answers.
+    /// - Parameters:
+    ///   - isUpgraded: as in `begin`.
+    ///   - purpose: not a client's.
+    public func ask(
+        _ destination: Destination, isUpgraded: Bool = true, for requester: Requester, purpose: Purpose = .own
+    ) async throws(ExchangeFailure) {
+        exchange.destination = destination
+        begin(isUpgraded: isUpgraded, for: purpose)
+        while true {
+            switch try advance(for: requester) {
+            case .awaitsEvent: await requester.wakeup.wait()
+            case .awaitsWork: try await performWork(for: requester)
+            case .upgraded, .ended: return
+            }
+        }
+    }
+
+    // MARK: - The machine
+
+    /// Goes on as far as that is possible without waiting.
+    public func advance(for requester: Requester) throws(ExchangeFailure) -> Progress {
+        guard let destination = exchange.destination else { throw .clientLost }
+        return try advance(ForwardingContext(requester: requester, exchange: exchange, destination: destination))
+    }
+
+    /// Apart from the look for the destination, so that nothing of the context is counted as held.
+    private func advance(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress {
+        guard context.requester.presence.isWanted else { throw .clientLost }
+        if work != nil { return .awaitsWork }
+        do throws(ExchangeFailure) {
+            while true {
+                if let progress = try go(context) { return progress }
+            }
+        } catch {
+            guard let upload, !upload.endAtOnce() else { throw error }
+            return wait(for: .uploadEnd(error))
+        }
+    }
+
+    private func wait(for work: Work) -> Progress {
+        self.work = work
+        return .awaitsWork
+    }
+
+    /// - Returns: nil where another stage follows at once.
+    private func go(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress? {
+        switch stage {
+        case .planned:
+            if let progress = try prepare(context) { return progress }
+            fallthrough
+        case .prepared:
+            guard context.takeKept(mayReuse) else {
+                guard try context.beginConnection() else { return wait(for: .connection) }
+                stage = .connecting
+                return .awaitsEvent
+            }
+            stage = .connected
+            fallthrough
+        case .connected:
+            if let progress = try beginLeg(context) { return progress }
+            fallthrough
+        case .sending: return try send(context)
+        case .connecting:
+            guard try context.hasConnected() else { return .awaitsEvent }
+            stage = .connected
+            return nil
+        case .arrived:
+            if context.mayRefuseIdentity { return wait(for: .identityPage) }
+            fallthrough
+        case .looked: return judge(context)
+        case .met: return judgeByParent(context)
+        case .passed: return judgeByOrigin(context)
+        case .judged: return try carryOut(context, verdict)
+        case .disposing: return dispose(context)
+        case .relaying:
+            switch try relay.advance(context) {
+            case .awaitsEvent: return .awaitsEvent
+            case .awaitsCopy: return wait(for: .relayCopy)
+            case .awaitsUpload: return wait(for: .uploadEnd(nil))
+            case .upgraded:
+                stage = .over
+                return OpenedTunnel(from: context.exchange.upstream).map { .upgraded($0) } ?? .ended(keeps: false)
+            case .ended(let keeps):
+                stage = .over
+                return .ended(keeps: keeps)
+            }
+        case .over: return .ended(keeps: false)
+        }
+    }
+
+    /// Does what the machine waits for.
+    public func performWork(for requester: Requester) async throws(ExchangeFailure) {
+        guard let destination = exchange.destination else { throw .clientLost }
+        let context = ForwardingContext(requester: requester, exchange: exchange, destination: destination)
+        guard let work else { return }
+        self.work = nil
+        switch work {
+        case .ways:
+            try await context.requester.upstreams.renewWays(
+                to: context.destination, by: context.policy, for: context.requester.waiting(on: context.exchange))
+        case .preparation(let origin, let parent):
+            // The token or login that the origin's answer waits for may itself go through the parent, and nobody waits
+            // for another request while one of his is the first there.
+            if origin { await context.exchange.credentials.challenges?.origin.loop?.prepared() }
+            if parent { await context.exchange.credentials.challenges?.parent.loop?.prepared() }
+        case .connection: try await connect(context)
+        case .identity:
+            try await context.followIdentity()
+            (mayReuse, stage) = (false, .prepared)
+        case .identityPage:
+            (mayReuse, stage) = try await context.followIdentityPage() ? (false, .prepared) : (mayReuse, .looked)
+        case .answers:
+            context.meetChallenges()
+            try await sending.prepareAndBegin(context)
+            stage = .sending
+        case .copy: try await context.workOnCopy()
+        case .verdict:
+            await context.exchange.credentials.challenges?.performWork()
+        case .storage: await context.exchange.storage.wait(on: context.requester.loop)
+        case .uploadEnd(let failure):
+            await upload?.end()
+            if let failure { throw failure }
+        case .disposal:
+            await context.exchange.upstream.readBack(within: Self.discardMilliseconds)
+        case .relayCopy: try await relay.readBack(context)
+        }
+        guard context.requester.presence.isWanted else { throw .clientLost }
+    }
+
+    /// Finds the way, and what answers there if that needs no waiting.
+    private func prepare(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress? {
+        guard context.destination.knowsWays(at: context.requester.loop.now) else { return wait(for: .ways) }
+        try context.requester.confirm(context.destination, for: context.exchange, isUpgraded: isUpgraded)
+        if !context.destination.hops.isEmpty { context.take(context.destination.way(isRelayed: context.mayBeRelayed)) }
+        var (waitsForOrigin, waitsForParent) = (false, false)
+        if purpose != .own {
+            do throws(Refusal) { waitsForOrigin = try !prepareForOrigin(context) } catch { throw .refused(error) }
+            if context.exchange.request.fields.present.contains(.authorization), let answer = context.learnableAnswer {
+                context.exchange.credentials.learnableAnswer = answer
+            }
+        }
+        if context.exchange.way.relay != nil, let parent = context.answerableParent {
+            waitsForParent = !context.beginAnswering(at: parent, behindOrigin: waitsForOrigin)
+            sending.prepareForParent(context)
+        }
+        stage = .prepared
+        guard waitsForOrigin || waitsForParent else { return nil }
+        return wait(for: .preparation(origin: waitsForOrigin, parent: waitsForParent))
+    }
+
+    /// - Returns: whether it is known what answers the origin.
+    private func prepareForOrigin(_ context: ForwardingContext) throws(Refusal) -> Bool {
+        if context.mayAnswer {
+            if context.policy.rules.speaks(of: .signatures), let signing = try context.signing() {
+                context.exchange.credentials.signing = signing
+                sending.prepareForSignature()
+                return true
+            }
+            defer { sending.prepareForChallenge(context) }
+            return try context.beginAnswering()
+        }
+        guard context.exchange.request.fields.present.contains(.authorization), context.mayPlace else { return true }
+        defer { sending.prepareForParent(context) }
+        return try context.beginAnswering(keepsAuthorization: true)
+    }
+
+    private func beginLeg(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress? {
+        try context.requester.confirm(
+            connectionOf: context.exchange, to: context.exchange.way.peer(of: context.destination.origin))
+        context.claimOwnLogin()
+        if context.destination.origin.maySeeIdentity(by: context.policy.rules) { sending.prepareForIdentity(context) }
+        if context.exchange.upstream.isReused, mayReuse { context.keepSmallBody() }
+        if sending.wantsPreparation(context) { return wait(for: .answers) }
+        sending.begin(context)
+        stage = .sending
+        return nil
+    }
+
+    /// Sends the request and reads the response's head; on a new connection if the kept one turns out to be dead.
+    private func send(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress? {
+        do throws(ExchangeFailure) {
+            switch try sending.advance(context) {
+            case .awaitsEvent: return .awaitsEvent
+            case .awaitsCopy: return wait(for: .copy)
+            case .answered:
+                if sending.dropsRefusedExpectation(context) {
+                    context.exchange.upstream.reset()
+                    stage = .prepared
+                } else {
+                    stage = .arrived
+                }
+            }
+        } catch {
+            if try context.hasRefusedIdentity(by: error) { return wait(for: .identity) }
+            guard case .upstreamFailed(.died) = error, context.exchange.upstream.isReused, mayReuse,
+                context.exchange.request.method.isIdempotent, context.exchange.body.canBeSent
+            else { throw error }
+            context.exchange.record.trace?.endLeg(status: nil, error: "the kept connection had ended")
+            context.exchange.upstream.reset()
+            mayReuse = false
+            stage = .prepared
+        }
+        return nil
+    }
+
+    private func judge(_ context: ForwardingContext) -> Progress? {
+        context.exchange.credentials.learnableAnswer?.judge(context.exchange.upstream)
+        if isRelayed, context.exchange.mayReadAhead { upload = .beginRest(context) }
+        if context.passesAsKnown {
+            context.noteAcceptances()
+            return pass(context, note: nil)
+        }
+        context.meetChallenges()
+        stage = .met
+        return nil
+    }
+
+    /// The parent judges first, whose refusal of the request says nothing of the origin's.
+    private func judgeByParent(_ context: ForwardingContext) -> Progress? {
+        guard let verdict = context.judgeByParent() else { return wait(for: .verdict) }
+        self.verdict = verdict
+        if case .pass = verdict { stage = .passed } else { stage = .judged }
+        return nil
+    }
+
+    private func judgeByOrigin(_ context: ForwardingContext) -> Progress? {
+        guard let verdict = context.judgeByOrigin() else { return wait(for: .verdict) }
+        if case .pass(note: nil) = verdict {} else { self.verdict = verdict }
+        stage = .judged
+        return nil
+    }
+
+    private func carryOut(_ context: ForwardingContext, _ verdict: ResponseVerdict?) throws(ExchangeFailure)
+        -> Progress?
+    {
+        switch verdict {
+        case nil, .pass(note: nil): return pass(context, note: nil)
+        // With the verdict the departure of the client may have come to count.
+        case _ where !context.requester.presence.isWanted: throw .clientLost
+        case .pass(let note): return pass(context, note: note)
+        case .cancel(let refusal): throw .refused(context.noted(refusal))
+        case .again:
+            guard context.exchange.body.canBeSent else {
+                if isRelayed { return pass(context, note: Self.bodyTooLarge) }
+                throw .refused(Refusal(.badGateway, .httpRequestError, Self.bodyTooLarge))
+            }
+            if let upload, !upload.endAtOnce() { return wait(for: .uploadEnd(nil)) }
+            upload = nil
+            context.noteChallenge()
+            context.takeCookiesOfChallenge()
+            disposeOfResponse(context)
+        }
+        return nil
+    }
+
+    private func pass(_ context: ForwardingContext, note: String?) -> Progress? {
+        guard isRelayed else {
+            stage = .over
+            return .ended(keeps: false)
+        }
+        if context.exchange.storage.isPending {
+            verdict = note.map { .pass(note: $0) }
+            stage = .judged
+            return wait(for: .storage)
+        }
+        upload = upload ?? .beginRest(context)
+        upload?.settle()
+        context.notePassage()
+        relay.begin(note: context.noted(note), upload: upload)
+        stage = .relaying
+        return nil
+    }
+
+    /// Connects by the first way that works. Nothing was sent yet, or may be sent again.
+    private func connect(_ context: ForwardingContext) async throws(ExchangeFailure) {
+        var ways = context.destination.hopsWorthTrying[...]
+        let isRelayed = context.mayBeRelayed
+        while true {
+            if let hop = ways.popFirst(), context.take(hop.way(isRelayed: isRelayed)),
+                let parent = context.answerableParent
+            {
+                let isReady = context.beginAnswering(at: parent, behindOrigin: false)
+                if !isReady { await context.exchange.credentials.challenges?.parent.loop?.prepared() }
+                sending.prepareForParent(context)
+            }
+            do throws(Refusal) { return try await context.connect() } catch {
+                guard error.mayGoAnotherWay, !ways.isEmpty else { throw .refused(error) }
+            }
+        }
+    }
+
+    /// Frees the connection of the challenge's body, or gives the connection up.
+    private func disposeOfResponse(_ context: ForwardingContext) {
+        let upstream = context.exchange.upstream
+        guard !context.exchange.body.isOwed, upstream.head.keepAlive, !context.mayBeWedged else {
+            upstream.reset()
+            return beginAgain()
+        }
+        disposal = upstream.beginDisposal(
+            upTo: Self.discardLimit, limits: context.policy.limits.response, within: Self.discardMilliseconds)
+        stage = .disposing
+    }
+
+    private func dispose(_ context: ForwardingContext) -> Progress? {
+        let upstream = context.exchange.upstream
+        switch disposal?.advance(on: upstream) ?? .ended {
+        case .awaitsUpstream: return .awaitsEvent
+        case .awaitsCopy: return wait(for: .disposal)
+        case .ended:
+            beginAgain()
+            return nil
+        }
+    }
+
+    private func beginAgain() {
+        (disposal, verdict) = (nil, nil)
+        (mayReuse, stage) = (true, .prepared)
+    }
+
+    private static let bodyTooLarge =
+        "the challenge could be answered, but the request body is larger than this proxy keeps for sending it again "
+        + "(limits replay-memory, replay-disk and replay-disk-total)"
+}

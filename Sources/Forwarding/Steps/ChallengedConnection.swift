@@ -1,0 +1,144 @@
+import Authentication
+import Bytes
+import Challenges
+import Crypto
+import HTTP
+import TLS
+import Telemetry
+import Transport
+import Upstream
+
+/// An upstream connection as challenges see it: the responses that come on it, and the login that belongs to it.
+final class ChallengedConnection: ChallengeResponse, LoginConnection {
+    private let upstream: UpstreamConnection
+    private unowned let exchange: Exchange
+    /// The server that a login on the connection would be at: the origin or a parent.
+    private let origin: UpstreamServer
+    let requester: Requester
+    private let policy: Policy
+
+    /// Milliseconds in which a text has to come that is waited for.
+    private static let textPatience = 100
+
+    /// - Parameter exchange: the one whose request goes out on the connection, and which outlives this.
+    init(
+        _ upstream: UpstreamConnection, at origin: UpstreamServer, for requester: Requester, in exchange: Exchange
+    ) {
+        self.upstream = upstream
+        self.exchange = exchange
+        self.origin = origin
+        self.requester = requester
+        policy = exchange.policy
+    }
+
+    // MARK: - The response
+
+    var status: Status { upstream.head.status }
+    var keepsConnection: Bool { upstream.head.keepAlive }
+
+    var persistsLogin: Bool {
+        upstream.withHeadBytes { bytes in
+            guard let field = upstream.head.fields.first(named: "persistent-auth", in: bytes) else { return true }
+            return !bytes.extracting(field.value).equalsIgnoringCase("false")
+        }
+    }
+
+    func challenges(in name: KnownField) -> [HeaderChallenge] { upstream.challenges(in: name) }
+
+    func withInformation<Result>(in name: KnownField, _ body: (Span<UInt8>?) -> Result) -> Result {
+        upstream.withValue(of: name, body)
+    }
+
+    func excerpt(hiding mask: EchoMask) -> ResponseExcerpt? {
+        upstream.excerpt(hiding: exchange.mask(mask), by: policy.limits.response)
+    }
+
+    func awaitText() async -> Bool {
+        guard upstream.awaitsContent, let stream = upstream.stream else { return false }
+        if upstream.inbound.writableCount == 0 { upstream.inbound.reserve(1) }
+        let count = try? await upstream.readBody(into: upstream.inbound, within: Self.textPatience)
+        stream.setDeadline(after: nil)
+        return count ?? 0 > 0
+    }
+
+    func digestBody(_ algorithm: DigestAlgorithm) async -> BodyDigest {
+        await upstream.digestBody(
+            algorithm, in: ReplayRoom(policy.limits, in: requester.shared.spool), limits: policy.limits.response,
+            within: policy.timeouts.idle)
+    }
+
+    // MARK: - The login
+
+    private var ownership: ConnectionLogin? { upstream.login(to: origin) }
+
+    var isClaimed: Bool { ownership != nil }
+    var login: (any SecurityContext)? { ownership?.context }
+    var isReused: Bool { upstream.isReused }
+
+    var channelBinding: ChannelBinding? {
+        // The TLS of a connection ends at the server that it was made to.
+        guard origin.isSecure else { return nil }
+        return upstream.stream?.tls?.serverEndPointBinding.map { ChannelBinding(tlsServerEndPoint: $0) }
+    }
+
+    func claim(for credential: Credential, in context: any SecurityContext, isShared: Bool) {
+        let login = ConnectionLogin(to: origin, with: credential, in: context, isShared: isShared)
+        requester.begin(login)
+        upstream.claim(for: login)
+    }
+
+    func holdsLogin(with version: CredentialVersion) -> Bool { requester.holdsLogin(version, to: origin) }
+}
+
+extension UpstreamConnection {
+    /// Every challenge by which a server that challenges in these fields does so.
+    func challenges(in fields: ChallengeFields) -> [HeaderChallenge] {
+        fields.challenging(in: head.status) { challenges(in: $0) }
+    }
+
+    /// Every challenge of the response in fields of that name that can be read. A field that cannot be hides no other.
+    public func challenges(in name: KnownField) -> [HeaderChallenge] {
+        withHeadBytes { bytes in
+            var parser = ChallengeParser()
+            for field in head.fields where field.known == name {
+                parser.parse(bytes.extracting(field.value))
+            }
+            return parser.challenges
+        }
+    }
+
+    /// Lends the value of the response's first field of that name; nil: it has none.
+    func withValue<Result>(of name: KnownField, _ body: (Span<UInt8>?) -> Result) -> Result {
+        withHeadBytes { bytes in
+            guard let field = head.fields.first(name) else { return body(nil) }
+            return body(bytes.extracting(field.value))
+        }
+    }
+}
+
+extension ChallengeContext {
+    /// - Parameters:
+    ///   - connection: the one that the request goes out on.
+    ///   - exchange: the one that the request is sent for.
+    ///   - target: as the challenger sees it.
+    ///   - pages: the origin's, if a rule has a form for it.
+    ///   - sample: how the request may be repeated.
+    convenience init(
+        by source: AnswerSource, on connection: ChallengedConnection, for exchange: Exchange, target: ByteBuffer,
+        pages: (any LoginPages)? = nil, as sample: RequestSample = .request
+    ) {
+        let requester = connection.requester
+        var request = ChallengedRequest(
+            target: target, hasBody: sample == .request && !exchange.body.isEmpty,
+            isOwn: exchange.isOwn, record: exchange.record,
+            presence: requester.presence, waiting: exchange.times.waiting)
+        request.opensTunnel = sample == .tunnel
+        request.answersOrigin = { exchange.credentials.challenges?.origin.hasAnswered ?? false }
+        request.sample = { sample.content(of: exchange, to: target) }
+        self.init(
+            source: source, request: request, connection: connection, pages: pages,
+            fetcher: exchange.requests.tokens(over: requester.upstreams, by: exchange.policy),
+            metrics: requester.metrics)
+        probe = exchange.probe.flatMap { $0.attempt.evidence.server == source.challenger.serverName ? $0 : nil }
+    }
+}

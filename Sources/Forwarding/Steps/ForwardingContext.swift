@@ -1,0 +1,579 @@
+import Authentication
+import Bytes
+import Challenges
+import Credentials
+import Crypto
+import HTTP
+import IO
+import Model
+import Rules
+import Telemetry
+import Upstream
+
+/// One request on its way: the requester, the working set, and the destination. The machines that carry it get it from their
+/// caller at every step, and hold none of it themselves.
+public struct ForwardingContext {
+    public let requester: Requester
+    public let exchange: Exchange
+    public let destination: Destination
+
+    public init(requester: Requester, exchange: Exchange, destination: Destination) {
+        self.requester = requester
+        self.exchange = exchange
+        self.destination = destination
+    }
+
+    public var origin: UpstreamServer { destination.origin }
+    public var policy: Policy { exchange.policy }
+    /// Where a copy of the request's body is kept.
+    public var room: ReplayRoom { ReplayRoom(policy.limits, in: requester.shared.spool) }
+
+    /// Sees to it that a small body can be sent again where the connection turns out to be dead.
+    func keepSmallBody() {
+        guard !exchange.body.isEmpty, exchange.request.method.isIdempotent,
+            case .length(let length) = exchange.body.framing, length <= policy.limits.replayMemory
+        else { return }
+        exchange.body.keepCopy(in: room)
+    }
+
+    /// The digest of the request's whole body, of which a copy is kept; as `RequestBody.digest`.
+    public func bodyDigest(_ algorithm: DigestAlgorithm, mayLeaveOut: Bool) async throws(ExchangeFailure) -> [UInt8]? {
+        do throws(RequestBody.Failure) {
+            return try await exchange.body.digest(
+                algorithm, in: room, from: requester.stream, inbound: exchange.inbound, idle: policy.timeouts.idle,
+                mayLeaveOut: mayLeaveOut)
+        } catch { throw ExchangeFailure(error) }
+    }
+
+    /// Sends the copy of the request's body to its file, or reads it back, as `RequestSending` wants it.
+    func workOnCopy() async throws(ExchangeFailure) {
+        if exchange.body.wantsKeeping { return await exchange.body.keep(exchange.inbound) }
+        guard await exchange.body.readBack() else { throw ExchangeFailure(.copyLost) }
+    }
+
+    // MARK: - The path
+
+    /// Whether a parent could make the request itself. What changes to another protocol goes through a tunnel (RFC 6455
+    /// section 4.1), and so does what only the origin may read.
+    var mayBeRelayed: Bool {
+        !origin.isSecure && exchange.request.upgrade == nil && exchange.request.authority != nil
+    }
+
+    /// From now on the request goes that way.
+    /// - Returns: whether it is another than before.
+    @discardableResult
+    public func take(_ way: Way) -> Bool {
+        if let parent = way.parent, exchange.way.parent === parent { return false }
+        if way.parent == nil, exchange.way.parent == nil { return false }
+        exchange.credentials.challenges?.parent = .ignored
+        exchange.way = way
+        exchange.record.parent = way.parent?.figures
+        return true
+    }
+
+    /// Whether a connection is there: from the leg before, or one that was kept.
+    func takeKept(_ mayReuse: Bool) -> Bool {
+        let (version, parentVersion) = exchange.credentials.challenges?.loginVersions ?? (nil, nil)
+        if exchange.upstream.isConnected {
+            // A login of the client's own is good for all that goes out without one of ours.
+            if exchange.upstream.serves(version, atParent: parentVersion) { return true }
+            // Nothing goes on a connection that counts as somebody's but what is his.
+            exchange.upstream.reset()
+        }
+        guard mayReuse, policy === requester.upstreams.policy else { return false }
+        if takeLogin(version, atParent: parentVersion) { return true }
+        if version != nil || parentVersion != nil { return false }
+        guard let connection = takeIdle() else { return false }
+        attach(connection, isReused: true)
+        exchange.record.upstream = .reused
+        return true
+    }
+
+    private func takeIdle() -> OriginConnection? {
+        if destination.hops.isEmpty {
+            return origin.takeIdle(under: origin.isSecure ? terms : .plain)
+        }
+        return exchange.way.peer(of: origin).takeIdle(under: terms)
+    }
+
+    /// Whether there is a connection on which this client, or every client, is logged in so. A login is not begun on one that rested, and
+    /// may be dead: the request that begins it cannot always be repeated.
+    private func takeLogin(_ version: CredentialVersion?, atParent parentVersion: CredentialVersion?) -> Bool {
+        // A probe logs in anew.
+        guard requester.mayHoldLogins, exchange.probe == nil else { return false }
+        let wanted = HeldConnections.Wanted(
+            peer: exchange.way.peer(of: origin), origin: origin, version: version, parentVersion: parentVersion,
+            terms: terms)
+        guard let connection = requester.takeLogin(wanted) else { return false }
+        attach(connection, isReused: true)
+        exchange.record.upstream = .reused
+        return true
+    }
+
+    /// Makes the connection the client's on which it logs in itself.
+    func claimOwnLogin() {
+        guard exchange.request.fields.present.contains(.authorization), exchange.upstream.login == nil,
+            exchange.bringsOwnLogin
+        else { return }
+        exchange.upstream.claim(for: ConnectionLogin(ofClientTo: origin))
+    }
+
+    func attach(_ connection: consuming OriginConnection, isReused: Bool) {
+        requester.hear(connection.stream)
+        note(connection)
+        exchange.upstream.attach(connection, isReused: isReused)
+    }
+
+    private func note(_ connection: OriginConnection) {
+        if let security = connection.security { exchange.record.security = security.record }
+    }
+
+    /// Connects by the way that the request takes.
+    public func connect() async throws(Refusal) { attach(try await openConnection(), isReused: false) }
+
+    /// Whether a parent may have stopped reading: squid says that it keeps the connection of a `407`, and never reads on
+    /// where the request had a large body, even one that it had not asked for yet.
+    var mayBeWedged: Bool {
+        guard exchange.way.relay != nil, !exchange.omitsBody else { return false }
+        guard case .length(let length) = exchange.body.framing else { return exchange.body.framing == .chunked }
+        return length > Self.wedgeLimit
+    }
+
+    /// Bytes of a body that squid reads although it has answered already.
+    private static let wedgeLimit = 64 * 1024
+
+    // MARK: - Challenges that are ours
+
+    private var rules: RuleSet { policy.rules }
+
+    /// Whether a challenge of this origin is ours to answer: a rule speaks of it, or the URL or the storage has a
+    /// credential, and the client brings no `Authorization` of its own that is to be kept. A TRACE response would show the
+    /// credential.
+    public var mayAnswer: Bool {
+        isConcerned && (!exchange.request.fields.present.contains(.authorization) || !keepsClientsWord)
+    }
+
+    private var isConcerned: Bool {
+        (exchange.request.target.userinfo != nil || destination.isConcerned(in: requester.shared))
+            && !exchange.request.method.isEchoed
+    }
+
+    /// Whether what the client itself says in the place of a credential goes on.
+    private var keepsClientsWord: Bool {
+        let host = origin.host
+        return rules.authorization(
+            host: host.span, port: origin.port, protocol: origin.authority.protocol,
+            isSecure: origin.isSecure, client: requester.identity(in: exchange)) == .keep
+    }
+
+    /// Whether a credential may go in a place of its own beside a client's `Authorization` that is kept. Not beside a login
+    /// of the client's own, whose connection is nobody else's.
+    var mayPlace: Bool { rules.speaks(of: .places) && isConcerned && !exchange.bringsOwnLogin }
+
+    /// The signing of the request; nil where no rule has it signed, or the client has signed its URL. To be asked only where
+    /// some rule signs.
+    func signing() throws(Refusal) -> RequestSigning? {
+        let (target, head) = (exchange.target, exchange.headBytes)
+        guard !RequestSigning.isPresigned(target.readable) else { return nil }
+        var query = ChallengeQuery(
+            host: origin.hostText, port: origin.port, protocol: origin.authority.protocol, method: .default,
+            client: requester.identity(in: exchange))
+        query.isSecure = origin.isSecure
+        let rule = rules.decide(query)
+        guard !rule.isReport, case .use(let names) = rule.action, let name = names.first, !rule.isPlaced else {
+            return nil
+        }
+        let credential: Credential
+        do throws(CredentialError) { credential = try policy.credentials.credential(named: name) } catch {
+            exchange.record.details = "\(error)"
+            requester.shared.report("\(error)")
+            throw Refusal(
+                .badGateway, .httpRequestDenied,
+                "credential \(name), which signs requests to this server, cannot be read; the proxy's log says why")
+        }
+        guard let key = credential.signingKey else { return nil }
+        let signing = try RequestSigning(exchange.request, in: head.readable, with: key)
+        exchange.record.answer = AnswerRecord(
+            scheme: .signature, credential: name, rule: rule.rule?.label, ruleLine: rule.rule?.line ?? 0)
+        return signing
+    }
+
+    /// The client's own answer that goes to the origin in `Authorization`, where a rule wants to learn from it.
+    var learnableAnswer: LearnableAnswer? {
+        guard exchange.credentials.challenges?.origin.isOurs != true, exchange.credentials.signing == nil,
+            destination.challenger.mayLearn(by: rules)
+        else { return nil }
+        let head = exchange.headBytes
+        guard let field = exchange.request.fields.first(.authorization) else { return nil }
+        return LearnableAnswer(
+            head.readable.extracting(field.value), in: exchange.texts.fieldValue,
+            learning: Learning(from: exchange, of: requester, at: destination.challenger))
+    }
+
+    // MARK: - The origin's challenges
+
+    /// Has the origin's challenges answered from now on.
+    ///
+    /// - Parameter keepsAuthorization: whether the client's own goes on, and nothing is answered beside it.
+    /// - Returns: whether it is known what answer is given, if any; else the loop waits for its work.
+    func beginAnswering(keepsAuthorization: Bool = false) throws(Refusal) -> Bool {
+        if exchange.probe == nil, !rules.speaks(of: .forms), !rules.speaks(of: .places),
+            let known = requester.latestAnswer(of: destination.challenger, in: exchange, at: exchange.target)
+        {
+            exchange.credentials.begin(.known(known))
+            return true
+        }
+        let source = originSource(keepsAuthorization: keepsAuthorization)
+        if exchange.probe != nil {
+            let loop = ChallengeLoop(challengeContext(by: source))
+            exchange.credentials.begin(.met(loop))
+            return loop.prepare()
+        }
+        let finding = find(by: source, at: origin, exchange.target)
+        if case .unusable(let reason, let credential) = finding { throw unusable(credential, reason) }
+        if case .open = finding, keepsAuthorization { return true }
+        // A page has to be looked at that may ask for a login.
+        if !rules.speaks(of: .forms) || keepsAuthorization,
+            let known = KnownAnswer(finding, to: source.challenger, noting: exchange.record)
+        {
+            exchange.credentials.begin(.known(known))
+            return true
+        }
+        let loop = ChallengeLoop(challengeContext(by: source))
+        exchange.credentials.begin(.met(loop))
+        return loop.prepare(with: finding)
+    }
+
+    private func originSource(keepsAuthorization: Bool) -> AnswerSource {
+        let source = AnswerSource(of: destination.challenger, for: exchange, of: requester)
+        source.terms.keepsAuthorization = keepsAuthorization
+        source.terms.isReadOnTheWay = !origin.isSecure && !destination.hops.isEmpty
+        if rules.speaks(of: .places) { source.terms.keeps = { self.keeps($0) } }
+        return source
+    }
+
+    /// Whether the client itself says something in that place, which goes on in the place of a credential's.
+    private func keeps(_ placement: CredentialPlacement) -> Bool {
+        let (head, target) = (exchange.headBytes, exchange.target)
+        switch placement.place {
+        case .field(let name):
+            let isSaid = exchange.request.fields.contains { field in
+                !field.isNominated && head.readable.extracting(field.name).equalsIgnoringCase(name.utf8Span.span)
+            }
+            return isSaid && keepsClientsWord
+        case .parameter(let name):
+            guard QueryParameters.contain(name.utf8Span.span, in: target.readable) else { return false }
+            exchange.record.hideParameter(name.utf8Span.span)
+            return keepsClientsWord
+        }
+    }
+
+    /// The refusal of a request that a rule's credential is to go with, and cannot.
+    private func unusable(_ credential: String, _ reason: String) -> Refusal {
+        exchange.record.details = reason
+        requester.shared.report(reason)
+        return Refusal(
+            .badGateway, .httpRequestDenied,
+            "every request to this server needs credential \(credential), which cannot be used; the proxy's log says why"
+        )
+    }
+
+    private func challengeContext(by source: AnswerSource) -> ChallengeContext {
+        let readsPages = !source.terms.keepsAuthorization
+        return ChallengeContext(
+            by: source, on: connection(at: origin), for: exchange, target: exchange.target,
+            pages: readsPages ? exchange.requests.pages(of: exchange, to: destination, for: requester) : nil)
+    }
+
+    // MARK: - The parent's challenges
+
+    /// The parent that makes the request, if a challenge of it could be answered.
+    var answerableParent: Parent? {
+        guard let parent = exchange.way.relay, parent.mayBeAnswered(by: policy, in: requester.shared)
+        else { return nil }
+        let head = exchange.headBytes
+        exchange.texts.parentTarget.clear()
+        exchange.request.appendTarget(head.readable, form: .absolute(.http), to: exchange.texts.parentTarget)
+        return parent
+    }
+
+    /// As above, of the parent.
+    ///
+    /// - Parameter behindOrigin: whether the origin's loop waits for its work. Nobody waits for another request while one of
+    ///   his is the first at the parent.
+    func beginAnswering(at parent: Parent, behindOrigin waits: Bool) -> Bool {
+        if exchange.probe == nil,
+            let known = requester.latestAnswer(of: parent.challenger, in: exchange, at: exchange.texts.parentTarget)
+        {
+            exchange.credentials.beginAtParent(.known(known))
+            return true
+        }
+        let source = AnswerSource(of: parent.challenger, for: exchange, of: requester)
+        if exchange.probe != nil {
+            let loop = ChallengeLoop(challengeContext(by: source, at: parent))
+            exchange.credentials.beginAtParent(.met(loop))
+            return !waits && loop.prepare()
+        }
+        let finding = find(by: source, at: parent.origin, exchange.texts.parentTarget)
+        if let known = KnownAnswer(finding, to: source.challenger, noting: exchange.record) {
+            exchange.credentials.beginAtParent(.known(known))
+            return true
+        }
+        let loop = ChallengeLoop(challengeContext(by: source, at: parent))
+        exchange.credentials.beginAtParent(.met(loop))
+        return !waits && loop.prepare(with: finding)
+    }
+
+    private func challengeContext(by source: AnswerSource, at parent: Parent) -> ChallengeContext {
+        ChallengeContext(
+            by: source, on: connection(at: parent.origin), for: exchange, target: exchange.texts.parentTarget)
+    }
+
+    // MARK: - Both
+
+    func connection(at server: UpstreamServer) -> ChallengedConnection {
+        ChallengedConnection(exchange.upstream, at: server, for: requester, in: exchange)
+    }
+
+    private func find(by source: AnswerSource, at server: UpstreamServer, _ target: ByteBuffer) -> AnswerSource.Finding
+    {
+        let requester = requester
+        return source.find(for: target) { requester.holdsLogin($0, to: server) }
+    }
+
+    /// Has loops go on where the answers were known: a login is due, or a response is to be looked at.
+    public func meetChallenges() {
+        guard let challenges = exchange.credentials.challenges else { return }
+        if let known = challenges.origin.known {
+            let source = originSource(keepsAuthorization: !mayAnswer)
+            challenges.origin = .met(ChallengeLoop(challengeContext(by: source), after: known))
+        }
+        if let known = challenges.parent.known, let parent = exchange.way.relay {
+            let source = AnswerSource(of: parent.challenger, for: exchange, of: requester)
+            challenges.parent = .met(ChallengeLoop(challengeContext(by: source, at: parent), after: known))
+        }
+    }
+
+    // MARK: - Judging
+
+    /// Whether the client gets the response at once: no challenges are ours, or the response is as the known answers led to
+    /// expect.
+    var passesAsKnown: Bool {
+        let (way, upstream) = (exchange.way, exchange.upstream)
+        if way.relay != nil, upstream.head.status == .proxyAuthenticationRequired { return false }
+        guard let challenges = exchange.credentials.challenges else { return true }
+        return (way.relay == nil || challenges.parent.passes(upstream, .proxy, at: exchange.texts.parentTarget))
+            && challenges.origin.passes(upstream, .origin, at: exchange.target)
+    }
+
+    /// Tells the accounts of known answers that the servers have accepted them, where that is news.
+    func noteAcceptances() {
+        guard let challenges = exchange.credentials.challenges else { return }
+        if exchange.way.relay != nil { noteAcceptance(by: challenges.parent, at: exchange.texts.parentTarget) }
+        noteAcceptance(by: challenges.origin, at: exchange.target)
+    }
+
+    private func noteAcceptance(by server: ExchangeChallenges.Server, at target: ByteBuffer) {
+        guard case .known(let known) = server, known.isNews(exchange.upstream.head.status) else { return }
+        known.noteAcceptance(
+            at: target.readable, sample: RequestSample.request.content(of: exchange, to: target),
+            of: exchange.isOwn ? nil : requester.identity(in: exchange), now: requester.loop.epochMilliseconds)
+    }
+
+    /// The decision about a response of the parent that makes the request.
+    /// - Returns: nil where work is to be done first.
+    func judgeByParent() -> ResponseVerdict? {
+        guard let parent = exchange.way.relay else { return .pass(note: nil) }
+        let (challenges, upstream) = (exchange.credentials.challenges, exchange.upstream)
+        guard let verdict = (challenges?.parent ?? .ignored).judge() else { return nil }
+        guard exchange.isChallengedByParent, case .pass(let note) = verdict else { return ResponseVerdict(verdict) }
+        // The parent itself wants something of us, and not of the client.
+        return .cancel(
+            .unanswered(
+                by: parent, challenges: upstream.challenges(in: ChallengeFields.proxy),
+                note: note ?? challenges?.parent.loop?.rejection, upstream.head.status))
+    }
+
+    /// The decision about a response of the origin.
+    /// - Returns: nil where work is to be done first.
+    func judgeByOrigin() -> ResponseVerdict? {
+        let challenges = exchange.credentials.challenges
+        guard let verdict = (challenges?.origin ?? .ignored).judge() else { return nil }
+        if case .again = verdict { challenges?.parent.loop?.renew() }
+        return ResponseVerdict(verdict)
+    }
+
+    // MARK: - Phases
+
+    /// A challenge has come that is answered.
+    func noteChallenge() {
+        exchange.record.trace?.endLeg(status: Int(exchange.upstream.head.status.rawValue))
+        if exchange.times.challenge == nil { exchange.times.challenge = requester.loop.nanoseconds }
+    }
+
+    /// The response goes to the client.
+    func notePassage() {
+        guard let start = exchange.times.challenge else { return }
+        exchange.times.challenge = nil
+        requester.metrics.note(.challenge, from: start, to: requester.loop.nanoseconds)
+    }
+
+    /// Takes the cookies of a response of the origin that the client does not get. Cookies of a session that answers are not
+    /// the client's, and a parent's `407` sets none: it is about the connection (RFC 9110 section 11.7).
+    func takeCookiesOfChallenge() {
+        let (upstream, target) = (exchange.upstream, exchange.target)
+        guard let challenges = exchange.credentials.challenges, challenges.origin.isOurs else { return }
+        if challenges.origin.loop?.answersByCookies == true {
+            challenges.cookies = nil
+            return
+        }
+        guard upstream.head.fields.present.contains(.setCookie), upstream.head.status != .proxyAuthenticationRequired
+        else { return }
+        var cookies = challenges.cookies ?? ChallengeCookies(of: origin.authority)
+        let now = requester.loop.epochMilliseconds
+        upstream.withHeadBytes { bytes in
+            for field in upstream.head.fields where field.known == .setCookie && !field.isNominated {
+                cookies.take(bytes.extracting(field.value), at: target.readable, now: now)
+            }
+        }
+        challenges.cookies = cookies
+    }
+
+    // MARK: - Certificates that the server wants
+
+    // It may refuse one behind the handshake. Since TLS 1.3 it always does so there.
+
+    /// Keeps the content as long as the server may still refuse the certificate that it is sent behind.
+    func keepBodyForIdentity() {
+        let upstream = exchange.upstream
+        if upstream.hasShownIdentity, upstream.peerSecurity?.hasIdentityNews == false { return }
+        exchange.body.keepCopy(in: room)
+    }
+
+    /// Whether the server has refused a certificate, so that another connection may do better.
+    ///
+    /// - Throws: the refusal that the client is to be told, where it says more than the failure: the server wanted a
+    ///   certificate and got none, or a gateway knows why.
+    func hasRefusedIdentity(by failure: ExchangeFailure) throws(ExchangeFailure) -> Bool {
+        guard case .upstreamFailed(let failure) = failure else { return false }
+        if let refusal = exchange.upstream.gatewayRefusal { throw .refused(refusal) }
+        if exchange.own != nil { return false }
+        let (upstream, identities) = (exchange.upstream, exchange.credentials.beginIdentities())
+        guard let refusal = upstream.identityRefusal(after: failure, in: identities, at: exchange.target) else {
+            return false
+        }
+        if identities.isToBeFollowed { return true }
+        requester.noteRefusal(on: upstream.peerSecurity)
+        throw .refused(refusal)
+    }
+
+    /// Makes the refusal known.
+    func followIdentity() async throws(ExchangeFailure) {
+        let security = exchange.upstream.peerSecurity
+        exchange.upstream.reset()
+        try await settleIdentity(on: security)
+        guard exchange.body.canBeSent else {
+            throw .refused(
+                Refusal(
+                    .badGateway, .httpRequestError,
+                    "\(exchange.way.peer(of: origin).title) refused a client certificate, and the request body is larger "
+                        + "than this proxy keeps for sending it again with another"))
+        }
+    }
+
+    private func settleIdentity(on security: ConnectionSecurity?) async throws(ExchangeFailure) {
+        do throws(Refusal) {
+            do throws(Refusal) { _ = try await exchange.credentials.beginIdentities().follow(for: requester) } catch {
+                try await follow(error)
+            }
+        } catch {
+            requester.noteRefusal(on: security)
+            throw .refused(error)
+        }
+    }
+
+    /// Whether the response may refuse the certificate that the origin was shown.
+    var mayRefuseIdentity: Bool {
+        let upstream = exchange.upstream
+        guard [.badRequest, .certificateError].contains(upstream.head.status), origin.isSecure, exchange.own == nil
+        else { return false }
+        return upstream.security?.awaitsIdentityVerdict ?? false
+    }
+
+    /// Makes the refusal known that the response is, if it is one.
+    ///
+    /// - Returns: whether another connection does better; else the client gets the response.
+    func followIdentityPage() async throws(ExchangeFailure) -> Bool {
+        let (upstream, limits) = (exchange.upstream, policy.limits.response)
+        if upstream.awaitsContent { _ = await connection(at: origin).awaitText() }
+        guard let page = upstream.certificatePage(by: limits), page.isVerdict else { return false }
+        let identities = exchange.credentials.beginIdentities()
+        let response = upstream.excerpt(hiding: exchange.mask(EchoMask()), by: limits)
+        upstream.noteIdentityRefusal(onPage: page.words, response, in: identities)
+        try await settleIdentity(on: upstream.security)
+        guard identities.hasAlternative(at: origin), exchange.body.canBeSent else { return false }
+        upstream.reset()
+        return true
+    }
+
+    /// Records the TLS of the connection that a response came on, and whether the server took a certificate that it has asked
+    /// for since its last response.
+    @inline(__always)
+    func noteSecurity() {
+        let upstream = exchange.upstream
+        if origin.isSecure, let security = upstream.security {
+            if security.hasIdentityNews { noteIdentity(on: security) }
+            exchange.record.security = security.record
+        } else if upstream.hasSecureParent, let security = upstream.peerSecurity {
+            noteIdentity(on: security)
+        }
+    }
+
+    private func noteIdentity(on security: ConnectionSecurity) {
+        let upstream = exchange.upstream
+        let sentence = requester.noteIdentity(
+            on: security, isGood: upstream.head.status.rawValue < 400,
+            onPage: upstream.certificatePage(by: policy.limits.response)?.words, at: exchange.target)
+        exchange.record.details = exchange.record.details ?? sentence
+    }
+}
+
+extension UpstreamConnection {
+    /// The status and words of a page by which nginx refuses a request over the client's certificate, with its handshake long
+    /// done, and whether that is one which it was shown; nil: the response is another page.
+    ///
+    /// Its own page has the words in its title, and comes as a 400. Behind `error_page` the status is nginx's own one.
+    fileprivate func certificatePage(by limits: Limits) -> (words: String, isVerdict: Bool)? {
+        switch head.status {
+        case .certificateError: return ("495", true)
+        case .certificateRequired: return ("496", false)
+        case .badRequest:
+            guard let text = excerpt(hiding: EchoMask(), by: limits).text else { return nil }
+            let words = ["No required SSL certificate was sent", "The SSL certificate error"]
+            guard let index = words.firstIndex(where: { text.hasPrefix("400 \($0)") }) else { return nil }
+            return ("400, \"\(words[index])\"", index == 1)
+        default: return nil
+        }
+    }
+}
+
+extension Status {
+    /// "SSL Certificate Error" and "SSL Certificate Required" of nginx.
+    fileprivate static let certificateError = Status(rawValue: 495)
+    fileprivate static let certificateRequired = Status(rawValue: 496)
+}
+
+/// The decision about a response, by all who may have asked for a credential.
+enum ResponseVerdict {
+    case pass(note: String?)
+    case again
+    indirect case cancel(Refusal)
+
+    init(_ verdict: ChallengeVerdict) {
+        switch verdict {
+        case .pass(let note): self = .pass(note: note)
+        case .again: self = .again
+        case .cancel(let failure): self = .cancel(Refusal(failure.status, failure.error, failure.sentence))
+        }
+    }
+}

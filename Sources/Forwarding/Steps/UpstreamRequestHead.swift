@@ -1,0 +1,136 @@
+import Authentication
+import Bytes
+import Challenges
+import HTTP
+import IO
+import Model
+import Rules
+import Telemetry
+import Upstream
+
+/// The head of a request as its upstream gets it, with what answers challenges in it.
+struct UpstreamRequestHead {
+    var rewrite = RequestRewrite()
+    /// As `RequestSending.begin` has it.
+    private var isUpgraded = true
+
+    /// From now on it is that of another request.
+    mutating func begin(isUpgraded: Bool) {
+        rewrite.connection = .none
+        rewrite.dropping = []
+        self.isUpgraded = isUpgraded
+    }
+
+    /// As the request's head names the origin otherwise than the origin itself does.
+    func upgrade(to destination: Destination) -> UpgradedOrigin? { isUpgraded ? destination.upgrade : nil }
+
+    /// Writes it to the exchange's `outbound`.
+    mutating func write(
+        _ exchange: Exchange, to destination: Destination, bodyDigest: [UInt8]?, parentDigest: [UInt8]?
+    ) {
+        if exchange.request.upgrade == .webSocket { rewrite.connection = .upgrade }
+        rewrite.form = exchange.way.relay == nil ? .origin : .absolute(.http)
+        exchange.outbound.clear()
+        let field = prepareAnswer(of: exchange)
+        let places = exchange.policy.rules.speaks(of: .places) ? PlacedCredential(of: exchange) : nil
+        let writer = exchange.beginHead(as: rewrite, to: places?.target, through: upgrade(to: destination))
+        places?.write(to: writer)
+        if let challenges = exchange.credentials.challenges {
+            Self.authorize(exchange, by: challenges, bodyDigest, atParent: parentDigest, in: field, with: writer)
+        }
+        if rewrite.dropping.contains(.acceptEncoding) {
+            writer.field("Accept-Encoding", Self.acceptsGzip(exchange) ? "gzip" as StaticString : "identity")
+        }
+        if let signing = exchange.credentials.signing {
+            let out = exchange.outbound
+            signing.append(out.readable, digest: bodyDigest, at: SystemClock.epochMilliseconds, to: writer)
+            exchange.record.attempts += 1
+        }
+        if let trace = exchange.record.trace { Self.begin(trace, of: exchange, with: writer) }
+        writer.end()
+    }
+
+    /// The message is a leg of the request's trace, and says so.
+    private static func begin(_ trace: RequestTrace, of exchange: Exchange, with writer: borrowing HeadWriter) {
+        let (head, value) = (exchange.headBytes, exchange.texts.fieldValue)
+        value.clear()
+        trace.beginLeg(head.readable.extracting(exchange.request.methodName).text, for: exchange.record)
+            .append(to: value)
+        writer.field("traceparent", value.readable)
+        value.clear()
+    }
+
+    /// Answers those who challenge.
+    /// - Parameter field: as `prepareAnswer` says.
+    private static func authorize(
+        _ exchange: Exchange, by challenges: ExchangeChallenges, _ bodyDigest: [UInt8]?,
+        atParent parentDigest: [UInt8]?, in field: StaticString, with writer: borrowing HeadWriter
+    ) {
+        let (head, value) = (exchange.headBytes, exchange.texts.fieldValue)
+        value.clear()
+        if challenges.parent.isOurs, authorizeAtParent(exchange, by: challenges, parentDigest, with: writer) { return }
+        guard challenges.origin.isOurs else { return }
+        if let cookies = challenges.cookies {
+            let target = exchange.target
+            cookies.append(for: exchange.request, head.readable, at: target.readable, to: value)
+            if !value.isEmpty { writer.field("Cookie", value.readable) }
+            value.clear()
+        }
+        let (method, target) = (exchange.request.methodName, exchange.target)
+        if challenges.origin.authorize(
+            method: head.readable.extracting(method), target: target.readable, bodyDigest: bodyDigest, into: value,
+            countedBy: exchange.record), !value.isEmpty
+        {
+            writer.field(field, value.readable)
+        }
+    }
+
+    /// Makes room for what is answered, and for what has to be read.
+    /// - Returns: the field that the answer stands in.
+    private mutating func prepareAnswer(of exchange: Exchange) -> StaticString {
+        rewrite.dropping.subtract(FieldSet(.cookie).union(FieldSet(.acceptEncoding)))
+        guard let challenges = exchange.credentials.challenges, case .met(let loop) = challenges.origin else {
+            return "Authorization"
+        }
+        if loop.answersByCookies || challenges.cookies != nil { rewrite.dropping.insert(.cookie) }
+        if loop.readsPages, exchange.request.fields.present.contains(.acceptEncoding) {
+            rewrite.dropping.insert(.acceptEncoding)
+        }
+        return loop.answerField
+    }
+
+    /// Whether the client takes the one coding that pages are read in and that every server has.
+    private static func acceptsGzip(_ exchange: Exchange) -> Bool {
+        let head = exchange.headBytes
+        return exchange.request.fields.contains { field in
+            guard field.known == .acceptEncoding else { return false }
+            let value = head.readable.extracting(field.value)
+            var start = 0
+            while start < value.count {
+                let end = value.firstIndex(of: .comma, in: start..<value.count) ?? value.count
+                if value.extracting(value.trimmingBlanks(start..<end)).equalsIgnoringCase("gzip") { return true }
+                start = end + 1
+            }
+            return false
+        }
+    }
+
+    /// Answers the parent, before anybody behind it reads the request.
+    /// - Returns: whether the parent, in the middle of a login, will not pass the request on.
+    private static func authorizeAtParent(
+        _ exchange: Exchange, by challenges: ExchangeChallenges, _ bodyDigest: [UInt8]?,
+        with writer: borrowing HeadWriter
+    ) -> Bool {
+        let (head, value, target) = (exchange.headBytes, exchange.texts.fieldValue, exchange.texts.parentTarget)
+        let isLoggingIn = exchange.isLoggingInAtParent
+        let method = head.readable.extracting(exchange.request.methodName)
+        if challenges.parent.authorize(
+            method: method, target: target.readable, bodyDigest: bodyDigest, into: value, countedBy: nil)
+        {
+            writer.field("Proxy-Authorization", value.readable)
+            exchange.record.trace?.answersParent(by: exchange.record.parentScheme)
+        }
+        value.clear()
+        return isLoggingIn
+    }
+}

@@ -1,6 +1,6 @@
-/// A counted object of OpenSSL that is shared and no longer changed; freed with the last reference.
+/// A reference-counted object of OpenSSL that is shared and no longer changed. The last reference frees it.
 ///
-/// `@unchecked Sendable`: OpenSSL counts atomically, and what it computes later inside such an object (the decoded
+/// `@unchecked Sendable`: OpenSSL counts atomically. What it computes later inside such an object (the decoded
 /// extensions of a certificate, the order of a store) it guards with the object's own lock.
 final class LibraryObject: @unchecked Sendable {
     let pointer: OpaquePointer

@@ -1,12 +1,12 @@
 import Bytes
 
-/// The server that a certificate has to speak for: the host of a URL (RFC 9525 section 2).
+/// The server that a certificate must name: the host of a URL (RFC 9525 section 2).
 public enum ServerName: Sendable, Hashable {
     /// A host name in ASCII (an internationalised one as A-labels), lower case, without a trailing dot.
     case host(String)
     case address(IPAddress)
 
-    /// The name of an authority's host, in any case, with or without the dot of the root.
+    /// Takes the host of a URL, in any case, with or without a trailing dot.
     public init(_ host: String) {
         if let address = IPAddress(host) {
             self = .address(address)

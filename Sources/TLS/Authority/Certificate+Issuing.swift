@@ -2,13 +2,14 @@ import COpenSSL
 
 // The facts of a certificate that issuing needs.
 extension Certificate {
-    /// Whether its basic constraints, and its key usage where it has one, let it sign others.
+    /// Whether the certificate's basic constraints, and its key usage if it has one, allow it to sign other
+    /// certificates.
     public var maySignCertificates: Bool { X509_check_ca(handle) == 1 }
 
-    /// RFC 5280 section 4.2.1.2.
+    /// The subject key identifier (RFC 5280 section 4.2.1.2).
     var keyIdentifier: [UInt8]? { X509_get0_subject_key_id(handle).map { Self.bytes(of: $0) } }
 
-    /// The first common name of the subject, where a person could read it.
+    /// The first common name of the subject, if it is readable.
     public var commonName: String? {
         let name = X509_get_subject_name(handle)
         let index = X509_NAME_get_index_by_NID(name, NID_commonName, -1)
@@ -24,7 +25,8 @@ extension Certificate {
         return decoded
     }
 
-    /// Whether the issuer's name constraints, if it has any, permit all names (RFC 5280 section 4.2.1.10).
+    /// Whether the issuer's name constraints, if it has any, permit all names of this certificate (RFC 5280 section
+    /// 4.2.1.10).
     func liesWithinBounds(of issuer: Certificate) -> Bool {
         ERR_clear_error()
         defer { ERR_clear_error() }
@@ -32,7 +34,7 @@ extension Certificate {
         guard let found = X509_get_ext_d2i(issuer.handle, NID_name_constraints, &criticality, nil) else {
             return criticality == -1
         }
-        // Only that makes OpenSSL look at the alternative names of a new certificate.
+        // OpenSSL looks at the alternative names of a new certificate only after this call.
         X509_check_purpose(handle, -1, 0)
         let constraints = found.assumingMemoryBound(to: NAME_CONSTRAINTS.self)
         defer { NAME_CONSTRAINTS_free(constraints) }
@@ -53,8 +55,9 @@ extension Certificate {
 }
 
 extension ServerName {
-    /// Whether a certificate may be made out to it: a host name that can be looked up, letters, digits, `-` and `_` in
-    /// labels (RFC 5890 section 2.3.1), or an address. A wildcard is no name of anybody.
+    /// Whether a certificate may be issued for the name: an address, or a host name that can be resolved, with letters,
+    /// digits, `-` and `_` in its labels (RFC 5890 section 2.3.1). A wildcard is refused, since it names no single
+    /// host.
     public var isFitForCertificates: Bool {
         guard case .host(let name) = self else { return true }
         let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

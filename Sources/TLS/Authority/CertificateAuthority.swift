@@ -1,26 +1,26 @@
 import COpenSSL
 import Crypto
 
-/// Issues certificates in the name of the origins that the proxy looks into, to clients that trust it.
+/// A CA that issues certificates for intercepted origins, to clients that trust it.
 public final class CertificateAuthority: Sendable {
     public let identity: Identity
-    /// The authority's subject key identifier (RFC 5280 section 4.2.1.2), if it has one.
+    /// The CA's subject key identifier (RFC 5280 section 4.2.1.2), if it has one.
     private let keyIdentifier: [UInt8]?
-    /// The certificates behind a leaf in a handshake: the authority itself where it is no root, and those above it.
+    /// The certificates sent after a leaf in a handshake: the CA's own if it is no root, and those above it.
     private let intermediates: [Certificate]
-    /// One key pair for all leaves of this object. It never leaves the process and signs nothing but handshakes; one
-    /// for each name would cost as much as a signature, and a kilobyte, and protect nobody.
+    /// The one key pair for all leaves of this object. It never leaves the process and signs nothing but handshakes.
+    /// One key for each name would cost a signature and a kilobyte, and would not be safer.
     private let leafKey: PrivateKey
     private let leafKeyIdentifier: [UInt8]
 
-    /// How long a leaf is valid, in seconds.
+    /// The lifetime of a leaf, in seconds.
     public static let leafLifetime = 48 * 3600
-    /// How far a client's clock may be behind ours, in seconds.
+    /// The tolerated lag of a client's clock, in seconds.
     static let clockSkew = 3600
 
-    /// An authority of somebody's making, or ours of an earlier run.
+    /// Takes a CA that a user made, or that an earlier run of the proxy made.
     ///
-    /// - Parameter now: seconds since 1970; one that is not valid then is refused.
+    ///  - Parameter now: seconds since 1970; a CA that is not valid at that time is refused.
     public init(_ identity: Identity, at now: Int) throws(AuthorityError) {
         guard identity.leaf.maySignCertificates else { throw .mayNotSign }
         guard identity.leaf.notAfter > now else { throw .expired }
@@ -34,12 +34,12 @@ public final class CertificateAuthority: Sendable {
         } catch { throw .identity(error) }
     }
 
-    /// A certificate for that name and nothing else, valid for 48 hours from an hour ago on, but no longer than the
-    /// origin's own or the authority's. It takes half a millisecond: not on a loop.
+    /// Issues a certificate for that name only. It is valid from an hour ago for 48 hours, but not longer than the
+    /// origin's certificate or the CA's. This takes half a millisecond: do not call it on a loop.
     ///
     /// - Parameters:
-    ///   - origin: the certificate that the origin showed and that was found good. Its common name is shown to people;
-    ///     one that has expired, and was forgiven, does not shorten the leaf.
+    ///   - origin: the certificate that the origin showed and that was accepted. Its common name is shown to people. If
+    ///   it has expired, and that was forgiven, it does not shorten the leaf.
     ///   - now: seconds since 1970.
     public func mint(
         for name: ServerName, like origin: Certificate? = nil, at now: Int
@@ -61,8 +61,8 @@ public final class CertificateAuthority: Sendable {
         return Identity(leaf: leaf, intermediates: intermediates, key: leafKey)
     }
 
-    /// An address has no common name: where there is no DNS name, OpenSSL and GnuTLS hold a common name for one, and
-    /// against the name constraints.
+    /// The subject of a leaf. An address gets no common name: without a DNS name in the certificate, OpenSSL and GnuTLS
+    /// treat a common name as one, and check it against the name constraints.
     private func subject(for name: ServerName, like origin: Certificate?) -> CertificateDraft.Subject {
         switch name {
         case .address(let address): return .organization("\(address)")
@@ -74,15 +74,15 @@ public final class CertificateAuthority: Sendable {
 }
 
 extension CertificateAuthority {
-    /// How long an authority that we make is valid, in seconds: five years. Long enough that nobody hands out a new one
-    /// every year, short enough that a key that was copied unseen does not open everything for ever.
+    /// The lifetime of a CA that the proxy makes, in seconds: five years. Users need not install a new one every year,
+    /// and a copied key does not work for ever.
     public static let lifetime = 5 * 365 * 86400
 
-    /// A new authority with a new key (ECDSA, P-256), for servers' certificates only.
+    /// Creates a CA with a new key (ECDSA, P-256), for servers' certificates only.
     ///
     /// - Parameters:
-    ///   - host: its owner, so that a person who meets it in a trust store knows where it came from.
-    ///   - names: all that it may ever speak for; empty: no constraint.
+    ///   - host: the machine that owns the CA, so that a person who finds it in a trust store knows its origin.
+    ///   - names: the only names that the CA may issue certificates for; empty: no constraint.
     ///   - now: seconds since 1970.
     public static func make(
         host: String, names: [NameConstraint] = [], at now: Int
@@ -90,7 +90,7 @@ extension CertificateAuthority {
         try CertificateAuthority(selfSigned(host: host, names: names, at: now), at: now)
     }
 
-    /// Whether the authority is constrained to just these names.
+    /// Whether the CA is constrained to exactly these names.
     public func speaks(for names: [NameConstraint]) -> Bool {
         identity.leaf.content(of: NID_name_constraints)
             == (names.isEmpty ? nil : CertificateExtension.nameConstraints(names).content)
@@ -117,7 +117,8 @@ extension CertificateAuthority {
         } catch { throw .identity(error) }
     }
 
-    /// `attache on HOST DAY KEY`: the key's first digits make two of one day different names, as issuers must be.
+    /// `attache on HOST DAY KEY`. The key's first digits give two CAs of one day different names, as RFC 5280 requires
+    /// of issuers.
     private static func commonName(host: String, day: String, identifier: [UInt8]) -> String {
         let digits = identifier.prefix(4).map { byte in
             (byte < 16 ? "0" : "") + String(byte, radix: 16)
@@ -129,18 +130,18 @@ extension CertificateAuthority {
     }
 }
 
-/// Why there is no authority, or why it does not speak for a name.
+/// The reason why a CA cannot be used, or cannot issue a certificate for a name.
 public enum AuthorityError: Error, Sendable, Hashable, CustomStringConvertible {
     case identity(IdentityError)
-    /// Its basic constraints or its key usage do not let it sign certificates.
+    /// The CA's basic constraints or key usage do not allow it to sign certificates.
     case mayNotSign
     case expired
     case notYetValid
-    /// Its name constraints exclude the name.
+    /// The CA's name constraints exclude the name.
     case outOfBounds(ServerName)
-    /// No certificate can be made out to it.
+    /// No certificate can be issued for the name.
     case unusableName(ServerName)
-    /// Nothing that anybody outside did.
+    /// OpenSSL has no memory.
     case outOfMemory
 
     public var description: String {

@@ -1,9 +1,9 @@
 import COpenSSL
 import Crypto
 
-/// A certificate that is about to be signed.
+/// A certificate before it is signed.
 struct CertificateDraft {
-    /// A name for people, since machines look at the alternative names.
+    /// The subject, which only people read; programs read the alternative names.
     enum Subject: Equatable {
         case none
         case commonName(String)
@@ -11,7 +11,7 @@ struct CertificateDraft {
     }
 
     var subject: Subject
-    /// Nil: the draft's own subject, for an authority of its own.
+    /// The certificate of the issuer; nil for a self-signed certificate.
     var issuer: Certificate?
     var publicKey: PrivateKey
     /// Seconds since 1970.
@@ -19,11 +19,11 @@ struct CertificateDraft {
     var notAfter: Int
     var extensions: [CertificateExtension]
 
-    /// RFC 5280 appendix A, `ub-common-name` and `ub-organization-name`, in characters; we count bytes, which is never
-    /// more generous.
+    /// The limit of `ub-common-name` and `ub-organization-name` (RFC 5280 appendix A) in characters. It is compared
+    /// with the count of bytes, which is never smaller.
     static let nameLimit = 64
 
-    /// Signs it with the issuer's key. Nil when OpenSSL has no memory or cannot sign with this key.
+    /// Signs the draft with the issuer's key. Nil if OpenSSL has no memory or cannot sign with this key.
     func signed(by key: PrivateKey) -> Certificate? {
         ERR_clear_error()
         defer { ERR_clear_error() }
@@ -36,7 +36,8 @@ struct CertificateDraft {
         return Certificate(copying: draft)
     }
 
-    /// 16 random bytes, of which two bits are given up so that the number is positive and has always the same length.
+    /// Sets 16 random bytes as serial number. Two bits are fixed so that the number is positive and always of that
+    /// length.
     private func setSerial(of draft: OpaquePointer) -> Bool {
         guard var bytes = try? RandomBytes.make(16) else { return false }
         bytes[0] = bytes[0] & 0x7F | 0x40
@@ -80,7 +81,7 @@ struct CertificateDraft {
         return X509_add_ext(draft, made, -1) == 1
     }
 
-    /// SHA-256, but for the keys that bring their own (RFC 8032).
+    /// The digest for a signature: SHA-256; nil for keys that bring their own (RFC 8032).
     private func digest(for key: PrivateKey) -> OpaquePointer? {
         EVP_PKEY_is_a(key.handle, "ED25519") == 1 || EVP_PKEY_is_a(key.handle, "ED448") == 1 ? nil : EVP_sha256()
     }

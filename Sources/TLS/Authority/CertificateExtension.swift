@@ -1,13 +1,13 @@
 import Bytes
 import COpenSSL
 
-/// An extension of a certificate that we issue (RFC 5280 section 4.2).
+/// An extension of a certificate that the proxy issues (RFC 5280 section 4.2).
 struct CertificateExtension {
     let identifier: Int32
     let isCritical: Bool
     let content: [UInt8]
 
-    /// - Parameter isAuthority: whether it may issue; then only leaves, no further authority.
+    /// - Parameter isAuthority: whether the certificate may issue leaves; it never may issue another CA.
     static func basicConstraints(isAuthority: Bool) -> CertificateExtension {
         let content = DER.sequence(isAuthority ? [DER.boolean(true), DER.integer(0)] : [])
         return CertificateExtension(identifier: NID_basic_constraints, isCritical: true, content: content)
@@ -45,8 +45,8 @@ struct CertificateExtension {
             identifier: NID_subject_alt_name, isCritical: isOnlyName, content: DER.sequence([generalName(name)]))
     }
 
-    /// Critical, as section 4.2.1.10 wants it. A form of name that has no permitted one is excluded as a whole: what
-    /// is not mentioned would be allowed.
+    /// The name constraints, critical as section 4.2.1.10 requires. If no name of one form is permitted, the form is
+    /// excluded as a whole. Without that, all its names would be allowed.
     static func nameConstraints(_ permitted: [NameConstraint]) -> CertificateExtension {
         var excluded: [[UInt8]] = []
         if !permitted.contains(where: \.isDomain) { excluded.append(DER.primitive(2, [])) }
@@ -68,7 +68,7 @@ struct CertificateExtension {
     }
 }
 
-/// Writes the few shapes of DER (X.690) that the extensions of a certificate are made of.
+/// Writes the few DER types (X.690) of which the extensions of a certificate consist.
 enum DER {
     static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] { [tag] + length(content.count) + content }
 
@@ -88,10 +88,10 @@ enum DER {
         return element(0x03, [UInt8(byte.trailingZeroBitCount & 7), byte])
     }
 
-    /// `[number] IMPLICIT` of something primitive.
+    /// `[number] IMPLICIT` of a primitive value.
     static func primitive(_ number: UInt8, _ content: [UInt8]) -> [UInt8] { element(0x80 | number, content) }
 
-    /// `[number] IMPLICIT` of something with elements.
+    /// `[number] IMPLICIT` of a constructed value.
     static func constructed(_ number: UInt8, _ elements: [[UInt8]]) -> [UInt8] {
         element(0xA0 | number, Array(elements.joined()))
     }

@@ -1,10 +1,10 @@
 import COpenSSL
 
-/// A PKCS#12 file with certificates that Java takes for trusted ones.
+/// A PKCS#12 file with certificates that Java trusts.
 public enum JavaTrustStore {
-    /// Java wants an attribute of its own on each certificate, which says for what it is trusted: here, for everything.
-    /// Encrypted with AES, which Java reads since 8u301. Nil when OpenSSL cannot make it.
-    /// - Parameter others: behind the first, which is called `attache`.
+    /// Encodes the certificates, encrypted with AES, which Java reads since 8u301. Java needs a special attribute on
+    /// each certificate that says for what it is trusted: here, for everything. Nil if OpenSSL fails.
+    /// - Parameter others: the certificates after the first. The first is named `attache`.
     public static func encode(
         _ certificate: Certificate, others: [Certificate] = [], password: String
     ) -> [UInt8]? {
@@ -39,7 +39,7 @@ public enum JavaTrustStore {
 
     private static func addTrustedUsage(to bag: OpaquePointer) -> Bool {
         guard let anyUsage = OBJ_nid2obj(NID_anyExtendedKeyUsage) else { return false }
-        // With a length of -1 the value is an object of the type's own kind, and not its bytes.
+        // With a length of -1 the value is an object of that type instead of its bytes.
         let value = UnsafeRawPointer(anyUsage).assumingMemoryBound(to: UInt8.self)
         return PKCS12_add1_attr_by_txt(bag, "2.16.840.1.113894.746875.1.1", V_ASN1_OBJECT, value, -1) == 1
     }

@@ -1,29 +1,29 @@
 import Synchronization
 
-/// The leaves of one authority by name: each is minted once, however many ask for it at the same time, and anew before
-/// it expires.
+/// The leaf certificates of one CA, by name. Each is issued once, even for many requests at the same time, and again
+/// before it expires.
 ///
-/// The cache starts no threads. It hands each minting to whoever asked, as a closure to be run off the loop.
+/// The cache starts no threads. It passes each issuing to the caller, as a closure to be run outside the loop.
 public final class LeafCache: Sendable {
     public typealias Outcome = Result<Identity, AuthorityError>
-    /// Runs a minting, soon and somewhere else.
+    /// Runs the issuing of a certificate soon, on another thread.
     public typealias Runner = (_ minting: @escaping @Sendable () -> Void) -> Void
 
     public let authority: CertificateAuthority
     private let state: Mutex<LeafTable>
 
-    /// - Parameter capacity: how many leaves are kept; beyond it the one that was used the longest time ago goes.
+    /// - Parameter capacity: the limit of leaves. Beyond it the least recently used one is removed.
     public init(authority: CertificateAuthority, capacity: Int = 1000) {
         self.authority = authority
         state = Mutex(LeafTable(capacity: capacity))
     }
 
-    /// The leaf for a name, at once where it is kept and will be valid for a while.
+    /// The leaf for a name. Returns at once if it is cached and will be valid for a while.
     ///
     /// - Parameters:
-    ///   - origin: the model of the leaf for `mint`; not looked at where there is one already.
+    ///   - origin: the model of the leaf for `mint`; not used if the leaf is cached.
     ///   - now: seconds since 1970.
-    ///   - run: gets the minting where there is none under way.
+    ///   - run: gets the issuing, if it is not already in progress.
     public func leaf(
         for name: ServerName, like origin: Certificate? = nil, at now: Int, running run: Runner
     ) async throws(AuthorityError) -> Identity {
@@ -50,7 +50,7 @@ public final class LeafCache: Sendable {
 
     public var count: Int { state.withLock { $0.count } }
 
-    /// How many wait for that leaf.
+    /// The number of callers that wait for that leaf.
     func waitingCount(for name: ServerName) -> Int { state.withLock { $0.waitingCount(for: name) } }
 
     private func minting(_ name: ServerName, _ origin: Certificate?, _ now: Int) -> @Sendable () -> Void {
@@ -65,22 +65,23 @@ public final class LeafCache: Sendable {
     }
 }
 
-/// The state of a leaf cache. Without clock or threads: time comes in as an argument, and the caller mints and resumes.
+/// The state of a leaf cache, without clock or threads. Times are arguments; the caller issues certificates and resumes
+/// waiters.
 private struct LeafTable {
     typealias Waiter = UnsafeContinuation<LeafCache.Outcome, Never>
 
     private struct Leaf {
         let identity: Identity
-        /// From then on a new one is wanted: with a quarter of its life left, which is 12 of 48 hours.
+        /// The time from which a new leaf is wanted: when a quarter of the lifetime is left, which is 12 of 48 hours.
         let renewal: Int
-        /// The number of its last use.
+        /// The number of the last use.
         var use: UInt64
     }
 
     private let capacity: Int
     private var uses: UInt64 = 0
     private var leaves: [ServerName: Leaf] = [:]
-    /// The names that are being minted, and who waits for them.
+    /// The callers that wait, by the name whose certificate is being issued.
     private var waiters: [ServerName: [Waiter]] = [:]
 
     init(capacity: Int) { self.capacity = max(1, capacity) }
@@ -95,7 +96,7 @@ private struct LeafTable {
 
     enum Finding {
         case found(Identity)
-        /// Good for now, and the caller is to mint the next.
+        /// The leaf is valid, and the caller issues the next one.
         case aging(Identity)
         case missing
     }
@@ -110,11 +111,11 @@ private struct LeafTable {
     }
 
     enum Waiting {
-        /// The caller mints.
+        /// The caller issues the certificate.
         case mint
-        /// Somebody else does.
+        /// The certificate is being issued by another caller.
         case wait
-        /// Somebody did, just now.
+        /// The certificate was just issued by another caller.
         case resume(Identity)
     }
 
@@ -128,9 +129,10 @@ private struct LeafTable {
         return .mint
     }
 
-    /// Keeps what was minted. A failure is told to those who wait and not kept; the leaf before it stays.
+    /// Stores an issued certificate. A failure is passed to the waiting callers and not stored; the previous leaf
+    /// stays.
     ///
-    /// - Returns: those who wait for it.
+    ///  - Returns: the callers that wait for it.
     mutating func finish(_ name: ServerName, _ outcome: LeafCache.Outcome, at now: Int) -> [Waiter] {
         if case .success(let identity) = outcome {
             if leaves[name] == nil, leaves.count >= capacity { evict() }
@@ -141,7 +143,7 @@ private struct LeafTable {
         return waiters.removeValue(forKey: name) ?? []
     }
 
-    /// Looking at all of them is cheap beside the minting that makes it necessary.
+    /// A scan of all entries is cheap beside the issuing that needs the room.
     private mutating func evict() {
         guard let oldest = leaves.min(by: { $0.value.use < $1.value.use }) else { return }
         leaves[oldest.key] = nil

@@ -1,18 +1,18 @@
 import Bytes
 
-/// For whom an authority of ours may speak at all (RFC 5280 section 4.2.1.10), so that whoever trusts it risks no more
-/// than these names.
+/// A set of names that a CA of the proxy may issue certificates for (RFC 5280 section 4.2.1.10). Clients that trust the
+/// CA risk no other names.
 public enum NameConstraint: Sendable, Hashable {
-    /// All names below a domain, and perhaps itself.
+    /// All names below a domain, and with `withItself` the domain too.
     case domain(String, withItself: Bool)
-    /// The addresses that share that many leading bits.
+    /// The addresses that share this many leading bits.
     case network(IPAddress, prefixLength: Int)
 
     var isDomain: Bool {
         if case .domain = self { true } else { false }
     }
 
-    /// Bytes of an address, nil for a domain.
+    /// The number of bytes of an address; nil for a domain.
     var addressWidth: Int? {
         switch self {
         case .domain: nil
@@ -23,7 +23,7 @@ public enum NameConstraint: Sendable, Hashable {
     var generalName: [UInt8] {
         switch self {
         case .domain(let domain, let withItself):
-            // The leading dot is RFC 5280's for URIs; for DNS names every library that we know takes it so too.
+            // RFC 5280 defines the leading dot for URIs. All known libraries treat it alike in DNS names.
             return DER.primitive(2, Array(((withItself ? "" : ".") + domain).utf8))
         case .network(let address, let prefixLength):
             let mask = address.bytes.indices.map { index in

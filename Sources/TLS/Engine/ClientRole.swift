@@ -1,24 +1,24 @@
 import COpenSSL
 import Model
 
-/// The client's part of a connection: the answers to the server's certificate and to its wish for ours.
+/// The client's part of a connection: it judges the server's certificate and answers the request for ours.
 final class ClientRole {
-    /// How far the question has come whether the server is trusted.
+    /// The state of the decision whether the server is trusted.
     enum Trust {
         /// Becomes `asked` when the server's chain comes, or `given` when a session is resumed.
         case open
-        /// Nothing is sent. Becomes `given` or `refused`.
+        /// The decision is pending, and sending is forbidden. Becomes `given` or `refused`.
         case asked(PresentedChain)
         case given(ServerTrust)
         case refused
     }
 
     var trust = Trust.open
-    /// Why a callback made the connection fail.
+    /// The reason why a callback made the connection fail.
     private(set) var cause: TLSError?
-    /// The answer to the server's latest wish for a certificate.
+    /// The answer to the server's latest request for a certificate.
     private(set) var identityAnswer = TLSConnection.IdentityAnswer.notRequested
-    /// The session that is resumed, if the server wants to.
+    /// The session that is resumed, if the server agrees.
     let resumed: StoredSession?
     private let sessions: (any SessionSlot)?
     private let chooseIdentity: (([DistinguishedName]) -> Identity?)?
@@ -29,15 +29,15 @@ final class ClientRole {
         resumed = sessions?.take()
     }
 
-    /// Whether what this side wants to send has to wait for the answer.
+    /// Whether sending must wait for the trust decision.
     var isSilent: Bool {
         if case .asked = trust { true } else { false }
     }
 
-    /// The server's chain has come, for the first time or by renegotiation.
+    /// Handles the server's chain, at first or after renegotiation.
     ///
-    /// Since TLS 1.3 the handshake pauses here. Before, a stapled response follows the chain, so the handshake goes on
-    /// until it would send.
+    ///  With TLS 1.3 the handshake pauses here. Before TLS 1.3, a stapled response follows the chain, so the handshake
+    /// continues until it would send.
     func serverPresented(_ evaluation: OpaquePointer, on connection: OpaquePointer) -> Int32 {
         switch trust {
         case .open:
@@ -68,7 +68,8 @@ final class ClientRole {
         return 0
     }
 
-    /// The server asks who we are: in the handshake, by renegotiation or after the handshake of TLS 1.3.
+    /// Handles the server's request for a certificate: in the handshake, by renegotiation or after the handshake of TLS
+    /// 1.3.
     func identityWanted(on connection: OpaquePointer) -> Int32 {
         if isSilent { return -1 }
         SSL_certs_clear(connection)
@@ -88,7 +89,7 @@ final class ClientRole {
         return 1
     }
 
-    /// The server gives a session; true takes the reference over.
+    /// Stores a session that the server sent; true if it took over the reference.
     func keep(_ session: OpaquePointer, of connection: OpaquePointer) -> Bool {
         guard let sessions, case .given(let trust) = trust, SSL_SESSION_is_resumable(session) == 1 else { return false }
         let known = SSL_session_reused(connection) == 1 ? resumed?.chainSize : nil
@@ -97,7 +98,7 @@ final class ClientRole {
         return true
     }
 
-    /// The bytes of the certificates that the server has presented.
+    /// The size of the certificates that the server has presented, in bytes.
     private static func chainSize(of connection: OpaquePointer) -> Int {
         guard let stack = SSL_get_peer_cert_chain(connection) else { return 0 }
         return (0..<max(0, OPENSSL_sk_num(stack))).reduce(0) { size, index in

@@ -2,14 +2,14 @@ import COpenSSL
 import Model
 import Synchronization
 
-/// The common part of all client connections with the same settings. Made once, and never changed.
+/// The common part of all client connections with equal settings. Created once and never changed.
 public final class ClientTLSContext: Sendable {
     public let settings: ClientTLSSettings
     let context: LibraryObject
 
     private static let known = Mutex<[ClientTLSSettings: ClientTLSContext]>([:])
 
-    /// The context of these settings; the same object for as long as the process runs.
+    /// The context for these settings; one object for as long as the process runs.
     public static func shared(for settings: ClientTLSSettings) throws(TLSError) -> ClientTLSContext {
         if let context = known.withLock({ $0[settings] }) { return context }
         let made = try ClientTLSContext(settings)
@@ -59,12 +59,11 @@ public final class ClientTLSContext: Sendable {
     }
 }
 
-/// The versions and protocols that a connection of ours to a server may agree to. Those with equal settings share a
-/// context.
+/// The versions and protocols that connections to servers may use. Connections with equal settings share a context.
 public struct ClientTLSSettings: Sendable, Hashable {
     public var minimum: TLSVersion
     public var maximum: TLSVersion
-    /// Our offer by ALPN (RFC 7301), the most wanted first; empty offers nothing.
+    /// The protocols offered by ALPN (RFC 7301), the preferred first; empty offers nothing.
     public var applicationProtocols: [String]
 
     public init(
@@ -75,8 +74,8 @@ public struct ClientTLSSettings: Sendable, Hashable {
         self.applicationProtocols = applicationProtocols
     }
 
-    /// A connection that allows a version before 1.2 meets a server of that time: it also needs that time's ciphers,
-    /// short keys, SHA-1 in handshakes, and no secure renegotiation (RFC 5746).
+    /// Whether a version before 1.2 is allowed. A server of that age also needs old ciphers, short keys, SHA-1 in
+    /// handshakes, and no secure renegotiation (RFC 5746).
     var isLegacy: Bool { minimum < .v12 }
 
     var cipherList: String { isLegacy ? "ALL:!aNULL:!eNULL:@SECLEVEL=0" : "DEFAULT:!PSK:!SRP:@SECLEVEL=2" }

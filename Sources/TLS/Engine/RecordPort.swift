@@ -1,33 +1,34 @@
 import Bytes
 import COpenSSL
 
-/// Between OpenSSL and a transport: the bytes that came before the transport, and those it has not taken yet.
+/// The buffer between OpenSSL and a transport: the bytes read before the transport was attached, and those it has not
+/// taken yet.
 ///
-/// OpenSSL's own rules for a write that is refused are strict: the same bytes again, and nothing in between. Here a write
-/// is never refused; what the transport does not take waits in `outbound`, and OpenSSL is told to stop only when far too
-/// much waits.
+/// OpenSSL has strict rules for a refused write: the caller must repeat exactly these bytes, and nothing else before
+/// them. Here no write is refused. Bytes that the transport does not take wait in `outbound`. OpenSSL must stop only
+/// when that holds too many bytes.
 final class RecordPort {
-    /// Why the transport brings nothing more.
+    /// The reason why the transport delivers no more bytes.
     enum End: Equatable {
         case orderly
         case failed(errno: Int32)
     }
 
     private let transport: any RecordTransport
-    /// Sends nothing while the server's certificate is being judged.
+    /// The client's role, which forbids sending while it judges the server's certificate.
     private let client: ClientRole?
-    /// Bytes that were read from the transport before there was a connection.
+    /// The bytes read from the transport before the connection existed.
     private var earlier: ByteBuffer?
     private var outbound: ByteBuffer?
     private(set) var end: End?
-    /// Why the transport takes nothing more; an `errno`. Earlier bytes of the peer can still be read.
+    /// The `errno` with which the transport failed to send. Earlier bytes of the peer can still be read.
     private(set) var sendError: Int32?
-    /// OpenSSL was told to stop sending, and goes on where it stopped when it is asked again.
+    /// Whether OpenSSL was made to stop sending. It continues there when it is called again.
     private var isRefusing = false
 
-    /// Our own records only fill this when a peer makes us answer and does not read.
+    /// The limit of waiting bytes. Our own records reach it only if a peer makes us answer and does not read.
     private static let outboundLimit = 64 * 1024
-    /// The result of a BIO when nothing moved.
+    /// The result of a BIO that moved no bytes.
     static let nothing: Int32 = -1
 
     init(_ transport: any RecordTransport, client: ClientRole?, after earlier: ByteBuffer?) {
@@ -47,10 +48,10 @@ final class RecordPort {
     /// Bytes that wait for the transport.
     var waiting: Int { outbound?.count ?? 0 }
 
-    /// Whether OpenSSL, asked again, could get any further than the last time.
+    /// Whether another call of OpenSSL could make progress.
     var mayBring: Bool { transport.isReadable || isRefusing || earlier != nil || end != nil }
 
-    /// For the BIO: a count, 0 at the end or after a failure, or `nothing`.
+    /// Reads for the BIO: a count, 0 at the end or after a failure, or `nothing`.
     func receive(_ bio: OpaquePointer, into room: UnsafeMutableRawBufferPointer) -> Int32 {
         tls_clear_retry(bio)
         if let earlier { return receive(earlier, into: room) }
@@ -80,8 +81,8 @@ final class RecordPort {
         return Int32(truncatingIfNeeded: count)
     }
 
-    /// For the BIO: all of the bytes are taken, unless sending is not allowed. They are dropped when it has failed, since
-    /// OpenSSL would then read no more, and what there is to read may say why.
+    /// Writes for the BIO. All bytes are taken, unless sending is not allowed. After a failure they are dropped:
+    /// otherwise OpenSSL would stop reading, and the bytes to read may say why it failed.
     func send(_ bio: OpaquePointer, _ bytes: UnsafeRawBufferPointer) -> Int32 {
         tls_clear_retry(bio)
         isRefusing = client?.isSilent == true || waiting > Self.outboundLimit
@@ -104,8 +105,8 @@ final class RecordPort {
         outbound = waiting
     }
 
-    /// Offers what waits to the transport.
-    /// - Returns: whether nothing waits any more.
+    /// Offers the waiting bytes to the transport.
+    /// - Returns: whether all of them were taken.
     func flush() -> Bool {
         guard let waiting = outbound else { return true }
         waiting.consume(offer(waiting.readable.bytes))
@@ -127,16 +128,16 @@ final class RecordPort {
         return sent
     }
 
-    /// Sends bytes past OpenSSL, if that is possible at once and in order.
+    /// Sends bytes outside OpenSSL, if that is possible at once and in order.
     func sendPlainly(_ bytes: [UInt8]) {
         if outbound == nil { _ = offer(bytes.span.bytes) }
     }
 }
 
-/// A record port in the form in which OpenSSL reads and writes it.
+/// A record port as a BIO, the form in which OpenSSL reads and writes.
 ///
-/// The BIO refers to its port without keeping it: a connection owns both the port and the `SSL`, which owns the BIO, so
-/// that OpenSSL calls back only while a method of the connection runs.
+///  The BIO refers to its port without retaining it. A connection owns the port and the `SSL`, and that owns the BIO.
+/// So OpenSSL calls back only while a method of the connection runs.
 enum TransportBIO {
     static func make(for port: RecordPort) -> OpaquePointer? {
         guard let method, let bio = BIO_new(method.pointer) else { return nil }
@@ -170,24 +171,24 @@ enum TransportBIO {
     }()
 }
 
-/// The ordered bytes under a TLS connection: a socket, or another TLS connection. Belongs to one loop.
+/// The ordered bytes below a TLS connection: a socket, or another TLS connection. Belongs to one loop.
 public protocol RecordTransport: AnyObject {
-    /// False when a read would say `wouldBlock`: then it need not be tried.
+    /// False if a read would return `wouldBlock` and need not be tried.
     var isReadable: Bool { get }
 
-    /// Fills the front of `room`, which is not empty, with what has come.
+    /// Fills the front of `room`, which is not empty, with received bytes.
     func read(into room: inout MutableRawSpan) -> RecordTransfer
 
-    /// Takes bytes from the front of `bytes`. Refused bytes are offered again, before anything else.
+    /// Takes bytes from the front of `bytes`. Bytes that were refused are offered again, before any others.
     func write(_ bytes: RawSpan) -> RecordTransfer
 }
 
 /// The result of one attempt to move bytes.
 public enum RecordTransfer: Equatable, Sendable {
     case moved(Int)
-    /// The peer has ended its side.
+    /// The peer has closed its side.
     case endOfStream
-    /// Nothing moves until an event on the transport.
+    /// No bytes move until the transport has an event.
     case wouldBlock
     case failed(errno: Int32)
 }

@@ -11,7 +11,7 @@ final class ServerRole {
     }
 
     var choice: Choice
-    /// Why a callback made the connection fail.
+    /// The reason why a callback made the connection fail.
     private(set) var cause: TLSError?
     let context: ServerTLSContext
 
@@ -20,7 +20,7 @@ final class ServerRole {
         choice = identity.map(Choice.given) ?? .open
     }
 
-    /// The client's hello has come. A negative answer pauses the handshake.
+    /// Handles the client's hello. A negative result pauses the handshake.
     func identityWanted(on connection: OpaquePointer) -> Int32 {
         switch choice {
         case .open: return -1
@@ -34,7 +34,7 @@ final class ServerRole {
         }
     }
 
-    /// The first of our protocols that is in the client's list (RFC 7301 section 3.1): its place there.
+    /// The position in the client's list of the first of our protocols that it contains (RFC 7301 section 3.1).
     func chooseProtocol(from offered: Span<UInt8>) -> Range<Int>? {
         for name in context.settings.applicationProtocols {
             var start = 0

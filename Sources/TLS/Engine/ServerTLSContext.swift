@@ -5,16 +5,16 @@ import Glibc
 import Model
 import Synchronization
 
-/// The common part of clients' connections to one listener, or of all intercepted ones: also the keys of their
-/// tickets, so that a client may come back. Nothing else of it changes.
+/// The common part of all client connections to one listener, or of all intercepted ones. It includes the keys of their
+/// tickets, so that a client can resume its session. Only the keys change.
 public final class ServerTLSContext: Sendable {
     public let settings: ServerTLSSettings
     let context: LibraryObject
     let tickets: Mutex<TicketKeys>
-    /// In seconds since 1970.
+    /// The clock, in seconds since 1970.
     let now: @Sendable () -> Int
 
-    /// Seconds in which a client may come back.
+    /// The seconds for which a client can resume a session.
     private static let lifetime = 3600
     private static let ciphers =
         "ECDHE+AESGCM+AES128:ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:ECDHE+AES:RSA+AESGCM:RSA+AES:!PSK:!SRP:@SECLEVEL=2"
@@ -50,7 +50,7 @@ public final class ServerTLSContext: Sendable {
         if case .requested(let issuers, _) = settings.clientCertificates { requestCertificates(of: issuers) }
     }
 
-    /// A ticket is good only where it was given: where a client is asked for the same.
+    /// Binds tickets to this context: a ticket is valid only where the same client certificates are requested.
     private func bindSessions() throws(TLSError) {
         let handle = context.pointer
         tls_keep_no_sessions_as_server(handle)
@@ -82,7 +82,7 @@ public final class ServerTLSContext: Sendable {
         let handle = context.pointer
         if let names = tls_new_names() {
             for issuer in issuers {
-                // A copy, since the list takes its names over.
+                // A copy, since the list takes ownership of its names.
                 guard let name = X509_NAME_dup(issuer.handle) else { continue }
                 if !tls_append_name(names, name) { X509_NAME_free(name) }
             }
@@ -102,7 +102,7 @@ public final class ServerTLSContext: Sendable {
 }
 
 extension ServerTLSContext {
-    /// Has OpenSSL ask for the key of each ticket; its own is never changed.
+    /// Makes OpenSSL ask for the key of each ticket. OpenSSL never rotates its own key.
     func keyTickets() throws(TLSError) {
         let callback: TicketCallback = { connection, name, vector, cipher, mac, sealing in
             guard let connection, let name, let vector, let cipher, let mac,
@@ -114,7 +114,7 @@ extension ServerTLSContext {
                 isSealing
                 ? server.context.seal(name, vector, cipher, mac)
                 : server.context.open(name, vector, cipher, mac)
-            // A ticket of TLS 1.3 is good once (RFC 8446 appendix C.4).
+            // A ticket of TLS 1.3 is used once (RFC 8446 appendix C.4).
             return answer == 1 && !isSealing && SSL_version(connection) == TLSVersion.v13.rawValue ? 2 : answer
         }
         try TLSContext.require(SSL_CTX_set_tlsext_ticket_key_evp_cb(context.pointer, callback) == 1)
@@ -126,7 +126,7 @@ extension ServerTLSContext {
             Int32
         ) -> Int32
 
-    /// 1, or -1 when the connection has to fail.
+    /// Returns 1, or -1 if the connection must fail.
     private func seal(
         _ name: UnsafeMutablePointer<UInt8>, _ vector: UnsafeMutablePointer<UInt8>, _ cipher: OpaquePointer,
         _ mac: OpaquePointer
@@ -138,7 +138,8 @@ extension ServerTLSContext {
         return key.apply(to: cipher, mac, vector, sealing: true) ? 1 : -1
     }
 
-    /// 1; 2 when a new ticket should follow; 0 for a ticket that nobody can open, after which a full handshake does.
+    /// Returns 1; 2 if a new ticket should follow; 0 for a ticket that cannot be opened, so that a full handshake
+    /// follows.
     private func open(
         _ name: UnsafeMutablePointer<UInt8>, _ vector: UnsafeMutablePointer<UInt8>, _ cipher: OpaquePointer,
         _ mac: OpaquePointer
@@ -150,18 +151,18 @@ extension ServerTLSContext {
     }
 }
 
-/// The versions and protocols that a client's connection may agree to.
+/// The versions and protocols that a client's connection may use.
 public struct ServerTLSSettings: Sendable {
     public enum ClientCertificates: Sendable {
         case notRequested
-        /// A client may show one. The issuers are a hint for it; `isTrusted` judges what it shows, in the handshake and on
-        /// the loop, and the handshake fails unless it says yes.
+        /// A client may show a certificate. The issuers are a hint for it. `isTrusted` judges the certificate, in the
+        /// handshake and on the loop; false fails the handshake.
         case requested(issuers: [DistinguishedName], isTrusted: @Sendable (PresentedChain) -> Bool)
     }
 
     public var minimum: TLSVersion
-    /// Our protocols by ALPN, the most wanted first. A client that offers only others is refused (RFC 7301 section
-    /// 3.2).
+    /// The protocols accepted by ALPN, the preferred first. A client that offers only others is refused (RFC 7301
+    /// section 3.2).
     public var applicationProtocols: [String]
     public var clientCertificates: ClientCertificates
 

@@ -3,19 +3,19 @@ import Glibc
 import Model
 import Synchronization
 
-/// The sessions that we may resume, by a key that says with whom and under which terms. Shared by all loops.
+/// The sessions that can be resumed, by a key that names the server and the terms. Shared by all loops.
 ///
-/// A session of TLS 1.3 serves one connection (RFC 8446 appendix C.4), so a key keeps as many as it had connections at once.
-/// Servers choose how large a session is: all of them together take at most `byteLimit` bytes, those of one key a sixteenth of
-/// that. There are two generations: when the young one is full it becomes the old one, and what was not used since the last
-/// time goes. Each step takes constant time.
+/// A session of TLS 1.3 serves one connection (RFC 8446 appendix C.4). So a key keeps as many sessions as it had
+/// connections at once. Servers choose how large a session is. All sessions together take at most `byteLimit` bytes,
+/// those of one key a sixteenth of that. There are two generations: when the young one is full it becomes the old one,
+/// and the sessions of the previous old one are removed unless they were used. Each step takes constant time.
 public final class SessionCache<Key: Hashable & Sendable>: Sendable {
     private struct Entry {
-        /// The newest last.
+        /// The sessions, the newest last.
         var sessions: [StoredSession] = []
         /// The most connections that were open at once.
         var peak = 0
-        /// The size of `sessions`.
+        /// The size of `sessions`, in bytes.
         var bytes = 0
 
         mutating func takeNewest() -> StoredSession? {
@@ -35,12 +35,12 @@ public final class SessionCache<Key: Hashable & Sendable>: Sendable {
     private struct Generations {
         var young: [Key: Entry] = [:]
         var old: [Key: Entry] = [:]
-        /// The size of the young sessions.
+        /// The size of the young sessions, in bytes.
         var youngBytes = 0
-        /// The connections that are open now, of keys that have some.
+        /// The number of open connections, by key.
         var open: [Key: Int] = [:]
 
-        /// Takes the key's entry out of its generation.
+        /// Removes the key's entry from its generation.
         mutating func remove(_ key: Key) -> Entry? {
             guard let entry = young.removeValue(forKey: key) else { return old.removeValue(forKey: key) }
             youngBytes -= entry.bytes
@@ -51,21 +51,21 @@ public final class SessionCache<Key: Hashable & Sendable>: Sendable {
     private let generations = Mutex(Generations())
     private let capacity: Int
     private let byteLimit: Int
-    /// Seconds after which a decision about trust is not carried on, and is made anew.
+    /// The seconds after which a session ends, so that trust is decided again.
     private let lifetime: Int
-    /// The sessions that a key may keep however few connections it had: servers give two tickets with a connection.
+    /// The sessions that every key may keep. Servers send two tickets with a connection.
     private static var fewest: Int { 4 }
 
     /// - Parameters:
-    ///   - capacity: how many keys there may be.
-    ///   - byteLimit: how many bytes all sessions may take, as `StoredSession.size` estimates them.
+    ///   - capacity: the limit of keys.
+    ///   - byteLimit: the limit of all sessions in bytes, as `StoredSession.size` estimates them.
     public init(capacity: Int = 512, byteLimit: Int = 4 << 20, lifetime: Int = 3600) {
         self.capacity = max(2, capacity)
         self.byteLimit = byteLimit
         self.lifetime = lifetime
     }
 
-    /// The place of one connection's sessions. The connection counts as open for as long as it has the slot.
+    /// Creates the slot for one connection's sessions. The connection counts as open as long as the slot exists.
     public func slot(for key: Key) -> some SessionSlot { Slot(cache: self, key: key) }
 
     public func removeAll() {
@@ -135,31 +135,31 @@ public final class SessionCache<Key: Hashable & Sendable>: Sendable {
     }
 }
 
-/// Where the sessions of one kind of connection (this server, under this identity and this trust rule) are kept.
+/// The store for the sessions of one kind of connection: one server, one identity, one trust rule.
 public protocol SessionSlot: Sendable {
-    /// A session to resume, if there is one that has not expired. One of TLS 1.3 is given away but once (RFC 8446
-    /// appendix C.4).
+    /// Takes a session that has not expired; nil if none. A session of TLS 1.3 is returned only once (RFC 8446 appendix
+    /// C.4).
     func take() -> StoredSession?
     func keep(_ session: StoredSession)
 }
 
-/// A session of a client with a server, and the trust under which it was made.
+/// A client's session with a server, and the trust decision of its first handshake.
 public struct StoredSession: Sendable {
     let session: LibraryObject
     let trust: ServerTrust
-    /// Whether it may be used but once.
+    /// Whether the session may be used only once.
     let isSingleUse: Bool
-    /// Seconds since 1970.
+    /// The time of expiry, in seconds since 1970.
     let expiry: Int
-    /// About the bytes of memory that it takes: its ticket and the server's certificates, which a server makes as large as it
-    /// likes, and what OpenSSL has for each session.
+    /// The estimated memory in bytes: the ticket and the server's certificates, whose size the server chooses, and
+    /// OpenSSL's own data.
     let size: Int
-    /// The bytes of the certificates that the server presented when the session began.
+    /// The size of the certificates that the server presented when the session began, in bytes.
     let chainSize: Int
 
     /// - Parameters:
-    ///   - session: an `SSL_SESSION`, whose reference this takes over.
-    ///   - chainSize: the bytes of the certificates that the server presented when the session began.
+    ///   - session: an `SSL_SESSION`, whose reference the new value takes over.
+    ///   - chainSize: the size of the certificates that the server presented when the session began, in bytes.
     init(takingOwnership session: OpaquePointer, trust: ServerTrust, chainSize: Int) {
         self.session = LibraryObject(takingOwnership: session, free: { SSL_SESSION_free($0) })
         self.trust = trust
@@ -168,13 +168,13 @@ public struct StoredSession: Sendable {
         self.chainSize = chainSize
         var ticketSize = 0
         SSL_SESSION_get0_ticket(session, nil, &ticketSize)
-        // OpenSSL has the certificates as they came, and parsed.
+        // OpenSSL keeps the certificates both encoded and parsed.
         size = Self.fixedSize + ticketSize + 2 * chainSize
     }
 
     private static let fixedSize = 1024
 
-    /// Whether a server may still accept it.
+    /// Whether a server may still accept the session.
     var isFresh: Bool { SSL_SESSION_is_resumable(session.pointer) == 1 && time(nil) < expiry }
 }
 
@@ -185,13 +185,13 @@ extension Int {
     }
 }
 
-/// The answer that a server's chain got: good for this connection and those that resume it.
+/// The decision about a server's chain. It applies to this connection and to those that resume its session.
 public struct ServerTrust: Sendable {
-    /// The chain that the evaluation vouches for.
+    /// The chain that the evaluation accepted.
     public let chain: VerifiedChain
-    /// The caller's own record of why, such as the rule that forgave a finding.
+    /// The caller's own record of the reason, such as the rule that forgave a problem.
     public let decision: (any Sendable)?
-    /// Seconds since 1970.
+    /// The time of the decision, in seconds since 1970.
     let decided: Int
 
     public init(_ chain: VerifiedChain, decision: (any Sendable)? = nil) {

@@ -8,15 +8,16 @@ extension TLSConnection {
         case declined
     }
 
-    /// The answer to the server's latest wish for a client certificate.
+    /// The answer to the server's latest request for a client certificate.
     public var identityAnswer: IdentityAnswer { client?.identityAnswer ?? .notRequested }
 
-    /// The trust that the server has: from this handshake or, if it was resumed, from the one where it began.
+    /// The trust decision about the server: from this handshake or, if the session was resumed, from its first
+    /// handshake.
     public var serverTrust: ServerTrust? {
         if case .given(let trust) = client?.trust { trust } else { nil }
     }
 
-    /// Nil before both sides have agreed.
+    /// The version; nil before both sides have agreed.
     public var version: TLSVersion? { TLSVersion(rawValue: SSL_version(handle)) }
 
     /// The cipher's name by the IANA: `TLS_AES_128_GCM_SHA256`.
@@ -24,7 +25,7 @@ extension TLSConnection {
         SSL_get_current_cipher(handle).flatMap { SSL_CIPHER_standard_name($0) }.map { String(cString: $0) }
     }
 
-    /// The protocol that both agreed on by ALPN.
+    /// The protocol agreed on by ALPN.
     public var applicationProtocol: String? {
         var start: UnsafePointer<UInt8>?
         var count: UInt32 = 0
@@ -33,12 +34,12 @@ extension TLSConnection {
         return String(decoding: UnsafeBufferPointer(start: start, count: Int(count)), as: UTF8.self)
     }
 
-    /// The name that the client wants, as it came.
+    /// The server name that the client sent, unchanged.
     public var serverName: String? { tls_server_name(handle).map { String(cString: $0) } }
 
     public var isResumed: Bool { tls_was_resumed(handle) }
 
-    /// A client's certificates; of one that came back only its own.
+    /// A client's certificates; after a resumed session only the client's own.
     public var clientChain: PresentedChain? {
         guard server != nil, let leaf = SSL_get0_peer_certificate(handle) else { return nil }
         let others = SSL_get_peer_cert_chain(handle)
@@ -48,9 +49,9 @@ extension TLSConnection {
             others: (0..<count).compactMap { tls_certificate(others, $0).map { Certificate(borrowing: $0) } })
     }
 
-    /// The `tls-server-end-point` channel binding (RFC 5929 section 4.1), the same on both sides: the server's
-    /// certificate, hashed as its signature is, but never weaker than by SHA-256. Nil where the signature has no hash
-    /// of its own, for which the RFC defines none.
+    /// The `tls-server-end-point` channel binding (RFC 5929 section 4.1), equal on both sides: a hash of the server's
+    /// certificate. The hash is that of the certificate's signature, or SHA-256 if that is weaker. Nil if the signature
+    /// uses no hash, for which the RFC defines no binding.
     public var serverEndPointBinding: [UInt8]? {
         guard let leaf = client == nil ? SSL_get_certificate(handle) : SSL_get0_peer_certificate(handle) else {
             return nil

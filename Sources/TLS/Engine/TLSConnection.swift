@@ -3,37 +3,37 @@ import COpenSSL
 import Glibc
 import Model
 
-/// One side of one TLS connection over a transport. Does no I/O of its own, and never waits.
+/// One side of a TLS connection over a transport. It does no I/O of its own, and never waits.
 ///
-/// Belongs to the loop of its transport. `handshake` is called until it says `done`, and its questions are answered in
-/// between; then `read` and `write` move the plain bytes. Whatever says `wouldBlock` is called again after an event on
-/// the transport in *either* direction, since a read may have to send and a write may have to receive.
+/// Belongs to the loop of its transport. Call `handshake` until it returns `done`, and answer its questions meanwhile.
+/// Then `read` and `write` move the plain bytes. Call a method that returned `wouldBlock` again after an event on the
+/// transport in *either* direction: a read may have to send, and a write may have to receive.
 public final class TLSConnection {
     enum State {
         /// Becomes `open` when the handshake is done.
         case handshaking
         case open
-        /// Stays so.
+        /// Stays.
         case failed(TLSError)
     }
 
     let handle: OpaquePointer
     let port: RecordPort
-    /// Exactly one of the two is there.
+    /// Exactly one of the two is set.
     let client: ClientRole?
     let server: ServerRole?
-    /// Our context keeps OpenSSL's alive, and the callbacks of this connection use it.
+    /// Retained, since our context keeps OpenSSL's alive, and the callbacks of this connection use it.
     private let context: AnyObject
     var state = State.handshaking
-    /// Plain bytes whose record was made, but has not left entirely: they are not reported as written before.
+    /// The number of plain bytes whose record was made but not sent completely. They do not count as written yet.
     public internal(set) var owed = 0
 
-    /// The client's side.
+    /// Creates the client's side.
     /// - Parameters:
-    ///   - name: the server that is meant; a host is sent as server name (RFC 6066 section 3), an address never.
-    ///   - sessions: where a session may be found and new ones are left.
-    ///   - chooseIdentity: called whenever the server wants a certificate, with the issuers that it accepts (none: any).
-    ///     Never before the server is trusted. Nil declines.
+    ///   - name: the server to connect to. A host is sent as server name (RFC 6066 section 3), an address never.
+    ///   - sessions: the store to take a session from and to keep new ones in.
+    ///   - chooseIdentity: called whenever the server requests a certificate, with the issuers that it accepts (empty:
+    ///   any). Never called before the server is trusted. Nil declines.
     public convenience init(
         client context: ClientTLSContext, to name: ServerName, over transport: any RecordTransport,
         sessions: (any SessionSlot)? = nil, chooseIdentity: (([DistinguishedName]) -> Identity?)? = nil
@@ -46,10 +46,10 @@ public final class TLSConnection {
         SSL_set_connect_state(handle)
     }
 
-    /// The server's side.
+    /// Creates the server's side.
     /// - Parameters:
-    ///   - earlier: bytes of the client that were read from the transport to look at them; emptied.
-    ///   - identity: if there is none yet, the handshake asks for it with the client's server name.
+    ///   - earlier: bytes of the client that were already read from the transport to inspect them; emptied.
+    ///   - identity: the certificate to show; nil: the handshake asks for it with the client's server name.
     public convenience init(
         server context: ServerTLSContext, over transport: any RecordTransport, after earlier: ByteBuffer? = nil,
         identity: Identity? = nil
@@ -79,18 +79,18 @@ public final class TLSConnection {
     }
 
     deinit {
-        // Without a farewell OpenSSL would take the session for broken, also the one that is kept.
+        // Without these flags OpenSSL would take the session for broken, and invalidate the stored one too.
         SSL_set_shutdown(handle, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN)
         SSL_free(handle)
         tls_clear_errors()
     }
 
-    /// The connection in whose method OpenSSL calls back.
+    /// The connection whose method is running when OpenSSL calls back.
     static func owning(_ handle: OpaquePointer) -> TLSConnection {
         Unmanaged<TLSConnection>.fromOpaque(tls_owner(handle)).takeUnretainedValue()
     }
 
-    /// Why the connection failed, once `read`, `write` or the handshake has said that it did.
+    /// The reason of a failure, once `read`, `write` or the handshake has failed.
     public var failure: TLSError? {
         if case .failed(let error) = state { return error }
         return endOfTransport ?? port.sendError.map { .transport(errno: $0) }
@@ -104,7 +104,7 @@ public final class TLSConnection {
         }
     }
 
-    /// Why OpenSSL gave up: what a callback said, else what the peer said, else what became of the transport.
+    /// The reason why OpenSSL failed: a callback's reason, else the peer's, else the transport's.
     var reasonForFailing: TLSError {
         let errors = OpenSSLErrors.take()
         if let cause = client?.cause ?? server?.cause { return cause }
@@ -115,7 +115,7 @@ public final class TLSConnection {
         return endOfTransport ?? .peer(reason: errors.reason)
     }
 
-    /// Fails for good, unless it has already failed; returns why.
+    /// Fails permanently, unless it has already failed; returns the reason.
     @discardableResult
     func fail(_ error: TLSError) -> TLSError {
         if case .failed(let earlier) = state { return earlier }
@@ -125,9 +125,9 @@ public final class TLSConnection {
 }
 
 extension TLSConnection {
-    /// Goes on with the handshake as far as it goes. After a question it goes on once the question is answered.
+    /// Advances the handshake as far as possible. After a question, answer it and call again.
     ///
-    /// - Throws: why there will be no connection. The peer was told by an alert, where that was possible.
+    ///  - Throws: the reason of a failed handshake. The peer got an alert, if that was possible.
     public func handshake() throws(TLSError) -> HandshakeStep {
         switch state {
         case .open: return .done
@@ -140,7 +140,7 @@ extension TLSConnection {
         let result = SSL_do_handshake(handle)
         if result == 1 { return try finish() }
         switch (SSL_get_error(handle, result), client?.trust) {
-        // Before TLS 1.3 it stops where it would answer the server, by when a stapled response has come too.
+        // Before TLS 1.3 the handshake stops where it would send an answer. A stapled response has arrived by then.
         case (SSL_ERROR_WANT_RETRY_VERIFY, .asked(let chain)), (SSL_ERROR_WANT_WRITE, .asked(let chain)),
             (SSL_ERROR_WANT_X509_LOOKUP, .asked(let chain)):
             return .serverTrust(chain.stapled(with: staple))
@@ -151,26 +151,26 @@ extension TLSConnection {
         }
     }
 
-    /// The answer to `serverTrust` is yes. Holds for as long as the server stays the same, and for what is resumed.
+    /// Answers `serverTrust` with yes. The decision applies as long as the server is the same, and to resumed sessions.
     public func trust(_ trust: ServerTrust) {
         if let client, client.isSilent { client.trust = .given(trust) }
     }
 
-    /// The answer to `serverTrust` is no: the handshake goes on to its end.
+    /// Answers `serverTrust` with no. Call `handshake` again to finish it.
     public func refuseTrust() {
         if let client, client.isSilent { client.trust = .refused }
     }
 
-    /// The answer to `serverIdentity`.
+    /// Answers `serverIdentity`.
     public func setIdentity(_ identity: Identity) { server?.choice = .given(identity) }
 
-    /// There is no answer to `serverIdentity`: the handshake goes on to its end.
+    /// Declines `serverIdentity`. Call `handshake` again to finish it.
     public func refuseIdentity() { server?.choice = .refused }
 
-    /// Tells the server what we think of its certificate.
+    /// Sends the alert about the server's certificate.
     ///
-    /// Since TLS 1.3 OpenSSL does, since it waits for the answer. Before, it has gone past the certificate, and made an
-    /// answer that was held back; no cipher protects yet what the server hears from us.
+    ///  With TLS 1.3 OpenSSL sends it, since it waits for the decision. Before TLS 1.3 OpenSSL has passed the
+    /// certificate, and its next message was held back. No cipher is in use yet for what the server receives.
     private func refuseServer() throws(TLSError) {
         if version == .v13 { return }
         let contents: [UInt8] = [2, TLSAlert.badCertificate.rawValue]
@@ -189,7 +189,7 @@ extension TLSConnection {
             }
         }
         state = .open
-        // A client writes its request at once, and needs them again.
+        // A client writes its request at once and needs the buffers again.
         if server != nil { releaseBuffers() }
         return .done
     }
@@ -198,8 +198,8 @@ extension TLSConnection {
 extension TLSConnection {
     /// Reads into the free room of `buffer`, which must have some, at most `limit` bytes.
     ///
-    /// `endOfStream` is the peer's orderly end. An end of the transport alone is `failed`, with `failure` `truncated`;
-    /// what the peer still wants to hear may be written after both.
+    ///  `endOfStream` is an orderly close by the peer. If only the transport ends, the result is `failed`, with
+    /// `failure` `truncated`. Writing is still possible after both.
     public func read(into buffer: ByteBuffer, limit: Int = .max) -> RecordTransfer {
         var outcome = RecordTransfer.wouldBlock
         _ = buffer.withWritable { room in
@@ -209,8 +209,8 @@ extension TLSConnection {
         return outcome
     }
 
-    /// Writes from the front of `buffer`, and consumes the written bytes. Refused ones must be offered again before
-    /// anything else: its record may be made already.
+    /// Writes from the front of `buffer`, and consumes the written bytes. Refused bytes must be offered again before
+    /// any others: their record may already be made.
     public func write(from buffer: ByteBuffer, limit: Int = .max) -> RecordTransfer {
         var outcome = RecordTransfer.wouldBlock
         let written = buffer.withReadable { held in
@@ -221,8 +221,8 @@ extension TLSConnection {
         return outcome
     }
 
-    /// Sends what is left of the record whose bytes are `owed`. The caller may have dropped those bytes.
-    /// - Returns: how many plain bytes count as written now.
+    /// Sends the rest of the record whose bytes are `owed`. The caller may have dropped those bytes.
+    /// - Returns: the number of plain bytes that now count as written.
     public func writeOwed() -> RecordTransfer {
         guard case .open = state else { return refusal }
         guard port.flush() else { return stoppedSending }
@@ -230,17 +230,17 @@ extension TLSConnection {
         return .moved(owed)
     }
 
-    /// Whether more is read from the transport than the record that is wanted: fewer calls, and a buffer of OpenSSL's that is
-    /// held until all of it was taken. Without it, OpenSSL holds no buffer once a record was read to its end.
+    /// Whether a read may take more from the transport than the next record. That saves calls, but OpenSSL holds a
+    /// buffer until all of it was consumed. If false, OpenSSL holds no buffer once a record was read completely.
     public var readsAhead: Bool {
         get { SSL_get_read_ahead(handle) != 0 }
         set { SSL_set_read_ahead(handle, newValue ? 1 : 0) }
     }
 
-    /// Whether a read would not say `wouldBlock`.
+    /// Whether a read would not return `wouldBlock`.
     ///
-    /// Takes in what has come: a connection at rest on which nothing came but what TLS itself has to say, such as a new
-    /// session ticket, stays not readable.
+    ///  It processes received bytes first. If an idle connection received only messages of TLS itself, such as a new
+    /// session ticket, it is not readable.
     public var isReadable: Bool {
         guard case .open = state else { return failure != nil }
         if hasPending || hasPeerEnded { return true }
@@ -255,13 +255,14 @@ extension TLSConnection {
         return outcome != .wouldBlock
     }
 
-    /// Whether the peer has ended its side, in order or not, and all that it sent before was read. Takes in what has come.
+    /// Whether the peer has closed its side, orderly or not, and everything before was read. It processes received
+    /// bytes first.
     public var isAtEnd: Bool { isReadable && !hasPending && (hasPeerEnded || failure != nil) }
 
-    /// Whether decrypted bytes wait.
+    /// Whether decrypted bytes are ready to be read.
     public var hasPending: Bool { SSL_pending(handle) > 0 }
 
-    /// Says to the peer that nothing more will come from here (close_notify). It may still say what it has to say.
+    /// Sends close_notify: no more bytes follow from this side. The peer may still send.
     public func shutdownWrite() {
         guard case .open = state, SSL_get_shutdown(handle) & SSL_SENT_SHUTDOWN == 0 else { return }
         tls_clear_errors()
@@ -269,14 +270,14 @@ extension TLSConnection {
         _ = port.flush()
     }
 
-    /// Whether OpenSSL has anything to work on: the rest of the last reading, or bytes that the transport may bring.
+    /// Whether OpenSSL has work: the rest of the last read, or bytes that the transport may deliver.
     private var mayRead: Bool { SSL_has_pending(handle) == 1 || hasPeerEnded || port.mayBring }
 
     private var hasPeerEnded: Bool { SSL_get_shutdown(handle) & SSL_RECEIVED_SHUTDOWN != 0 }
 
     // MARK: - Memory
 
-    /// All that is there and fits: a record at a time, for as long as the next one is there too.
+    /// Reads all that is there and fits, one record at a time.
     func read(into room: UnsafeMutableRawBufferPointer) -> RecordTransfer {
         guard case .open = state else { return refusal }
         _ = port.flush()
@@ -297,8 +298,8 @@ extension TLSConnection {
         return .moved(total)
     }
 
-    /// Gives back OpenSSL's empty buffers for records, 33 KiB. It does so itself after plain bytes (`SSL_MODE_RELEASE_BUFFERS`),
-    /// but not after what the two sides say to each other about the connection: a handshake, a new session, new keys.
+    /// Frees OpenSSL's empty record buffers of 33 KiB. OpenSSL does so itself after plain bytes
+    /// (`SSL_MODE_RELEASE_BUFFERS`), but not after messages about the connection: a handshake, a new session, new keys.
     private func releaseBuffers() {
         if SSL_has_pending(handle) == 0 { _ = SSL_free_buffers(handle) }
     }
@@ -325,7 +326,7 @@ extension TLSConnection {
         return .moved(total)
     }
 
-    /// Why OpenSSL moved nothing.
+    /// The reason why OpenSSL moved no bytes.
     private func stopped() -> RecordTransfer {
         switch SSL_get_error(handle, 0) {
         case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wouldBlock
@@ -360,13 +361,14 @@ extension TLSConnection: RecordTransport {
     }
 }
 
-/// Where a handshake stands.
+/// The state of a handshake after a call.
 public enum HandshakeStep {
-    /// It waits for the transport.
+    /// The handshake waits for the transport.
     case wouldBlock
-    /// It waits for `trust` or `refuseTrust`. Nothing was sent since the chain came, and nothing is until then.
+    /// The handshake waits for `trust` or `refuseTrust`. It sends nothing between the chain and the answer.
     case serverTrust(PresentedChain)
-    /// It waits for `setIdentity` or `refuseIdentity`; the name is the client's (RFC 6066 section 3), as it came.
+    /// The handshake waits for `setIdentity` or `refuseIdentity`. The name is the client's (RFC 6066 section 3),
+    /// unchanged.
     case serverIdentity(serverName: String?)
     case done
 }

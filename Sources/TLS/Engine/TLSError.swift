@@ -1,39 +1,40 @@
-/// Why a TLS connection failed, divided by whose doing it was.
+/// The reason why a TLS connection failed, divided by whose fault it is.
 public enum TLSError: Error, Equatable, Sendable {
-    /// The peer broke off, and says why.
+    /// The peer closed the connection with this alert.
     case alert(TLSAlert)
-    /// The peer broke off after it had asked for a client certificate and was given none.
+    /// The peer closed the connection after it had requested a client certificate and got none.
     case identityWanted(TLSAlert)
-    /// The peer's bytes break the protocol, or none of its offers is acceptable; in the library's words.
+    /// The peer broke the protocol, or none of its offers is acceptable; in the library's words.
     case peer(reason: String)
-    /// The peer ended the connection without saying so within TLS: the bytes may be cut off (RFC 8446 section 6.1).
+    /// The peer closed the connection without closing TLS, so the data may be truncated (RFC 8446 section 6.1).
     case truncated
-    /// The server renegotiated as somebody else.
+    /// The server showed another certificate when it renegotiated.
     case serverChanged
-    /// The answer to the server's certificate was no.
+    /// The server's certificate was refused.
     case trustRefused
-    /// There is no certificate that we could show a client who asked for this name.
+    /// There is no certificate for a client that asked for this name.
     case noIdentity(serverName: String?)
-    /// The client's certificate was judged and refused.
+    /// The client's certificate was refused.
     case clientRefused
-    /// The certificate and key that we were to show cannot be used on this connection.
+    /// Our certificate and key cannot be used on this connection.
     case unusableIdentity(reason: String)
-    /// The bytes underneath stopped; an `errno`.
+    /// The transport failed with this `errno`.
     case transport(errno: Int32)
-    /// The library could not do its work here; in its words.
+    /// The library failed locally; in its words.
     case local(reason: String)
 }
 
 extension TLSError {
     public enum Fault: Sendable {
-        /// The other side, or the way to it.
+        /// The peer's fault, or the network's.
         case peer
         /// A decision about trust or identity.
         case decision
         case us
     }
 
-    /// The reason of a `peer` that speaks no version as high as the lowest that is spoken here, as the library words it.
+    /// The `reason` of `peer`, in the library's words, if the peer's versions are all lower than the lowest allowed
+    /// one.
     public static let tooOldVersion = "unsupported protocol"
 
     public var fault: Fault {
@@ -64,7 +65,7 @@ extension TLSError: CustomStringConvertible {
     }
 }
 
-/// Why a side broke off (RFC 8446 section 6.2, RFC 5246 section 7.2.2).
+/// The alert with which a side closed the connection (RFC 8446 section 6.2, RFC 5246 section 7.2.2).
 public struct TLSAlert: RawRepresentable, Sendable, Hashable {
     public let rawValue: UInt8
 
@@ -83,7 +84,7 @@ public struct TLSAlert: RawRepresentable, Sendable, Hashable {
     public static let certificateRequired = TLSAlert(rawValue: 116)
     public static let noApplicationProtocol = TLSAlert(rawValue: 120)
 
-    /// Whether it is a verdict on the certificate that the peer was shown.
+    /// Whether the alert refuses the certificate that the peer was shown.
     public var refusesCertificate: Bool {
         [
             .badCertificate, .unsupportedCertificate, .certificateRevoked, .certificateExpired, .certificateUnknown,
@@ -91,14 +92,14 @@ public struct TLSAlert: RawRepresentable, Sendable, Hashable {
         ].contains(self)
     }
 
-    /// Whether a server may say this when it wanted a client certificate and got none.
+    /// Whether a server may send this alert when it requested a client certificate and got none.
     var mayMeanMissingIdentity: Bool {
         [.handshakeFailure, .badCertificate, .certificateUnknown, .accessDenied, .certificateRequired].contains(self)
     }
 }
 
 extension TLSAlert: CustomStringConvertible {
-    /// The alert's name in words.
+    /// The alert's name.
     public var description: String { Self.names[rawValue] ?? "alert \(rawValue)" }
 
     private static let names: [UInt8: String] = [

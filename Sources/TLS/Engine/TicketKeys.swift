@@ -2,13 +2,13 @@ import Bytes
 import COpenSSL
 import Crypto
 
-/// The keys of a server's tickets. A thief of one can read the sessions its tickets resume, so none is kept for long:
-/// a key seals for as long as a ticket is good, and opens for as long again (RFC 5077 section 5.5 has keys changed
-/// regularly).
+/// The keys of a server's tickets. With a stolen key the sessions that its tickets resume can be decrypted, so each key
+/// is kept for a short time. A key seals for as long as a ticket is valid, and opens for as long again (RFC 5077
+/// section 5.5 asks for regular changes).
 ///
-/// Times are seconds since 1970. Nothing happens between handshakes: a key goes when the next one asks.
+/// Times are seconds since 1970. There is no timer: the next handshake removes an expired key.
 struct TicketKeys: Sendable {
-    /// How long a ticket is good.
+    /// The lifetime of a ticket.
     let lifetime: Int
     private var current: TicketKey
     private var previous: TicketKey?
@@ -26,7 +26,7 @@ struct TicketKeys: Sendable {
         return current
     }
 
-    /// The key of a ticket that came back, and whether a new one should replace it.
+    /// The key of a ticket that a client presents, and whether a new ticket should replace it.
     mutating func key(named name: Span<UInt8>, at now: Int) throws(CryptoError) -> (key: TicketKey, isOld: Bool)? {
         try turn(at: now)
         if current.name.span.equals(name) { return (current, false) }
@@ -34,7 +34,7 @@ struct TicketKeys: Sendable {
         return nil
     }
 
-    /// Also when the clock was set back, since nobody knows how long the key has been there.
+    /// Rotates an expired key. Also rotates it when the clock was set back, since the key's age is unknown then.
     private mutating func turn(at now: Int) throws(CryptoError) {
         guard now < began || now - began >= lifetime else { return }
         let fresh = try TicketKey()
@@ -44,11 +44,11 @@ struct TicketKeys: Sendable {
     }
 }
 
-/// The key that seals tickets (RFC 5077 section 4): AES-256 in CBC, then HMAC-SHA-256.
+/// A key that seals tickets (RFC 5077 section 4): AES-256 in CBC, then HMAC-SHA-256.
 struct TicketKey: Sendable {
-    /// Stands in front of each ticket.
+    /// The name at the beginning of each ticket.
     let name: [UInt8]
-    /// The cipher's key, then the MAC's.
+    /// The secret: the cipher's key, then the MAC's.
     private let secret: Secret
 
     static let nameLength = 16
@@ -59,7 +59,7 @@ struct TicketKey: Sendable {
         secret = Secret(wiping: &bytes)
     }
 
-    /// Makes the contexts ready to seal or to open a ticket.
+    /// Prepares the contexts to seal or open a ticket.
     func apply(
         to cipher: OpaquePointer, _ mac: OpaquePointer, _ vector: UnsafePointer<UInt8>, sealing isSealing: Bool
     ) -> Bool {

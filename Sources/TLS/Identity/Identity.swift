@@ -1,24 +1,24 @@
 import COpenSSL
 import Crypto
 
-/// Our identity to a peer: a certificate, those that lead from it towards a root, and the private key.
+/// Our identity towards a peer: a certificate, its intermediates, and the private key.
 public final class Identity: Sendable {
     public let leaf: Certificate
-    /// The certificates that are sent after the leaf: its issuer first, without the root.
+    /// The certificates sent after the leaf: its issuer first, without the root.
     public let intermediates: [Certificate]
     public let key: PrivateKey
-    /// Half of a SHA-256 over all certificates: another chain has another one. The key needs no part in it, since a
-    /// certificate has only one.
+    /// Half of a SHA-256 over all certificates, different for each chain. The key is not included, since a certificate
+    /// belongs to one key only.
     public let fingerprint: UInt128
 
-    /// - Parameter certificates: in any order; the leaf is the first one that the key belongs to.
+    /// - Parameter certificates: in any order; the leaf is the first that belongs to the key.
     public convenience init(_ certificates: [Certificate], key: PrivateKey) throws(IdentityError) {
         guard !certificates.isEmpty else { throw .noCertificate }
         guard let leaf = certificates.first(where: { $0.belongs(to: key) }) else { throw .keyMismatch }
         self.init(leaf: leaf, intermediates: CertificateOrder.issuers(of: leaf, among: certificates), key: key)
     }
 
-    /// Parts that are known to belong together.
+    /// Takes parts that are known to belong together.
     init(leaf: Certificate, intermediates: [Certificate], key: PrivateKey) {
         self.leaf = leaf
         self.intermediates = intermediates
@@ -28,12 +28,12 @@ public final class Identity: Sendable {
         fingerprint = digest.finish().prefix128
     }
 
-    /// Reads what a rule file or a command line names.
+    /// Reads the certificate and key that a rule file or a command line names.
     ///
     /// - Parameters:
-    ///   - certificate: PEM with the certificate and those above it, or PKCS#12, told apart by their first byte.
-    ///   - key: where the key is; nil when it is in the same place.
-    ///   - passphrase: of the key, of the PKCS#12 file or, as PIN, of the token.
+    ///   - certificate: PEM with the certificate and those above it, or PKCS#12, distinguished by the first byte.
+    ///   - key: the source of the key; nil: the same as the certificate's.
+    ///   - passphrase: the passphrase of the key or of the PKCS#12 file, or the PIN of the token.
     public convenience init(
         certificate: IdentityMaterial, key: IdentityMaterial? = nil, passphrase: Secret? = nil
     ) throws(IdentityError) {
@@ -55,11 +55,10 @@ extension Certificate {
     }
 }
 
-/// Brings certificates that came in any order into the one that TLS wants: each certifies the one before it (RFC 8446
-/// section 4.4.2).
+/// Sorts certificates into the order that TLS requires: each certifies the one before it (RFC 8446 section 4.4.2).
 private enum CertificateOrder {
-    /// The leaf's issuer, that one's issuer and so on, without the root, which the peer has or does not believe. What
-    /// is not on that path follows it: it may be what leads to another root.
+    /// The leaf's issuer, then its issuer and so on, without the root, which the peer either has or does not trust.
+    /// Certificates off that path follow it: they may lead to another root.
     static func issuers(of leaf: Certificate, among certificates: [Certificate]) -> [Certificate] {
         var rest = certificates.filter { $0.der != leaf.der && !$0.isItsOwnIssuer }
         var path: [Certificate] = []
@@ -82,27 +81,27 @@ extension Certificate {
     }
 }
 
-/// Why a certificate and a key are no identity. Each is a sentence that reads well after the name of the credential
-/// and the file; none shows anything of the key.
+/// The reason why a certificate and a key cannot be used. Each is a sentence that reads well after the names of the
+/// credential and the file. None shows any part of the key.
 public enum IdentityError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The certificate's file is neither PEM nor PKCS#12, or is damaged.
     case noCertificate
-    /// The certificate with this number, from 1.
+    /// The certificate with this number, from 1, is damaged.
     case damagedCertificate(Int)
     case noKey
-    /// The file has what looks like a key, and OpenSSL cannot read it.
+    /// The file contains a key that OpenSSL cannot read.
     case unreadableKey
     case keyMismatch
     case passphraseMissing
     case wrongPassphrase
-    /// An algorithm that only OpenSSL's legacy provider has, and it is not installed.
+    /// The file uses an algorithm of OpenSSL's legacy provider, which is not installed.
     case legacyProviderMissing
     case tooLarge(limit: Int)
     case noTokenProvider
     case unreadableToken
-    /// The token was opened, and has nothing of the URI's name.
+    /// The token was opened, and has no object with the URI's name.
     case noSuchObject
-    /// Nothing that a peer or a file did.
+    /// Out of memory. Neither the peer's fault nor the file's.
     case outOfMemory
 
     public var description: String {

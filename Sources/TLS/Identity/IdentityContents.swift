@@ -2,7 +2,7 @@ import Bytes
 import COpenSSL
 import Crypto
 
-/// The content of one place: certificates, a key, or both.
+/// The content of one source: certificates, a key, or both.
 struct IdentityContents {
     var certificates: [Certificate] = []
     var key: PrivateKey?
@@ -12,7 +12,7 @@ struct IdentityContents {
         self.key = key
     }
 
-    /// - Parameter wantsKey: whether a key is looked for. Where it is not, one that is there is not opened.
+    /// - Parameter wantsKey: whether to read a key. If false, a key in the source is not opened.
     init(_ source: IdentityMaterial, passphrase: Secret?, wantsKey: Bool) throws(IdentityError) {
         switch source {
         case .token(let uri): self = try TokenObjects.read(uri, pin: passphrase)
@@ -41,13 +41,13 @@ struct IdentityContents {
         return try PKCS12File.read(bytes, passphrase: passphrase)
     }
 
-    /// The bytes of base64 in one line or in several, as Azure and Kubernetes deliver PKCS#12; nil for another text, and
-    /// for base64 of something else.
+    /// The bytes of base64 in one line or several, as Azure and Kubernetes deliver PKCS#12. Nil for any other text, and
+    /// for base64 of other content.
     private static func decoded(_ text: Span<UInt8>) -> [UInt8]? {
-        // `M` begins every encoding of 0x30.
+        // Every encoding of 0x30 begins with `M`.
         guard text.count > 0, text[0] == UInt8(ascii: "M") else { return nil }
         var line: [UInt8] = []
-        // Grown in place, it would leave pieces of itself behind.
+        // Reserved at once, since growing would leave copies of the secret in memory.
         line.reserveCapacity(text.count)
         for offset in 0..<text.count where text[offset] > .space { line.append(text[offset]) }
         let digits = Secret(wiping: &line)
@@ -67,19 +67,19 @@ struct IdentityContents {
         }
     }
 
-    /// More than a peer would take.
+    /// The limit of certificates. Peers accept fewer.
     private static let certificateLimit = 100
     /// The first byte of DER.
     private static let sequence: UInt8 = 0x30
 }
 
-/// Where a certificate or a private key comes from.
+/// The source of a certificate or a private key.
 public enum IdentityMaterial: Sendable {
-    /// A file's content: PEM, PKCS#12, or one of the two's binary content in base64.
+    /// The content of a file: PEM, PKCS#12, or one of their binary forms in base64.
     case content(Secret)
     /// An object in a token, as a URI of RFC 7512.
     case token(uri: String)
 
-    /// More than any chain, less than what a mistaken path could bring.
+    /// The limit in bytes: more than any chain needs, less than a mistaken path could deliver.
     public static let limit = 1024 * 1024
 }

@@ -1,9 +1,9 @@
 import COpenSSL
 
-/// OpenSSL together with its legacy provider (RC2, RC4, single DES, PBE with MD5), for files that somebody encrypted
-/// long ago. A library context of its own, so that nothing else in the process can use those algorithms.
+/// OpenSSL together with its legacy provider (RC2, RC4, single DES, PBE with MD5), for files that were encrypted long
+/// ago. It is a library context of its own, so that the rest of the process cannot use those algorithms.
 enum LegacyLibrary {
-    /// Lends an `OSSL_LIB_CTX`. Nothing that is made in it may leave `body`.
+    /// Lends an `OSSL_LIB_CTX`. No object made in it may leave `body`.
     static func lend<Result>(to body: (OpaquePointer) throws(IdentityError) -> Result) throws(IdentityError) -> Result {
         guard let library = OSSL_LIB_CTX_new() else { throw .outOfMemory }
         defer { OSSL_LIB_CTX_free(library) }
@@ -14,7 +14,7 @@ enum LegacyLibrary {
         return try body(library)
     }
 
-    /// Whether what just failed failed for want of an algorithm. Empties this thread's error queue.
+    /// Whether the latest failure was caused by a missing algorithm. Empties this thread's error queue.
     static func isWanted() -> Bool {
         var isWanted = false
         while case let code = ERR_get_error(), code != 0 {
@@ -24,9 +24,9 @@ enum LegacyLibrary {
     }
 }
 
-/// Bytes that OpenSSL reads from memory.
+/// Bytes in memory that OpenSSL reads.
 enum MemoryInput {
-    /// Lends the bytes as a `BIO`. Gives nil, as OpenSSL's readers do, when there is no memory for one.
+    /// Lends the bytes as a `BIO`. Returns nil, as OpenSSL's readers do, if there is no memory for it.
     static func lend<Result>(_ bytes: Span<UInt8>, to body: (OpaquePointer) -> Result?) -> Result? {
         bytes.withUnsafeBufferPointer { bytes in
             guard let count = Int32(exactly: bytes.count), let input = BIO_new_mem_buf(bytes.baseAddress, count)

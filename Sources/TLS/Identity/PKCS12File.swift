@@ -1,9 +1,9 @@
 import COpenSSL
 import Crypto
 
-/// Reads PKCS#12 (RFC 7292): a certificate, its key and those above it in one encrypted file.
+/// Reads PKCS#12 (RFC 7292): a certificate, its key and the certificates above it in one encrypted file.
 enum PKCS12File {
-    /// - Parameter passphrase: nil is tried as an absent and as an empty one.
+    /// - Parameter passphrase: nil is tried as no passphrase and as an empty one.
     static func read(_ bytes: Span<UInt8>, passphrase: Secret?) throws(IdentityError) -> IdentityContents {
         switch read(bytes, passphrase, in: nil) {
         case .read(let contents): return contents
@@ -36,7 +36,7 @@ enum PKCS12File {
         var (key, leaf, others): (OpaquePointer?, OpaquePointer?, OpaquePointer?)
         let hasMAC = PKCS12_mac_present(file) == 1
         let isRead = withCString(of: passphrase) { passphrase in
-            // OpenSSL parses no file without a MAC (`-nomac`), so it gets one.
+            // OpenSSL refuses a file without a MAC (`-nomac`), so one is added.
             if !hasMAC, PKCS12_set_mac(file, passphrase, -1, nil, 0, 0, nil) != 1 { return Int32(0) }
             return PKCS12_parse(file, passphrase, &key, &leaf, &others)
         }
@@ -61,11 +61,11 @@ enum PKCS12File {
             ERR_clear_error()
             return .locked
         }
-        // Without a MAC a wrong passphrase shows by what it does not decrypt.
+        // Without a MAC, a wrong passphrase shows only as content that cannot be decrypted.
         return LegacyLibrary.isWanted() ? .unknownAlgorithm : hasMAC ? .malformed : .locked
     }
 
-    /// Lends the passphrase as C wants it, and zeroes the copy.
+    /// Lends the passphrase as a C string, and zeroes the copy.
     private static func withCString<Result>(
         of passphrase: Secret?, _ body: (UnsafePointer<CChar>?) -> Result
     ) -> Result {

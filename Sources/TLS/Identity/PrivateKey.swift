@@ -2,11 +2,11 @@ import Bytes
 import COpenSSL
 import Crypto
 
-/// A private key that OpenSSL holds, in memory or in a token. OpenSSL zeroes it when the last reference goes.
+/// A private key in OpenSSL, in memory or in a token. OpenSSL zeroes it with the last reference.
 public final class PrivateKey: Sendable {
     private let object: LibraryObject
 
-    /// Takes an `EVP_PKEY` over.
+    /// Takes ownership of an `EVP_PKEY`.
     init(takingOwnership key: OpaquePointer) {
         object = LibraryObject(takingOwnership: key, free: { EVP_PKEY_free($0) })
     }
@@ -14,7 +14,7 @@ public final class PrivateKey: Sendable {
     /// The `EVP_PKEY`, for this target only: valid as long as this object.
     var handle: OpaquePointer { object.pointer }
 
-    /// A new key for ECDSA with P-256, which takes some 20 microseconds.
+    /// Generates a key for ECDSA with P-256, in some 20 microseconds.
     public static func generate() throws(IdentityError) -> PrivateKey {
         ERR_clear_error()
         guard let key = attache_generate_p256() else { throw .outOfMemory }
@@ -23,8 +23,8 @@ public final class PrivateKey: Sendable {
 
     /// The first private key in PEM: PKCS#8, encrypted or not, or the older forms of RSA and EC keys.
     ///
-    /// A passphrase that is not needed is not looked at. The legacy provider, where it is needed, is asked only here:
-    /// the key that comes out is one of the default library.
+    /// A passphrase that is not needed is ignored. The legacy provider is used only here: the resulting key belongs to
+    /// the default library.
     public convenience init(pem: Span<UInt8>, passphrase: Secret? = nil) throws(IdentityError) {
         guard Self.isPresent(in: pem) else { throw .noKey }
         var prompt = PassphrasePrompt(passphrase)
@@ -42,14 +42,14 @@ public final class PrivateKey: Sendable {
         try self.init(unencrypted: pem)
     }
 
-    /// The text of `pem()`, perhaps in another library context.
+    /// Reads the text of `pem()`, perhaps in another library context.
     convenience init(unencrypted pem: Secret) throws(IdentityError) {
         var prompt = PassphrasePrompt(nil)
         guard let key = pem.withBytes({ Self.read($0, &prompt, in: nil) }) else { throw .unreadableKey }
         self.init(takingOwnership: key)
     }
 
-    /// The key as unencrypted PKCS#8 in PEM, for its owner's eyes only.
+    /// The key as unencrypted PKCS#8 in PEM, for its owner only.
     public func pem() throws(IdentityError) -> Secret {
         guard let sink = BIO_new(BIO_s_secmem()) else { throw .outOfMemory }
         defer {
@@ -61,8 +61,8 @@ public final class PrivateKey: Sendable {
         return Secret(wiping: &bytes)
     }
 
-    /// The leftmost 160 bits of the SHA-256 of the public key's encoding (RFC 7093 section 2, method 4), to find an
-    /// issuer by.
+    /// The leftmost 160 bits of the SHA-256 of the public key's encoding (RFC 7093 section 2, method 4), as a key
+    /// identifier.
     func identifier() throws(IdentityError) -> [UInt8] {
         var encoding: UnsafeMutablePointer<UInt8>?
         ERR_clear_error()
@@ -73,7 +73,7 @@ public final class PrivateKey: Sendable {
         return Array(digest.array.prefix(20))
     }
 
-    /// Whether PEM has anything that says it is a private key.
+    /// Whether the PEM text contains the label of a private key.
     static func isPresent(in pem: Span<UInt8>) -> Bool {
         let words: StaticString = "PRIVATE KEY-----"
         let length = words.utf8CodeUnitCount
@@ -97,9 +97,9 @@ public final class PrivateKey: Sendable {
     }
 }
 
-/// Signatures as JSON Web Signatures have them (RFC 7518 section 3).
+/// Signatures in the form of JSON Web Signatures (RFC 7518 section 3).
 extension PrivateKey {
-    /// The name of the signature that this key makes; nil for a key that RFC 7518 has no use for.
+    /// The algorithm of signatures with this key; nil for a key that RFC 7518 does not cover.
     public var assertionAlgorithm: String? {
         switch (EVP_PKEY_get_base_id(handle), EVP_PKEY_get_bits(handle)) {
         case (EVP_PKEY_RSA, 2048...): "RS256"
@@ -109,7 +109,7 @@ extension PrivateKey {
         }
     }
 
-    /// A signature by `assertionAlgorithm`; nil when the key, or the token it lives in, cannot make one.
+    /// A signature by `assertionAlgorithm`; nil if the key, or its token, cannot make one.
     public func assertionSignature(of bytes: [UInt8]) -> [UInt8]? {
         guard let algorithm = assertionAlgorithm, let context = EVP_MD_CTX_new() else { return nil }
         defer {
@@ -128,7 +128,7 @@ extension PrivateKey {
         return algorithm == "RS256" ? signature : Self.fixed(signature, width: algorithm == "ES256" ? 32 : 48)
     }
 
-    /// The two numbers of an ECDSA signature side by side (section 3.4), out of their ASN.1.
+    /// The two numbers of an ECDSA signature side by side (section 3.4), read from ASN.1.
     private static func fixed(_ signature: [UInt8], width: Int) -> [UInt8]? {
         let numbers = signature.withUnsafeBufferPointer { bytes in
             var start = bytes.baseAddress
@@ -144,7 +144,7 @@ extension PrivateKey {
         return isWritten ? fixed : nil
     }
 
-    /// Half of a SHA-256 over the public key: another key has another one.
+    /// Half of a SHA-256 over the public key, different for each key.
     public func publicFingerprint() throws(IdentityError) -> UInt128 {
         try identifier().prefix(16).reduce(0) { $0 << 8 | UInt128($1) }
     }

@@ -1,23 +1,23 @@
 import COpenSSL
 import Crypto
 
-/// Reads what a URI names through OpenSSL's stores: the objects of a token, through the provider `pkcs11`.
+/// Reads the objects of a token that a URI names, through OpenSSL's stores and the provider `pkcs11`.
 ///
-/// A key stays in its token: each handshake that uses it calls the token's library, which blocks.
+/// A key stays in its token. Each handshake with it calls the token's library, which blocks.
 enum TokenObjects {
     static func read(_ uri: String, pin: Secret?) throws(IdentityError) -> IdentityContents {
         guard provider != nil else { throw .noTokenProvider }
         return try read(storeURI: uri, pin: pin)
     }
 
-    /// Loaded once, and for as long as the process: keys that came out of it need it.
+    /// The provider. It is loaded once and never unloaded, since keys from it need it.
     private static let provider: UInt? = {
         ERR_clear_error()
         defer { ERR_clear_error() }
         return OSSL_PROVIDER_try_load(nil, "pkcs11", 1).map { UInt(bitPattern: $0) }
     }()
 
-    /// - Parameter storeURI: of any scheme that a provider has.
+    /// - Parameter storeURI: a URI of any scheme that a provider supports.
     static func read(storeURI: String, pin: Secret?) throws(IdentityError) -> IdentityContents {
         var prompt = PassphrasePrompt(pin)
         ERR_clear_error()
@@ -27,13 +27,13 @@ enum TokenObjects {
         let contents = withUnsafeMutablePointer(to: &prompt) { prompt in objects(at: storeURI, method, prompt) }
         guard let contents else { throw prompt.failure(otherwise: .unreadableToken) }
         guard contents.key != nil || !contents.certificates.isEmpty else {
-            // A PIN that was taken, and a search without a result, leave no error.
+            // If the PIN was accepted and the search found nothing, there is no error.
             throw ERR_peek_last_error() == 0 ? .noSuchObject : prompt.failure(otherwise: .unreadableToken)
         }
         return contents
     }
 
-    /// Nil when the store cannot be opened.
+    /// Reads the objects; nil if the store cannot be opened.
     private static func objects(
         at uri: String, _ method: OpaquePointer, _ prompt: UnsafeMutablePointer<PassphrasePrompt>
     ) -> IdentityContents? {
@@ -52,26 +52,25 @@ enum TokenObjects {
         return contents
     }
 
-    /// A URI that names a whole token brings all that is in it.
+    /// The limit of objects. A URI can name a whole token.
     private static let objectLimit = 64
 }
 
-/// Answers OpenSSL when it asks for a passphrase, and remembers that it asked. Without it OpenSSL would ask whoever
-/// sits at the terminal.
+/// Answers OpenSSL's question for a passphrase, and remembers that it asked. Without it OpenSSL would ask on the
+/// terminal.
 struct PassphrasePrompt {
     private let passphrase: Secret?
     private(set) var wasAsked = false
 
     init(_ passphrase: Secret?) { self.passphrase = passphrase }
 
-    /// The meaning of a failure, once OpenSSL gave up: `other` where no passphrase played a part.
+    /// The error to report after OpenSSL failed: `other` if it asked for no passphrase.
     func failure(otherwise other: IdentityError) -> IdentityError {
         guard wasAsked else { return other }
         return passphrase == nil ? .passphraseMissing : .wrongPassphrase
     }
 
-    /// For `pem_password_cb`: the context is a pointer to a prompt. Returns the length, or -1 where there is nothing
-    /// to say.
+    /// The `pem_password_cb`. Its context is a pointer to a prompt. Returns the length, or -1 without a passphrase.
     static let callback: Callback = { buffer, size, _, context in
         guard let buffer, let prompt = context?.assumingMemoryBound(to: PassphrasePrompt.self) else { return -1 }
         prompt.pointee.wasAsked = true

@@ -1,13 +1,13 @@
 import COpenSSL
 
-/// Anchors that wait as bytes until a chain asks for their subject. To decode the 140 of a usual system takes 20 ms and
-/// a megabyte, and few are ever needed.
+/// Roots in encoded form, decoded when a chain asks for their subject. To decode the 140 roots of a usual system takes
+/// 20 ms and a megabyte, and few are ever needed.
 final class AnchorIndex: Sendable {
-    /// In DER, by the hash of the subject; the settings of PEM's "trusted" certificates may follow.
+    /// The roots in DER, by the hash of the subject. The settings of PEM's "trusted" certificates may follow the DER.
     private let anchors: [UInt: [[UInt8]]]
     let count: Int
 
-    /// Passes over what is no certificate, and what is there twice.
+    /// Skips entries that are not certificates, and duplicates.
     init(_ certificates: [[UInt8]]) {
         var anchors: [UInt: [[UInt8]]] = [:]
         var count = 0
@@ -28,7 +28,7 @@ final class AnchorIndex: Sendable {
         return candidates.contains { $0.starts(with: der) }
     }
 
-    /// Every anchor that may bear this subject, decoded.
+    /// All roots that may have this subject, decoded.
     func certificates(named subject: OpaquePointer?) -> [Certificate] {
         (anchors[X509_NAME_hash_ex(subject, nil, nil, nil)] ?? []).compactMap { anchor in
             let decoded = anchor.withUnsafeBufferPointer { bytes in
@@ -40,7 +40,8 @@ final class AnchorIndex: Sendable {
         }
     }
 
-    /// RFC 5280 section 4.1: version, serial number, signature, issuer and validity come before the subject.
+    /// The hash of the subject. Version, serial number, signature, issuer and validity precede the subject (RFC 5280
+    /// section 4.1).
     private static func hash(ofSubjectIn certificate: [UInt8]) -> UInt? {
         var outer = DERElements(certificate[...])
         guard var parts = outer.next().map({ DERElements($0.content) }), let signed = parts.next() else { return nil }
@@ -53,16 +54,16 @@ final class AnchorIndex: Sendable {
     }
 }
 
-/// How a store of OpenSSL asks an `AnchorIndex` for what it does not hold yet.
+/// The lookup by which a store of OpenSSL asks an `AnchorIndex` for roots that it does not hold yet.
 enum AnchorLookup {
-    /// The index must live as long as the store.
+    /// Adds the index to the store. It must live as long as the store.
     static func add(_ index: AnchorIndex, to store: OpaquePointer) -> Bool {
         guard let method, let lookup = X509_STORE_add_lookup(store, method.pointer) else { return false }
         return X509_LOOKUP_set_method_data(lookup, Unmanaged.passUnretained(index).toOpaque()) == 1
     }
 
-    /// The store's own object, which another thread may have put there first. The store keeps what it holds, so the
-    /// reference that `result` takes is given back at once: a caller of the method never does.
+    /// Lends the store's own object, which another thread may have added first. The store keeps its objects, so the
+    /// reference that `result` takes is released at once: no caller of the method releases it.
     private static func lend(_ subject: OpaquePointer?, of store: OpaquePointer?, to result: OpaquePointer?) -> Bool {
         X509_STORE_lock(store)
         defer { X509_STORE_unlock(store) }
@@ -86,12 +87,11 @@ enum AnchorLookup {
     }()
 }
 
-/// The elements of a DER value one after the other, without a copy: as much as it takes to find a field before anybody
-/// decodes it.
+/// Iterates over the elements of a DER value without a copy, just enough to find a field before the value is decoded.
 struct DERElements {
     struct Element {
         let tag: UInt8
-        /// With tag and length.
+        /// The element with its tag and length.
         let whole: ArraySlice<UInt8>
         let content: ArraySlice<UInt8>
     }
@@ -100,7 +100,7 @@ struct DERElements {
 
     init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
-    /// Nil at the end, and where no element with a short tag and a definite length begins.
+    /// Returns nil at the end, and if no element with a short tag and a definite length follows.
     mutating func next() -> Element? {
         guard rest.count >= 2, let tag = rest.first, tag & 0x1F != 0x1F else { return nil }
         var start = rest.startIndex + 2

@@ -1,8 +1,8 @@
 import COpenSSL
 
 extension Certificate {
-    /// Whether the TLS feature extension (RFC 7633) demands a stapled OCSP response: the feature `status_request`, or
-    /// its second version. One that cannot be read demands it.
+    /// Whether the TLS feature extension (RFC 7633) requires a stapled OCSP response: the feature `status_request`, or
+    /// its second version. True if the extension cannot be read.
     var demandsStaple: Bool {
         guard X509_get_ext_by_NID(handle, NID_tlsfeature, -1) >= 0 else { return false }
         guard let decoded = X509_get_ext_d2i(handle, NID_tlsfeature, nil, nil) else {
@@ -16,7 +16,7 @@ extension Certificate {
         }
     }
 
-    /// The numbers of its critical extensions that OpenSSL does not know.
+    /// The numbers of the critical extensions that OpenSSL does not know.
     var unknownCriticalExtensions: [String] {
         (0..<max(0, X509_get_ext_count(handle))).compactMap { index in
             guard let found = X509_get_ext(handle, index), X509_EXTENSION_get_critical(found) != 0,
@@ -26,22 +26,22 @@ extension Certificate {
         }
     }
 
-    /// Whether one of the extensions that OpenSSL reads is damaged or there twice: then it issues nothing, is issued by
-    /// nobody and is of no use to it.
+    /// Whether one of the extensions that OpenSSL reads is damaged or a duplicate. OpenSSL then accepts the certificate
+    /// neither as issuer nor as subject.
     var hasUnreadableExtension: Bool { X509_get_extension_flags(handle) & UInt32(EXFLAG_INVALID) != 0 }
 
-    /// Whether its names, identifiers and algorithms say that it signed itself.
+    /// Whether the names, identifiers and algorithms suggest a self-signed certificate.
     var seemsSelfSigned: Bool { X509_get_extension_flags(handle) & UInt32(EXFLAG_SS) != 0 }
 
-    /// Whether it bears the name of another's issuer.
+    /// Whether the certificate's subject is the issuer name of the other one.
     func isNamed(asIssuerOf other: Certificate) -> Bool {
         X509_NAME_cmp(X509_get_subject_name(handle), X509_get_issuer_name(other.handle)) == 0
     }
 
-    /// Whether its own key fits its signature.
+    /// Whether the certificate's own key verifies its signature.
     var isSelfSigned: Bool { X509_self_signed(handle, 1) == 1 }
 
-    /// Whether the key usage extension, if there is one, allows what the handshake does with the key.
+    /// Whether the key usage extension, if there is one, allows the use of the key in the handshake.
     func allows(_ exchange: PresentedChain.KeyExchange) -> Bool {
         guard !hasUnreadableExtension else { return true }
         let usage = X509_get_key_usage(handle)
@@ -66,13 +66,13 @@ extension Certificate {
         return "\(kind) of \(EVP_PKEY_get_bits(key)) bits\(exponent)"
     }
 
-    /// Whether the exponent of its RSA key is above 2³², which makes a signature cost up to 200 times as much to verify. In
-    /// practice it is 65537.
+    /// Whether the exponent of the RSA key is above 2³². That makes verifying a signature up to 200 times as costly.
+    /// The usual exponent is 65537.
     var hasLongExponent: Bool {
         X509_get0_pubkey(handle).map { attache_exponent_bits($0) > 32 } ?? false
     }
 
-    /// Bits of its key; 0 for one that cannot be read.
+    /// The size of the key in bits; 0 if it cannot be read.
     var keySize: Int { X509_get0_pubkey(handle).map { Int(EVP_PKEY_get_bits($0)) } ?? 0 }
 
     public var signatureAlgorithm: String { SignatureStrength.algorithm(of: self) }

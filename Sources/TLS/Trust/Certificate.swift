@@ -2,11 +2,11 @@ import COpenSSL
 import Crypto
 import Model
 
-/// One X.509 certificate (RFC 5280): its statements, believed or not. They are read when asked for.
+/// An X.509 certificate (RFC 5280), trusted or not. Its fields are decoded on use.
 public final class Certificate: Sendable {
     private let object: LibraryObject
 
-    /// One certificate in DER with nothing after it, at most 64 KiB.
+    /// Reads one certificate in DER with nothing after it, at most 64 KiB.
     public init(der: Span<UInt8>) throws(CertificateError) {
         guard der.count <= Self.limit else { throw .tooLarge }
         let certificate = der.withUnsafeBufferPointer { bytes -> OpaquePointer? in
@@ -25,12 +25,12 @@ public final class Certificate: Sendable {
         try self.init(der: der.span)
     }
 
-    /// Takes an `X509` over.
+    /// Takes ownership of an `X509`.
     init(takingOwnership certificate: OpaquePointer) {
         object = LibraryObject(takingOwnership: certificate, free: { X509_free($0) })
     }
 
-    /// Holds on to an `X509` that belongs to another object.
+    /// Retains an `X509` that belongs to another object.
     init(borrowing certificate: OpaquePointer) {
         X509_up_ref(certificate)
         object = LibraryObject(takingOwnership: certificate, free: { X509_free($0) })
@@ -42,7 +42,7 @@ public final class Certificate: Sendable {
     public var subject: DistinguishedName? { DistinguishedName(copying: X509_get_subject_name(handle)) }
     public var issuer: DistinguishedName? { DistinguishedName(copying: X509_get_issuer_name(handle)) }
 
-    /// Whether it could have signed itself.
+    /// Whether the certificate could be self-signed.
     var isSelfIssued: Bool { X509_check_issued(handle, handle) == X509_V_OK }
 
     /// The first second of the validity, since 1970; `Int.max` when the field cannot be read.
@@ -56,7 +56,7 @@ public final class Certificate: Sendable {
         return [UInt8](UnsafeBufferPointer(start: ASN1_STRING_get0_data(number), count: count))
     }
 
-    /// Empty without the extension, and when it cannot be read.
+    /// The alternative names; empty without the extension, and if it cannot be read.
     public var subjectAlternativeNames: [SubjectAlternativeName] {
         guard let names = X509_get_ext_d2i(handle, NID_subject_alt_name, nil, nil) else {
             ERR_clear_error()
@@ -89,14 +89,14 @@ public final class Certificate: Sendable {
 }
 
 extension Certificate: Equatable {
-    /// Whether the two are the same bytes.
+    /// Whether both have equal bytes.
     public static func == (left: Certificate, right: Certificate) -> Bool {
         left.handle == right.handle || X509_cmp(left.handle, right.handle) == 0
     }
 }
 
 extension Certificate: CustomStringConvertible {
-    /// Its holder, in few words: the subject, or the first alternative name of one without a subject.
+    /// A short name of the holder: the subject, or the first alternative name if the subject is empty.
     public var description: String {
         let subject = DistinguishedName.text(of: X509_get_subject_name(handle))
         if !subject.isEmpty { return VisibleText.shortened(subject) }
@@ -105,8 +105,8 @@ extension Certificate: CustomStringConvertible {
 }
 
 extension Certificate {
-    /// Every certificate in PEM text, in its order; text between the blocks and blocks of other kinds are passed over.
-    /// Throws `.none` when there is no certificate, and `.malformedBlock` for one that is damaged.
+    /// Reads all certificates in PEM text, in order. Skips text between the blocks and blocks of other kinds. Throws
+    /// `.none` if there is no certificate, and `.malformedBlock` for a damaged one.
     public static func all(inPEM text: Span<UInt8>, limit: Int = 10_000) throws(CertificateError) -> [Certificate] {
         let blocks = try PEMBlocks.contents(of: text, kinds: ["CERTIFICATE", "X509 CERTIFICATE"], limit: limit)
         guard !blocks.isEmpty else { throw .none }
@@ -118,7 +118,7 @@ extension Certificate {
         return certificates
     }
 
-    /// The certificates of a file: one in DER, as Windows writes `.cer`, or every one in PEM text.
+    /// Reads the certificates of a file: one in DER, as Windows writes `.cer`, or all in PEM text.
     public static func all(in file: Span<UInt8>, limit: Int = 10_000) throws(CertificateError) -> [Certificate] {
         // The first byte of DER.
         guard file.count > 0, file[0] == 0x30 else { return try all(inPEM: file, limit: limit) }
@@ -132,23 +132,23 @@ extension Certificate {
     public var pem: String { MemoryText.written { PEM_write_bio_X509($0, handle) == 1 } ?? "" }
 }
 
-// The values that people compare and look at.
+// The values that people compare.
 extension Certificate {
-    /// SHA-256 of the whole, as trust stores show it: `AB:CD:…`.
+    /// The SHA-256 of the certificate, as trust stores show it: `AB:CD:…`.
     public var fingerprint: String {
         MessageDigest.digest(.sha256, of: der.span).array.map { byte in
             (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
         }.joined(separator: ":")
     }
 
-    /// The day (UTC) on which its validity begins, for people: `2026-11-21`.
+    /// The first day (UTC) of the validity, for people: `2026-11-21`.
     public var firstDay: String { CertificateTime.date(notBefore) }
-    /// The day (UTC) on which its validity ends.
+    /// The last day (UTC) of the validity.
     public var lastDay: String { CertificateTime.date(notAfter) }
 }
 
 extension Certificate {
-    /// The copy of a foreign `X509`, as a certificate of the default library. Nil when it has no encoding.
+    /// Copies an `X509` of another library context into the default one. Nil if it has no encoding.
     convenience init?(copying other: OpaquePointer) {
         var encoding: UnsafeMutablePointer<UInt8>?
         ERR_clear_error()
@@ -159,15 +159,15 @@ extension Certificate {
     }
 }
 
-/// Why bytes are no certificate. The fault of whoever wrote the file or sent the bytes.
+/// The reason why bytes are not a certificate. The fault of the file or of the peer.
 public enum CertificateError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// Not the DER of one X.509 certificate, or bytes follow it.
+    /// The bytes are not the DER of one X.509 certificate, or more bytes follow.
     case malformed
     /// The PEM block with this number, from 1, is damaged.
     case malformedBlock(Int)
-    /// Text without a PEM block of the kind that was looked for.
+    /// The text has no PEM block of the wanted kind.
     case none
-    /// More bytes or more blocks than anybody needs.
+    /// The input has too many bytes or blocks.
     case tooLarge
 
     public var description: String {
@@ -181,7 +181,7 @@ public enum CertificateError: Error, Equatable, Sendable, CustomStringConvertibl
 }
 
 extension KeyPin {
-    /// The pin of a SubjectPublicKeyInfo in DER.
+    /// Creates the pin of a SubjectPublicKeyInfo in DER.
     public init(subjectPublicKeyInfo: Span<UInt8>) {
         self.init(digest: MessageDigest.digest(.sha256, of: subjectPublicKeyInfo).array)
     }

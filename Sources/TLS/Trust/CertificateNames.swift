@@ -1,8 +1,8 @@
 import Bytes
 import COpenSSL
 
-/// The subjectAltName of a server's certificate against the name it has to speak for (RFC 9525 section 6): host names
-/// against dNSName, addresses against iPAddress. The common name is not looked at.
+/// Compares the subjectAltName of a server's certificate with the expected name (RFC 9525 section 6): host names with
+/// dNSName, addresses with iPAddress. The common name is ignored.
 enum CertificateNames {
     static func speak(for name: ServerName, in certificate: Certificate) -> Bool {
         guard let decoded = X509_get_ext_d2i(certificate.handle, NID_subject_alt_name, nil, nil) else {
@@ -36,10 +36,10 @@ enum CertificateNames {
     }
 }
 
-/// Whether a dNSName speaks for a host (RFC 9525 section 6.3), on bytes.
+/// Whether a dNSName matches a host (RFC 9525 section 6.3), on bytes.
 enum HostNameMatch {
-    /// Case does not count. `*` is understood as the whole leftmost label only, stands for one label of letters,
-    /// digits and hyphens, and needs two labels to its right.
+    /// Compares without case. `*` is allowed as the whole leftmost label only. It matches one label of letters, digits
+    /// and hyphens, and needs two labels to its right.
     static func matches(presented: UnsafeBufferPointer<UInt8>, host: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let first = presented.first, let start = host.first, start != dot else { return false }
         guard first == star else { return !presented.contains(star) && equal(presented[...], host[...]) }
@@ -48,7 +48,7 @@ enum HostNameMatch {
         return host[..<end].allSatisfy(isLetterDigitHyphen) && equal(domain, host[end...])
     }
 
-    /// A dot, then at least two labels that a host name may have.
+    /// Whether the bytes are a dot and at least two valid labels of a host name.
     private static func isWildcardDomain(_ domain: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
         guard domain.first == dot else { return false }
         let labels = domain.dropFirst().split(separator: dot, omittingEmptySubsequences: false)
@@ -76,8 +76,8 @@ enum HostNameMatch {
     private static let hyphen = UInt8(ascii: "-")
 }
 
-/// Whether an authority excludes a host (RFC 5280 section 4.2.1.10) that a wildcard would let in: OpenSSL compares
-/// `*.example.com` itself with the excluded names, and not what it stands for.
+/// Whether a CA excludes a host (RFC 5280 section 4.2.1.10) that a wildcard would match. OpenSSL compares
+/// `*.example.com` itself with the excluded names, and not the matched host.
 enum ExcludedHost {
     static func isExcluded(_ host: String, by authority: Certificate) -> Bool {
         guard X509_get_ext_by_NID(authority.handle, NID_name_constraints, -1) >= 0,

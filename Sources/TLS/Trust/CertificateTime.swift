@@ -1,9 +1,9 @@
 import Bytes
 import COpenSSL
 
-/// Times as certificates have them, in seconds since 1970 (UTC).
+/// Times of certificates, in seconds since 1970 (UTC).
 enum CertificateTime {
-    /// Nil when the field is not the time that RFC 5280 section 4.1.2.5 wants.
+    /// The seconds of a time field; nil if it is not in the form of RFC 5280 section 4.1.2.5.
     static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int? {
         guard let time else { return nil }
         var parts = tm()
@@ -16,7 +16,8 @@ enum CertificateTime {
         return ((days * 24 + Int(parts.tm_hour)) * 60 + Int(parts.tm_min)) * 60 + Int(parts.tm_sec)
     }
 
-    /// `2027-01-31`, in the proleptic Gregorian calendar; what lies beyond the years 1 and 9999 as their first and last day.
+    /// The date `2027-01-31`, in the proleptic Gregorian calendar. Times outside the years 1 to 9999 give their first
+    /// or last day.
     static func date(_ seconds: Int) -> String {
         let time = CivilTime(epochSeconds: seconds)
         return "\(padded(time.year, 4))-\(padded(time.month, 2))-\(padded(time.day, 2))"

@@ -2,18 +2,18 @@ import Bytes
 import COpenSSL
 import Model
 
-/// One thing that OpenSSL's path validation did not like.
+/// A problem that OpenSSL's path validation reports.
 struct Complaint {
-    /// `X509_V_ERR_…`
+    /// An `X509_V_ERR_…`
     let code: Int32
-    /// Of the certificate in the path; 0 is the server's own.
+    /// The position of the certificate in the path; 0 is the server's own.
     let depth: Int
     let certificate: Certificate?
-    /// Set when a revocation list was being looked at.
+    /// Set if the problem concerns a revocation list.
     var listed: ListedRevocation?
-    /// Whether nothing can be said of that list, since the authority that signed it is not at hand.
+    /// Whether the list cannot be checked because the CA that signed it is missing.
     var lacksListIssuer = false
-    /// Whether no issuer was looked for, since the path is too long already.
+    /// Whether no issuer was searched because the path is already too long.
     var isCutOff = false
 
     init(code: Int32, depth: Int, certificate: Certificate?) {
@@ -22,7 +22,7 @@ struct Complaint {
         self.certificate = certificate
     }
 
-    /// Whether a list names the certificate, or is no good.
+    /// Whether a list names the certificate, or the list is invalid.
     var isOfList: Bool {
         switch code {
         case X509_V_ERR_CERT_REVOKED, X509_V_ERR_UNABLE_TO_DECRYPT_CRL_SIGNATURE, X509_V_ERR_CRL_SIGNATURE_FAILURE,
@@ -34,7 +34,7 @@ struct Complaint {
         }
     }
 
-    /// Whether no list speaks for the certificate. That is no finding: it passes for one that is not revoked.
+    /// Whether no list covers the certificate. That is not a problem: the certificate counts as not revoked.
     var isUnlisted: Bool {
         if lacksListIssuer { return true }
         return switch code {
@@ -43,16 +43,16 @@ struct Complaint {
         }
     }
 
-    /// Whether a list that cannot be used leaves open if the certificate is revoked.
+    /// Whether an unusable list leaves it uncertain if the certificate is revoked.
     var isDoubt: Bool { kind == .revoked && code != X509_V_ERR_CERT_REVOKED }
 
-    /// Whether it says that the path ends in no anchor.
+    /// Whether the problem is that the path ends in no root.
     var deniesAnchor: Bool {
         [.selfSigned, .unknownIssuer, .incompleteChain].contains(kind)
     }
 
-    /// Nil for what is no finding: no list speaks for this certificate. Whatever is not named here is `invalid`, so
-    /// that nothing OpenSSL refuses is without a finding.
+    /// The kind of problem; nil if the only complaint is that no list covers the certificate. Errors that are not
+    /// listed here are `invalid`, so that everything OpenSSL refuses is a problem.
     var kind: TrustFinding? {
         if isUnlisted { return nil }
         if isOfList { return .revoked }
@@ -86,9 +86,9 @@ struct Complaint {
 }
 
 extension Complaint {
-    /// Whether it comes from the strict checks alone and says how a certificate is written (RFC 5280 section 4), not
-    /// what it may do: an authority that says of itself that it is none, or whose key usage forbids to issue, is refused
-    /// without them as well. Explicit curves are no matter of form.
+    /// Whether only the strict checks report the problem, and it concerns the form of the certificate (RFC 5280 section
+    /// 4) and not its permissions. A CA whose basic constraints or key usage forbid issuing is refused without the
+    /// strict checks too. Explicit curves are not a matter of form.
     var isOfForm: Bool {
         switch code {
         case X509_V_ERR_CA_BCONS_NOT_CRITICAL, X509_V_ERR_CA_CERT_MISSING_KEY_USAGE,
@@ -98,7 +98,7 @@ extension Complaint {
             X509_V_ERR_EMPTY_SUBJECT_SAN_NOT_CRITICAL, X509_V_ERR_SIGNATURE_ALGORITHM_INCONSISTENCY,
             X509_V_ERR_EXTENSIONS_REQUIRE_VERSION_3:
             true
-        // Of version 1, or from before basic constraints.
+        // A certificate of version 1, or from before basic constraints.
         case X509_V_ERR_INVALID_CA: certificate.map { X509_check_ca($0.handle) > 1 } ?? false
         case X509_V_ERR_INVALID_PURPOSE:
             certificate.map { X509_check_purpose($0.handle, X509_PURPOSE_SSL_SERVER, 1) > 1 } ?? false
@@ -108,7 +108,7 @@ extension Complaint {
 }
 
 extension Complaint {
-    /// Its subject, by the certificate's name.
+    /// The problem in words, to follow the certificate's name.
     var words: String {
         guard let certificate else { return Self.message(code) }
         if certificate.hasUnreadableExtension, kind == .invalid { return FindingWords.unreadableExtension(certificate) }
@@ -150,7 +150,7 @@ extension Complaint {
         }
     }
 
-    /// The most common complaints of OpenSSL's strict checks, with the rule that is broken.
+    /// The most common problems of OpenSSL's strict checks, with the rule that is broken.
     private func breach(by certificate: Certificate) -> String {
         switch code {
         case X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER:
@@ -185,7 +185,7 @@ extension Complaint {
     }
 }
 
-/// Findings in words, each naming its certificate.
+/// Problems in words, each with the name of its certificate.
 enum FindingWords {
     static func wrongName(_ name: ServerName, _ leaf: Certificate) -> String {
         let names = leaf.subjectAlternativeNames
@@ -195,7 +195,7 @@ enum FindingWords {
         return "\(leaf) is for \(VisibleText.shortened(shown))\(more), not for \(words(name))"
     }
 
-    /// A name that looks like an address is none (RFC 9525 section 6.2), and must not read like one.
+    /// A dNSName that looks like an address is not one (RFC 9525 section 6.2), and must not read like one.
     private static func words(_ name: SubjectAlternativeName) -> String {
         if case .dns(let host) = name, IPAddress(host) != nil { return "the host name \"\(host)\"" }
         return "\(name)"

@@ -1,11 +1,11 @@
 import COpenSSL
 
-/// The name of a subject or an issuer. Names are equal when RFC 5280 section 7.1 compares them so: case and repeated
-/// blanks do not count.
+/// The name of a subject or an issuer. Names are compared by RFC 5280 section 7.1: case and repeated blanks do not
+/// count.
 public struct DistinguishedName: Sendable {
     private let object: LibraryObject
 
-    /// One Name in DER with nothing after it, at most 64 KiB; nil for anything else.
+    /// Reads one Name in DER with nothing after it, at most 64 KiB; nil for anything else.
     public init?(der: Span<UInt8>) {
         guard der.count <= Self.limit else { return nil }
         let name = der.withUnsafeBufferPointer { bytes -> OpaquePointer? in
@@ -24,7 +24,7 @@ public struct DistinguishedName: Sendable {
         object = LibraryObject(takingOwnership: name, free: { X509_NAME_free($0) })
     }
 
-    /// A copy of a name that belongs to another object; nil only without memory.
+    /// Copies a name that belongs to another object; nil only without memory.
     init?(copying name: OpaquePointer?) {
         guard let name, let copy = X509_NAME_dup(name) else { return nil }
         self.init(takingOwnership: copy)
@@ -56,10 +56,11 @@ extension DistinguishedName: Hashable {
 }
 
 extension DistinguishedName: CustomStringConvertible {
-    /// RFC 4514: most significant last, letters of any script as they are, whatever is not visible escaped.
+    /// The name in the form of RFC 4514: most significant part last, letters of any script unchanged, invisible
+    /// characters escaped.
     public var description: String { Self.text(of: handle) }
 
-    /// The same for a name that belongs to another object.
+    /// The text of a name that belongs to another object, in the form of `description`.
     static func text(of name: OpaquePointer?) -> String {
         guard let name else { return "" }
         let text = MemoryText.written { attache_name_print($0, name, 0) == 1 }

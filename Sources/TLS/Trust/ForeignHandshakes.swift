@@ -1,15 +1,15 @@
 import COpenSSL
 import Crypto
 
-/// Decides about the servers that another library shakes hands with: their chains are judged as ours are, and the
-/// library's own checks do not count.
+/// Decides about the servers of another library's handshakes. Their chains are judged like those of the proxy, in place
+/// of the library's own checks.
 public final class ForeignHandshakes {
     private let judge: (PresentedChain) -> Bool
 
-    /// - Parameter judge: called in the middle of a handshake; false breaks it off.
+    /// - Parameter judge: called during a handshake; false fails it.
     public init(judge: @escaping (PresentedChain) -> Bool) { self.judge = judge }
 
-    /// From now on decides for that context, which must not outlive the object.
+    /// Makes this object decide for that context. The context must not outlive the object.
     public func govern(_ context: ForeignTLSContext) {
         SSL_CTX_set_cert_verify_callback(
             OpaquePointer(context.pointer),

@@ -1,7 +1,7 @@
 import COpenSSL
 
-/// The rightful signer of an OCSP response (RFC 6960 section 4.2.2.2): the issuer of the certificate in question, or
-/// whom that issuer itself has certified for it. Other arrangements are not believed.
+/// The permitted signer of an OCSP response (RFC 6960 section 4.2.2.2): the issuer of the certificate, or a responder
+/// that this issuer has certified for it. Other signers are not accepted.
 enum OCSPResponder {
     static func signed(_ response: OpaquePointer, for issuer: Certificate, at seconds: Int) -> Bool {
         guard signatureIsStrong(response) else { return false }
@@ -11,7 +11,7 @@ enum OCSPResponder {
         }
     }
 
-    /// With this one signer to choose from, and trusted as far as this call goes.
+    /// Verifies the response with this signer as the only trusted one.
     private static func verifies(_ response: OpaquePointer, by signer: OpaquePointer) -> Bool {
         guard let signers = ObjectStack([signer]) else { return false }
         let flags = UInt(OCSP_NOINTERN | OCSP_TRUSTOTHER)
@@ -36,7 +36,7 @@ enum OCSPResponder {
         return X509_verify(candidate, issuing) == 1
     }
 
-    /// Not with MD5 or SHA-1, which anybody may have found two texts for.
+    /// False for MD5 and SHA-1: collisions are practical.
     private static func signatureIsStrong(_ response: OpaquePointer) -> Bool {
         var object: OpaquePointer?
         X509_ALGOR_get0(&object, nil, nil, OCSP_resp_get0_tbs_sigalg(response))

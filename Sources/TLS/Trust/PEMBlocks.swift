@@ -2,8 +2,8 @@ import COpenSSL
 
 /// PEM text (RFC 7468) in blocks.
 enum PEMBlocks {
-    /// The bytes of every block of one of these kinds, in their order. Throws for the first block that is damaged, of
-    /// whichever kind, and for more than `limit`.
+    /// The bytes of all blocks of these kinds, in order. Throws for the first damaged block of any kind, and for more
+    /// than `limit` blocks.
     static func contents(of text: Span<UInt8>, kinds: Set<String>, limit: Int) throws(CertificateError) -> [[UInt8]] {
         let result = text.withUnsafeBufferPointer { bytes -> Result<[[UInt8]], CertificateError> in
             guard let start = bytes.baseAddress else { return .success([]) }
@@ -18,7 +18,7 @@ enum PEMBlocks {
         return try result.get()
     }
 
-    /// The same of a BIO.
+    /// The bytes of all blocks of these kinds in a BIO, in order.
     static func contents(
         of source: OpaquePointer, kinds: Set<String>, limit: Int
     ) throws(CertificateError) -> [[UInt8]] {
@@ -51,7 +51,7 @@ enum PEMBlocks {
 
 /// Text that OpenSSL prints.
 enum MemoryText {
-    /// The text that `print` wrote to a memory BIO; nil when it says that it failed.
+    /// The text that `print` wrote to a memory BIO; nil if `print` returns false.
     static func written(_ print: (OpaquePointer) -> Bool) -> String? {
         guard let sink = BIO_new(BIO_s_mem()) else { return nil }
         defer {

@@ -1,7 +1,7 @@
 import COpenSSL
 import Model
 
-/// The checks that OpenSSL's path validation leaves out.
+/// The checks that OpenSSL's path validation omits.
 struct PathChecks {
     private(set) var findings: [TrustEvaluation.Finding] = []
 
@@ -33,7 +33,7 @@ struct PathChecks {
         }
     }
 
-    /// OpenSSL looks at no signature of a path's last certificate, since an anchor needs none.
+    /// OpenSSL verifies no signature of the last certificate of a path, since a root needs none.
     private mutating func checkEnd(_ path: [Certificate], _ others: [Certificate]) {
         guard let last = path.last else { return }
         let involved = [last] + others.filter { $0.isNamed(asIssuerOf: last) }
@@ -52,7 +52,7 @@ struct PathChecks {
         }
     }
 
-    /// An authority that has the extension hands it down (RFC 7633 section 4.2.2).
+    /// A CA with the extension passes the requirement on to its certificates (RFC 7633 section 4.2.2).
     private mutating func checkStaple(_ chain: PresentedChain, _ path: [Certificate], _ seconds: Int) {
         let demanding = ([chain.leaf] + path.dropFirst().dropLast()).first { $0.demandsStaple }
         guard let issuer = path.count > 1 ? path[1] : chain.leaf.seemsSelfSigned ? chain.leaf : nil else {

@@ -1,24 +1,24 @@
 import COpenSSL
 
-/// The search for another certification path (RFC 4158 section 2.4.2), for OpenSSL builds only one.
+/// The search for other certification paths (RFC 4158 section 2.4.2), since OpenSSL builds only one.
 ///
-/// A failed path is built again without one of its issuers, where another certificate has the same subject: a
-/// cross-signed twin that was sent, or an anchor. A path that is found so is one that the server could have sent alone,
-/// or one between anchors of the operator's.
+/// A failed path is built again without one of its issuers, if another certificate has the same subject: a cross-signed
+/// one that was sent, or a root. A path found in this way is one that the server could have sent alone, or one between
+/// roots of the operator.
 struct PathSearch {
     private let chain: PresentedChain
     private let anchors: TrustAnchors
-    /// The certificates to leave out, for each path after the first.
+    /// The certificates to omit, for each path after the first.
     private var sets: [[Certificate]] = []
     /// The number of `sets` that were tried.
     private var tried = 0
-    /// The certificates on the paths so far.
+    /// The number of certificates on the paths so far.
     private var verified = 0
 
-    /// The largest number of paths that are built for one chain, with the first.
+    /// The limit of paths for one chain, the first included.
     static let limit = 8
-    /// The certificates on all paths together after which no other path is built: a server that wants to be a burden sends
-    /// long chains, each certificate of which has a signature to verify.
+    /// The limit of certificates on all paths together. A hostile server sends long chains, and each certificate has a
+    /// signature to verify.
     private static let budget = 48
 
     init(_ chain: PresentedChain, anchors: TrustAnchors) {
@@ -26,15 +26,15 @@ struct PathSearch {
         self.anchors = anchors
     }
 
-    /// The certificates to leave out at the next try; nil once there is no other path, or `limit` paths were built.
+    /// The certificates to omit at the next try; nil if there is no other path, or if `limit` paths were built.
     ///
     /// - Parameters:
     ///   - path: the path that failed, the server's own certificate first.
-    ///   - omitted: the certificates that it was built without.
+    ///   - omitted: the certificates that were omitted for it.
     mutating func next(after path: [Certificate], without omitted: [Certificate]) -> [Certificate]? {
         verified += path.count
         guard verified < Self.budget else { return nil }
-        // The certificates that lack an issuer are at the end of a path, so their twins come first.
+        // Certificates without an issuer are at the end of a path, so the replacements there are tried first.
         for (child, issuer) in zip(path, path.dropFirst()).reversed() {
             let smaller = omitted + [issuer]
             guard !sets.contains(where: { Self.isSame($0, smaller) }), hasTwin(above: child, in: path, smaller) else {

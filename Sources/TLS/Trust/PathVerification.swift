@@ -1,25 +1,25 @@
 import COpenSSL
 
-/// One run of OpenSSL's path validation (RFC 5280 section 6) that goes on after each complaint.
+/// One run of OpenSSL's path validation (RFC 5280 section 6) that continues after each problem.
 struct PathVerification {
-    /// From the server's own certificate as far as issuers were found.
+    /// The path from the server's certificate as far as issuers were found.
     private(set) var path: [Certificate] = []
     private(set) var complaints: [Complaint] = []
-    /// Whether the path ends in an anchor.
+    /// Whether the path ends in a root.
     private(set) var isAnchored = false
-    /// The certificates below the anchor that no list speaks for, where lists were asked.
+    /// The certificates below the root that no list covers, if lists were given.
     private(set) var unlisted: [Certificate] = []
-    /// Whether an anchor explicitly denies to be one for servers, so that no way around it may be taken.
+    /// Whether a root is explicitly distrusted for servers, so that no other path may be tried.
     var isFinal: Bool { complaints.contains { $0.code == X509_V_ERR_CERT_REJECTED } }
 
-    /// - Parameter omitted: certificates to do without, sent ones and anchors.
+    /// - Parameter omitted: certificates to leave out, from the sent ones and the roots.
     init(
         _ chain: PresentedChain, anchors: TrustAnchors, without omitted: [Certificate] = [],
         revocation: RevocationLists?, at seconds: Int
     ) {
         let weakened = chain.weakened
         guard weakened.isEmpty else {
-            // No signature is verified: a server that wants to be a burden picks such a key.
+            // No signature is verified: a hostile server chooses such a key to cause work.
             path = [chain.leaf]
             complaints = weakened.map { Complaint(code: X509_V_ERR_CA_KEY_TOO_SMALL, depth: 0, certificate: $0) }
             let code = X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY
@@ -39,7 +39,7 @@ struct PathVerification {
             guard accepted == 0, let context else { return accepted }
             let run = X509_STORE_CTX_get_ex_data(context, 0)?.assumingMemoryBound(to: PathVerification.self)
             run?.pointee.note(context)
-            // An error that stays makes OpenSSL leave out others, even that there is no anchor.
+            // With an error left in place OpenSSL would omit others, even a missing root.
             X509_STORE_CTX_set_error(context, X509_V_OK)
             return run == nil ? 0 : 1
         }
@@ -58,8 +58,8 @@ struct PathVerification {
         let depths = Set(complaints.filter(\.isUnlisted).map(\.depth))
         unlisted = depths.sorted().filter { $0 < end }.map { path[$0] }
         if isAnchored {
-            // Of an anchor only name and key are taken (RFC 5280 section 6.1.1 (d)), and old roots are written by old
-            // rules. Its limits on issuing, in time and in names, still count.
+            // Of a root only name and key are used (RFC 5280 section 6.1.1 (d)), and old roots follow old rules. Its
+            // limits on issuing, in time and in names, still count.
             complaints.removeAll { $0.depth == path.count - 1 && $0.isOfForm }
         } else if !complaints.contains(where: { $0.deniesAnchor }) {
             let code = X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY
@@ -76,7 +76,8 @@ struct PathVerification {
             complaint.listed = ListedRevocation(in: list, of: certificate)
         }
         if complaint.isOfList {
-            // At the end of an unfinished path OpenSSL tries a list with the key of the certificate that it is about.
+            // At the end of an incomplete path OpenSSL verifies a list with the key of the certificate that the list
+            // covers.
             let last = ObjectStack.objects(in: X509_STORE_CTX_get0_chain(context)).count - 1
             complaint.lacksListIssuer = complaint.depth == last && certificate?.isSelfIssued == false
         }
@@ -85,17 +86,17 @@ struct PathVerification {
     }
 }
 
-/// A run of OpenSSL's path validation that is ready to begin, with all that has to live as long.
+/// A run of OpenSSL's path validation that is ready to begin, with all objects that must live as long.
 struct PathRun: ~Copyable {
     let context: OpaquePointer
     private let others: ObjectStack
-    /// The anchors in place of the store's, where one of those is to be done without.
+    /// The roots in place of the store's, if one of those is omitted.
     private let trusted: ObjectStack
     private let held: [Certificate]
 
     /// Nil only without memory.
     ///
-    /// - Parameter omitted: certificates to do without, sent ones and anchors.
+    ///  - Parameter omitted: certificates to leave out, from the sent ones and the roots.
     init?(_ chain: PresentedChain, anchors: TrustAnchors, without omitted: [Certificate], at seconds: Int) {
         let sent = chain.others.filter { !omitted.contains($0) }
         let lacksAnchor = omitted.contains(where: anchors.contains)
@@ -119,16 +120,16 @@ struct PathRun: ~Copyable {
         ERR_clear_error()
     }
 
-    /// The path that the run found: the peer's certificate, and issuers as far as there are some.
+    /// The path of the run: the peer's certificate, then issuers as far as they were found.
     var path: [Certificate] {
         ObjectStack.objects(in: X509_STORE_CTX_get0_chain(context)).map { Certificate(borrowing: $0) }
     }
 
-    /// The result of the run: `X509_V_OK`, or why it failed.
+    /// The result of the run: `X509_V_OK`, or the error.
     var error: Int32 { X509_STORE_CTX_get_error(context) }
 }
 
-/// A `STACK_OF(…)` of objects that belong to others: the stack alone is freed.
+/// A `STACK_OF(…)` of objects that belong to others: only the stack is freed.
 struct ObjectStack: ~Copyable {
     let pointer: OpaquePointer
 

@@ -1,10 +1,9 @@
 import COpenSSL
 
-/// The chain that a server sent, not looked at yet. Only `TrustEvaluation` makes a `VerifiedChain`
-/// of it.
+/// The chain that a server sent, not judged yet. Only `TrustEvaluation` makes a `VerifiedChain` of it.
 public struct PresentedChain: Sendable {
-    /// The use of the server's key in the handshake. A key usage extension has to allow it (RFC 5280 section
-    /// 4.2.1.3): TLS 1.3 and ephemeral exchanges sign, the RSA exchange of TLS 1.2 and older encrypts.
+    /// The use of the server's key in the handshake. A key usage extension must allow it (RFC 5280 section 4.2.1.3).
+    /// TLS 1.3 and ephemeral exchanges sign; the RSA exchange of TLS 1.2 and older encrypts.
     public enum KeyExchange: Sendable {
         case signed
         case encrypted
@@ -12,11 +11,11 @@ public struct PresentedChain: Sendable {
 
     /// The server's own certificate.
     public let leaf: Certificate
-    /// The rest in the order sent, at most 31.
+    /// The certificates after the leaf, in the order sent; at most 31.
     public let others: [Certificate]
-    /// How many certificates beyond those came and were dropped: then the evaluation finds `invalid`.
+    /// The number of certificates beyond those, which were dropped. If it is above 0 the evaluation reports `invalid`.
     public let omitted: Int
-    /// The stapled OCSP response in DER (RFC 6066 section 8), if one came.
+    /// The stapled OCSP response in DER (RFC 6066 section 8); nil if none was sent.
     public private(set) var staple: [UInt8]?
     public let keyExchange: KeyExchange
 
@@ -30,7 +29,7 @@ public struct PresentedChain: Sendable {
         self.keyExchange = keyExchange
     }
 
-    /// Of a `STACK_OF(X509)` that belongs to a connection, the leaf first; nil when it is empty.
+    /// Takes the chain from a `STACK_OF(X509)` of a connection, the leaf first; nil if it is empty.
     init?(borrowing stack: OpaquePointer?, staple: [UInt8]?, keyExchange: KeyExchange) {
         let count = max(0, OPENSSL_sk_num(stack))
         let certificates = (0..<min(count, Int32(Self.limit) + 1)).compactMap { index in
@@ -44,12 +43,12 @@ public struct PresentedChain: Sendable {
         self.keyExchange = keyExchange
     }
 
-    /// Whether its evaluation may take longer than a millisecond, and belongs on a thread that may block.
+    /// Whether the evaluation may take longer than a millisecond, so that it needs a thread that may block.
     public var isCostly: Bool {
         others.count >= 4 || leaf.keySize > 4096 || others.contains { $0.keySize > 4096 } || hasTwins
     }
 
-    /// Whether two certificates have the same subject, and so several paths may have to be built.
+    /// Whether two certificates have equal subjects, so that several paths may have to be built.
     private var hasTwins: Bool {
         others.indices.contains { first in
             let name = X509_get_subject_name(others[first].handle)
@@ -60,7 +59,7 @@ public struct PresentedChain: Sendable {
     /// The certificates with an exponent that makes each signature costly to verify.
     var weakened: [Certificate] { ([leaf] + others).filter(\.hasLongExponent) }
 
-    /// The same chain with a response that came after it.
+    /// A copy of the chain with a response that arrived after it.
     func stapled(with response: [UInt8]?) -> PresentedChain {
         var chain = self
         chain.staple = response

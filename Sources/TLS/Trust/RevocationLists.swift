@@ -1,19 +1,19 @@
 import COpenSSL
 
-/// Certificate revocation lists from files (RFC 5280 section 5). They speak for the issuers that signed them: a
-/// certificate whose issuer has no list here is not judged by them.
+/// Certificate revocation lists from files (RFC 5280 section 5). Each covers the certificates of the issuer that signed
+/// it. Without a list of its issuer a certificate is not checked.
 ///
-/// A delta list (section 5.2.4) is left out: alone it would pass for a complete one, and beside its base, being newer, take
-/// the place of that.
+/// Delta lists (section 5.2.4) are left out. OpenSSL would take one for a complete list and, since it is newer, use it
+/// in place of its base.
 public final class RevocationLists: Sendable {
     /// A `STACK_OF(X509_CRL)` that owns its lists.
     private let object: LibraryObject
     public let count: Int
-    /// How many delta lists were left out.
+    /// The number of delta lists that were left out.
     public let deltaCount: Int
 
-    /// Each file holds one list in DER or any number in PEM. Throws for the first file that holds none or a damaged
-    /// one.
+    /// Reads files with one list in DER each, or any number in PEM. Throws for the first file without a list or with a
+    /// damaged one.
     public init(files: [[UInt8]]) throws(CertificateError) {
         guard let stack = OPENSSL_sk_new_null() else { throw .tooLarge }
         object = LibraryObject(
@@ -64,11 +64,11 @@ public final class RevocationLists: Sendable {
     }
 }
 
-/// The entry of a revocation list, when OpenSSL complained.
+/// The entry of a revocation list that OpenSSL reported.
 struct ListedRevocation {
     let issuer: String
     let nextUpdate: Int?
-    /// When the certificate was revoked, if the list names it.
+    /// The time of the revocation, if the list names the certificate.
     private(set) var date: Int?
     private(set) var reason: String?
 
@@ -84,9 +84,9 @@ struct ListedRevocation {
     }
 }
 
-/// Why a certificate was revoked (RFC 5280 section 5.3.1), in words.
+/// The reason of a revocation (RFC 5280 section 5.3.1), in words.
 enum RevocationReason {
-    /// Nil for a code that says nothing.
+    /// The words for a code; nil for a code without information.
     static func words(_ code: Int) -> String? {
         switch code {
         case 1: "its key was compromised"

@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// How hard it is to find another certificate for the same signature.
+/// The effort in bits to find another certificate with an equal signature.
 enum SignatureStrength: Equatable {
-    /// An algorithm that is not known.
+    /// The algorithm is not known.
     case unknown
     case bits(Int)
 
@@ -12,10 +12,10 @@ enum SignatureStrength: Equatable {
         self = known && bits > 0 ? .bits(Int(bits)) : .unknown
     }
 
-    /// The minimum of security level 2.
+    /// The minimum for security level 2.
     static let enough = 112
 
-    /// The algorithm by its name, or by its number when it has none.
+    /// The name of the algorithm, or its number if it has no name.
     static func algorithm(of certificate: Certificate) -> String {
         var algorithm: UnsafePointer<X509_ALGOR>?
         X509_get0_signature(nil, &algorithm, certificate.handle)
@@ -25,7 +25,7 @@ enum SignatureStrength: Equatable {
     }
 }
 
-/// An OBJECT IDENTIFIER in words.
+/// The text of an OBJECT IDENTIFIER.
 enum ObjectIdentifier {
     /// OpenSSL's long name, or the number with dots.
     static func name(_ object: OpaquePointer?) -> String { text(object, numeric: 0) }

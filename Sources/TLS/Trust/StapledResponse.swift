@@ -3,14 +3,14 @@ import COpenSSL
 /// The statement of a stapled OCSP response (RFC 6960, RFC 6066 section 8) about a certificate.
 enum StapledResponse {
     case good
-    /// Signed by who may, whether or not it is still current.
+    /// The response is signed by a permitted signer. It counts even if it is no longer current.
     case revoked(date: Int?, reason: String?)
-    /// A response that must not be relied on, and why.
+    /// The response must not be trusted, for this reason.
     case unusable(String)
-    /// None came, or an error of the responder in its place, which nobody signs.
+    /// The server sent no response, or an unsigned error of the responder in its place.
     case absent
 
-    /// `issuer` has signed `certificate`; a clock may be wrong by five minutes.
+    /// Reads a response. `issuer` has signed `certificate`. Clocks may differ by five minutes.
     init(_ response: [UInt8]?, of certificate: Certificate, issuedBy issuer: Certificate, at seconds: Int) {
         defer { ERR_clear_error() }
         guard let response, !response.isEmpty else {
@@ -60,7 +60,7 @@ enum StapledResponse {
             self = .unusable("is from the future")
             return
         }
-        // Without an end nobody could tell a replayed response from a fresh one (RFC 5019 section 2.2.4).
+        // Without an end a replayed response could not be distinguished from a fresh one (RFC 5019 section 2.2.4).
         guard let end = CertificateTime.seconds(next) else {
             self = .unusable("has no end of validity")
             return
@@ -82,7 +82,7 @@ enum StapledResponse {
         }
     }
 
-    /// The answer about this certificate, whichever digest names it.
+    /// The entry for this certificate, identified by any digest.
     private static func single(
         in basic: OpaquePointer, about certificate: Certificate, issuedBy issuer: Certificate
     ) -> OpaquePointer? {

@@ -3,13 +3,13 @@ import COpenSSL
 
 /// One name of a certificate's subjectAltName (RFC 5280 section 4.2.1.6).
 public enum SubjectAlternativeName: Sendable, Hashable {
-    /// In lower case, as it stands there: perhaps with `*` as its first label.
+    /// A dNSName in lower case, otherwise unchanged: its first label may be `*`.
     case dns(String)
     case address(IPAddress)
     case email(String)
     case uri(String)
     case directory(DistinguishedName)
-    /// A kind that nothing here compares, or one whose value is not what its kind demands.
+    /// A kind that is not compared, or one with an invalid value.
     case other
 }
 
@@ -39,7 +39,7 @@ extension SubjectAlternativeName {
     private static func read(_ text: UnsafePointer<ASN1_STRING>, _ kind: Int32) -> SubjectAlternativeName {
         let bytes = UnsafeBufferPointer(start: ASN1_STRING_get0_data(text), count: Int(ASN1_STRING_length(text)))
         if kind == GEN_IPADD { return IPAddress(octets: bytes).map { .address($0) } ?? .other }
-        // An IA5String with a zero or a byte above 127 is no name: C and Swift would read different ones.
+        // An IA5String with a zero or a byte above 127 is rejected: C and Swift would read different names.
         guard bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else { return .other }
         let value = String(decoding: bytes, as: UTF8.self)
         switch kind {
@@ -52,7 +52,7 @@ extension SubjectAlternativeName {
 }
 
 extension IPAddress {
-    /// 4 or 16 octets in network order.
+    /// Reads 4 or 16 octets in network order.
     init?(octets: UnsafeBufferPointer<UInt8>) {
         switch octets.count {
         case 4: self.init(v4: octets.reduce(0) { $0 << 8 | UInt32($1) })

@@ -1,23 +1,23 @@
 import COpenSSL
 import Glibc
 
-/// The roots that a chain may end in. Made once and shared: evaluations on every thread read the same store.
+/// The roots that a chain may end in. Created once and shared: evaluations on every thread read one store.
 ///
-/// A certificate in it is believed as it is, whether it is a root, an intermediate or a server's own (RFC 5280 section
-/// 6.1.1 (d) asks for a name and a key, not for a root).
+/// Each of them is trusted as it is, whether it is a root, an intermediate or a server's own certificate (RFC 5280
+/// section 6.1.1 (d) asks for a name and a key, not for a root).
 public final class TrustAnchors: Sendable {
     private let object: LibraryObject
-    /// Those that were given; the system's are not among them.
+    /// The roots that were passed in, without the system's.
     public let certificates: [Certificate]
-    /// Those of the system, not decoded before they are needed.
+    /// The system's roots, decoded when they are needed.
     private let index: AnchorIndex
 
-    /// These and no others.
+    /// Creates a set of only these roots.
     public convenience init(only certificates: [Certificate]) throws(TrustAnchorsError) {
         try self.init(certificates, AnchorIndex([]))
     }
 
-    /// These as well; the former ones are shared.
+    /// A set with these roots as well. The existing ones are shared.
     public func adding(_ more: [Certificate]) throws(TrustAnchorsError) -> TrustAnchors {
         try TrustAnchors(certificates + more, index)
     }
@@ -36,7 +36,7 @@ public final class TrustAnchors: Sendable {
         guard X509_STORE_set1_param(store, parameters) == 1 else { throw .outOfMemory }
         if index.count > 0, !AnchorLookup.add(index, to: store) { throw .outOfMemory }
         for certificate in certificates {
-            // A store that holds one of this subject asks its index for no other.
+            // A store with a root of this subject does not ask its index for others.
             let others = index.certificates(named: X509_get_subject_name(certificate.handle))
             for anchor in [certificate] + others {
                 guard X509_STORE_add_cert(store, anchor.handle) == 1 else { throw .outOfMemory }
@@ -50,13 +50,13 @@ public final class TrustAnchors: Sendable {
         certificates.contains { $0 == certificate } || index.contains(certificate)
     }
 
-    /// The anchors with a subject, an `X509_NAME`.
+    /// The roots with a subject, an `X509_NAME`.
     func certificates(named subject: OpaquePointer?) -> [Certificate] {
         certificates.filter { X509_NAME_cmp(X509_get_subject_name($0.handle), subject) == 0 }
             + index.certificates(named: subject)
     }
 
-    /// The anchors that may be on a path of a chain: they have the subject of one of its certificates or issuers.
+    /// The roots that may be on a path of a chain: their subject is that of one of its certificates or issuers.
     func certificates(for chain: PresentedChain) -> [Certificate] {
         ([chain.leaf] + chain.others).flatMap { sent in
             certificates(named: X509_get_issuer_name(sent.handle))
@@ -67,29 +67,29 @@ public final class TrustAnchors: Sendable {
     /// The `X509_STORE`, for this target only.
     var handle: OpaquePointer { object.pointer }
 
-    /// Keys and signatures of at least 112 bits: RSA from 2048, elliptic curves from 224, SHA-224 and later.
+    /// The minimum of 112 bits for keys and signatures: RSA from 2048, elliptic curves from 224, SHA-224 and later.
     static let securityLevel: Int32 = 2
-    /// Authorities between a server's certificate and its anchor.
+    /// The limit of CAs between a server's certificate and its root.
     static let depth: Int32 = 10
 
     private static let flags = UInt(X509_V_FLAG_X509_STRICT | X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_PARTIAL_CHAIN)
 }
 
 extension TrustAnchors {
-    /// The anchors of this machine, found as OpenSSL finds them: those of the file `SSL_CERT_FILE` and of the folders
-    /// `SSL_CERT_DIR` (with colons between them, files named by hash), and for a variable that is not set the library's
-    /// default; with neither set and no such file, where other distributions keep theirs. What is missing by default is
-    /// no error but leaves `count` at 0. What a variable names must be readable, but need not be there if anchors are
-    /// found elsewhere.
+    /// The roots of this machine, found as OpenSSL finds them: those of the file `SSL_CERT_FILE` and of the folders
+    /// `SSL_CERT_DIR` (separated by colons, files named by hash). For a variable that is not set, the library's default
+    /// is used. If neither is set and the defaults are missing, the paths of other distributions are tried. A missing
+    /// default is no error but leaves `count` at 0. A path in a variable must be readable. It may be missing only if
+    /// other roots are found.
     ///
-    /// Reads files, and takes a millisecond or two: not on a loop.
+    /// Reads files, which takes a millisecond or two: do not call it on a loop.
     public static func system(
         environment: (String) -> String? = { getenv($0).map { String(cString: $0) } }
     ) throws(TrustAnchorsError) -> TrustAnchors {
         try TrustAnchors([], AnchorIndex(try systemContents(environment: environment)))
     }
 
-    /// The same, in DER.
+    /// The roots of this machine, in DER.
     public static func systemContents(environment: (String) -> String?) throws(TrustAnchorsError) -> [[UInt8]] {
         let file = environment("SSL_CERT_FILE").flatMap { $0.isEmpty ? nil : $0 }
         let folders = environment("SSL_CERT_DIR").flatMap { $0.isEmpty ? nil : $0 }
@@ -118,7 +118,7 @@ extension TrustAnchors {
         return found
     }
 
-    /// Every certificate of a PEM file, in DER.
+    /// All certificates of a PEM file, in DER.
     private static func certificates(inFile path: String) throws(TrustAnchorsError) -> [[UInt8]] {
         guard let source = BIO_new_file(path, "r") else {
             let number = errno
@@ -135,7 +135,7 @@ extension TrustAnchors {
         }
     }
 
-    /// The certificates in the files that bear the hash of a subject; a file that holds none is passed over.
+    /// The certificates in the files that are named by the hash of a subject. Skips a file without a certificate.
     private static func certificates(inFolder path: String) throws(TrustAnchorsError) -> [[UInt8]] {
         guard let folder = opendir(path) else { throw unreadable(path, errno) }
         defer { closedir(folder) }
@@ -153,7 +153,7 @@ extension TrustAnchors {
         number == ENOENT ? .absent(path: path) : .unreadable(path: path, reason: String(cString: strerror(number)))
     }
 
-    /// Eight hexadecimal digits, a dot and a number.
+    /// Whether the name is eight hexadecimal digits, a dot and a number.
     private static func isHashed(_ name: String) -> Bool {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].utf8.count == 8, !parts[1].isEmpty else { return false }
@@ -164,7 +164,7 @@ extension TrustAnchors {
 
     private static let kinds: Set = ["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"]
 
-    /// The library's own first; then Debian, Fedora, SUSE, Alpine.
+    /// The default files: the library's own first; then Debian, Fedora, SUSE, Alpine.
     private static let defaultFiles =
         (X509_get_default_cert_file().map { [String(cString: $0)] } ?? []) + [
             "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
@@ -173,12 +173,12 @@ extension TrustAnchors {
 }
 
 extension TrustAnchors {
-    /// Whether a client's chain leads to one of these anchors (RFC 5280 section 6) by certificates that may prove clients.
-    /// Names are not looked at: whom it names is for the caller to read.
+    /// Whether a client's chain leads to one of these roots (RFC 5280 section 6) through certificates that are valid
+    /// for clients. The caller reads the name of the client.
     ///
     /// - Parameter seconds: since 1970.
     public func vouch(forClient chain: PresentedChain, at seconds: Int) -> Bool {
-        // A client that wants to be a burden picks a key whose signatures are costly to verify.
+        // A hostile client chooses a key whose signatures are costly to verify.
         guard chain.omitted == 0, chain.weakened.isEmpty else { return false }
         var search = PathSearch(chain, anchors: self)
         var omitted: [Certificate] = []
@@ -195,14 +195,14 @@ extension TrustAnchors {
         guard let parameters = X509_STORE_CTX_get0_param(run.context) else { return false }
         X509_VERIFY_PARAM_set_purpose(parameters, X509_PURPOSE_SSL_CLIENT)
         X509_VERIFY_PARAM_set_trust(parameters, X509_TRUST_SSL_CLIENT)
-        // Of these anchors somebody has said, by name, that they make clients: authorities of one's own making often lack
-        // what RFC 5280 wants in theirs, and section 6 does not look at it.
+        // An operator named these roots as CAs of clients. Private CAs often lack extensions that RFC 5280 requires,
+        // and that section 6 does not check.
         X509_VERIFY_PARAM_clear_flags(parameters, UInt(X509_V_FLAG_X509_STRICT))
         return X509_verify_cert(run.context) == 1
     }
 }
 
-/// Why there are no anchors: the fault of whoever set up the machine or wrote the file.
+/// The reason why there are no roots: the fault of the machine's setup or of a file.
 public enum TrustAnchorsError: Error, Equatable, Sendable, CustomStringConvertible {
     case absent(path: String)
     case unreadable(path: String, reason: String)

@@ -1,42 +1,43 @@
 import COpenSSL
 import Model
 
-/// Everything that speaks against believing a server's certificate: every finding, not the first.
+/// All problems of a server's certificate, not only the first.
 ///
-/// The path is built and validated by OpenSSL (RFC 5280 section 6) at security level 2 with its strict checks: what it
-/// refuses is a finding here, always, but for the form of an anchor, which is believed as it is. Added are the name (RFC 9525), the key's usage in the handshake, the stapled
-/// response (RFC 6066, RFC 7633), wildcards against excluded names, and weak signatures on a path without an anchor.
-/// If a path fails, others are tried (`PathSearch`). Certificate policies are not looked at.
+/// OpenSSL builds and validates the path (RFC 5280 section 6) at security level 2 with its strict checks. Everything
+/// that it refuses is a problem here, except the form of a root, which is trusted as it is. Further checks are the name
+/// (RFC 9525), the key's usage in the handshake, the stapled response (RFC 6066, RFC 7633), wildcards against excluded
+/// names, and weak signatures on a path without a root. If a path fails, others are tried (`PathSearch`). Certificate
+/// policies are ignored.
 public struct TrustEvaluation: Sendable {
     public struct Finding: Sendable, Hashable, CustomStringConvertible {
         public let kind: TrustFinding
-        /// Which certificate and why, in words, without the kind.
+        /// The certificate and the reason, in words, without the kind.
         public let detail: String
-        /// Whether it could be cleared up by a usable revocation list. To forgive it would be to forgive a revocation.
+        /// Whether a usable revocation list could clear the problem. Forgiving it could forgive a revocation.
         public var isDoubt = false
 
         /// `expired: CN=example.test ended on 2024-03-01`
         public var description: String { "\(kind.rawValue): \(detail)" }
     }
 
-    /// In the order of `TrustFinding`'s cases, then from the server's certificate towards the anchor.
+    /// The problems in the order of `TrustFinding`'s cases, then from the server's certificate towards the root.
     public let findings: [Finding]
     /// The name that the chain was judged for.
     public let name: ServerName
     /// The server's own certificate.
     public let leaf: Certificate
-    /// From the leaf's issuer on, as far as the path could be built.
+    /// The issuers from the leaf's on, as far as the path could be built.
     public let issuers: [Certificate]
-    /// Whether the path ends in an anchor.
+    /// Whether the path ends in a root.
     public let isAnchored: Bool
-    /// The certificates that no revocation list speaks for, and that count as not revoked; empty where no list was given.
+    /// The certificates that no revocation list covers, and that count as not revoked; empty if no list was given.
     public let unlisted: [Certificate]
 
-    /// Judges a chain at a time in seconds since 1970. From 0.1 to 1 ms, and up to eight times as long where there are
-    /// other paths to try (`PathSearch`); no I/O; on any thread.
+    /// Judges a chain at a time in seconds since 1970. It takes 0.1 to 1 ms, and up to eight times as long if there are
+    /// other paths to try (`PathSearch`). No I/O; on any thread.
     ///
-    /// If every path has findings, the one that is reported ends in an anchor if one does, and has the fewest kinds of
-    /// findings. What is revoked, or explicitly distrusted, is not avoided by another path.
+    /// If every path has problems, the reported one ends in a root if one does, and has the fewest kinds of problems.
+    /// No other path replaces a revoked or explicitly distrusted one.
     public static func of(
         _ chain: PresentedChain, for name: ServerName, anchors: TrustAnchors, revocation: RevocationLists? = nil,
         at seconds: Int
@@ -75,13 +76,13 @@ public struct TrustEvaluation: Sendable {
         findings = found.isEmpty ? found : Self.ordered(found)
     }
 
-    /// The kinds of all findings.
+    /// The kinds of all problems.
     public var kinds: TrustFindings { TrustFindings(findings.map(\.kind)) }
 
-    /// The kinds of those that are more than a doubt.
+    /// The kinds of the problems that are more than a doubt.
     public var provenKinds: TrustFindings { TrustFindings(findings.filter { !$0.isDoubt }.map(\.kind)) }
 
-    /// Nil unless there is no finding at all.
+    /// The verified chain; nil if there is any problem.
     public var verified: VerifiedChain? { VerifiedChain(self, forgiving: []) }
 
     private static func ordered(_ findings: [Finding]) -> [Finding] {
@@ -92,17 +93,17 @@ public struct TrustEvaluation: Sendable {
 }
 
 extension TrustEvaluation {
-    /// The decision once a rule has forgiven some findings.
+    /// The decision after a rule has forgiven some problems.
     public enum Outcome: Sendable {
         case trusted(VerifiedChain)
-        /// The findings that were not forgiven, and whether pins were asked for and none fits.
+        /// The problems that were not forgiven, and whether pins were given and none matches.
         case refused(findings: [Finding], pinMismatch: Bool)
     }
 
-    /// Forgives findings of these kinds and no others, and asks for a pin in addition when there are any.
+    /// Forgives problems of these kinds only, and requires one of the pins if there are any.
     ///
-    /// A pin fits the server's own key or, on a path without any finding, that of an authority on it; once something is
-    /// forgiven the server's own alone counts, since nothing then proves that the others have to do with it.
+    /// A pin matches the server's own key. On a path without any problem it may match the key of a CA on it. Once a
+    /// problem is forgiven, only the server's own key counts, since the path is then not proved.
     public func forgiving(_ allowed: TrustFindings, pins: [KeyPin] = []) -> Outcome {
         let mismatch = !pins.isEmpty && !bearsOne(of: pins)
         if !mismatch, let chain = VerifiedChain(self, forgiving: allowed) { return .trusted(chain) }
@@ -114,21 +115,21 @@ extension TrustEvaluation {
     }
 }
 
-/// A server's chain that was judged good enough for one name: without a finding, or with findings that a rule forgave.
-/// Only an evaluation makes one.
+/// A server's chain that was accepted for one name: without a problem, or with problems that a rule forgave. Only an
+/// evaluation creates one.
 public struct VerifiedChain: Sendable {
     /// The server's own certificate.
     public let leaf: Certificate
-    /// From the leaf's issuer towards the anchor, as far as the path could be built.
+    /// The issuers from the leaf's towards the root, as far as the path could be built.
     public let issuers: [Certificate]
-    /// The name that it was judged for.
+    /// The name that the chain was judged for.
     public let name: ServerName
-    /// The forgiven findings; empty for a chain that is proved.
+    /// The forgiven problems; empty for a chain without problems.
     public let forgiven: TrustFindings
-    /// The certificates that no revocation list speaks for, where lists were asked.
+    /// The certificates that no revocation list covers, if lists were given.
     public let unlisted: [Certificate]
 
-    /// Nil when a finding is left.
+    /// Nil if a problem is left.
     init?(_ evaluation: TrustEvaluation, forgiving allowed: TrustFindings) {
         guard evaluation.kinds.isSubset(of: allowed) else { return nil }
         leaf = evaluation.leaf

@@ -1,6 +1,6 @@
 import Model
 
-/// A judged chain as text for people: each certificate of the path with what it says of itself, then what was found.
+/// A judged chain as text for people: each certificate of the path with its fields, then the problems.
 public struct TrustReport: Sendable, CustomStringConvertible {
     private let evaluation: TrustEvaluation
 

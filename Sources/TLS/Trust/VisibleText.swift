@@ -1,7 +1,7 @@
-/// Text out of a certificate, fit for a terminal, a log and an error page.
+/// Text from a certificate, made safe for a terminal, a log and an error page.
 enum VisibleText {
-    /// Control characters, direction marks, blanks that break lines and what has no meaning become pairs of
-    /// hexadecimal digits after a backslash, as RFC 4514 section 2.4 has it.
+    /// Escapes control characters, direction marks, blanks that break lines and unassigned characters as pairs of
+    /// hexadecimal digits after a backslash (RFC 4514 section 2.4).
     static func escaped(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isHidden) else { return text }
         var visible = ""
@@ -17,7 +17,7 @@ enum VisibleText {
         return visible
     }
 
-    /// `text`, or its beginning and an ellipsis when it is longer than a sentence can bear.
+    /// Returns `text`, or its beginning and an ellipsis if it is too long for a sentence.
     static func shortened(_ text: String, to limit: Int = 200) -> String {
         let scalars = text.unicodeScalars
         return scalars.count <= limit ? text : String(String.UnicodeScalarView(scalars.prefix(limit))) + "…"

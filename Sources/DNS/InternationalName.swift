@@ -1,8 +1,8 @@
 import CIDN2
 
-/// A host name beyond ASCII. Rules and requests have its ASCII form, with `xn--` (RFC 5891).
+/// Converts a host name beyond ASCII to the ASCII form with `xn--` (RFC 5891) that rules and requests use.
 public enum InternationalName {
-    /// Nil where the name has none, or libidn2 is not installed.
+    /// Nil if the name has no ASCII form, or if libidn2 is not installed.
     public static func asciiForm(of name: String) -> String? {
         var library = libidn2()
         guard !name.utf8.contains(0), libidn2_load(&library), let convert = library.to_ascii_8z else { return nil }

@@ -3,29 +3,29 @@ import CCares
 import Glibc
 import IO
 
-/// A name that is being asked for, and who waits for it.
+/// A name that is being resolved, with the callers that wait for it.
 final class Lookup {
     enum Step {
         case wait
-        /// The name as it was asked for now has no address: its next form is to be tried.
+        /// The current form of the name has no address: the next form is to be tried.
         case next
         case finish(Result<QueryAnswer, ResolutionError>)
     }
 
     let name: String
     let system: SystemSettings
-    /// Forms of the name that are still to be asked for.
+    /// The forms of the name that are still to be tried.
     var candidates: ArraySlice<String>
     private var waiting: [UnsafeContinuation<Void, Never>] = []
-    /// The result for those who wait; one family's addresses at first, perhaps.
+    /// The result for the waiting callers; at first perhaps only one family's addresses.
     private var result: Result<Resolution, ResolutionError>?
-    /// Tells the answers to one form of the name from those to another.
+    /// The number of the current form, to tell its answers from those to another.
     private(set) var round = 0
     private var answers: [Family: QueryAnswer] = [:]
     private var delay: Alarm?
     private let loop: EventLoop
 
-    /// Milliseconds that one family's addresses wait for the other's: RFC 8305 section 3, "Resolution Delay".
+    /// The milliseconds for which one family's addresses wait for the other's: RFC 8305 section 3, "Resolution Delay".
     private static let resolutionDelay = 50
 
     init(_ name: String, by system: SystemSettings, on loop: EventLoop) {
@@ -35,7 +35,7 @@ final class Lookup {
         self.loop = loop
     }
 
-    /// Waits for the addresses of one family at least.
+    /// Waits for the addresses of at least one family.
     func outcome() async throws(ResolutionError) -> Resolution {
         while true {
             if let result { return try result.get() }
@@ -49,7 +49,7 @@ final class Lookup {
         waiting = []
     }
 
-    /// Another form of the name is asked for.
+    /// Begins with another form of the name.
     func begin() {
         round += 1
         answers = [:]
@@ -59,7 +59,7 @@ final class Lookup {
         answers[family] = answer
         guard let six = answers[.v6], let four = answers[.v4] else {
             if !answer.addresses.isEmpty { startDelay() }
-            // No server says so of a name that has other records, but many say so when they are asked for IPv6 (RFC 4074
+            // A correct server does not deny a name that has other records. But many do so for IPv6 queries (RFC 4074
             // section 4.2).
             return family == .v4 && answer.saysNoName ? .next : .wait
         }
@@ -91,7 +91,7 @@ final class Lookup {
 /// The result of one query of c-ares.
 struct QueryAnswer {
     var addresses: [IPAddress] = []
-    /// The shortest TTL.
+    /// The shortest TTL, in seconds.
     var seconds = Int(Int32.max)
     private let status: Int32
 
@@ -109,19 +109,19 @@ struct QueryAnswer {
         }
     }
 
-    /// Both families' answers as one.
+    /// Combines the answers of both families.
     init(_ six: QueryAnswer, _ four: QueryAnswer) {
         status = four.status
         addresses = six.addresses + four.addresses
         seconds = min(six.seconds, four.seconds)
     }
 
-    /// Whether the name does not exist, of whatever type.
+    /// Whether the name does not exist, for any record type.
     var saysNoName: Bool { status == cares_not_found }
-    /// Whether it stands for every failure of a server.
+    /// Whether the status is the one that covers all failures of a server.
     var hasNoReason: Bool { status == cares_connection_refused }
 
-    /// Why there are no addresses.
+    /// The reason why there are no addresses.
     func error(for name: String) -> ResolutionError {
         if cares_is_no_such_name(status) != 0 { return .noSuchName(name) }
         if cares_is_no_answer(status) != 0 { return .noAnswer(name) }
@@ -129,9 +129,9 @@ struct QueryAnswer {
     }
 }
 
-/// The kinds of addresses, each of which has a record type of its own.
+/// The address families. Each has a record type of its own.
 enum Family: CaseIterable {
-    /// Asked for first, since it is tried first (RFC 8305 section 3).
+    /// IPv6, queried first since it is tried first (RFC 8305 section 3).
     case v6
     case v4
 

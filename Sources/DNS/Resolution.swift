@@ -1,11 +1,11 @@
 import Bytes
 import IO
 
-/// The addresses of a name as far as they are known. Belongs to its loop.
+/// The known addresses of a name. Belongs to its loop.
 public final class Resolution {
-    /// Not empty. Grows while it is not complete.
+    /// The addresses; not empty. More may follow until `isComplete`.
     public private(set) var addresses: [IPAddress]
-    /// Whether nothing more will come.
+    /// Whether no more addresses will come.
     public private(set) var isComplete: Bool
     private var wakeups: [Wakeup] = []
 
@@ -15,12 +15,13 @@ public final class Resolution {
         self.isComplete = isComplete
     }
 
-    /// Has it signalled when the rest is there.
+    /// Signals the wake-up when all addresses are there.
     public func add(_ wakeup: Wakeup) {
         if !isComplete { wakeups.append(wakeup) }
     }
 
-    /// Returns when nothing more will come, or nobody waits any more; a name server's time-outs bound that.
+    /// Returns when no more addresses will come, or when the wake-up is cancelled. The time-outs of name servers limit
+    /// the wait.
     public func complete(waking wakeup: Wakeup) async {
         add(wakeup)
         while !isComplete, !wakeup.isCancelled { await wakeup.wait() }
@@ -34,7 +35,7 @@ public final class Resolution {
     }
 }
 
-/// Why a name has no address. Divided as RFC 9209 section 2.3.1 divides it: no answer, or an answer that says no.
+/// The reason why a name has no address, divided as in RFC 9209 section 2.3.1: no answer, or a negative answer.
 public enum ResolutionError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The name servers answered that the name does not exist or has no address.
     case noSuchName(String)

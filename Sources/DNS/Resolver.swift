@@ -3,25 +3,27 @@ import CCares
 import Glibc
 import IO
 
-/// Host names to addresses through c-ares, on one loop: hosts file, search domains and TTLs included. The variable
-/// `CARES_HOSTS` of the environment names a file to read instead of the system's hosts file.
+/// Resolves host names through c-ares, on one loop, with the hosts file, search domains and TTLs. The environment
+/// variable `CARES_HOSTS` names a file that replaces the system's hosts file.
 ///
-/// The two families are asked for apart, so that a name server which is late with one, or silent, delays nobody who can
-/// go on with the other (RFC 8305 section 3).
+/// Each family has a query of its own. A name server that is late with one, or never answers it, does not delay a
+/// client that can use the other (RFC 8305 section 3).
 ///
 /// Belongs to its loop. Requests for one name at one time share one query.
 public final class Resolver {
     let loop: EventLoop
-    /// As they were when a name was looked up: a proxy that has addresses alone, or a parent, reads no file.
+    /// The settings at the time of the last lookup; nil before the first. A proxy that only uses addresses or a parent
+    /// reads no file.
     private var system: SystemSettings?
     private var file: SettingsFile
-    /// Asks name servers for a name as it is; made for the first name, and anew where the file has changed.
+    /// The channel that asks name servers for a name as it is. Made for the first name, and again when the file has
+    /// changed.
     private var servers: ResolverChannel?
-    /// Reads the hosts file; made for the first name.
+    /// The channel that reads the hosts file; made for the first name.
     private var hosts: ResolverChannel?
-    /// Asks once more why a name server gave no answer; made when that is wanted.
+    /// The channel that asks again why a name server gave no answer; made when it is needed.
     private var reasons: ResolverChannel?
-    /// Those of earlier settings, whose queries still run.
+    /// The channels of earlier settings whose queries still run.
     private var retired: [ResolverChannel] = []
     private let serverList: String?
     private var cache = AddressCache()
@@ -32,7 +34,7 @@ public final class Resolver {
         self.init(on: loop, servers: servers, settings: nil)
     }
 
-    /// - Parameter settings: instead of those in `file`, for good; for tests.
+    /// - Parameter settings: used permanently in place of those in `file`; for tests.
     init(on loop: EventLoop, servers: String?, settings: SystemSettings?, file: String = SettingsFile.ofSystem) {
         self.loop = loop
         serverList = servers
@@ -41,7 +43,7 @@ public final class Resolver {
         ares_library_init(ARES_LIB_INIT_ALL)
     }
 
-    /// - Throws: the reason why c-ares cannot look up the name; the next one tries again.
+    /// - Throws: the reason why c-ares cannot resolve the name; the next lookup tries again.
     private func prepare(for name: String) throws(ResolutionError) -> SystemSettings {
         do throws(ResolutionError) { return try prepare() } catch {
             guard case .failed(_, let reason) = error else { throw error }
@@ -59,15 +61,15 @@ public final class Resolver {
         return read
     }
 
-    /// Other name servers may know other names, or know them differently. Queries that run go on.
+    /// Other name servers may know other names or other addresses. Running queries continue.
     private func forgetSettings() {
         for channel in [servers, reasons] { if let channel { retired.append(channel) } }
         (servers, reasons, system) = (nil, nil, nil)
         cache = AddressCache()
     }
 
-    /// The addresses of a host name, or of an address in text form. Others may follow: after one family's addresses the
-    /// other family's are waited for no longer than RFC 8305 recommends.
+    /// The addresses of a host name, or of an address in text form. More may follow: after one family's addresses it
+    /// waits for the other family's only as long as RFC 8305 recommends.
     ///
     /// - Parameter name: lower case, without a trailing dot.
     public func resolve(_ name: String) async throws(ResolutionError) -> Resolution {
@@ -84,12 +86,12 @@ public final class Resolver {
         return try await lookup.outcome()
     }
 
-    /// The addresses of a name that no name server has to be asked for; nil: one has.
+    /// The addresses of a name that are known without a query to a name server; nil: a query is needed.
     ///
     /// - Parameter name: lower case, without a trailing dot.
-    /// - Throws: the answer that a name server has given lately, if it was none.
+    /// - Throws: a recent negative answer of a name server.
     public func known(_ name: String) throws(ResolutionError) -> Resolution? {
-        // RFC 6761 section 6.3: localhost is never asked of a name server.
+        // RFC 6761 section 6.3: no name server is asked for localhost.
         if name == "localhost" || name.hasSuffix(".localhost") {
             return Resolution([IPAddress(v4: 0x7F00_0001), IPAddress(v6High: 0, low: 1)])
         }
@@ -100,9 +102,9 @@ public final class Resolver {
 
     // MARK: - Queries
 
-    /// The query that c-ares hands back with its answer.
+    /// The context of a query, which c-ares returns with the answer.
     private final class Query {
-        /// Kept until the answer is there.
+        /// Retained until the answer arrives.
         let resolver: Resolver
         let channel: ResolverChannel?
         let body: (QueryAnswer) -> Void
@@ -136,7 +138,7 @@ public final class Resolver {
         channel?.rearm()
     }
 
-    /// A name of the hosts file is asked of no name server, though only one family stands there.
+    /// Asks the hosts file first. A name in it is never sent to a name server, even if only one family is listed.
     private func begin(_ lookup: Lookup) {
         guard lookup.system.readsHostsFirst else { return askServers(lookup) }
         ask(hosts, lookup.name, family: AF_UNSPEC) { [self] answer in
@@ -156,8 +158,9 @@ public final class Resolver {
         }
     }
 
-    /// c-ares 1.18 says of every answer that a server refused or failed to give that no server was reached. Without that
-    /// check it hands out the answer, but asks no other server: hence only now.
+    /// Finds the reason of a failure. c-ares 1.18 reports every answer with which a server refused or failed as "no
+    /// server was reached". Without that check it returns the answer, but asks no other server: so this is done only
+    /// now.
     private func reason(for name: String, _ family: Family, _ body: @escaping (QueryAnswer) -> Void) {
         if reasons == nil { reasons = try? ResolverChannel(.reasons, on: loop, by: file.path, servers: serverList) }
         guard reasons != nil else { return body(QueryAnswer(status: cares_connection_refused, list: nil)) }
@@ -173,7 +176,7 @@ public final class Resolver {
         }
     }
 
-    /// No name server knows the name, or none is to be asked.
+    /// Ends a lookup for which no name server has an answer, or none may be asked.
     private func conclude(_ lookup: Lookup) {
         guard lookup.system.readsHostsLast else { return finish(lookup, .failure(.noSuchName(lookup.name))) }
         ask(hosts, lookup.name, family: AF_UNSPEC) { [self] answer in
@@ -192,7 +195,7 @@ public final class Resolver {
     }
 }
 
-/// The addresses of names, for as long as their records say. Times are milliseconds on the loop's clock.
+/// The addresses of names, for the time that their records allow. Times are milliseconds on the loop's clock.
 private struct AddressCache {
     private struct Entry {
         let answer: Result<[IPAddress], ResolutionError>
@@ -202,9 +205,10 @@ private struct AddressCache {
     private var entries: [String: Entry] = [:]
 
     private static let capacity = 4096
-    /// Seconds. A TTL of 0 still serves the requests of one moment; a week-long one does not outlive a move.
+    /// The range of lifetimes in seconds. A TTL of 0 still serves simultaneous requests. A long one must not hide that
+    /// a server moved.
     private static let lifetime = 1...300
-    /// Seconds that a "does not exist" is believed.
+    /// The seconds for which a negative answer is used.
     private static let negativeLifetime = 5
 
     func answer(for name: String, now: UInt64) -> Result<[IPAddress], ResolutionError>? {
@@ -217,7 +221,7 @@ private struct AddressCache {
         insert(Entry(answer: .success(addresses), expires: now + UInt64(seconds) * 1000), for: name, now: now)
     }
 
-    /// Remembers a definite no. A missing answer is not remembered: the next request asks again.
+    /// Stores a negative answer. A missing answer is not stored, so the next request asks again.
     mutating func store(_ error: ResolutionError, for name: String, now: UInt64) {
         guard case .noSuchName = error else { return }
         let expires = now + UInt64(Self.negativeLifetime) * 1000

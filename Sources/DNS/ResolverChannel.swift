@@ -2,30 +2,30 @@ import CCares
 import Glibc
 import IO
 
-/// A channel of c-ares on a loop: its sockets and its time-outs.
+/// A channel of c-ares on a loop, with its sockets and time-outs.
 final class ResolverChannel {
     enum Purpose {
-        /// A name as it is, of one server after the other.
+        /// Asks for a name as it is, one server after the other.
         case nameServers
-        /// The same of one server, whose answer is handed out though it is a refusal.
+        /// Asks one server for a name as it is, and returns its answer even if it is a refusal.
         case reasons
         case hostsFile
     }
 
     private(set) var pointer: ares_channel?
-    /// That have no answer yet.
+    /// The number of queries in flight.
     var queries = 0
     private let loop: EventLoop
     private var watches: [ares_socket_t: DescriptorWatch] = [:]
     private var alarm: Alarm?
 
-    /// Milliseconds for the first try of one server; c-ares doubles it for the second.
+    /// The milliseconds of the first try of one server; c-ares doubles them for the second.
     private static let timeout: Int32 = 2000
     private static let tries: Int32 = 2
 
     /// - Parameters:
     ///   - file: the path of resolv.conf(5).
-    ///   - servers: instead of those in the file.
+    ///   - servers: used in place of those in the file.
     init(
         _ purpose: Purpose, on loop: EventLoop, by file: String, servers: String? = nil
     ) throws(ResolutionError) {
@@ -33,7 +33,7 @@ final class ResolverChannel {
         var options = ares_options()
         options.timeout = Self.timeout
         options.tries = Self.tries
-        // The names come complete.
+        // The names are already complete.
         options.ndomains = 0
         options.sock_state_cb = { context, descriptor, read, write in
             guard let context else { return }
@@ -73,7 +73,7 @@ final class ResolverChannel {
             return
         }
         if let watch = watches[descriptor] { return watch.update(read: read, write: write) }
-        // Failing to watch leaves the query to its time-out.
+        // If the watch fails, the query ends by its time-out.
         watches[descriptor] = try? DescriptorWatch(borrowing: descriptor, on: loop, read: read, write: write) {
             [unowned self] readable, writable in
             process(readable ? descriptor : ARES_SOCKET_BAD, writable ? descriptor : ARES_SOCKET_BAD)
@@ -95,8 +95,8 @@ final class ResolverChannel {
     }
 }
 
-/// The file that names the name servers and the domains to search (resolv.conf(5)). A network that is joined or left changes
-/// it under a running program.
+/// The file with the name servers and search domains (resolv.conf(5)). It changes while the program runs when a network
+/// is joined or left.
 struct SettingsFile {
     static let ofSystem = "/etc/resolv.conf"
 
@@ -105,16 +105,16 @@ struct SettingsFile {
     private var stamp: FileStamp?
     private var lookedAt: UInt64?
 
-    /// Milliseconds between two looks.
+    /// The milliseconds between two checks.
     private static let pause: UInt64 = 1000
 
-    /// - Parameter isRead: false: it never changes.
+    /// - Parameter isRead: false: the file counts as unchanged.
     init(_ path: String, isRead: Bool) {
         self.path = path
         self.isRead = isRead
     }
 
-    /// Whether it is another than at the look before. One that is gone has not changed: it is being replaced.
+    /// Whether the file differs from the last check. A missing file counts as unchanged: it is being replaced.
     /// - Parameter now: milliseconds on the loop's clock.
     mutating func hasChanged(at now: UInt64) -> Bool {
         guard isRead else { return false }
@@ -133,9 +133,9 @@ struct SettingsFile {
 /// The settings for names in `resolv.conf`, `nsswitch.conf` and the environment, as c-ares reads them.
 struct SystemSettings {
     private let domains: [String]
-    /// A name with as many dots is asked for as it is before a domain is put behind it.
+    /// The `ndots` option: a name with at least this many dots is tried as it is before a domain is appended.
     private let dots: Int
-    /// `f` for the hosts file, `b` for name servers, in their order.
+    /// The sources in order: `f` for the hosts file, `b` for name servers.
     private let sources: String
 
     init(domains: [String], dots: Int, sources: String) {
@@ -168,7 +168,7 @@ struct SystemSettings {
     var readsHostsFirst: Bool { sources.first == "f" }
     var readsHostsLast: Bool { !readsHostsFirst && sources.contains("f") }
 
-    /// The forms of a name in the order in which they are to be asked for (resolv.conf(5), `ndots`).
+    /// The forms of a name in the order of the queries (resolv.conf(5), `ndots`).
     func candidates(for name: String) -> [String] {
         let longer = domains.map { $0 == "." ? name : "\(name).\($0)" }
         let isFirst = name.utf8.count { $0 == UInt8(ascii: ".") } >= dots

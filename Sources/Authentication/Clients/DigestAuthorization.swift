@@ -1,13 +1,13 @@
 import Bytes
 import Crypto
 
-/// A client's answer to a Digest challenge (RFC 7616 section 3.4), read from the field's value behind the scheme.
-/// Nothing in it is believed yet.
+/// A client's answer to a Digest challenge (RFC 7616 section 3.4), read from the field's value after the scheme. It is
+/// not verified yet.
 ///
-/// The values are offsets into what was read, so that nothing is allocated. It refuses what two readers could
-/// understand differently: a parameter that comes twice, an open quote, a control character, text behind a closed
-/// quote. `nc`, `qop` and `algorithm` may be quoted, as some clients have it. Parameters that nobody knows are passed
-/// over (section 3.4).
+/// The values are offsets into the field's value, so that nothing is allocated. Anything that two readers could
+/// understand differently is refused: a repeated parameter, an open quote, a control character, text after a closed
+/// quote. `nc`, `qop` and `algorithm` may be quoted, as some clients send them. Unknown parameters are ignored (section
+/// 3.4).
 public struct DigestAuthorization: Sendable {
     enum Parameter: Int, CaseIterable {
         case username
@@ -39,7 +39,7 @@ public struct DigestAuthorization: Sendable {
         }
     }
 
-    /// Why it cannot be held against anything. Shows nothing of the values.
+    /// The reason why the answer cannot be verified. It contains none of the values.
     public enum Defect: Error, Equatable, CustomStringConvertible {
         case syntax
         case repeated(String)
@@ -56,7 +56,7 @@ public struct DigestAuthorization: Sendable {
         }
     }
 
-    /// A value without its quotes; an escaped one still has its backslashes.
+    /// A value without its quotes; an escaped value still has its backslashes.
     private struct Piece {
         var range = 0..<0
         var isPresent = false
@@ -65,16 +65,16 @@ public struct DigestAuthorization: Sendable {
 
     public let algorithm: DigestAlgorithm
     public let count: UInt32
-    /// `nc` as it was sent.
+    /// The text of `nc` as it was sent.
     public var countText: Range<Int> { self[.count].range }
     public var nonce: Range<Int> { self[.nonce].range }
     public var clientNonce: Range<Int> { self[.clientNonce].range }
-    /// Hexadecimal digits in any case, as many as the algorithm has.
+    /// The hexadecimal digits in any case, as many as the algorithm produces.
     public var response: Range<Int> { self[.response].range }
 
     private var pieces = InlineArray<11, Piece>(repeating: Piece())
 
-    /// - Throws: when it could not be verified, whoever sent it.
+    /// - Throws: if the answer could not be verified for any user.
     public init(_ value: Span<UInt8>) throws(Defect) {
         var pieces = InlineArray<11, Piece>(repeating: Piece())
         try Self.read(value, into: &pieces)
@@ -83,7 +83,7 @@ public struct DigestAuthorization: Sendable {
             guard piece.isPresent else { throw .missing("\(parameter.name)") }
             return piece
         }
-        /// One that no client has a reason to escape anything in.
+        /// Returns a value that no client needs to escape.
         func plain(_ parameter: Parameter) throws(Defect) -> Range<Int> {
             let piece = try piece(parameter)
             guard !piece.isEscaped else { throw .malformed("\(parameter.name)") }
@@ -104,7 +104,7 @@ public struct DigestAuthorization: Sendable {
         }
         guard let count = Self.count(value.extracting(try plain(.count))) else { throw .malformed("nc") }
         self.count = count
-        // Without a name it is MD5 (section 3.3).
+        // Without a name the algorithm is MD5 (section 3.3).
         let isNamed = pieces[Parameter.algorithm.rawValue].isPresent
         guard let algorithm = isNamed ? Self.algorithm(value.extracting(try plain(.algorithm))) : .md5 else {
             throw .malformed("algorithm")
@@ -120,8 +120,8 @@ public struct DigestAuthorization: Sendable {
 
     private subscript(parameter: Parameter) -> Piece { pieces[parameter.rawValue] }
 
-    /// Appends the user's name in UTF-8, or whatever bytes the client took it for.
-    /// - Throws: when `username*` is not as RFC 8187 section 3.2 has it, in UTF-8.
+    /// Appends the user's name in UTF-8, or the bytes that the client sent in place of UTF-8.
+    /// - Throws: if `username*` is not in the form of RFC 8187 section 3.2, in UTF-8.
     public func appendUser(of value: Span<UInt8>, to buffer: ByteBuffer) throws(Defect) {
         let piece = self[.extendedUsername]
         guard piece.isPresent else { return append(self[.username], of: value, to: buffer) }
@@ -146,14 +146,14 @@ public struct DigestAuthorization: Sendable {
         guard piece.isEscaped else { return buffer.append(text) }
         var offset = 0
         while offset < text.count {
-            // The text has no backslash at its end.
+            // The text does not end with a backslash.
             if text[offset] == .backslash, offset &+ 1 < text.count { offset &+= 1 }
             buffer.append(text[offset])
             offset &+= 1
         }
     }
 
-    /// Exactly eight hexadecimal digits, and not zero.
+    /// Reads exactly eight hexadecimal digits; nil for zero.
     private static func count(_ text: Span<UInt8>) -> UInt32? {
         guard text.count == 8 else { return nil }
         var number: UInt32 = 0
@@ -252,12 +252,12 @@ extension DigestAuthorization {
 }
 
 extension DigestAuthorization {
-    /// Whether the response is that of somebody who knows the password (section 3.4.1). The comparison takes the same
-    /// time whatever it finds.
+    /// Whether the response proves that the sender knows the password (section 3.4.1). The time of the comparison does
+    /// not depend on the result.
     /// - Parameters:
     ///   - key: the digest over user, realm and password.
     ///   - value: the field's value that this was read from.
-    ///   - target: the client's `uri`, which the caller has held against the request.
+    ///   - target: the client's `uri`, which the caller has compared with the request.
     public func proves(
         _ key: DigestValue, value: Span<UInt8>, method: Span<UInt8>, target: Span<UInt8>
     ) -> Bool {
@@ -265,21 +265,20 @@ extension DigestAuthorization {
         let expected = response(key, value: value, method: method, target: target)
         return expected.withHexadecimal { expected in
             guard sent.count == expected.count else { return false }
-            // Digits in upper case mean the same.
+            // Digits in upper case are equivalent.
             let lowercased = InlineArray<64, UInt8> { $0 < sent.count ? sent[$0].asciiLowercased : 0 }
             return ConstantTime.equal(lowercased.span.extracting(first: sent.count), expected)
         }
     }
 
-    /// Appends what proves to the client that the password is known here as well: the value of
-    /// `Proxy-Authentication-Info` (section 3.5), without a word about the next nonce. The parameters are those of
-    /// `proves`, which came to true.
+    /// Appends the proof that the proxy knows the password too: the value of `Proxy-Authentication-Info` (section 3.5),
+    /// without a next nonce. The parameters are those of `proves`, which returned true.
     public func appendProof(
         _ key: DigestValue, value: Span<UInt8>, target: Span<UInt8>, to buffer: ByteBuffer
     ) {
         buffer.append("rspauth=\"" as StaticString)
         response(key, value: value, method: Span(), target: target).withHexadecimal { buffer.append($0) }
-        // Neither has a quote in it, nor anything that was escaped.
+        // Neither value contains a quote or an escape.
         buffer.append("\", qop=auth, cnonce=\"" as StaticString)
         buffer.append(value.extracting(clientNonce))
         buffer.append("\", nc=" as StaticString)
@@ -307,7 +306,7 @@ extension DigestAuthorization {
     }
 }
 
-/// The stand-in for a password in Digest (RFC 7616 section 3.4.2, `A1` without `-sess`): a holder of it can log in.
+/// The value that replaces a password in Digest (RFC 7616 section 3.4.2, `A1` without `-sess`). With it one can log in.
 public enum DigestKey {
     public static func make(
         _ algorithm: DigestAlgorithm, user: String, realm: String, password: Secret

@@ -2,19 +2,20 @@ import Bytes
 import Crypto
 import Synchronization
 
-/// Makes the nonces of our own Digest challenges, and tells which of them may be used (RFC 7616 section 3.3 and 5.4).
+/// Makes the nonces of the proxy's own Digest challenges, and decides which are accepted (RFC 7616 sections 3.3 and
+/// 5.4).
 ///
-/// They are not kept, so any process with the same key takes the nonces of any other. Which counts were used is known
-/// in each process alone: what one of them has seen, another would take once more while the nonce lives.
+/// Nonces are not stored, so every process with the same key accepts the nonces of the others. Used counts are known in
+/// each process only. So two processes can accept one count once each while the nonce is valid.
 public final class DigestNonces: Sendable {
-    /// Milliseconds that a nonce lives, where nothing else is said.
+    /// The default lifetime of a nonce, in milliseconds.
     public static let usualLifetime = 300_000
-    /// Nonces remembered in each part of the table.
+    /// The limit of nonces in each part of the table.
     private static let partCapacity = 4096
     private static let partCount = 16
 
     private let lifetime: Int
-    /// By the nonce's own number, so that loops seldom wait for each other.
+    /// The parts of the table, selected by the nonce's number, so that loops seldom wait for each other.
     private let parts: [Part]
     private let key: Mutex<MessageAuthenticationCode>
 
@@ -24,8 +25,8 @@ public final class DigestNonces: Sendable {
     }
 
     /// - Parameters:
-    ///   - key: shared with those whose nonces are to be taken; nil: nobody's but our own.
-    ///   - lifetime: milliseconds that a nonce lives.
+    ///   - key: shared with the processes whose nonces are accepted; nil: only the nonces of this process are.
+    ///   - lifetime: the lifetime of a nonce, in milliseconds.
     public convenience init(key: Secret?, lifetime: Int = DigestNonces.usualLifetime) throws(CryptoError) {
         let code: MessageAuthenticationCode = if let key { .init(key: key) } else { try .withRandomKey() }
         self.init(code, lifetime: lifetime)
@@ -40,13 +41,13 @@ public final class DigestNonces: Sendable {
         parts = (0..<Self.partCount).map { _ in Part(capacity: partCapacity) }
     }
 
-    /// From now on nonces are made with this key; those of the former are stale.
+    /// Replaces the key. Nonces made with the former key become stale.
     public func replaceKey(with secret: Secret) {
         let code = MessageAuthenticationCode(key: secret)
         key.withLock { $0 = code }
     }
 
-    /// A new nonce.
+    /// Makes a new nonce.
     /// - Parameter now: milliseconds since 1970.
     public func make(at now: Int) throws(CryptoError) -> String {
         let number = try RandomBytes.make(8).reduce(0) { $0 << 8 | UInt64($1) }
@@ -54,35 +55,35 @@ public final class DigestNonces: Sendable {
         return key.withLock { nonce.text($0) }
     }
 
-    /// Whether the nonce is ours and lives, and the count is used for the first time; then it is used. To be asked when
-    /// all else is proved: false is what `stale=true` says.
+    /// Uses a count of a nonce: true if the nonce is ours and valid, and the count was not used before. Call it after
+    /// all other checks: false means `stale=true`.
     public func use(_ nonce: Span<UInt8>, count: UInt32, at now: Int) -> Bool {
         guard let nonce = key.withLock({ DigestNonce(nonce, code: $0) }) else { return false }
         let now = UInt64(clamping: now)
         let lifetime = UInt64(lifetime)
-        // Another process's clock may be ahead of ours.
+        // The clock of another process may be ahead.
         guard nonce.time <= now &+ lifetime, now <= nonce.time &+ lifetime else { return false }
         let part = parts[Int(truncatingIfNeeded: nonce.number % UInt64(Self.partCount))]
         return part.table.withLock { $0.use(nonce, count: count) }
     }
 
-    /// Whether a nonce of ours is in the last fifth of its life, so that its user should have the next one.
+    /// Whether one of our nonces is in the last fifth of its lifetime, so that its user should get the next one.
     public func isLate(_ nonce: Span<UInt8>, at now: Int) -> Bool {
         guard let time = DigestNonce.time(of: nonce) else { return false }
         return UInt64(clamping: now) > time &+ UInt64(lifetime - lifetime / 5)
     }
 }
 
-/// The nonces that were used, each with its window of counts; no more than there is room for. Without I/O and clock.
+/// The used nonces, each with its window of counts, up to a capacity. Without I/O and clock.
 ///
-/// An entry that has to go to make room would be new again if it came back. So everything of its age and older that is
-/// not in the table is refused from then on: a client gets a new nonce then, and nothing is ever taken twice.
+/// An entry that is removed to make room could be used again. So from then on every nonce of its age or older that is
+/// not in the table is refused. A client then gets a new nonce, and no count is ever accepted twice.
 struct NonceTable: Sendable {
     private var windows: [DigestNonce: NonceWindow] = [:]
-    /// In the order in which they were first used: a ring, whose oldest stands at `oldest` when it is full.
+    /// The nonces in the order of their first use. When it is full it is a ring, whose oldest entry is at `oldest`.
     private var order: [DigestNonce] = []
     private var oldest = 0
-    /// A nonce that is not in the table and was made then or earlier is refused.
+    /// A nonce that is not in the table and was made at that time or earlier is refused.
     private var floor: UInt64 = 0
     private let capacity: Int
 
@@ -90,7 +91,7 @@ struct NonceTable: Sendable {
 
     var count: Int { windows.count }
 
-    /// Whether this count of the nonce is used for the first time. The nonce is ours, and lives.
+    /// Uses a count of a nonce that is ours and valid; true if the count was not used before.
     mutating func use(_ nonce: DigestNonce, count: UInt32) -> Bool {
         if let index = windows.index(forKey: nonce) { return windows.values[index].use(count) }
         guard nonce.time > floor else { return false }
@@ -102,31 +103,30 @@ struct NonceTable: Sendable {
             floor = max(floor, former.time)
             order[oldest] = nonce
             oldest = (oldest + 1) % capacity
-            // The nonce itself may be of the age that has just gone; it is here now, and is remembered.
+            // The nonce may be as old as the removed one. It is in the table now.
         }
         windows[nonce] = NonceWindow(count)
         return true
     }
 }
 
-/// The counts of one nonce that were used: the highest, and which of those just below it. A client with many requests
-/// under way has them arrive in any order, so each count that was not seen is good, as long as it is not too far
-/// behind.
+/// The used counts of one nonce: the highest, and which of those just below it. Requests that a client sends in
+/// parallel arrive in any order. So each unused count is accepted if it is not too far below the highest.
 struct NonceWindow: Sendable, Equatable {
-    /// How far behind the highest a count may come in.
+    /// The largest accepted distance of a count below the highest.
     static let width: UInt32 = 128
 
     private(set) var highest: UInt32
-    /// The lowest bit is that of `highest`, the next that of the count below it.
+    /// The used counts: the lowest bit is for `highest`, the next for the count below it.
     private var seen: UInt128
 
-    /// - Parameter count: the one that is used now.
+    /// - Parameter count: the count that is used now.
     init(_ count: UInt32) {
         highest = count
         seen = 1
     }
 
-    /// Whether the count is used for the first time, as far as that is known.
+    /// Uses a count; true if it was not used before, as far as the window shows.
     mutating func use(_ count: UInt32) -> Bool {
         if count > highest {
             let step = count - highest
@@ -141,16 +141,16 @@ struct NonceWindow: Sendable, Equatable {
     }
 }
 
-/// A nonce of ours: when it was made, a number that no other has, and a code over both. Whoever has the key can tell
-/// that it is ours and how old it is, without having kept it.
+/// A nonce of the proxy: its time, a unique number, and a code over both. With the key one can verify it and its age
+/// without having stored it.
 struct DigestNonce: Sendable, Hashable {
-    /// Milliseconds since 1970.
+    /// The time when the nonce was made, in milliseconds since 1970.
     let time: UInt64
-    /// Random.
+    /// A random number.
     let number: UInt64
 
     private static let codeCount = 16
-    /// Hexadecimal digits of a nonce: 8 bytes of time, 8 of the number, 16 of the code.
+    /// The hexadecimal digits of a nonce: 8 bytes of time, 8 of the number, 16 of the code.
     static let length = 2 * (16 + codeCount)
 
     init(time: UInt64, number: UInt64) {
@@ -158,7 +158,7 @@ struct DigestNonce: Sendable, Hashable {
         self.number = number
     }
 
-    /// Nil when it was not made with this key.
+    /// Reads a nonce; nil if it was not made with this key.
     init?(_ text: Span<UInt8>, code: borrowing MessageAuthenticationCode) {
         guard text.count == Self.length, let time = Self.number(text.extracting(0..<16)),
             let number = Self.number(text.extracting(16..<32))
@@ -170,12 +170,12 @@ struct DigestNonce: Sendable, Hashable {
         guard isOurs else { return nil }
     }
 
-    /// When a nonce was made that is known to be ours.
+    /// The time when one of our nonces was made.
     static func time(of text: Span<UInt8>) -> UInt64? {
         text.count == length ? number(text.extracting(0..<16)) : nil
     }
 
-    /// 64 hexadecimal digits: nothing that any client could take for anything else.
+    /// The nonce as 64 hexadecimal digits, which no client can misread.
     func text(_ code: borrowing MessageAuthenticationCode) -> String {
         let buffer = ByteBuffer(capacity: Self.length)
         buffer.append(self.digits(of: time))
@@ -199,7 +199,7 @@ struct DigestNonce: Sendable, Hashable {
         return code.code(of: bytes.span)
     }
 
-    /// Lower case only: a nonce comes back as it was sent.
+    /// Accepts lower case only: a client returns a nonce unchanged.
     private static func number(_ digits: Span<UInt8>) -> UInt64? {
         var number: UInt64 = 0
         for offset in 0..<digits.count {

@@ -2,25 +2,25 @@ import Bytes
 
 /// Collects the challenges of all `WWW-Authenticate` (or `Proxy-Authenticate`) lines of one response.
 ///
-/// Challenges and their parameters are separated by the same comma (RFC 9110 section 11.6.1), so a list element is
-/// read by its form: `token = value` belongs to the challenge before it; a token alone, or one followed by a blank
-/// and something else, begins the next. A parameter whose value cannot be read is dropped alone. A challenge is dropped
-/// that names a parameter twice (which of two realms would the rules decide on?), or whose first element makes no sense.
-/// The others stand.
+/// The challenges and their parameters are separated by the same comma (RFC 9110 section 11.6.1). So a list element is
+/// read by its form: `token = value` belongs to the challenge before it. A token alone, or a token followed by a blank
+/// and more text, begins the next challenge. A parameter with an unreadable value is dropped alone. A challenge is
+/// dropped if it repeats a parameter, for instance the realm, or if its first element is malformed. The other
+/// challenges are kept.
 public struct ChallengeParser: Sendable {
     public struct Limits: Sendable {
-        /// Bytes over all lines; Kerberos tokens can be large.
+        /// The bytes over all lines; Kerberos tokens can be large.
         public var bytes = 128 * 1024
         public var challenges = 16
-        /// Parameters of one challenge.
+        /// The parameters of one challenge.
         public var parameters = 32
 
         public init() {}
     }
 
-    /// The challenges that could be read, in the order they came.
+    /// The readable challenges, in the order received.
     public private(set) var challenges: [HeaderChallenge] = []
-    /// How many were dropped as broken or beyond the limits, as far as that can be counted.
+    /// The number of challenges that were dropped as malformed or beyond the limits, as far as it can be counted.
     public private(set) var refusedCount = 0
 
     private let limits: Limits
@@ -69,10 +69,10 @@ public struct ChallengeParser: Sendable {
         current = draft
     }
 
-    /// Reads the element in which the scheme is.
+    /// Reads the element that contains the scheme.
     private mutating func readFirst(_ reader: inout ParameterReader, _ draft: inout Draft) {
         if let token68 = reader.token68() {
-            // A realm without a value has the form of a token68, and is never base64.
+            // A realm without a value looks like a token68, but is never base64.
             if token68.utf8Span.span.equalsIgnoringCase("realm=") {
                 draft.add("realm", [], limit: limits.parameters)
             } else {

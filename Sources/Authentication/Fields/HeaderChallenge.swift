@@ -13,10 +13,10 @@ public struct HeaderChallenge: Sendable, Hashable {
         }
     }
 
-    /// In lower case.
+    /// The scheme in lower case.
     public let scheme: String
     public let token68: String?
-    /// In the order of the field; no name occurs twice.
+    /// The parameters in the order of the field; no name occurs twice.
     public let parameters: [Parameter]
 
     public init(scheme: String, token68: String? = nil, parameters: [Parameter] = []) {
@@ -27,7 +27,7 @@ public struct HeaderChallenge: Sendable, Hashable {
 
     /// The value of a parameter; `name` in lower case.
     public subscript(name: String) -> [UInt8]? {
-        // Lengths differ nearly always, and are compared at a glance.
+        // Names mostly differ in length, and lengths are quick to compare.
         let list = parameters.span
         for index in list.indices where list[index].name.utf8.count == name.utf8.count && list[index].name == name {
             return list[index].value
@@ -35,7 +35,7 @@ public struct HeaderChallenge: Sendable, Hashable {
         return nil
     }
 
-    /// The value as text; bytes that are no UTF-8 become U+FFFD.
+    /// The value as text; bytes that are not UTF-8 become U+FFFD.
     public func text(_ name: String) -> String? {
         self[name].map { $0.span.text }
     }
@@ -49,7 +49,7 @@ public struct HeaderChallenge: Sendable, Hashable {
 
     public var realm: String? { text("realm") }
 
-    /// The bytes of its texts.
+    /// The size of the texts, in bytes.
     var byteCount: Int {
         parameters.reduce(scheme.utf8.count + (token68?.utf8.count ?? 0)) { $0 + $1.name.utf8.count + $1.value.count }
     }

@@ -2,16 +2,16 @@ import Bytes
 
 /// Reads the tokens of comma-separated authentication fields, each byte once.
 ///
-/// It refuses control characters and text behind a closed quote. It accepts what servers send and curl reads: blanks
-/// around `=`, an unquoted value of any other characters up to the comma, no value at all, a missing comma between a
+/// It refuses control characters and text after a closed quote. It accepts what servers send and curl reads: blanks
+/// around `=`, an unquoted value of any other characters up to the comma, an empty value, a missing comma between a
 /// quoted value and the next parameter, and a missing quote at the end of the field.
 struct ParameterReader {
-    /// The text behind a parameter's name.
+    /// The text after a parameter's name.
     enum Value: Equatable {
         case value([UInt8])
-        /// There is no `=`, so the name is no parameter's. The offset is where it was.
+        /// There is no `=`, so the name is not a parameter's. The offset is unchanged.
         case none
-        /// There is an `=`, and the value cannot be read. The offset is within the value.
+        /// There is a `=` with an unreadable value. The offset is within the value.
         case unreadable
     }
 
@@ -33,14 +33,14 @@ struct ParameterReader {
         while !isAtEnd, bytes[offset].isBlank || bytes[offset] == .comma { offset += 1 }
     }
 
-    /// Passes over the rest of a broken element, quoted strings as a whole. All behind an open quote is lost.
+    /// Skips the rest of a malformed element, quoted strings as a whole. Everything after an open quote is lost.
     mutating func skipElement() {
         while !isAtElementEnd {
             if bytes[offset] == .quote { _ = quotedString() } else { offset += 1 }
         }
     }
 
-    /// A token in lower case; nil when there is none.
+    /// Reads a token in lower case; nil if there is no token.
     mutating func token() -> String? {
         let start = offset
         while !isAtEnd, bytes[offset].isTokenByte { offset += 1 }
@@ -50,7 +50,7 @@ struct ParameterReader {
 
     /// Reads `BWS "=" BWS ( token / quoted-string )`, up to the element's end or to the next parameter.
     ///
-    /// - Parameter mayBeMissing: whether nothing behind `=` is an empty value.
+    /// - Parameter mayBeMissing: whether a missing value counts as an empty one.
     mutating func value(mayBeMissing: Bool = true) -> Value {
         let start = offset
         skipBlanks()
@@ -68,7 +68,8 @@ struct ParameterReader {
         return isAtElementEnd || offset > end && isAtParameter ? .value(value) : .unreadable
     }
 
-    /// `token68` up to the element's end (RFC 9110 section 11.2); nil, with the offset where it was, when it is none.
+    /// Reads a `token68` up to the element's end (RFC 9110 section 11.2). Nil, with the offset unchanged, for other
+    /// text.
     mutating func token68() -> String? {
         let start = offset
         while !isAtEnd, isToken68Byte(bytes[offset]) { offset += 1 }
@@ -83,13 +84,13 @@ struct ParameterReader {
         return bytes.span.extracting(start..<end).text
     }
 
-    /// Reads a quoted string (RFC 9110 section 5.6.4). One that is not closed ends with the field. Nil for a control
+    /// Reads a quoted string (RFC 9110 section 5.6.4). If it is not closed it ends with the field. Nil for a control
     /// character, and for a backslash at the end.
     private mutating func quotedString() -> [UInt8]? {
         offset += 1
         let start = offset
         while !isAtEnd, bytes[offset].isPlainInQuotes { offset += 1 }
-        // Most hold nothing that has to be looked at.
+        // Most strings contain no byte that needs a closer look.
         var value = Array(bytes[start..<offset])
         var isClean = true
         while !isAtEnd {
@@ -140,7 +141,7 @@ struct ParameterReader {
 }
 
 extension UInt8 {
-    /// Whether it stands for itself in a quoted string, and does not end it.
+    /// Whether the byte is literal in a quoted string, and does not end it.
     fileprivate var isPlainInQuotes: Bool {
         (self >= .space || self == .tab) && self != .quote && self != .backslash && self != .delete
     }

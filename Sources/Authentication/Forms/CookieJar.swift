@@ -2,35 +2,36 @@ import Bytes
 import Domains
 import Model
 
-/// The cookies that one origin has set for one session of ours (RFC 6265 section 5.3). They go back to that origin and to
-/// nobody else, whatever their `Domain` says, so it only has to fit.
+/// The cookies that one origin has set for one session of the proxy (RFC 6265 section 5.3). They are sent to that
+/// origin only. `Domain` does not widen that; it only has to match.
 public struct CookieJar: Sendable {
     struct Cookie: Sendable {
         let name: [UInt8]
         let value: [UInt8]
         let path: [UInt8]
-        /// Milliseconds since 1970; nil: with the session.
+        /// The time of expiry, in milliseconds since 1970; nil: the end of the session.
         let endsAt: Int?
     }
 
     public let origin: Origin
-    /// Longer paths first, of equals the older first: the order in which they are sent.
+    /// The cookies in the order in which they are sent: longer paths first, then the older first.
     private(set) var cookies: [Cookie] = []
-    /// Of all cookies that it ever held.
+    /// The names of all cookies that the jar ever held.
     private var names: [[UInt8]] = []
-    /// The cookies that the origin has ended, by name and path: whoever else has one of them sends it no more.
+    /// The cookies that the origin has deleted, by name and path. A client's cookie of that name and path is not sent
+    /// either.
     private var ended: [(name: [UInt8], path: [UInt8])] = []
 
     private static let limit = 50
     private static let nameLimit = 200
-    /// Names and values, over all cookies.
+    /// The limit of names and values in bytes, over all cookies.
     private static let sizeLimit = 16 * 1024
 
     public init(origin: Origin) { self.origin = origin }
 
     public var isEmpty: Bool { cookies.isEmpty }
 
-    /// Whether a `Set-Cookie` field is about a cookie of this session: one of a name that it has, or once had.
+    /// Whether a `Set-Cookie` field concerns a cookie of this session: its name is in the jar, or was.
     public func owns(_ field: Span<UInt8>) -> Bool {
         let given = field.extracting(SetCookie.name(in: field))
         for index in names.indices {
@@ -40,10 +41,10 @@ public struct CookieJar: Sendable {
         return false
     }
 
-    /// Takes the value of a `Set-Cookie` field.
+    /// Stores the cookie of a `Set-Cookie` field.
     ///
     /// - Parameters:
-    ///   - target: of the request that was answered with it.
+    ///   - target: the target of the request that got the response.
     ///   - now: milliseconds since 1970.
     public mutating func take(_ field: Span<UInt8>, at target: Span<UInt8>, now: Int) {
         guard let new = SetCookie(field, at: now), admits(new) else { return }
@@ -71,7 +72,7 @@ public struct CookieJar: Sendable {
         if cookies.count > Self.limit || size > Self.sizeLimit { cookies.removeAll { $0.name == new.name } }
     }
 
-    /// Appends those that belong to a request, as they stand in a `Cookie` field, behind what is there already.
+    /// Appends the cookies for a request to `value`, in the form of a `Cookie` field.
     ///
     /// - Returns: whether there are any.
     @discardableResult
@@ -87,8 +88,8 @@ public struct CookieJar: Sendable {
         return hasAny
     }
 
-    /// Appends what a client's own `Cookie` field holds, but for cookies of a name that is ours in this request, or that the
-    /// origin has ended there.
+    /// Appends the cookies of a client's `Cookie` field. Leaves out those with a name that the jar sends in this
+    /// request, or that the origin has deleted there.
     public func append(
         client field: Span<UInt8>, besidesThoseFor target: Span<UInt8>, at now: Int, to value: ByteBuffer
     ) {
@@ -105,7 +106,7 @@ public struct CookieJar: Sendable {
         }
     }
 
-    /// Whether the cookie of that name is ours to send there, or to leave out.
+    /// Whether the jar decides about the cookie of that name: it sends it there, or leaves it out.
     private func decides(_ name: Span<UInt8>, at target: Span<UInt8>, _ now: Int) -> Bool {
         for index in cookies.indices {
             let own = cookies[index].name
@@ -123,7 +124,7 @@ public struct CookieJar: Sendable {
         return Self.holds(cookie.path.span, target)
     }
 
-    /// Section 5.1.4.
+    /// Whether the path matches the target (section 5.1.4).
     private static func holds(_ path: Span<UInt8>, _ target: Span<UInt8>) -> Bool {
         let length = target.firstIndex(of: .question) ?? target.count
         guard path.count <= length, target.extracting(first: path.count).equals(path) else { return false }
@@ -133,7 +134,7 @@ public struct CookieJar: Sendable {
     private func admits(_ new: SetCookie) -> Bool {
         let isSecure = origin.protocol == .https
         if new.isSecure, !isSecure { return false }
-        // RFC 6265bis section 5.7.
+        // The prefixes of RFC 6265bis section 5.7.
         if Self.begins(new.name, with: "__secure-") || Self.begins(new.name, with: "__host-"), !new.isSecure {
             return false
         }
@@ -141,7 +142,7 @@ public struct CookieJar: Sendable {
         if Self.begins(new.name, with: "__host-") { return false }
         let host = Array(origin.host.utf8)
         if host == domain { return true }
-        // Section 5.3, step 5: such a cookie would be for all who have a name there.
+        // Section 5.3, step 5: such a cookie would apply to every host below a public suffix.
         if PublicSuffix.contains(String(decoding: domain, as: UTF8.self)) == true { return false }
         // An address has no domain.
         return host.count > domain.count && host.suffix(domain.count).elementsEqual(domain)
@@ -153,7 +154,7 @@ public struct CookieJar: Sendable {
         return name.count >= length && name.span.extracting(first: length).equalsIgnoringCase(prefix)
     }
 
-    /// Section 5.1.4: the directory of the request's path.
+    /// The directory of the request's path (section 5.1.4).
     private static func defaultPath(of target: Span<UInt8>) -> [UInt8] {
         let path = target.extracting(first: target.firstIndex(of: .question) ?? target.count).array
         guard path.first == .slash, let last = path.lastIndex(of: .slash), last > 0 else { return [.slash] }
@@ -162,8 +163,8 @@ public struct CookieJar: Sendable {
 }
 
 extension CookieJar {
-    /// Whether two `Set-Cookie` fields of responses to one target are about the same cookie: of the same name, domain and
-    /// path. False for what a user agent ignores.
+    /// Whether two `Set-Cookie` fields of responses to one target concern the same cookie: equal name, domain and path.
+    /// False for fields that a user agent ignores.
     public static func isSame(_ field: Span<UInt8>, as other: Span<UInt8>, at target: Span<UInt8>) -> Bool {
         guard let one = SetCookie(field, at: 0), let two = SetCookie(other, at: 0) else { return false }
         let paths = [one, two].map { $0.path?.first == .slash ? $0.path ?? [] : defaultPath(of: target) }
@@ -179,20 +180,20 @@ extension CookieJar: CustomStringConvertible {
     public var description: String { "\(cookies.count) cookies of \(origin.host)" }
 }
 
-/// The value of a `Set-Cookie` field, taken apart (RFC 6265 section 5.2).
+/// The parts of a `Set-Cookie` field (RFC 6265 section 5.2).
 private struct SetCookie {
     let name: [UInt8]
     let value: [UInt8]
     var domain: [UInt8]?
     var path: [UInt8]?
     var isSecure = false
-    /// Milliseconds since 1970 at which it ends; nil: with the session.
+    /// The time of expiry, in milliseconds since 1970; nil: the end of the session.
     var endsAt: Int?
 
     private static let sizeLimit = 4096
     private static let attributeLimit = 1024
 
-    /// Nil for what a user agent has to ignore.
+    /// Parses the field; nil if a user agent must ignore it.
     ///
     /// - Parameter now: milliseconds since 1970.
     init?(_ field: Span<UInt8>, at now: Int) {
@@ -229,13 +230,13 @@ private struct SetCookie {
         }
     }
 
-    /// The text before the first equals sign, as far as it names a cookie.
+    /// The range of the cookie's name: the text before the first equals sign.
     static func name(in field: Span<UInt8>) -> Range<Int> {
         let pairEnd = field.firstIndex(of: .semicolon) ?? field.count
         return field.trimmingBlanks(0..<(field.firstIndex(of: .equals, in: 0..<pairEnd) ?? 0))
     }
 
-    /// Of Max-Age; no longer than 400 days.
+    /// The seconds of a `Max-Age`; at most 400 days.
     private static func seconds(_ value: Span<UInt8>) -> Int? {
         let isNegative = value.count > 0 && value[0] == .hyphen
         let digits = value.extracting(isNegative ? 1..<value.count : 0..<value.count)

@@ -1,17 +1,17 @@
 import Bytes
 import Crypto
 
-/// Content of the type `application/x-www-form-urlencoded` (WHATWG URL section 5.2), `multipart/form-data` (RFC 7578) or
-/// `application/json` (an object of texts, RFC 8259), which may hold a secret: the array that it grows in is wiped.
+/// Encodes form fields as `application/x-www-form-urlencoded` (WHATWG URL section 5.2), `multipart/form-data` (RFC
+/// 7578) or `application/json` (an object of strings, RFC 8259). The content may hold a secret, so its array is wiped.
 struct FormEncoding: ~Copyable {
     private var content: [UInt8] = []
     private let charset: HTMLCharset
-    /// Between the fields; nil: they are URL-encoded.
+    /// The separator of multipart fields; nil: the fields are URL-encoded.
     private let boundary: String?
     private let isJSON: Bool
 
     /// - Parameters:
-    ///   - boundary: a text that no field holds, for `multipart/form-data`.
+    ///   - boundary: a text that no field contains, for `multipart/form-data`.
     ///   - isJSON: whether the fields are members of a JSON object, in UTF-8.
     init(charset: HTMLCharset, boundary: String? = nil, isJSON: Bool = false) {
         self.charset = isJSON ? .utf8 : charset
@@ -91,7 +91,7 @@ struct FormEncoding: ~Copyable {
         }
     }
 
-    /// RFC 8259 section 7.
+    /// Escapes a JSON string (RFC 8259 section 7).
     private mutating func appendEscaped(_ bytes: Span<UInt8>) {
         for index in bytes.indices {
             let byte = bytes[index]
@@ -112,7 +112,7 @@ struct FormEncoding: ~Copyable {
         for index in bytes.indices { add(bytes[index]) }
     }
 
-    /// Grows by itself, so that no part of a secret is left behind.
+    /// Grows the array itself, so that no copy of a secret is left behind.
     private mutating func add(_ byte: UInt8) {
         if content.count == content.capacity {
             var grown: [UInt8] = []
@@ -127,7 +127,7 @@ struct FormEncoding: ~Copyable {
     private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
 }
 
-/// The content of a filled-in form.
+/// The content of a form with its values.
 public struct FormContent: Sendable, Equatable {
     /// The value of `Content-Type`.
     public let type: String

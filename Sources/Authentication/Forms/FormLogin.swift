@@ -2,52 +2,52 @@ import Bytes
 import Crypto
 import Model
 
-/// One login by an HTML form: the page is found, its form filled in and sent, and what follows is judged. A machine
-/// without I/O: its caller sends what each step says, with the cookies of the jar, and reports the response.
+/// One login by an HTML form: it finds the page, fills in and sends its form, and judges the response. A machine
+/// without I/O: the caller sends the request of each step, with the cookies of the jar, and reports the response.
 ///
 ///     get ─▶ (redirects) ─▶ page with the form, else the rule's own page ─▶ post ─▶ (redirects) ─▶ loggedIn, or refused
 ///
-/// A form that asks for the user alone is sent like that, and the one of the page behind it is then filled in.
+/// A form that asks for the user only is sent first. Then the form of the next page is filled in.
 ///
-/// A page that others may write can look like the login page, and have a form or cookies that no login succeeds with. So a
-/// login that fails behind such is made once more, from an empty jar and the page where the rule says that forms are sent to,
-/// and only that is the server's verdict.
+/// A page that other users can write may look like the login page, with a form or cookies that never log in. So a login
+/// that fails after such a page is repeated once, with an empty jar and the page at the rule's `action`. Only that
+/// result is the server's verdict.
 public struct FormLogin: Sendable {
     /// The caller's next step.
     public enum Step: Sendable {
         case get(target: [UInt8])
-        /// - Parameter page: the target of the page that the form is on.
+        /// - Parameter page: the target of the page that contains the form.
         case post(target: [UInt8], content: FormContent, page: [UInt8])
-        /// - Parameter landing: the target of a page that the login led to and that asks for none; nil without one.
+        /// - Parameter landing: the target of the page after the login that asks for no login; nil without one.
         case loggedIn(CookieJar, landing: [UInt8]?)
-        /// The server saw the credential and wants another.
+        /// The server checked the credential and refused it.
         case refused
         case failed(FormLoginError)
     }
 
     private enum State: Sendable {
-        /// Awaiting the page with the form; becomes `seekingAtAction`, `named` or `submitted`.
+        /// Awaits the page with the form; becomes `seekingAtAction`, `named` or `submitted`.
         case seeking(target: [UInt8])
-        /// Awaiting what stands where forms are sent to, since no form was found elsewhere; becomes `named` or `submitted`.
+        /// Awaits the page at the rule's `action`, since no form was found elsewhere; becomes `named` or `submitted`.
         case seekingAtAction(target: [UInt8])
-        /// A form with the user alone is out; becomes `seekingSecond`, `submitted` or `ended`.
+        /// A form with the user only was sent; becomes `seekingSecond`, `submitted` or `ended`.
         case named(target: [UInt8], content: FormContent)
-        /// Awaiting the page that asks for the password; becomes `submitted`.
+        /// Awaits the page that asks for the password; becomes `submitted`.
         case seekingSecond(target: [UInt8])
-        /// The form is out; becomes `following` or `ended`.
+        /// The form was sent; becomes `following` or `ended`.
         case submitted(target: [UInt8], content: FormContent)
-        /// Awaiting where the server leads to behind the login; becomes `ended`.
+        /// Awaits the page to which the server redirects after the login; becomes `ended`.
         case following(target: [UInt8])
         case ended
     }
 
-    /// A form as it was sent.
+    /// A form that was sent.
     private struct Submission: Sendable {
         let target: [UInt8]
         let content: FormContent
     }
 
-    /// Of one login, over all its parts.
+    /// The limit of redirects of one login, over all its parts.
     private static let redirectLimit = 10
 
     private let template: LoginTemplate
@@ -57,18 +57,19 @@ public struct FormLogin: Sendable {
     public private(set) var jar: CookieJar
     private var state = State.ended
     private var redirects = 0
-    /// Whether cookies came, before the form was sent, with a page other than the one where the rule says that forms are sent to.
+    /// Whether cookies arrived before the form was sent, from a page other than that at the rule's `action`.
     private var hasForeignCookies = false
-    /// Whether the form and all that goes with it came from there.
+    /// Whether the form and all its values came from the page at the rule's `action`.
     private var isOfRule = false
-    /// Of the first login, once it is made for the second time: the first form that was sent; nil where none was.
+    /// The first form of the first login, while the second login runs; the inner nil: no form was sent.
     private var former: Submission??
-    /// The first form that was sent.
+    /// The first form of this login that was sent.
     private var submission: Submission?
-    /// The form that was filled in last; nil where the rule's fields were sent alone.
+    /// The form that was filled in last; nil if only the rule's fields were sent.
     private var filled: HTMLForm?
 
-    /// - Parameter boundary: of content in parts; a text that no page can know. Nil: none is sent in parts.
+    /// - Parameter boundary: the boundary of multipart content, a text that no page can know; nil: content is never
+    ///   multipart.
     public init(_ template: LoginTemplate, to origin: Origin, with credential: Credential, boundary: String?) {
         self.boundary = boundary
         self.template = template
@@ -77,21 +78,21 @@ public struct FormLogin: Sendable {
         jar = CookieJar(origin: origin)
     }
 
-    /// Begins by asking for a page.
+    /// Begins by requesting a page.
     public mutating func begin(at target: [UInt8]) -> Step {
         if template.isJSON { return submitJSON() }
         state = .seeking(target: target)
         return .get(target: target)
     }
 
-    /// Begins with a response that is there already, to a request without any cookies.
+    /// Begins with a response that has already arrived, to a request without cookies.
     public mutating func begin(with page: LoginPage, at target: [UInt8], now: Int) -> Step {
         if template.isJSON { return submitJSON() }
         state = .seeking(target: target)
         return received(page, now: now)
     }
 
-    /// Begins where the rule says that forms are sent to.
+    /// Begins at the rule's `action`.
     public mutating func beginAtAction() -> Step {
         if template.isJSON { return submitJSON() }
         guard case .here(let target)? = action(from: [.slash]) else { return submit(nil, at: [.slash]) }
@@ -112,7 +113,7 @@ public struct FormLogin: Sendable {
             take(page, at: target, now: now)
             if page.isRedirect { return follow(page, from: target) { .seekingAtAction(target: $0) } }
             guard let form = form(of: page) else {
-                // There is no other page than the one that the first login was made with, and that one was refused.
+                // The first login was made with this page too, and it was refused.
                 return isSecond ? finish(.refused) : submit(nil, at: target)
             }
             let step = fill(form, at: target)
@@ -151,8 +152,8 @@ public struct FormLogin: Sendable {
 
     // MARK: - The form
 
-    /// The form that is meant: the one that asks for most of the rule's fields; of equals the one that is sent where the
-    /// rule says, then one with a password.
+    /// The login form: the one that asks for most of the rule's fields. Of several, the one that is sent to the rule's
+    /// `action`, then one with a password.
     private func form(of page: LoginPage) -> HTMLForm? {
         guard let content = page.content else { return nil }
         var best: (form: HTMLForm, rank: Int)?
@@ -166,7 +167,7 @@ public struct FormLogin: Sendable {
         return best?.form
     }
 
-    /// Whether the target is where the rule says that forms are sent to.
+    /// Whether the target is the rule's `action`.
     private func isRulePage(_ target: [UInt8]) -> Bool {
         guard case .here(let action)? = action(from: target) else { return false }
         return LoginReference.path(of: target) == LoginReference.path(of: action)
@@ -179,8 +180,8 @@ public struct FormLogin: Sendable {
         return LoginReference.target(target, isAt: LoginReference.path(of: action))
     }
 
-    /// Whether the server may have the form, and the password in it, sent on there: to the rule's path, or with a slash
-    /// behind it.
+    /// Whether the server may have the form with its password sent to that target: the rule's path, or that path with a
+    /// slash appended.
     private func isForForm(_ target: [UInt8], from base: [UInt8]) -> Bool {
         guard case .here(let action)? = action(from: base) else { return false }
         let path = LoginReference.path(of: action)
@@ -207,14 +208,14 @@ public struct FormLogin: Sendable {
         return .post(target: place, content: content, page: target)
     }
 
-    /// Whether it is the first of two: sent where the rule says, with the user but without the password.
+    /// Whether it is the first of two forms: sent to the rule's `action`, with the user but without the password.
     private func asksForUserAlone(_ form: HTMLForm, at target: [UInt8]) -> Bool {
         guard let password = template.passwordName, isAtAction(form.action ?? "", from: target) else { return false }
         return form.passwordNames.isEmpty && !form.asks(for: password)
             && template.fields.contains { $0.value.contains(.user) && form.asks(for: $0.name) }
     }
 
-    /// Sends the form where the rule says; with the query, or the parameter, that the page has for that very path.
+    /// Sends the form to the rule's `action`, with the query or path parameter that the page has for that path.
     private mutating func submit(_ form: HTMLForm?, at target: [UInt8]) -> Step {
         guard let action = action(from: target) else { return finish(.failed(.unusableReference)) }
         guard case .here(var place) = action else {
@@ -232,14 +233,14 @@ public struct FormLogin: Sendable {
         return .post(target: place, content: content, page: target)
     }
 
-    /// Sends the rule's fields as JSON (RFC 8259), for which no page is needed, and no cookie of one.
+    /// Sends the rule's fields as JSON (RFC 8259). That needs no page and no cookies.
     private mutating func submitJSON() -> Step {
         jar = CookieJar(origin: origin)
         isOfRule = true
         return submit(nil, at: [.slash])
     }
 
-    /// The page's entries, with the rule's values in their place, and the rule's other fields behind them.
+    /// The page's entries with the rule's values, then the rule's other fields.
     private func content(of form: HTMLForm?, with fields: [LoginTemplate.Field]) -> FormContent {
         var encoding = FormEncoding(
             charset: form?.charset ?? .utf8, boundary: form?.isMultipart == true ? boundary : nil,
@@ -272,7 +273,7 @@ public struct FormLogin: Sendable {
 
     private var isSecond: Bool { former != nil }
 
-    /// Whether a step of the second login only repeats what the server has refused in the first.
+    /// Whether a step of the second login repeats what the server refused in the first.
     private func isAgain(_ step: Step) -> Bool {
         guard case .post(let target, let content, _) = step, let former = former ?? nil else { return false }
         return former.target == target && former.content == content
@@ -290,17 +291,17 @@ public struct FormLogin: Sendable {
         return follow(page, from: target) { .following(target: $0) }
     }
 
-    /// Nil for a status that ends nothing.
+    /// The verdict of a status; nil if the status decides nothing.
     private mutating func verdict(_ status: Int) -> Step? {
         switch status {
-        // Whatever these mean elsewhere, the credential was looked at, and an account's lock may have counted it.
+        // With these statuses the server has checked the credential, and a lock on the account may have counted it.
         case 401, 403, 422: refuse()
         case 400...: finish(.failed(.status(status)))
         default: nil
         }
     }
 
-    /// The login failed, be it for the credential's sake or for that of the page that it was begun with.
+    /// Handles a failed login. The credential may be wrong, or the page that the login began with.
     private mutating func refuse() -> Step {
         if isOfRule || isSecond { return finish(.refused) }
         former = .some(hasForeignCookies ? nil : submission)
@@ -309,7 +310,7 @@ public struct FormLogin: Sendable {
         return beginAtAction()
     }
 
-    /// Whether it asks for the credential again.
+    /// Whether the page asks for the credential again.
     private func isRefusal(_ page: LoginPage) -> Bool {
         if page.isRecognised { return true }
         guard let name = template.passwordName, let content = page.content else { return false }
@@ -318,14 +319,14 @@ public struct FormLogin: Sendable {
         }
     }
 
-    /// Whether it asks for as much as the form that was filled in.
+    /// Whether the form asks for as much as the one that was filled in.
     private func asksAgain(_ form: HTMLForm) -> Bool {
         guard let filled else { return template.fields.allSatisfy { form.asks(for: $0.name) } }
         return form.passwordNames == filled.passwordNames
             && template.fields.allSatisfy { !filled.asks(for: $0.name) || form.asks(for: $0.name) }
     }
 
-    /// - Parameter content: the form's content; nil asks for a page.
+    /// - Parameter content: the form's content; nil: request a page.
     private mutating func follow(
         _ page: LoginPage, from base: [UInt8], with content: FormContent? = nil, as next: ([UInt8]) -> State
     ) -> Step {
@@ -339,7 +340,7 @@ public struct FormLogin: Sendable {
             state = next(target)
             return content.map { .post(target: target, content: $0, page: base) } ?? .get(target: target)
         case .elsewhere(let place)?:
-            // Behind the login nobody has to go there: the cookies are set, and the credential stays here.
+            // After the login no request to that place is needed: the cookies are set, and the credential stays here.
             if content == nil, case .submitted = state, !jar.isEmpty { return succeed() }
             if case .following = state, !jar.isEmpty { return succeed() }
             return finish(.failed(.elsewhere(place)))
@@ -357,24 +358,25 @@ public struct FormLogin: Sendable {
     }
 }
 
-/// Why a login came to no verdict. The sentences name no secret, and go on behind "credential NAME is not logged in: ".
+/// The reason why a login came to no verdict. The sentences contain no secret, and follow "credential NAME is not
+/// logged in: ".
 public enum FormLoginError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// It leads to another scheme, host or port: the credential is not for that protection space.
+    /// The login leads to another scheme, host or port. The credential is not for that protection space.
     case elsewhere(String)
     case endless
-    /// The server wants the form sent on, by such a status, to a path that the rule does not name.
+    /// The server redirects the form, with this status, to a path that the rule does not name.
     case sentOn(Int, to: String)
-    /// The form was sent, and the server answered with this status.
+    /// The server answered the form with this status.
     case status(Int)
-    /// The server has not read the form, as its status or its page says, and so not looked at the credential.
+    /// The server could not read the form, by its status or its page, and so did not check the credential.
     case wantsJSON(status: Int)
-    /// The server has read the JSON, and finds other members missing or wrong.
+    /// The server read the JSON, and reports missing or wrong members.
     case fieldsNotTaken
-    /// The server asks for the form itself in a way that has no address.
+    /// A reference of the page or response is not a usable address.
     case unusableReference
-    /// The login was taken, but there is nothing to know it by.
+    /// The login succeeded, but the server set no cookie.
     case noCookie
-    /// No connection, no trust, or no answer in time; the sentence says which.
+    /// No connection, no trust, or no response in time; the sentence says which.
     case unreachable(String)
 
     public var description: String {
@@ -396,7 +398,7 @@ public enum FormLoginError: Error, Sendable, Equatable, CustomStringConvertible 
 }
 
 extension LoginTemplate {
-    /// The field that is given the password alone, or at all.
+    /// The name of the field with the password alone, else of one that contains the password.
     var passwordName: String? {
         (fields.first { $0.value == [.password] } ?? fields.first { $0.value.contains(.password) })?.name
     }

@@ -1,9 +1,10 @@
 import Bytes
 
-/// Character references (WHATWG HTML section 13.5): all numbers, and of the names those that may stand in the values of
-/// forms: the ones of HTML 4 for Latin-1, and of the ASCII characters that careful templates write so.
+/// Character references (WHATWG HTML section 13.5): all numbers, and the names that the values of forms are likely to
+/// contain, those of HTML 4 for Latin-1 and of ASCII characters.
 enum HTMLCharacterReference {
-    /// - Parameter isAttribute: in values a name without its semicolon is none if it could be a part of a query.
+    /// - Parameter isAttribute: whether the text is an attribute's value. There a name without semicolon that could be
+    ///   part of a query is kept as text.
     static func resolve(_ text: String, isAttribute: Bool) -> String {
         guard text.utf8.contains(.ampersand) else { return text }
         var resolved = String.UnicodeScalarView()
@@ -20,7 +21,7 @@ enum HTMLCharacterReference {
         return String(resolved)
     }
 
-    /// The character that stands there, and where its reference ends.
+    /// The character of the reference at the start of the text, and the end of the reference.
     private static func reference(
         _ text: Substring.UnicodeScalarView, isAttribute: Bool
     ) -> (Unicode.Scalar, String.Index)? {
@@ -32,7 +33,7 @@ enum HTMLCharacterReference {
         if behind == ";", let scalar = named(String(name)) {
             return (scalar, inner.index(after: name.endIndex))
         }
-        // Without a semicolon only the old ones, whole or followed by more text.
+        // Only the old names are valid without a semicolon, alone or followed by more text.
         if isAttribute {
             guard behind != "=", behind != ";", let scalar = latin(String(name)) else { return nil }
             return (scalar, name.endIndex)
@@ -86,7 +87,7 @@ enum HTMLCharacterReference {
     private static let latin1 = Dictionary(
         uniqueKeysWithValues: zip(latin1Names, (0xA0...0xFF).compactMap { Unicode.Scalar(UInt32($0)) }))
 
-    /// From U+00A0 on.
+    /// The names for U+00A0 and up.
     private static let latin1Names = [
         "nbsp", "iexcl", "cent", "pound", "curren", "yen", "brvbar", "sect", "uml", "copy", "ordf", "laquo", "not",
         "shy", "reg", "macr", "deg", "plusmn", "sup2", "sup3", "acute", "micro", "para", "middot", "cedil", "sup1",

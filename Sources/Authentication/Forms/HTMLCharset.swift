@@ -1,25 +1,25 @@
 import Bytes
 
-/// A character encoding of a page, and of its form's content (WHATWG Encoding section 4.2). All but UTF-8 is taken
-/// for windows-1252, which loses no byte.
+/// The character encoding of a page and of its form's content (WHATWG Encoding section 4.2). Every encoding but UTF-8
+/// is treated as windows-1252, which loses no byte.
 enum HTMLCharset: Equatable, Sendable {
     case utf8
     case windows1252
 
-    /// Nil for no label at all.
+    /// Nil for an empty label.
     init?(label: String) {
         let label = label.lowercased().filter { !$0.isWhitespace && $0 != "\"" && $0 != "'" }
         if label.isEmpty { return nil }
         self = label == "utf-8" || label == "utf8" || label.hasPrefix("unicode") ? .utf8 : .windows1252
     }
 
-    /// The `charset` of a media type, as it stands in `Content-Type` and in `meta`.
+    /// Reads the `charset` of a media type, from `Content-Type` or `meta`.
     init?(mediaType: String) {
         guard let name = mediaType.lowercased().firstRange(of: "charset=") else { return nil }
         self.init(label: String(mediaType.lowercased()[name.upperBound...].prefix { $0 != ";" }))
     }
 
-    /// The name that a field `_charset_` is given.
+    /// The value of a field named `_charset_`.
     var name: String {
         switch self {
         case .utf8: "UTF-8"
@@ -34,7 +34,7 @@ enum HTMLCharset: Equatable, Sendable {
         }
     }
 
-    /// Text as a form sends it: a character that the encoding lacks becomes a character reference.
+    /// Encodes text as a form sends it. A character that the encoding lacks becomes a character reference.
     func encode(_ text: String) -> [UInt8] {
         switch self {
         case .utf8: return Array(text.utf8)
@@ -49,13 +49,13 @@ enum HTMLCharset: Equatable, Sendable {
         }
     }
 
-    /// The character that a byte stands for; also what a character reference to its number means.
+    /// The character of a byte, and of a character reference with its number.
     static func scalar(_ byte: UInt8) -> Unicode.Scalar {
         let value = (0x80...0x9F).contains(byte) ? upper[Int(byte) - 0x80] : UInt32(byte)
         return Unicode.Scalar(value) ?? "\u{FFFD}"
     }
 
-    /// 0x80 to 0x9F.
+    /// The characters for 0x80 to 0x9F.
     private static let upper: [UInt32] = [
         0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,
         0x017D, 0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A,

@@ -1,17 +1,17 @@
 import Bytes
 
-/// Reads the forms of a page, tolerantly: what a browser would make of it, as far as forms are concerned, in one pass over
-/// whatever bytes a server sends. Parts beyond the limits are left out.
+/// Reads the forms of a page, tolerantly, as a browser would, in one pass over any bytes that a server sends. Parts
+/// beyond the limits are left out.
 public struct HTMLFormReader {
     /// A control that may be sent, and the form that it belongs to.
     private struct Control {
         let form: Int
         let entry: HTMLForm.Entry
-        /// A button sends its entry only if it is the one that was pressed.
+        /// Whether it is a button. A button's entry is sent only if the button was pressed.
         var isButton = false
     }
 
-    /// A `select` under way.
+    /// A `select` that is being read.
     private struct Selection {
         let form: Int
         let name: String
@@ -20,7 +20,7 @@ public struct HTMLFormReader {
         var chosen: [String] = []
     }
 
-    /// An `option` under way, whose value may be its text.
+    /// An `option` that is being read. Its value may be its text.
     private struct Option {
         var value: String?
         let isSelected: Bool
@@ -34,11 +34,11 @@ public struct HTMLFormReader {
     private var forms: [HTMLForm] = []
     private var formIDs: [String?] = []
     private var controls: [Control] = []
-    /// The form whose tags the reader is between.
+    /// The form whose start tag was read, but not its end tag.
     private var open: Int?
     private var selection: Selection?
     private var option: Option?
-    /// The name of the `textarea` under way, and its form.
+    /// The name and the form of the `textarea` that is being read.
     private var area: (form: Int, name: String)?
     private var buttons: Set<Int> = []
 
@@ -47,7 +47,7 @@ public struct HTMLFormReader {
 
     /// - Parameters:
     ///   - page: the document, decoded from its content coding.
-    ///   - contentType: the value of `Content-Type`, whose `charset` counts before the page's own.
+    ///   - contentType: the value of `Content-Type`; its `charset` takes precedence over the page's.
     /// - Returns: the forms in the order of the page.
     public static func forms(in page: [UInt8], contentType: String? = nil) -> [HTMLForm] {
         var reader = HTMLFormReader(page, charset: contentType.flatMap { HTMLCharset(mediaType: $0) })
@@ -79,7 +79,7 @@ public struct HTMLFormReader {
         return forms
     }
 
-    /// An action is relative to the `base`; resolving both against the page is left to the reader of the form.
+    /// Resolves an action against the `base`. The caller resolves both against the page's address.
     private static func join(_ action: String, to base: String) -> String {
         LoginReference.join(action, to: base)
     }
@@ -98,7 +98,7 @@ public struct HTMLFormReader {
         case "textarea":
             if let form = owner(of: tag), !isDisabled(tag), let name = value("name", of: tag), !name.isEmpty {
                 area = (form, name)
-                // An empty one has no text to follow.
+                // An empty textarea has no text that follows.
                 add(Control(form: form, entry: .init(name: name, value: "")))
             }
         default: break
@@ -122,7 +122,7 @@ public struct HTMLFormReader {
         } else if let (form, name) = area {
             area = nil
             var value = resolved(range, isAttribute: false)
-            // The line end behind the tag is markup.
+            // A line end directly after the tag is markup.
             if value.first == "\n" || value.first == "\r\n" { value.removeFirst() }
             guard controls.last?.form == form, controls.last?.entry.name == name else { return }
             controls.removeLast()
@@ -138,7 +138,7 @@ public struct HTMLFormReader {
     }
 
     private mutating func form(_ tag: HTMLTag) {
-        // A form inside a form is none.
+        // A form inside a form is ignored.
         guard open == nil, forms.count < Self.formLimit else { return }
         var form = HTMLForm()
         form.action = value("action", of: tag).map(Self.trimmed).flatMap { $0.isEmpty ? nil : $0 }
@@ -176,7 +176,7 @@ public struct HTMLFormReader {
         addButton(value("name", of: tag) ?? "", value("value", of: tag) ?? "", to: form)
     }
 
-    /// The first button of a form is the one that Enter presses.
+    /// Adds the first button of a form, which Enter presses.
     private mutating func addButton(_ name: String, _ value: String, to form: Int) {
         guard buttons.insert(form).inserted else { return }
         add(Control(form: form, entry: .init(name: name, value: value), isButton: true))
@@ -210,7 +210,7 @@ public struct HTMLFormReader {
         endOption()
         guard let ended = selection else { return }
         selection = nil
-        // Of a list that takes one, the last that is marked counts, else the first.
+        // Of a list with a single choice the last selected option counts, else the first option.
         let values = ended.isMultiple ? ended.chosen : [ended.chosen.last ?? ended.first].compactMap { $0 }
         for value in values { add(Control(form: ended.form, entry: .init(name: ended.name, value: value))) }
     }
@@ -222,7 +222,7 @@ public struct HTMLFormReader {
         controls.append(control)
     }
 
-    /// The form that a control names, else the one that it stands in.
+    /// The form that the control's attribute names, else the enclosing form.
     private func owner(of tag: HTMLTag) -> Int? {
         guard let id = value("form", of: tag) else { return open }
         return formIDs.firstIndex { $0 == id }
@@ -245,7 +245,7 @@ public struct HTMLFormReader {
         return String(String.UnicodeScalarView(front.reversed().drop(while: isBlank).reversed()))
     }
 
-    /// Line ends are sent as CRLF. As bytes: to append text to a view of scalars takes as long as the view.
+    /// Converts line ends to CRLF. It works on bytes, since appending to a view of scalars takes linear time.
     private static func withLineEnds(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 == .lineFeed || $0 == .carriageReturn }) else { return text }
         var bytes: [UInt8] = []
@@ -263,26 +263,26 @@ public struct HTMLFormReader {
     }
 }
 
-/// A form of a page, with what it would send as it stands (WHATWG HTML section 4.10.21.4).
+/// A form of a page, with the entries that it would send unchanged (WHATWG HTML section 4.10.21.4).
 public struct HTMLForm: Sendable, Equatable {
     public struct Entry: Sendable, Equatable {
         public let name: String
         public let value: String
     }
 
-    /// As the page says it, resolved against its `base`; nil: the page's own address.
+    /// The action, resolved against the page's `base`; nil: the page's own address.
     public internal(set) var action: String?
-    /// The names and values of all controls but buttons that are successful when nobody touches them, then the one of the
-    /// first button.
+    /// The names and values of all successful controls without user input, except buttons; then those of the first
+    /// button.
     public internal(set) var entries: [Entry] = []
-    /// The names of its password fields.
+    /// The names of the password fields.
     public internal(set) var passwordNames: [String] = []
-    /// How its values are to be sent.
+    /// The encoding of the values.
     var charset = HTMLCharset.utf8
-    /// Whether as `multipart/form-data`.
+    /// Whether the form is sent as `multipart/form-data`.
     var isMultipart = false
 
-    /// Whether it asks for a value of that name.
+    /// Whether the form asks for a value of that name.
     func asks(for name: String) -> Bool {
         passwordNames.contains(name) || entries.contains { $0.name == name }
     }

@@ -1,19 +1,19 @@
 import Bytes
 
-/// Finds the tags and the text of an HTML document (WHATWG HTML section 13.2.5) in one pass, as browsers would, and
-/// whatever the document looks like. It builds no tree: what a form holds does not depend on it.
+/// Finds the tags and the text of an HTML document (WHATWG HTML section 13.2.5) in one pass, as browsers do, for any
+/// bytes. It builds no tree, since the content of forms does not depend on one.
 struct HTMLTokenizer {
     enum Token: Equatable {
         case start(HTMLTag)
-        /// The name in lower case.
+        /// The end tag of the element with this name, in lower case.
         case end(String)
-        /// Character data, with its character references. Of an element whose content is text, all of it.
+        /// Character data with its character references. If an element's content is text, the whole content.
         case text(Range<Int>)
     }
 
     private enum State {
         case data
-        /// In an element whose content is text, up to its own end tag; with its name in lower case.
+        /// Inside an element whose content is text, up to its end tag. The name is in lower case.
         case text(String)
         case ended
     }
@@ -22,13 +22,13 @@ struct HTMLTokenizer {
     private var offset = 0
     private var state = State.data
 
-    /// Longer names and further attributes are not looked at.
+    /// The limit of a name; longer names, and attributes beyond the next limit, are ignored.
     private static let nameLimit = 256
     private static let attributeLimit = 64
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Nil at the end of the document; a tag that it cuts off is none.
+    /// The next token; nil at the end of the document. A tag that is cut off there is ignored.
     mutating func next() -> Token? {
         while true {
             switch state {
@@ -39,7 +39,7 @@ struct HTMLTokenizer {
         }
     }
 
-    /// Everything up to the end tag of that name, which stays to be read; nil when there is nothing.
+    /// Reads the text up to the end tag of that name, which is read next; nil if it is empty.
     private mutating func readText(of name: String) -> Token? {
         let start = offset
         var end = bytes.count
@@ -88,7 +88,7 @@ struct HTMLTokenizer {
         }
     }
 
-    /// At a `<` that opens something. Nil for what is neither tag nor text.
+    /// Reads the markup at a `<`. Nil if it is neither tag nor text.
     private mutating func readMarkup() -> Token? {
         let first = bytes[offset + 1]
         if first.isLetter { return readStartTag() }
@@ -109,7 +109,7 @@ struct HTMLTokenizer {
         return nil
     }
 
-    /// A declaration, or what browsers take for a comment.
+    /// Skips a declaration, or text that browsers treat as a comment.
     private mutating func skip(behind start: Int) {
         let end = first(.greaterThan, from: start)
         offset = end.map { $0 + 1 } ?? bytes.count
@@ -117,7 +117,7 @@ struct HTMLTokenizer {
 
     private mutating func skipComment() {
         var search = offset + 4
-        // `<!-->` and `<!--->` are whole comments.
+        // `<!-->` and `<!--->` are complete comments.
         for end in [search, search + 1] where end < bytes.count && bytes[end] == .greaterThan {
             if end == search || bytes[search] == .hyphen {
                 offset = end + 1
@@ -134,7 +134,7 @@ struct HTMLTokenizer {
         offset = bytes.count
     }
 
-    /// Whether two hyphens stand there that do not open the comment.
+    /// Whether two hyphens end there that are not those that open the comment.
     private func endsComment(at last: Int) -> Bool {
         last - 1 >= offset + 4 && bytes[last] == .hyphen && bytes[last - 1] == .hyphen
     }
@@ -177,7 +177,7 @@ struct HTMLTokenizer {
         byte.isMarkupSpace || byte == .slash || byte == .greaterThan
     }
 
-    /// Reads up to the end of the tag; nil when the document ends before.
+    /// Reads up to the end of the tag; nil if the document ends before.
     private mutating func readAttributes() -> [HTMLTag.Attribute]? {
         var attributes: [HTMLTag.Attribute] = []
         while true {
@@ -191,7 +191,7 @@ struct HTMLTokenizer {
                 return attributes
             }
             let start = offset
-            // An equals sign that stands first is a part of the name.
+            // An equals sign at the start is part of the name.
             offset += 1
             while offset < bytes.count, !Self.endsName(bytes[offset]), bytes[offset] != .equals { offset += 1 }
             let name = start..<offset
@@ -218,7 +218,7 @@ struct HTMLTokenizer {
         if quote == .quote || quote == .apostrophe {
             let start = offset + 1
             let end = first(quote, from: start)
-            // An end of the document in a value is one in the tag.
+            // If the document ends within the value, it ends within the tag.
             offset = end.map { $0 + 1 } ?? bytes.count
             return start..<(end ?? bytes.count)
         }
@@ -246,17 +246,17 @@ extension UInt8 {
 /// A start tag.
 struct HTMLTag: Equatable {
     struct Attribute: Equatable {
-        /// In lower case.
+        /// The name in lower case.
         let name: String
-        /// In the document, without quotes; with its character references.
+        /// The range of the value in the document, without quotes, with its character references.
         let value: Range<Int>
     }
 
-    /// In lower case.
+    /// The name in lower case.
     let name: String
     let attributes: [Attribute]
 
-    /// Where the value of an attribute stands; of several with one name the first counts.
+    /// The range of an attribute's value. Of several with one name the first counts.
     subscript(name: String) -> Range<Int>? {
         attributes.first { $0.name == name }?.value
     }

@@ -1,14 +1,14 @@
-/// A response in the course of a login, as far as the login looks at it.
+/// A response during a login, reduced to the parts that the login needs.
 public struct LoginPage: Sendable {
     public let status: Int
     /// The value of `Location`.
     public let location: [UInt8]?
-    /// The values of `Set-Cookie`, in their order.
+    /// The values of `Set-Cookie`, in order.
     public let cookies: [[UInt8]]
     public let contentType: String?
-    /// The content, decoded, as far as it was read; nil for what is no page.
+    /// The decoded content as far as it was read; nil if it is not a page.
     public let content: [UInt8]?
-    /// Whether the rule takes it for what asks for the login.
+    /// Whether the rule recognises the response as one that asks for the login.
     public let isRecognised: Bool
 
     public init(
@@ -23,8 +23,8 @@ public struct LoginPage: Sendable {
         self.isRecognised = isRecognised
     }
 
-    /// Whether it says that a form is nothing that it reads: status 415, or 422 with a JSON object that has a `detail`, as
-    /// FastAPI makes it of content that is no JSON.
+    /// Whether the response says that the server does not accept forms: status 415, or 422 with a JSON object that has
+    /// a `detail`, as FastAPI sends for content that is not JSON.
     var wantsJSON: Bool {
         if status == 415 { return true }
         guard status == 422, let type = contentType?.lowercased(), type.hasPrefix("application/json"), let content
@@ -36,6 +36,6 @@ public struct LoginPage: Sendable {
 
     var isRedirect: Bool { location != nil && [301, 302, 303, 307, 308].contains(status) }
 
-    /// Whether a form that is sent there is to be sent again where it leads (RFC 9110 section 15.4.8).
+    /// Whether a form must be sent again to the redirect's target (RFC 9110 section 15.4.8).
     var repeatsMethod: Bool { status == 307 || status == 308 }
 }

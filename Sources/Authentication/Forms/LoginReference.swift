@@ -1,18 +1,18 @@
 import Bytes
 import Model
 
-/// Where a reference of a page or a `Location` leads (RFC 3986 section 5.2, as tolerant as browsers are).
+/// The destination of a page's reference or of a `Location` (RFC 3986 section 5.2, as tolerant as browsers).
 public enum LoginReference: Sendable, Equatable {
-    /// To the same server; the target in origin form.
+    /// A target on the same server, in origin-form.
     case here(target: [UInt8])
-    /// To another scheme, host or port, and so to another protection space; in words that are fit for people.
+    /// A different scheme, host or port, and so another protection space; as text for people.
     case elsewhere(String)
 
     private static let limit = 8 * 1024
 
-    /// Nil for what is no reference to follow.
+    /// Resolves a reference; nil if it cannot be followed.
     ///
-    /// - Parameter base: the target of the page or response that it stands in.
+    /// - Parameter base: the target of the page or response that contains it.
     public init?(_ reference: some Sequence<UInt8>, from base: [UInt8], on origin: Origin) {
         guard let parts = Parts(reference) else { return nil }
         if let scheme = parts.scheme {
@@ -43,7 +43,8 @@ public enum LoginReference: Sendable, Equatable {
         self = .here(target: target)
     }
 
-    /// A reference, made relative to a base that is one itself: as much of it as can be said without the page's address.
+    /// Resolves a reference against a base that may be relative too, as far as that is possible without the page's
+    /// address.
     static func join(_ reference: String, to base: String) -> String {
         guard let parts = Parts(reference.utf8), let baseParts = Parts(base.utf8), parts.scheme == nil,
             parts.authority == nil
@@ -65,9 +66,9 @@ public enum LoginReference: Sendable, Equatable {
             + (query.map { "?" + String(decoding: $0, as: UTF8.self) } ?? "")
     }
 
-    /// Whether a target is that of a path, with nothing added but a query or one parameter of the last segment: the name
-    /// of a session. Servers end a parameter in different places, so one with a slash in it, plain or encoded, could lead
-    /// anywhere.
+    /// Whether a target has that path, with nothing added but a query or one parameter of the last segment, for
+    /// instance a session name. Servers disagree on the end of a parameter, so one with a slash in it, plain or
+    /// encoded, could lead elsewhere.
     static func target(_ target: [UInt8], isAt path: ArraySlice<UInt8>) -> Bool {
         let own = Self.path(of: target)
         guard own.starts(with: path) else { return false }
@@ -78,7 +79,7 @@ public enum LoginReference: Sendable, Equatable {
     /// The path of a target, without its query.
     static func path(of target: [UInt8]) -> ArraySlice<UInt8> { target.prefix { $0 != .question } }
 
-    /// The path of a target in words that are fit for people.
+    /// The path of a target as text for people.
     static func shownPath(of target: [UInt8]) -> String { shown(path(of: target)) }
 
     private static func isOfParameter(_ byte: UInt8) -> Bool {
@@ -94,7 +95,7 @@ public enum LoginReference: Sendable, Equatable {
         var query: [UInt8]?
 
         init?(_ reference: some Sequence<UInt8>) {
-            // Line ends and tabs are left out, wherever they stand; a backslash is a slash.
+            // Line ends and tabs are removed everywhere, and a backslash is treated as a slash.
             var rest = reference.filter { $0 != .tab && $0 != .lineFeed && $0 != .carriageReturn }[...]
             rest = rest.drop { $0 <= .space }
             while let last = rest.last, last <= .space { rest.removeLast() }
@@ -153,7 +154,7 @@ public enum LoginReference: Sendable, Equatable {
         return [.slash] + Array(segments.joined(separator: [.slash]))
     }
 
-    /// Bytes that no target may hold are encoded.
+    /// Encodes the bytes that a target must not contain.
     private static func encoded(_ bytes: [UInt8]) -> [UInt8] {
         var encoded: [UInt8] = []
         for byte in bytes {

@@ -1,11 +1,11 @@
 import Bytes
 
-/// The readable text of a response's content: of an HTML page what a browser would show, of other text all of it.
+/// The readable text of a response's content: of an HTML page the text that a browser shows, of other text all of it.
 enum PageText {
     /// - Parameters:
     ///   - content: the beginning of the content, without any content coding.
-    ///   - mediaType: the value of `Content-Type`; nil: there is none, and the content itself is looked at.
-    /// - Returns: nil where the content is no text.
+    ///   - mediaType: the value of `Content-Type`; nil: absent, and the type is guessed from the content.
+    /// - Returns: nil if the content is not text.
     static func of(_ content: [UInt8], mediaType: String?) -> String? {
         guard let kind = kind(of: content, mediaType), !content.isEmpty else { return nil }
         let charset = mediaType.flatMap { HTMLCharset(mediaType: $0) } ?? .utf8
@@ -36,11 +36,11 @@ enum PageText {
         return content.first { $0 > .space } == .lessThan ? .page : .plain
     }
 
-    /// Elements whose tags part no words.
+    /// The elements whose tags do not separate words.
     private static let inline: Set<String> = [
         "a", "b", "i", "u", "em", "strong", "code", "span", "font", "small", "big", "tt", "kbd", "sub", "sup", "abbr",
     ]
-    /// Elements whose content is not for readers.
+    /// The elements whose content is not shown.
     private static let hidden: Set<String> = ["script", "style", "iframe", "noembed", "noframes"]
 
     private static func text(ofPage content: [UInt8], _ charset: HTMLCharset) -> String {
@@ -63,11 +63,11 @@ enum PageText {
 }
 
 extension ResponseExcerpt {
-    /// Takes the text of the response's content.
+    /// Sets the text from the response's content.
     ///
     /// - Parameters:
-    ///   - content: the beginning of it, without framing and content coding.
-    ///   - mediaType: the value of `Content-Type`; nil: it has none.
+    ///   - content: the beginning of the content, without framing and content coding.
+    ///   - mediaType: the value of `Content-Type`; nil if absent.
     public mutating func take(_ content: [UInt8], mediaType: String?, hiding mask: EchoMask) {
         if let text = PageText.of(content, mediaType: mediaType) { take(text: text, hiding: mask) }
     }

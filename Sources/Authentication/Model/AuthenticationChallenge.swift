@@ -1,22 +1,22 @@
 import Model
 
-/// A question to the delegate: may this space be answered, and with what?
+/// A challenge, as a question to the delegate: should it be answered, and with which credential?
 public struct AuthenticationChallenge: Sendable {
     public let protectionSpace: ProtectionSpace
     /// The credential that was just refused, else the one in the request's URL, else the storage's default.
     public let proposedCredential: Credential?
-    /// Definite refusals so far, over all schemes of this request.
+    /// The number of definite refusals so far, over all schemes of this request.
     public let previousFailureCount: Int
-    /// The response that challenged; nil for a challenge that no response made.
+    /// The response with the challenge; nil for a challenge without a response.
     public let failureResponse: FailureResponse?
     public let error: AuthenticationError?
-    /// The versions that this request was refused with, or that are known to be refused there.
+    /// The versions that the server refused in this request, or that are known to be refused there.
     public let refused: [CredentialVersion]
-    /// The reasons of the decisions that gave the refused versions, in their order; empty for one that was sent unasked.
+    /// The reasons of the decisions for the refused versions, in order; empty for a version that was sent preemptively.
     var refusedRules: [String] = []
-    /// Of a request for a client certificate the issuers that the server accepts, as RFC 4514 text; empty: any.
+    /// The issuers that the server accepts in a request for a client certificate, as RFC 4514 text; empty: any.
     public var distinguishedNames: [String] = []
-    /// Of a server's certificate all that was found.
+    /// The problems of a server's certificate, all of them.
     public var findings: TrustFindings = []
 
     public init(
@@ -31,12 +31,12 @@ public struct AuthenticationChallenge: Sendable {
         self.error = error
     }
 
-    /// The number of answers that were refused, or counted as refused, after a decision for that reason.
+    /// The number of answers that were refused, or counted as refused, after a decision with that reason.
     public func refusals(by reason: String) -> Int { refusedRules.count { $0 == reason } }
 
-    /// A server's certificate was evaluated.
+    /// Creates the challenge of a server's certificate that was evaluated.
     ///
-    /// - Parameter findings: all of them, not only the first.
+    /// - Parameter findings: all problems, not only the first.
     public init(trustOf origin: Origin, findings: TrustFindings) {
         self.init(
             protectionSpace: ProtectionSpace(origin: origin, realm: nil, authenticationMethod: .serverTrust),
@@ -44,12 +44,12 @@ public struct AuthenticationChallenge: Sendable {
         self.findings = findings
     }
 
-    /// The `401` or `407` in short.
+    /// The main parts of the `401` or `407`.
     public struct FailureResponse: Sendable {
         public let status: Int
-        /// Every challenge of it that could be read, also those that no scheme here can answer.
+        /// All readable challenges, also those that no supported scheme can answer.
         public let challenges: [HeaderChallenge]
-        /// What the response says for people; nil unless it refused an answer.
+        /// The text of the response for people; nil unless it refused an answer.
         public var excerpt: ResponseExcerpt?
 
         public init(status: Int, challenges: [HeaderChallenge]) {
@@ -62,13 +62,13 @@ public struct AuthenticationChallenge: Sendable {
 /// The delegate's answer to a challenge.
 public struct Decision: Sendable {
     public let disposition: Disposition
-    /// How many refusals of the delegate's credential one request may cost; 0: it is not sent at all.
+    /// The number of refusals of the delegate's credential that one request may cause; 0: it is not sent at all.
     public let attempts: Int
-    /// How long what default handling answers with is kept; nil: as long as it says itself.
+    /// How long the credential of default handling is kept; nil: as its own persistence says.
     public let persistence: Persistence?
-    /// The rule's name and line, or "no rule"; of a cancellation, a clause that says why. Fit for the client to read.
+    /// The rule's name and line, or "no rule"; for a cancellation a clause with the reason. The client may read it.
     public let reason: String
-    /// Of a rule that only reports, the answer that it would have given, in words; nil: the decision is carried out.
+    /// The answer that a rule with `mode report` would have given, in words; nil: the decision is carried out.
     public let report: String?
 
     public init(
@@ -86,10 +86,10 @@ public struct Decision: Sendable {
 /// The delegate's decision about a challenge.
 public enum Disposition: Sendable {
     case useCredential(Credential)
-    /// Answer with the proposed credential if it has not failed, else let the client have the response.
+    /// Answer with the proposed credential if it has not failed; else pass the response to the client.
     case performDefaultHandling
-    /// Go on to the response's next challenge.
+    /// Continue with the response's next challenge.
     case rejectProtectionSpace
-    /// Fail the request, and say why.
+    /// Fail the request, with the reason.
     case cancelAuthenticationChallenge
 }

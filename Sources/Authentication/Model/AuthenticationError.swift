@@ -1,27 +1,28 @@
 import Crypto
 import Model
 
-/// Why a challenge cannot be answered. The first five are the configuration's fault, the next two the peer's.
+/// The reason why a challenge cannot be answered. The first five are the configuration's fault, the next two the
+/// peer's.
 public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// RFC 7617 section 2: the server would read another, shorter user name.
+    /// RFC 7617 section 2: the server would read a shorter user name.
     case userContainsColon(credential: String)
     case controlCharacter(credential: String)
     case empty(credential: String)
-    /// The value is longer than servers take one, in that place.
+    /// The value is longer than servers accept in that place.
     case oversized(credential: String)
-    /// The credential is of a kind that the method has no use for.
+    /// The method cannot use this kind of credential.
     case unsuitableCredential(credential: String, method: AuthenticationMethod)
     case unusableChallenge(method: AuthenticationMethod)
     /// A nonce was used 2³² − 1 times: a new challenge is needed.
     case nonceExhausted
-    /// The challenge wants the body's digest (`auth-int`) and none was given.
+    /// The challenge requires the body's digest (`auth-int`), which is not known.
     case bodyDigestNeeded
     case noRandomness
-    /// A library function that the method needs is missing on this machine.
+    /// This machine lacks a library function that the method needs.
     case unavailable(method: AuthenticationMethod, CryptoError)
-    /// There is no ticket to log in with.
+    /// There is no ticket for the login.
     case noTicket(credential: String, service: String, TicketError)
-    /// The server looked at the time, and no further.
+    /// The server refused the ticket because of its time and did not check further.
     case clockSkew(credential: String, service: String)
 
     public var description: String {
@@ -49,7 +50,8 @@ public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvert
         }
     }
 
-    /// The refusal it counts as, where the challenge's other schemes may do better; nil: the request ends with it.
+    /// The kind of refusal that the error counts as if the challenge's other schemes may be tried; nil: the request
+    /// ends.
     public var refusal: RepeatedChallenge? {
         guard case .noTicket(_, _, let error) = self else { return nil }
         if case .refused = error { return .refused }
@@ -57,23 +59,23 @@ public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvert
     }
 }
 
-/// The meaning of a challenge in return for an answer.
+/// The meaning of a challenge that follows an answer.
 public enum RepeatedChallenge: Sendable, Hashable {
-    /// Nothing was said about the credential (`stale`, a nonce that was replaced meanwhile): answer again. A server
-    /// may say so for ever, so the caller counts.
+    /// The credential was not judged (`stale`, or a nonce that was replaced meanwhile): answer again. The caller limits
+    /// the number, since a server may repeat this for ever.
     case retry
-    /// Nothing was said about the credential, and the server has another nonce: it is answered as if none had been.
+    /// The credential was not judged, and the server sent another nonce: answer as for the first time.
     case renewed
-    /// The handshake goes on: the next leg is due on the same connection.
+    /// The handshake continues: send the next message on this connection.
     case proceed
-    /// The handshake broke off before the credential was judged: the server does not go along, or ends the connection.
+    /// The handshake ended before the credential was judged: the server does not continue, or closes the connection.
     case aborted
-    /// The server knows who asks, or could know, and does not let him in. Nothing speaks against the credential: a ticket
-    /// is no password, and the next may be taken.
+    /// The server knows the user, or could know, and denies access. The credential was not refused: a ticket is no
+    /// password, and the next may be accepted.
     case denied
     /// The credential was refused.
     case refused
-    /// The response does not challenge for the answer's space: one that was sent unasked was never judged, one that was
-    /// asked for is as good as refused.
+    /// The response does not challenge for the answer's space. An answer that was sent preemptively was not judged. An
+    /// answer to a challenge counts as refused.
     case unrelated
 }

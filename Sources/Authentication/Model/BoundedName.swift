@@ -1,14 +1,14 @@
 import Bytes
 import Crypto
 
-/// The names that a server or a client chooses, as they are remembered: a name of any length takes no more than `limit` bytes.
+/// The names that servers and clients choose, in the form in which they are kept: at most `limit` bytes each.
 enum BoundedName {
-    /// Bytes.
+    /// The limit in bytes.
     static let limit = 1024
-    /// Bytes of a longer name that are kept in front of its digest.
+    /// The bytes of a longer name that precede its digest.
     private static let kept = 256
 
-    /// The name; of a longer one its beginning and its SHA-256, which is equal for equal names alone.
+    /// The name; of a longer one its beginning and its SHA-256, which differs for different names.
     static func of(_ name: String) -> String {
         let bytes = name.utf8
         if bytes.count <= limit { return name }

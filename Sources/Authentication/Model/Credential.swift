@@ -1,17 +1,17 @@
 import Crypto
 import Model
 
-/// The key to a protection space. Never changed; an object, since each request passes it on a dozen times.
+/// A credential for a protection space. Immutable; a class, since each request passes it on a dozen times.
 public final class Credential: Sendable {
-    /// The parts of the credential.
+    /// The value of a credential, by kind.
     public enum Content: Sendable {
         case password(user: String, password: Secret)
         case identity(any CertificateIdentity)
         case token(Secret)
         case signingKey(SigningKey)
-        /// To be exchanged for a token first.
+        /// A grant, to be exchanged for a token first.
         case grant(TokenGrant)
-        /// A Kerberos principal with its proof.
+        /// A Kerberos principal with its key or ticket.
         case principal
         case trust(TrustException)
     }
@@ -19,18 +19,19 @@ public final class Credential: Sendable {
     public let content: Content
     public let persistence: Persistence
     public let version: CredentialVersion
-    /// Where it stands in requests, if that is not the field of answers: then it goes with every one, and answers nothing.
+    /// The places of the credential in requests, if it is not sent as an answer. Then it is part of every request, and
+    /// answers no challenge.
     public let placements: [CredentialPlacement]
-    /// As whom Kerberos logins are made: the principal itself, or the one that a user's name and password belong to.
+    /// The principal for Kerberos logins: the credential itself, or the principal of its user and password.
     public let principal: (any KerberosPrincipal)?
-    /// Whether a client brought it along, in a URL or in an answer of its own.
+    /// Whether a client sent the credential, in a URL or in its own answer.
     public let isBrought: Bool
 
-    /// A user and a password. `name` is what logs and explanations call it.
+    /// Creates a user and a password. `name` is used in logs and explanations.
     ///
     /// - Parameters:
-    ///   - principal: the user's Kerberos principal; nil where no KDC is asked.
-    ///   - isBrought: whether a client brought it along; a long `name` is then kept as `BoundedName`.
+    ///   - principal: the user's Kerberos principal; nil if no KDC is asked.
+    ///   - isBrought: whether a client sent the credential. A long `name` is then stored as `BoundedName`.
     public init(
         name: String, user: String, password: Secret, persistence: Persistence = .session,
         principal: (any KerberosPrincipal)? = nil, isBrought: Bool = false
@@ -45,10 +46,10 @@ public final class Credential: Sendable {
             fingerprint: CredentialFingerprint.of(user: user, password: password))
     }
 
-    /// A credential in a storage that tells its values apart itself: what was set again is another value even where its
-    /// content is the same. `name` is what logs and explanations call it.
+    /// Creates a credential of a storage that distinguishes values itself. A value that was set again is a different
+    /// one, even with equal content. `name` is used in logs and explanations.
     ///
-    /// - Parameter principal: the Kerberos principal of a user and a password; nil where no KDC is asked.
+    /// - Parameter principal: the Kerberos principal of a user and a password; nil if no KDC is asked.
     public init(
         name: String, content: Content, persistence: Persistence, fingerprint: UInt128,
         principal: (any KerberosPrincipal)? = nil
@@ -61,7 +62,7 @@ public final class Credential: Sendable {
         version = CredentialVersion(name: name, fingerprint: fingerprint)
     }
 
-    /// A certificate with its key. `name` is what logs and explanations call it.
+    /// Creates a certificate with its key. `name` is used in logs and explanations.
     public init(name: String, identity: any CertificateIdentity, persistence: Persistence = .session) {
         content = .identity(identity)
         principal = nil
@@ -71,7 +72,7 @@ public final class Credential: Sendable {
         version = CredentialVersion(name: name, fingerprint: identity.fingerprint)
     }
 
-    /// A bearer token. `name` is what logs and explanations call it.
+    /// Creates a bearer token. `name` is used in logs and explanations.
     public init(name: String, token: Secret, persistence: Persistence = .session) {
         content = .token(token)
         principal = nil
@@ -81,7 +82,7 @@ public final class Credential: Sendable {
         version = CredentialVersion(name: name, fingerprint: CredentialFingerprint.of(["token"], secrets: [token]))
     }
 
-    /// A key that signs. `name` is what logs and explanations call it.
+    /// Creates a signing key. `name` is used in logs and explanations.
     public init(name: String, signingKey key: SigningKey, persistence: Persistence = .session) {
         content = .signingKey(key)
         principal = nil
@@ -94,7 +95,7 @@ public final class Credential: Sendable {
         version = CredentialVersion(name: name, fingerprint: fingerprint)
     }
 
-    /// An exception for a server's key. `name` is what logs and explanations call it.
+    /// Creates an exception for a server's key. `name` is used in logs and explanations.
     public init(name: String, trust exception: TrustException, persistence: Persistence = .session) {
         content = .trust(exception)
         principal = nil
@@ -106,7 +107,7 @@ public final class Credential: Sendable {
             fingerprint: CredentialFingerprint.of(["trust", "\(exception.pin)", "\(exception.until)"], secrets: []))
     }
 
-    /// The grant of a token. `name` is its name in logs and explanations.
+    /// Creates the grant of a token. `name` is used in logs and explanations.
     public init(name: String, grant: TokenGrant, persistence: Persistence = .session) {
         content = .grant(grant)
         principal = nil
@@ -116,9 +117,9 @@ public final class Credential: Sendable {
         version = CredentialVersion(name: name, fingerprint: grant.fingerprint, isGrant: true)
     }
 
-    /// A Kerberos principal. `name` is what logs and explanations call it.
+    /// Creates a Kerberos principal. `name` is used in logs and explanations.
     ///
-    /// - Parameter fingerprint: equal for equal proof of who it is.
+    /// - Parameter fingerprint: equal for equal keys.
     public init(
         name: String, principal: any KerberosPrincipal, fingerprint: UInt128, persistence: Persistence = .session
     ) {
@@ -130,7 +131,7 @@ public final class Credential: Sendable {
         version = CredentialVersion(name: name, fingerprint: fingerprint)
     }
 
-    /// The bytes of its name, and of its user and password.
+    /// The size of the name, user and password, in bytes.
     public var byteCount: Int { version.name.utf8.count + (user?.utf8.count ?? 0) + (password?.count ?? 0) }
 
     public var user: String? {
@@ -161,7 +162,7 @@ public final class Credential: Sendable {
         if case .trust(let exception) = content { exception } else { nil }
     }
 
-    /// Whether it is of a kind that the space's method has a use for.
+    /// Whether the space's method can use this kind of credential.
     public func canAnswer(_ space: ProtectionSpace) -> Bool {
         if !placements.isEmpty { return false }
         return switch (content, space.authenticationMethod) {
@@ -175,13 +176,13 @@ public final class Credential: Sendable {
         }
     }
 
-    /// The same credential, kept for as long as a rule says.
+    /// A copy with the persistence of a rule.
     public func with(_ persistence: Persistence) -> Credential {
         persistence == self.persistence
             ? self : Credential(self, persistence: persistence, placements: placements, version: version)
     }
 
-    /// The same credential in these places; another value to whoever tells values apart.
+    /// A copy for these places. It counts as another value.
     public func placed(in placements: [CredentialPlacement]) -> Credential {
         var words = ["placed", "\(version.fingerprint)"]
         for placement in placements { words += ["\(placement)"] + placement.value.map { "\($0)" } }
@@ -207,8 +208,8 @@ extension Credential: CustomStringConvertible {
     public var description: String { "credential \(version.name)" }
 }
 
-/// A certificate chain with its private key: the answer to a session-level challenge for a client certificate.
-/// The owner of TLS knows its type; here it is only told from others.
+/// A certificate chain with its private key: the answer to a session-level challenge for a client certificate. The TLS
+/// target knows its type; here it is only compared.
 public protocol CertificateIdentity: AnyObject, Sendable {
     /// Equal for equal chains, within this process.
     var fingerprint: UInt128 { get }
@@ -218,12 +219,12 @@ public protocol CertificateIdentity: AnyObject, Sendable {
 public struct SigningKey: Sendable {
     public let region: String
     public let service: String
-    /// The key's name, which goes with every request.
+    /// The key's name, which is part of every request.
     public let accessKey: String
     let secretKey: Secret
-    /// Of temporary keys; goes with every request, and is worth nothing without the secret.
+    /// The session token of temporary keys. It is part of every request, and useless without the secret.
     let sessionToken: Secret?
-    /// Whether the signature covers the content; else `UNSIGNED-PAYLOAD` is said, which S3 takes.
+    /// Whether the signature covers the content; if not, `UNSIGNED-PAYLOAD` is sent, which S3 accepts.
     public let signsPayload: Bool
 
     public init(
@@ -238,6 +239,6 @@ public struct SigningKey: Sendable {
         self.signsPayload = signsPayload
     }
 
-    /// Whether the service is one of S3's: their paths are encoded once, and content may go unsigned.
+    /// Whether the service is one of S3's. Their paths are encoded once, and content may be unsigned.
     public var isS3: Bool { service == "s3" || service.hasPrefix("s3-") || service == "s3express" }
 }

@@ -4,14 +4,14 @@ import Model
 public enum CredentialKind: String, Sendable, Hashable, CaseIterable {
     case password
     case token
-    /// With its private key.
+    /// A certificate with its private key.
     case certificate
     /// An exception for a server's key.
     case trust
 }
 
 extension AuthenticationMethod {
-    /// The kind of credential that a storage keeps for it.
+    /// The kind of credential that a storage keeps for the method.
     public var storedKind: CredentialKind {
         switch self {
         case .basic, .digest, .ntlm, .negotiate, .htmlForm, .other, .default: .password
@@ -23,7 +23,7 @@ extension AuthenticationMethod {
 }
 
 extension Credential {
-    /// Nil for what no storage keeps.
+    /// The kind; nil for credentials that no storage keeps.
     public var kind: CredentialKind? {
         switch content {
         case .password: .password
@@ -34,8 +34,8 @@ extension Credential {
         }
     }
 
-    /// The name under which a storage keeps it for the space, where `CredentialStorage` says user: that of the user, or
-    /// the part of its own name that stands for one. Nil when it is of a kind that is not kept there.
+    /// The name under which a storage keeps the credential for the space (`user` in `CredentialStorage`): its user, or
+    /// the corresponding part of its own name. Nil if that kind is not kept for the space.
     public func storedName(for space: ProtectionSpace) -> String? {
         guard kind == space.authenticationMethod.storedKind else { return nil }
         return user ?? space.user(ofCredentialNamed: version.name)

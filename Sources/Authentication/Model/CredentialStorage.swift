@@ -1,39 +1,39 @@
 import Bytes
 
-/// Credentials by protection space and user, one of them the space's default. What is no user's, as a token or a certificate,
-/// has a name in the user's place; an exception for a server's key is named by its pin.
+/// Credentials by protection space and user, one of them the space's default. A credential without a user, such as a
+/// token or a certificate, has a name in place of the user. An exception for a server's key is named by its pin.
 ///
-/// Implementations answer from any task; each call is atomic. What requests ask on their way is answered from memory, at
-/// once, whatever the storage is made of.
+/// Implementations answer from any task; each call is atomic. Calls without `async` answer from memory, at once, with
+/// any kind of storage.
 public protocol CredentialStorage: Sendable {
     /// The space's credentials by user name, at this moment.
     func credentials(for space: ProtectionSpace) -> [ExactText: Credential]
     func allCredentials() async throws(CredentialStorageError) -> [ProtectionSpace: [ExactText: Credential]]
-    /// All that is kept of these kinds, at this moment. Nothing of another kind is opened.
+    /// All stored credentials of these kinds, at this moment. Credentials of other kinds are not decrypted.
     func credentials(of kinds: Set<CredentialKind>) -> [ProtectionSpace: [ExactText: Credential]]
-    /// Those of Kerberos principals that have a ticket, at this moment. Nothing is opened for it.
+    /// The credentials of Kerberos principals that have a ticket, at this moment. None is decrypted for that.
     var ticketHolders: [ProtectionSpace: [ExactText: Credential]] { get }
     func defaultCredential(for space: ProtectionSpace) -> Credential?
-    /// Which value the user's credential has at this moment, or nil.
+    /// The current version of the user's credential, or nil.
     func version(of user: String, for space: ProtectionSpace) -> CredentialVersion?
     /// Whether there is a credential for any space of the origin.
     func serves(_ origin: Origin) -> Bool
-    /// Another number whenever `serves` may answer otherwise for some origin; never 0.
+    /// A number that changes whenever the result of `serves` may change for some origin; never 0.
     var originGeneration: Int { get }
 
     /// Adds the credential, or replaces the one of the same user.
     func set(_ credential: Credential, for space: ProtectionSpace) async throws(CredentialStorageError)
-    /// Removes the user's credential; that there is none is no error.
+    /// Removes the user's credential. It is no error if the user has none.
     func remove(user: String, for space: ProtectionSpace) async throws(CredentialStorageError)
     /// Adds the credential like `set` and makes it the space's default.
     func setDefault(_ credential: Credential, for space: ProtectionSpace) async throws(CredentialStorageError)
 
-    /// Every change from now on, in order. Ends when the consumer stops.
+    /// The changes from now on, in order. The stream ends when the consumer stops.
     func changes() -> AsyncStream<CredentialChange>
 }
 
 extension CredentialStorage {
-    /// The default of the space or, without one, that of a more general space: of any realm and method, or of any port.
+    /// The default of the space. Without one, that of a more general space: of any realm and method, or of any port.
     public func proposedCredential(for space: ProtectionSpace) -> Credential? {
         if let found = defaultCredential(for: space) { return found }
         for space in space.moreGeneral {
@@ -63,13 +63,13 @@ public struct CredentialChange: Sendable, Hashable {
     }
 }
 
-/// A failure of a store.
+/// An error of a storage.
 public enum CredentialStorageError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// It is of no kind that is kept for that space, or has no name to keep it under.
+    /// The storage keeps no credentials of that kind for the space, or the credential has no name to store it under.
     case unkept(credential: String)
-    /// The store cannot be reached or refused the operation; the text is fit for logs.
+    /// The storage cannot be reached or refused the operation. The text is fit for logs.
     case unavailable(String)
-    /// Somebody stopped the change of many before its end; nothing of it is kept.
+    /// A user stopped a change of many credentials before its end; no part of it is stored.
     case stopped
 
     public var description: String {

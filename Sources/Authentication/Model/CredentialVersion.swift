@@ -2,18 +2,18 @@ import Bytes
 import Crypto
 import Synchronization
 
-/// One value of a credential. Authenticators and refusals belong to a version, so that a changed password is a new credential,
-/// and an answer is made with no other value.
+/// One value of a credential. Authenticators and refusals belong to a version. So a changed password counts as a new
+/// credential, and an answer is never made with another value.
 ///
-/// A reference, since each answer and each connection that is logged in carries one.
+/// A class, since each answer and each logged-in connection holds one.
 public final class CredentialVersion: Sendable, Hashable {
-    /// The name, for comparisons: another version with this key is another value of the same credential.
+    /// The name, for comparisons. Versions with equal keys are values of the same credential.
     public let key: ExactText
-    /// A keyed hash of the value, equal for equal values, or what a storage tells its values apart by. Of no use to anyone
-    /// who reads it.
+    /// A keyed hash of the value, equal for equal values, or the number by which a storage distinguishes values. It
+    /// reveals nothing of the value.
     public let fingerprint: UInt128
-    /// Whether it is a grant, which its token endpoint judges. The tokens that it is exchanged for have its name and versions
-    /// of their own.
+    /// Whether it is a grant, which its token endpoint judges. The tokens that the grant yields have its name and
+    /// versions of their own.
     public let isGrant: Bool
 
     public init(name: String, fingerprint: UInt128, isGrant: Bool = false) {
@@ -25,10 +25,10 @@ public final class CredentialVersion: Sendable, Hashable {
     /// The name in the rule file or the store; fit for logs.
     public var name: String { key.text }
 
-    /// Whether it is a value of the credential of that name.
+    /// Whether it is a version of the credential with that name.
     public func isNamed(_ name: String) -> Bool { key.text.hasSameBytes(as: name) }
 
-    /// The fingerprint first: it differs where it matters, and comparing it costs two instructions.
+    /// Compares the fingerprint first. It mostly decides, and the comparison costs two instructions.
     public static func == (left: CredentialVersion, right: CredentialVersion) -> Bool {
         left === right || left.fingerprint == right.fingerprint && left.key == right.key
     }
@@ -39,10 +39,10 @@ public final class CredentialVersion: Sendable, Hashable {
     }
 }
 
-/// Fingerprints of credentials' values, under a key of this process, or of the store that several processes share.
+/// Fingerprints of credentials' values, with a key of this process, or of the store that several processes share.
 public enum CredentialFingerprint {
-    /// From now on fingerprints are made under this key, so that all who have it mean the same value by the same
-    /// fingerprint. Earlier ones match none that is made now: call it before any credential is read.
+    /// Sets the key for fingerprints. Processes with equal keys have equal fingerprints for equal values. Fingerprints
+    /// made before do not match later ones: call it before any credential is read.
     public static func use(_ key: Secret) {
         keyed.withLock { $0 = MessageAuthenticationCode(key: key) }
     }
@@ -56,7 +56,7 @@ public enum CredentialFingerprint {
         return keyed.code(of: message).prefix128
     }
 
-    /// Of what is more than a user and a password; the first word tells the kinds apart.
+    /// The fingerprint of any other credential. `words[0]` is its kind.
     public static func of(_ words: [String], secrets: [Secret]) -> UInt128 {
         let keyed = keyed.withLock { $0 }
         var message = keyed.begin()

@@ -1,10 +1,10 @@
 import Bytes
 import Crypto
 
-/// Hides what was sent with a request in text that its server wrote, which may be an echo of the request.
+/// Hides the secrets of a request in text that its server wrote, since the text may echo the request.
 ///
-/// A secret is looked for as it is, percent-encoded as often as the server likes, escaped as in JSON, and within runs of
-/// Base64 and hexadecimal digits, such as a Basic answer. One of fewer than four bytes is hidden only where it stands alone.
+/// A secret is found as it is, percent-encoded at any depth, escaped as in JSON, and within runs of Base64 and
+/// hexadecimal digits, such as a Basic answer. A secret of fewer than four bytes is hidden only as a separate word.
 public struct EchoMask {
     private var secrets: [Secret] = []
 
@@ -21,15 +21,15 @@ public struct EchoMask {
     public mutating func add(_ secret: Span<UInt8>) {
         guard secret.count > 0 else { return }
         secrets.append(Secret(secret))
-        // A line has lost some of its blanks.
+        // `ResponseExcerpt.line` removes some blanks.
         let line = Array(ResponseExcerpt.line(secret.text).utf8)
         if !line.isEmpty, line != secret.array { secrets.append(Secret(line.span)) }
     }
 
-    /// The bytes that a secret takes at most, however it is written.
+    /// The largest size of a secret in any encoding, in bytes.
     var reach: Int { (secrets.map(\.count).max() ?? 0) * 6 }
 
-    /// Adds the value of an `Authorization`: what stands behind its scheme, and the password in it.
+    /// Adds the value of an `Authorization` field: the part after the scheme, and the password in it.
     public mutating func add(authorization value: Span<UInt8>) {
         guard let blank = value.firstIndex(of: .space, in: 0..<value.count) else { return add(value) }
         let word = value.extracting((blank + 1)..<value.count)
@@ -47,7 +47,7 @@ public struct EchoMask {
         }
     }
 
-    /// The text with `***` in the place of each secret, and of each answer to a challenge.
+    /// The text with `***` in place of each secret, and of each answer to a challenge.
     func hide(in text: String) -> String {
         let bytes = Array(text.utf8)
         let hidden = Self.answers(in: bytes) + places(in: bytes)
@@ -55,7 +55,7 @@ public struct EchoMask {
         return String(decoding: Self.replace(hidden, in: bytes), as: UTF8.self)
     }
 
-    /// The bytes with `***` in the place of each secret; nil if they hold no secret.
+    /// The bytes with `***` in place of each secret; nil if there is no secret.
     public func hide(in bytes: [UInt8]) -> [UInt8]? {
         let hidden = places(in: bytes)
         return hidden.isEmpty ? nil : Self.replace(hidden, in: bytes)
@@ -85,14 +85,14 @@ public struct EchoMask {
         return result + bytes[offset...]
     }
 
-    // MARK: - The secret as it is, or escaped
+    // MARK: - The secret unencoded, or escaped
 
-    /// The text as somebody reads it, and where each byte of that comes from.
+    /// The text without its escapes, and the source position of each byte.
     private struct View {
         var bytes: [UInt8] = []
-        /// One more than there are bytes: the last is the end.
+        /// The positions; one more than there are bytes: the last is the end.
         var places: [Int] = []
-        /// Whether all percent-encoding was undone, at any depth. A secret is then compared without its own.
+        /// Whether all percent-encoding was removed, at any depth. The secret is then compared without its own.
         var isDecoded = false
     }
 
@@ -107,7 +107,7 @@ public struct EchoMask {
         return views
     }
 
-    /// Undoes percent-encoding until none is left, in one pass.
+    /// Removes percent-encoding until none is left, in one pass.
     private static func decoded(_ view: View) -> View {
         var decoded = View(isDecoded: true)
         for (offset, byte) in view.bytes.enumerated() {
@@ -123,7 +123,7 @@ public struct EchoMask {
         return decoded
     }
 
-    /// - Parameter escape: the bytes that an escape at an offset stands for, and its length; nil: there is none.
+    /// - Parameter escape: the bytes of the escape at an offset, and its length; nil if none.
     private static func unescaped(_ text: [UInt8], by escape: ([UInt8], Int) -> (bytes: [UInt8], length: Int)?) -> View
     {
         var (view, offset) = (View(), 0)
@@ -183,7 +183,7 @@ public struct EchoMask {
         return nil
     }
 
-    /// A form writes a blank as a plus sign.
+    /// A form encodes a blank as a plus sign.
     private static func isSame(_ byte: UInt8, _ expected: UInt8) -> Bool {
         byte == expected || byte == UInt8(ascii: "+") && expected == .space
     }
@@ -205,12 +205,12 @@ public struct EchoMask {
         return runs
     }
 
-    /// Also the alphabet for URLs (RFC 4648 section 5).
+    /// Whether the byte is in the Base64 alphabet or the one for URLs (RFC 4648 section 5).
     private static func isBase64(_ byte: UInt8) -> Bool {
         byte.isLetter || byte.isDigit || "+/-_".utf8.contains(byte)
     }
 
-    /// Whether a run is Base64 of something with a secret in it, wherever in the run that begins.
+    /// Whether a run is Base64 with a secret in it, at any alignment.
     private func isTold(by run: [UInt8]) -> Bool {
         for start in 0..<min(4, run.count) where holds(Self.decoded(run[start...]), isWhole: start == 0) { return true }
         return false
@@ -225,7 +225,7 @@ public struct EchoMask {
         return false
     }
 
-    /// Whether decoded bytes have a secret in them; a short one only where they are no more than it, or a name before it.
+    /// Whether decoded bytes contain a secret. A short secret counts only alone or after a name.
     private func holds(_ bytes: [UInt8], isWhole: Bool) -> Bool {
         secrets.contains { secret in
             secret.withBytes { secret in
@@ -238,7 +238,7 @@ public struct EchoMask {
         }
     }
 
-    /// What bits are left over at the end are dropped.
+    /// Decodes Base64. Bits left over at the end are dropped.
     private static func decoded(_ run: ArraySlice<UInt8>) -> [UInt8] {
         var (bytes, bits, held): ([UInt8], UInt32, UInt32) = ([], 0, 0)
         for byte in run {
@@ -260,7 +260,8 @@ public struct EchoMask {
 
     // MARK: - Answers
 
-    /// The tokens of a login behind the names of their schemes: they prove who sent them, and may be tried out at leisure.
+    /// The tokens that follow the names of schemes. They prove the identity of their sender, and allow an offline
+    /// attack.
     private static func answers(in bytes: [UInt8]) -> [Range<Int>] {
         let lower = bytes.map(\.asciiLowercased)
         var found: [Range<Int>] = []
@@ -271,7 +272,7 @@ public struct EchoMask {
                 while offset < bytes.count, "\"\\'".utf8.contains(bytes[offset]) { offset += 1 }
                 let end = bytes[offset...].firstIndex { !isBase64($0) && !".~=".utf8.contains($0) }
                 let run = offset..<(end ?? bytes.count)
-                // A word such as "authentication" is none.
+                // A word such as "authentication" is not a token.
                 if run.count >= 12, bytes[run].dropFirst().contains(where: { !(0x61...0x7A).contains($0) }) {
                     found.append(run)
                 }

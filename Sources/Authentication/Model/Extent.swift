@@ -1,17 +1,17 @@
 import Bytes
 import Model
 
-/// Which request targets of an origin a protection space holds, as far as one challenge tells.
+/// The request targets of an origin that belong to a protection space, as far as one challenge shows.
 public enum Extent: Sendable, Hashable {
-    /// Everything on the origin; always so on a proxy.
+    /// Everything on the origin; always the case for a proxy.
     case origin
     /// Targets that begin with one of these paths.
     case prefixes([[UInt8]])
 
-    /// A challenge that tells of no other target.
+    /// The extent of a challenge that covers no other target.
     static let nothing = Extent.prefixes([])
 
-    /// The bytes of its paths.
+    /// The size of the paths, in bytes.
     var byteCount: Int {
         switch self {
         case .origin: 0
@@ -19,9 +19,9 @@ public enum Extent: Sendable, Hashable {
         }
     }
 
-    /// How long a prefix of the target the extent names; nil when the target lies outside. The longest is the nearest.
+    /// The length of the longest prefix that covers the target; nil if the target is outside.
     ///
-    /// A path that servers may resolve in more than one way is outside every prefix: where it leads is theirs to say.
+    /// A path that servers may resolve in more than one way is outside every prefix.
     public func coverage(of target: Span<UInt8>) -> Int? {
         switch self {
         case .origin: return 0
@@ -39,8 +39,8 @@ public enum Extent: Sendable, Hashable {
         }
     }
 
-    /// The directory of the challenged path and all below it (RFC 7617 section 2.2). A target that is no path, as
-    /// proxies see them, stands for everything; an ambiguous path for nothing, since its directory is not known.
+    /// The directory of the challenged path and everything below it (RFC 7617 section 2.2). A target without a path, as
+    /// proxies get it, covers everything. An ambiguous path covers nothing, since its directory is unknown.
     static func directory(of target: Span<UInt8>) -> Extent {
         guard target.count > 0, target[0] == .slash else { return .origin }
         guard !isAmbiguous(target) else { return .nothing }
@@ -50,9 +50,9 @@ public enum Extent: Sendable, Hashable {
         return end == 1 ? .origin : .prefixes([target.extracting(first: end).array])
     }
 
-    /// The part of an extent that a target takes with it: its directory where that is a part only, else its own path.
+    /// The part of an extent that is removed with a target: its directory if that is only a part, else its own path.
     ///
-    /// - Parameter length: of the prefix that the target has in the extent.
+    /// - Parameter length: the length of the target's prefix in the extent.
     static func exclusion(of target: Span<UInt8>, from length: Int) -> Extent {
         let directory = directory(of: target)
         if let covered = directory.coverage(of: target), covered > length { return directory }
@@ -60,8 +60,9 @@ public enum Extent: Sendable, Hashable {
         return .prefixes([target.extracting(first: path).array])
     }
 
-    /// The paths that a Digest challenge's `domain` names on this origin (RFC 7616 section 3.3): without one, all.
-    /// Entries for other origins are ignored, since a server may not say where another one's credential goes.
+    /// The paths on this origin in a Digest challenge's `domain` (RFC 7616 section 3.3); without `domain`, the whole
+    /// origin. Entries for other origins are ignored: a server must not decide where another origin's credential is
+    /// sent.
     static func domain(_ value: [UInt8]?, of space: ProtectionSpace, challengedAt target: Span<UInt8>) -> Extent {
         guard let value, !space.isProxy else { return .origin }
         let entries = value.split(whereSeparator: \.isBlank).prefix(32)
@@ -82,9 +83,9 @@ public enum Extent: Sendable, Hashable {
         return end == rest.count ? [.slash] : Array(rest[end...])
     }
 
-    /// Whether servers could disagree on where the path leads: it has a dot segment, a backslash, an encoded slash,
-    /// backslash or per cent sign, an octet that no UTF-8 text has or that begins an overlong form (RFC 3629 section 10),
-    /// or a per cent sign that encodes nothing.
+    /// Whether servers could resolve the path differently: it has a dot segment, a backslash, an encoded slash,
+    /// backslash or per cent sign, an octet that is not valid in UTF-8 or begins an overlong form (RFC 3629 section
+    /// 10), or a per cent sign that encodes nothing.
     private static func isAmbiguous(_ target: Span<UInt8>) -> Bool {
         let end = target.firstIndex(of: .question) ?? target.count
         var offset = 0
@@ -108,7 +109,7 @@ public enum Extent: Sendable, Hashable {
         return false
     }
 
-    /// The octet that stands there, plainly or encoded; nil at the end, and for a per cent sign that encodes none.
+    /// The octet at that offset, plain or encoded; nil at the end, and for a per cent sign that encodes none.
     private static func octet(of target: Span<UInt8>, at offset: Int, before end: Int) -> UInt8? {
         guard offset < end else { return nil }
         guard target[offset] == .percent else { return target[offset] }
@@ -118,7 +119,7 @@ public enum Extent: Sendable, Hashable {
         return high << 4 | low
     }
 
-    /// Whether a lax decoder could read an ASCII character from two octets or more, of which these are the first.
+    /// Whether a lax decoder could read an ASCII character from two octets or more that begin with these.
     private static func isOverlong(_ lead: UInt8, _ next: UInt8) -> Bool {
         switch (lead, next) {
         case (0xC0...0xC1, _), (0xE0, 0x80..<0xA0), (0xF0, 0x80..<0x90), (0xF8, 0x80..<0x88), (0xFC, 0x80..<0x84): true
@@ -126,8 +127,8 @@ public enum Extent: Sendable, Hashable {
         }
     }
 
-    /// Whether a segment that begins here could be `.` or `..`, spelled plainly or with `%2e`. What follows may be what
-    /// some servers end a segment with before they resolve it: `;` with its parameters, a backslash, an encoded slash.
+    /// Whether a segment that begins here could be `.` or `..`, plain or with `%2e`. Some servers end a segment at `;`,
+    /// a backslash or an encoded slash before they resolve it, so these may follow.
     private static func isDot(_ target: Span<UInt8>, at start: Int, before end: Int) -> Bool {
         var offset = start
         var dots = 0

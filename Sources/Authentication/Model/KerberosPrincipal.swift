@@ -1,39 +1,39 @@
-/// A Kerberos principal as which logins can be made. The owner of GSSAPI knows its type; here it is only
-/// asked.
+/// A Kerberos principal for logins. The GSSAPI target knows its type.
 public protocol KerberosPrincipal: AnyObject, Sendable {
-    /// Gets a ticket for the service, unless one is at hand: once for all who ask. May take as long as the service's
+    /// Gets a ticket for the service, unless there is one; once for all callers. It may take as long as the service's
     /// `patience`.
     func prepare(for service: KerberosService) async throws(TicketError)
 
-    /// A login that is not begun yet.
+    /// Creates a login that has not begun yet.
     ///
-    /// - Parameter channel: the mark of the connection's TLS; nil without TLS.
+    /// - Parameter channel: the binding to the connection's TLS; nil without TLS.
     func login(at service: KerberosService, over channel: ChannelBinding?) -> any KerberosLogin
 
-    /// Allows the KDC to be asked again after it refused the password or the key: it was set again, or the account unlocked.
+    /// Allows another request to the KDC after it refused the password or the key, because either was set again or the
+    /// account was unlocked.
     func forgetRefusal()
 
-    /// The name of its KDC in accounts, such as `krb5:EXAMPLE.COM`; nil: none was asked.
+    /// The name of the KDC in accounts, such as `krb5:EXAMPLE.COM`; nil: no KDC was asked.
     var kdc: String? { get }
 
-    /// When its first ticket ends, in seconds since 1970; nil: there is none yet.
+    /// The expiry of the first ticket, in seconds since 1970; nil if there is no ticket yet.
     var ticketEnd: Int? { get }
 }
 
-/// The service that a ticket is for, and the uses of the ticket.
+/// The service that a ticket is for, and the use of the ticket.
 public struct KerberosService: Sendable {
-    /// As a rule writes it: `SERVICE/HOST`, `SERVICE/HOST@REALM` or `SERVICE@HOST`.
+    /// The name as a rule writes it: `SERVICE/HOST`, `SERVICE/HOST@REALM` or `SERVICE@HOST`.
     public let name: String
-    /// Whether the name that the DNS has for the host takes its place.
+    /// Whether the host is replaced by its name in the DNS.
     public let canonicalises: Bool
-    /// Whether the server may act in the principal's name elsewhere.
+    /// Whether the server may act for the principal at other services.
     public let delegates: Bool
-    /// Milliseconds that a request waits for a KDC; nil: as long as it takes.
+    /// The milliseconds that a request waits for a KDC; nil: no limit.
     public let patience: Int?
     /// See `LoginTerms`.
     public let admission: (@Sendable (_ kdc: String, _ limit: Int?) async throws(TicketError) -> KDCAdmission)?
 
-    /// - Parameter host: that was asked for; whose `HTTP` service it is, unless the terms name another.
+    /// - Parameter host: the requested host. Its `HTTP` service is used, unless the terms name another.
     public init(host: String, under terms: LoginTerms) {
         name = terms.servicePrincipal ?? "HTTP/\(host)"
         canonicalises = terms.canonicalises
@@ -43,12 +43,12 @@ public struct KerberosService: Sendable {
     }
 }
 
-/// The permission to show a password or key to a KDC once. One that is dropped was not used.
+/// The permission to show a password or key to a KDC once. If it is dropped, it counts as unused.
 public struct KDCAdmission: Sendable {
-    /// Reports the KDC's verdict to the account; nil: it has accepted the password or key.
+    /// Reports the KDC's verdict to the account; nil: the KDC accepted the password or key.
     public let report: @Sendable (TicketError?) -> Void
-    /// A permission to renew the ticket that this one brings; nil while something is held against the password or key. It does
-    /// not keep the credential alive.
+    /// A permission to renew the ticket obtained with this one; nil while the password or key is doubted. It does not
+    /// retain the credential.
     public let renewal: @Sendable () -> KDCAdmission?
 
     public init(
@@ -59,42 +59,42 @@ public struct KDCAdmission: Sendable {
     }
 }
 
-/// The tokens of one login, as the side that begins it makes and reads them (RFC 4178 section 4).
+/// The tokens of one login, from the side of the initiator (RFC 4178 section 4).
 public protocol KerberosLogin: AnyObject {
-    /// The first token. May take as long as a KDC.
+    /// The first token. It may wait for a KDC.
     func begin() async throws(TicketError) -> [UInt8]
 
-    /// The result of the server's token. Does not wait.
+    /// Handles the server's token. Does not wait.
     func answer(_ token: [UInt8]) -> KerberosStep
 
-    /// Forgets the ticket if it is not a new one: the service may have another key by now.
+    /// Drops the ticket if it is not new, since the service may have another key by now.
     ///
-    /// - Returns: whether another ticket could do better.
+    /// - Returns: whether another ticket could succeed.
     func renounceTicket() -> Bool
 }
 
-/// The result of a token of the server.
+/// The result of a token from the server.
 public enum KerberosStep: Sendable, Equatable {
-    /// The server wants this too.
+    /// The server needs this token too.
     case `continue`([UInt8])
-    /// The server has proved itself, and nothing is left to say.
+    /// The server is authenticated, and no further token is needed.
     case established
-    /// It proves nothing: the server is not the one that the ticket is for, or did not take it.
+    /// The token proves nothing: the server is not the one that the ticket is for, or did not accept it.
     case failed
-    /// The server's clock differs from the one here by more than Kerberos puts up with: of the ticket nothing is said.
+    /// The clocks differ by more than Kerberos allows. The ticket was not judged.
     case clockSkew
 }
 
-/// Why there is no ticket.
+/// The reason why there is no ticket.
 public enum TicketError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The KDC refused the password or the key: it is not asked again before that changes.
+    /// The KDC refused the password or the key. It is not asked again until either changes.
     case refused(String)
-    /// Nothing was said about the password or the key. It may go well the next time.
+    /// The password or the key was not judged. The next try may succeed.
     case unavailable(String)
-    /// The KDC is not asked, since the account of the password or key has no room for another refusal, or waits for the next
+    /// The KDC is not asked: the account of the password or key has no room for another refusal, or waits for the next
     /// try.
     ///
-    /// - Parameter nextTry: milliseconds since 1970; nil: when another request comes, or the value is set again.
+    /// - Parameter nextTry: milliseconds since 1970; nil: with the next request, or when the value is set again.
     case held(nextTry: Int?)
     /// The KDC is not asked: the verdict on another answer with the password or key did not come in time.
     case undecided

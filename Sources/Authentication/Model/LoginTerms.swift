@@ -1,15 +1,15 @@
-/// How a connection is logged in, where a rule wants it out of the ordinary.
+/// The settings of a rule for logins of a connection.
 public struct LoginTerms: Sendable {
     /// The service to get a ticket for; nil: `HTTP` at the host.
     public var servicePrincipal: String?
-    /// Whether the server may act in the credential's name elsewhere.
+    /// Whether the server may act for the credential's user at other services.
     public var delegates: Bool
     /// Whether the DNS is asked for the host's name.
     public var canonicalises: Bool
-    /// Milliseconds that a request waits for what the login needs from third parties; nil: as long as it takes.
+    /// The milliseconds that a request waits for other servers that the login needs; nil: no limit.
     public var patience: Int?
-    /// Asks the account of the credential whether its password or key may be shown to the KDC, which may take that many
-    /// milliseconds (nil: as long as it takes); nil: there is no account.
+    /// Asks the account of the credential whether its password or key may be shown to the KDC; nil if there is no
+    /// account. The call may take `limit` milliseconds (nil: no limit).
     public var admission: (@Sendable (_ kdc: String, _ limit: Int?) async throws(TicketError) -> KDCAdmission)?
 
     public init(
@@ -22,16 +22,16 @@ public struct LoginTerms: Sendable {
     }
 }
 
-/// The value that ties an answer to the TLS connection that it is sent on, so that it is worth nothing on another (RFC
+/// The value that binds an answer to the TLS connection that carries it, so that it is useless on another one (RFC
 /// 5056).
 public struct ChannelBinding: Sendable, Hashable {
-    /// The unique prefix and the value behind it, as GSSAPI and NTLM hash them.
+    /// The unique prefix followed by the value, as GSSAPI and NTLM hash them.
     public let applicationData: [UInt8]
 
     /// `tls-server-end-point` (RFC 5929 section 4).
     ///
-    /// - Parameter certificateHash: of the server's certificate, made with the hash of its signature; with SHA-256
-    ///   where that is MD5 or SHA-1.
+    /// - Parameter certificateHash: the hash of the server's certificate with the algorithm of its signature; with
+    ///   SHA-256 in place of MD5 or SHA-1.
     public init(tlsServerEndPoint certificateHash: [UInt8]) {
         applicationData = Array("tls-server-end-point:".utf8) + certificateHash
     }

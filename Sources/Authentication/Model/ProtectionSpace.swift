@@ -1,7 +1,7 @@
 import Bytes
 import Model
 
-/// A server, or a part of one, that one credential opens (RFC 9110 section 11.5).
+/// A server, or a part of one, for which one credential is valid (RFC 9110 section 11.5).
 public struct ProtectionSpace: Sendable, Hashable {
     public let origin: Origin
     private let exactRealm: ExactText?
@@ -13,23 +13,23 @@ public struct ProtectionSpace: Sendable, Hashable {
         self.authenticationMethod = authenticationMethod
     }
 
-    /// The realm's name, of a long one its beginning and its digest (`BoundedName`). Nil where the method has none (NTLM,
-    /// Negotiate): the space is then the host.
+    /// The realm's name; of a long one its beginning and its digest (`BoundedName`). Nil if the method has no realm
+    /// (NTLM, Negotiate): the space is then the host.
     public var realm: String? { exactRealm?.text }
     public var host: String { origin.host }
     public var port: UInt16 { origin.port }
     public var `protocol`: NetworkProtocol { origin.protocol }
     public var isProxy: Bool { origin.isProxy }
 
-    /// Whether a listener on the way cannot read the credential: the connection is TLS, or the method does not
-    /// send the credential itself.
+    /// Whether an eavesdropper cannot read the credential: the connection uses TLS, or the method does not send the
+    /// credential itself.
     public var receivesCredentialSecurely: Bool {
         origin.protocol == .https || !authenticationMethod.revealsCredential
     }
 
-    /// The space of which a credential answers where nothing more particular is kept: for methods that want a password
-    /// the server whatever its realm and method, as files like netrc know no more; for a token the server whatever its
-    /// realm. Nil where there is none.
+    /// The space whose credential is used if this space has none. For methods with a password: the server with any
+    /// realm and method, since files like netrc contain neither. For a token: the server with any realm. Nil for other
+    /// methods.
     public var general: ProtectionSpace? {
         switch authenticationMethod {
         case .basic, .digest, .ntlm, .negotiate, .htmlForm:
@@ -39,10 +39,10 @@ public struct ProtectionSpace: Sendable, Hashable {
         }
     }
 
-    /// The space at every port of the host, for which netrc files have their credentials.
+    /// The space at any port of the host, in which credentials of netrc files are kept.
     public var onAnyPort: ProtectionSpace { ProtectionSpace(self, origin: origin.onAnyPort) }
 
-    /// The spaces whose credentials answer where the space has none, the most particular first.
+    /// The spaces whose credentials are used if this space has none, the most specific first.
     public var moreGeneral: [ProtectionSpace] {
         switch authenticationMethod {
         case .clientCertificate, .serverTrust, .other: []
@@ -58,10 +58,10 @@ public struct ProtectionSpace: Sendable, Hashable {
 }
 
 extension ProtectionSpace {
-    /// The name in logs and rules of a credential that is kept for this space.
+    /// The name in logs and rules of a credential that is stored for this space.
     public func credentialName(of user: String) -> String { "\(user)@\(host):\(origin.portText)" }
 
-    /// The user of such a name, or nil for a name that is another's.
+    /// The user in such a name; nil if the name is not of this space.
     public func user(ofCredentialNamed name: String) -> String? {
         let (bytes, suffix) = (name.utf8, credentialName(of: "").utf8)
         guard bytes.count >= suffix.count, bytes.suffix(suffix.count).elementsEqual(suffix) else { return nil }
@@ -69,10 +69,10 @@ extension ProtectionSpace {
     }
 }
 
-/// The server that challenges: one host at one port, as an origin or as a proxy on the way.
+/// The server that sends a challenge: one host at one port, as an origin or as a proxy.
 public struct Origin: Sendable, Hashable {
     private let exactHost: ExactText
-    /// `anyPort` only in the space of a kept credential.
+    /// The port; `anyPort` only in the space of a stored credential.
     public let port: UInt16
     public let `protocol`: NetworkProtocol
     public let isProxy: Bool
@@ -87,7 +87,7 @@ public struct Origin: Sendable, Hashable {
     /// The name or address in its canonical spelling (`HostSpelling`).
     public var host: String { exactHost.text }
 
-    /// The port of an origin that stands for every port of its host. No request goes to it.
+    /// The port of an origin that represents all ports of its host. No request is sent to it.
     public static let anyPort: UInt16 = 0
 
     /// The port in names and URLs; `*` for `anyPort`.

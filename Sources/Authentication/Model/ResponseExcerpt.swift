@@ -1,12 +1,13 @@
-/// The parts of a response that say why it challenges, for people: bounded, printable, and without the secrets that were sent.
+/// The parts of a response that explain a challenge to people: limited, printable, and without the secrets that were
+/// sent.
 public struct ResponseExcerpt: Sendable, Equatable {
     public let status: Int
-    /// `Name: value`, those that may explain something.
+    /// The fields that may explain the challenge, as `Name: value`.
     public let fields: [String]
-    /// The beginning of its text; nil where it has none, or none had come when it was looked at.
+    /// The beginning of the text; nil if there is no text, or if none had arrived yet.
     public private(set) var text: String?
 
-    /// Bytes of content that are looked at, and of its text that are kept.
+    /// The bytes of content that are read, and the bytes of text that are kept.
     public static let contentLimit = 8192
     public static let textLimit = 1024
     private static let fieldLimit = 8
@@ -14,7 +15,7 @@ public struct ResponseExcerpt: Sendable, Equatable {
 
     /// - Parameters:
     ///   - fields: names and values of all the response's fields.
-    ///   - mask: hides what was sent.
+    ///   - mask: hides the secrets that were sent.
     public init(status: Int, fields: [(name: String, value: String)], hiding mask: EchoMask) {
         self.status = status
         let telling = fields.lazy.filter { !Self.untold.contains($0.name.lowercased()) }
@@ -23,7 +24,7 @@ public struct ResponseExcerpt: Sendable, Equatable {
         }
     }
 
-    /// Takes its text.
+    /// Sets the text.
     ///
     /// - Parameter text: the beginning of the content as people read it.
     mutating func take(text: String, hiding mask: EchoMask) {
@@ -31,7 +32,8 @@ public struct ResponseExcerpt: Sendable, Equatable {
         if !shown.isEmpty { self.text = shown }
     }
 
-    /// A text fit to be shown, of at most `limit` bytes. No more of it is searched for secrets than may be seen of one.
+    /// The text to show, of at most `limit` bytes. Only that part, and the length of a secret beyond it, is searched
+    /// for secrets.
     private static func shown(_ text: String, upTo limit: Int, hiding mask: EchoMask) -> String {
         let line = line(text)
         let shown = mask.hide(in: front(of: line, limit + mask.reach))
@@ -39,7 +41,7 @@ public struct ResponseExcerpt: Sendable, Equatable {
         return front(of: shown, limit - 3) + "…"
     }
 
-    /// The beginning of a text, at most so many bytes of it.
+    /// The beginning of a text, at most this many bytes.
     private static func front(of text: String, _ count: Int) -> String {
         guard text.utf8.count > count else { return text }
         var (front, room) = (String.UnicodeScalarView(), count)
@@ -51,7 +53,7 @@ public struct ResponseExcerpt: Sendable, Equatable {
         return String(front)
     }
 
-    /// The words of a text with one blank between them, and without anything that steers a terminal.
+    /// The words of a text with one blank between them, without terminal control characters.
     static func line(_ text: String) -> String {
         var (line, isParted) = (String.UnicodeScalarView(), false)
         for scalar in text.unicodeScalars {
@@ -71,7 +73,7 @@ public struct ResponseExcerpt: Sendable, Equatable {
         return String(line)
     }
 
-    /// Fields that are shown elsewhere, are secret, or are about the connection, caches and browsers.
+    /// The fields that are shown elsewhere, are secret, or concern the connection, caches and browsers.
     private static let untold: Set<String> = [
         "www-authenticate", "proxy-authenticate", "authentication-info", "proxy-authentication-info", "set-cookie",
         "set-cookie2", "connection", "proxy-connection", "keep-alive", "transfer-encoding", "content-length",

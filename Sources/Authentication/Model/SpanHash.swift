@@ -1,14 +1,14 @@
 import Bytes
 
-/// A hash of bytes that needs neither an array nor a string of them; good enough where a collision costs a comparison
-/// or a challenge.
+/// A hash of bytes without an array or a string. It is good enough if a collision costs only a comparison or a
+/// challenge.
 public enum SpanHash {
-    /// Regardless of ASCII case, and seeded per process.
+    /// A hash that ignores ASCII case, seeded per process.
     public static func of(_ bytes: Span<UInt8>, seed: UInt64) -> UInt64 {
         hash(bytes, from: processSeed ^ seed, setting: caseBits)
     }
 
-    /// The same in each process, for what replicas share and a store keeps.
+    /// A hash that is equal in each process, for data that replicas share and a store keeps.
     public static func stable(_ bytes: Span<UInt8>) -> UInt64 {
         hash(bytes, from: 0xA076_1D64_78BD_642F, setting: 0)
     }
@@ -32,7 +32,7 @@ public enum SpanHash {
         return mixed(hash, UInt64(truncatingIfNeeded: bytes.count))
     }
 
-    /// Makes capitals small, and some other bytes the same.
+    /// The bits that make capitals small. Some other bytes become equal too.
     private static let caseBits: UInt64 = 0x2020_2020_2020_2020
 
     private static func mixed(_ hash: UInt64, _ word: UInt64) -> UInt64 {

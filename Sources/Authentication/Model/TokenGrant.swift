@@ -2,16 +2,17 @@ import Bytes
 import Crypto
 import Model
 
-/// The grant of a token (RFC 6749): a credential that answers nothing itself, but is exchanged for one that does.
+/// The grant of a token (RFC 6749): a credential that answers no challenge itself, but is exchanged for a token that
+/// does.
 public struct TokenGrant: Sendable {
-    /// How the client proves at the endpoint that it is the client.
+    /// The authentication of the client at the endpoint.
     public enum Proof: Sendable {
         /// A public client.
         case none
         /// `client_secret_basic`, or `client_secret_post` (section 2.3.1).
         case secret(Secret, inBody: Bool)
-        /// `private_key_jwt` (RFC 7523 section 2.2), with the key's name for the endpoint, and whom the assertion is for; nil:
-        /// the endpoint.
+        /// `private_key_jwt` (RFC 7523 section 2.2), with the key's name at the endpoint and the audience of the
+        /// assertion; nil: the endpoint.
         case key(any AssertionSigner, id: String?, audience: String? = nil)
         /// A certificate that is shown in the handshake, and to which the tokens are bound (RFC 8705).
         case certificate(any CertificateIdentity)
@@ -22,7 +23,7 @@ public struct TokenGrant: Sendable {
         case clientCredentials
         /// Section 6.
         case refreshToken(Secret)
-        /// Another issuer's token in exchange (RFC 7523 section 2.1).
+        /// A token of another issuer, to be exchanged (RFC 7523 section 2.1).
         case assertion(Secret)
     }
 
@@ -45,13 +46,13 @@ public struct TokenGrant: Sendable {
         self.audience = audience
     }
 
-    /// The name of its endpoint in accounts.
+    /// The name of the endpoint in accounts.
     public var server: String {
         let scheme = endpoint.isSecure ? NetworkProtocol.https : .http
         return Origin(host: endpoint.host, port: endpoint.port, protocol: scheme).serverName
     }
 
-    /// The same grant with the refresh token that its endpoint gave in place of its own.
+    /// A copy with the refresh token that the endpoint sent in place of the current one.
     public func renewed(by token: Secret) -> TokenGrant {
         TokenGrant(
             endpoint: endpoint, clientID: clientID, proof: proof, kind: .refreshToken(token), scopes: scopes,
@@ -84,13 +85,13 @@ public struct TokenGrant: Sendable {
     }
 }
 
-/// A private key that signs assertions (RFC 7515). The owner of keys knows its type.
+/// A private key that signs assertions (RFC 7515). The target that owns keys knows its type.
 public protocol AssertionSigner: AnyObject, Sendable {
-    /// The name of the signature in RFC 7518 section 3.1, such as `ES256`.
+    /// The name of the signature algorithm in RFC 7518 section 3.1, such as `ES256`.
     var algorithm: String { get }
     /// Equal for equal keys, within this process.
     var fingerprint: UInt128 { get }
 
-    /// The signature as RFC 7518 writes it; nil when the key cannot be used.
+    /// The signature in the form of RFC 7518; nil if the key cannot be used.
     func signature(of bytes: [UInt8]) -> [UInt8]?
 }

@@ -2,13 +2,14 @@ import Bytes
 
 /// The form in which a store keeps accounts.
 ///
-/// The first byte is the format. Each part stands in a frame that begins with its length: a later version of this program
-/// appends what is new to the frame's end, and an earlier one skips that. Integers are in LEB128, hashes in eight bytes.
+/// The first byte is the format. Each part is in a frame that begins with its length. A later version of this program
+/// appends new fields to the end of a frame, and an earlier one skips them. Integers are in LEB128, hashes in eight
+/// bytes.
 extension Account {
     private static let format: UInt8 = 1
 
-    /// The account in that many bytes at most. Where it has more, samples go first, then the records of servers that have
-    /// neither accepted nor paused the version, then the records of the servers that were asked first.
+    /// The account in at most this many bytes. If it is larger, samples are dropped first, then the records of servers
+    /// that have neither accepted nor paused the version, then the records of the servers that were asked first.
     public func encoded(within limit: Int) -> [UInt8] {
         var account = self
         let bytes = account.encoded
@@ -68,7 +69,7 @@ extension Account {
         return [Self.format] + writer.bytes
     }
 
-    /// Nil for bytes that are no account.
+    /// Nil for bytes that are not an account.
     public init?(encoded bytes: [UInt8]) {
         guard bytes.first == Self.format else { return nil }
         var reader = AccountReader(bytes.dropFirst())
@@ -250,14 +251,14 @@ private struct AccountWriter {
         put(inner.bytes)
     }
 
-    /// Writes the number of elements, and a frame for each.
+    /// Writes the number of elements, then a frame for each.
     mutating func put<Element>(_ elements: [Element], _ body: (inout AccountWriter, Element) -> Void) {
         put(elements.count)
         for element in elements { frame { body(&$0, element) } }
     }
 }
 
-/// Each method returns nil where the bytes end too early.
+/// Each method returns nil if the bytes end too early.
 private struct AccountReader {
     private var rest: ArraySlice<UInt8>
 
@@ -295,7 +296,7 @@ private struct AccountReader {
     mutating func frame() -> AccountReader? { slice().map { AccountReader($0) } }
 
     mutating func list<Element>(_ body: (inout AccountReader) -> Element?) -> [Element]? {
-        // Each element has a byte for its length at least.
+        // Each element has at least a byte for its length.
         guard let count = number(), 0...rest.count ~= count else { return nil }
         var elements: [Element] = []
         elements.reserveCapacity(count)

@@ -1,7 +1,7 @@
 extension Account {
-    /// A refused answer, or several that were under way at the same time.
+    /// A refused answer, or several that were in flight at the same time.
     public struct Slot: Sendable, Hashable {
-        /// When the latest of its refusals became known.
+        /// The time at which the latest of its refusals became known.
         public internal(set) var time: Int
         /// The number of its first refusal.
         let id: Int
@@ -12,24 +12,24 @@ extension Account {
 
         struct Refusal: Sendable, Hashable {
             let replica: UInt64
-            /// Its place in the order in which the replica sent answers.
+            /// The position in the order in which the replica sent answers.
             let sent: Int
             let id: Int
         }
 
-        /// Stands for the refusals of a later slot, too.
+        /// Adds the refusals of a later slot, so that this one counts for both.
         mutating func add(_ later: Slot) {
             for refusal in later.refusals {
                 let sent = refusals.filter { $0.replica == refusal.replica }.map(\.sent).max() ?? 0
                 refusals.removeAll { $0.replica == refusal.replica }
                 refusals.append(Refusal(replica: refusal.replica, sent: max(sent, refusal.sent), id: refusal.id))
             }
-            // An acceptance that clears the later ones was sent when the earlier ones were known.
+            // An acceptance that clears the later refusals was sent when the earlier ones were known.
             refusals = refusals.suffix(Self.refusalLimit)
             time = later.time
         }
 
-        /// Whether an accepted answer was sent later than all of its refused ones.
+        /// Whether an accepted answer was sent after all of its refused ones.
         func isCleared(by answer: SentAnswer) -> Bool {
             refusals.allSatisfy {
                 $0.id <= answer.knew || $0.replica == answer.replica && $0.sent < answer.sent
@@ -37,51 +37,51 @@ extension Account {
         }
     }
 
-    /// A server's own part of the account.
+    /// The part of the account that concerns one server.
     public struct Record: Sendable, Hashable {
         /// The server's scheme, host and port, or the parent's; see `Origin.serverName`.
         public let server: String
         /// Whether the server has accepted the version.
         public internal(set) var isKnown = false
-        /// Whether the server has accepted a value that the credential had before.
+        /// Whether the server has accepted an earlier value of the credential.
         var wasKnown = false
-        /// Whether the server has taken a ticket that was got with the version. Servers take tickets until they expire, also
-        /// after the password has changed: so this says nothing of the version's value.
+        /// Whether the server has accepted a ticket obtained with the version. Servers accept tickets until they
+        /// expire, even after a change of the password. So this does not prove the version's value.
         public internal(set) var takesTickets = false
-        /// Accepted requests that can be repeated, the next to repeat first.
+        /// The accepted requests that can be repeated, the next to repeat first.
         public internal(set) var samples: [Sample] = []
         public internal(set) var pause: Pause?
-        /// The refused answers since it last accepted one that was sent later than they were.
+        /// The refused answers since the server last accepted a later one.
         var doubt: Slot?
-        /// What its latest refusal was about, as text for an operator; nil: it has refused nothing since it accepted.
+        /// The reason of the latest refusal, as text for an operator; nil: no refusal since the last acceptance.
         public internal(set) var reason: String?
-        /// When it last accepted and refused the version; 0: not known. They decide nothing.
+        /// The times of the last acceptance and refusal; 0: not known. They have no effect on decisions.
         public internal(set) var lastAccepted = 0
         public internal(set) var lastRefused = 0
-        /// The leader's answer, which is under way.
+        /// The leader's answer that is in flight.
         var leader: Reservation.ID?
-        /// Leaders in a row that got no verdict.
+        /// The number of consecutive leaders without a verdict.
         var indecisions = 0
-        /// Where an unknown server refused the version.
+        /// The targets at which the server refused the version before it ever accepted it.
         var refusedTargets: [UInt64] = []
-        /// When such a target may be asked again.
+        /// The time from which such a target may be asked again.
         var unknownTry = 0
-        /// Leaders that were accepted.
+        /// The number of leaders that were accepted.
         var clearances = 0
-        /// Whether one client's request may go out besides the probes, whose samples may be gone.
+        /// Whether one client's request may be sent beside the probes, since the pages of their samples may be gone.
         var mayAskOpenly = false
         /// The rule's `retry`.
         var retry = Account.shortSteps
         /// Whether the rule lets the proxy ask the server itself.
         var mayProbe = true
-        /// The request that the rule names for that.
+        /// The request that the rule names for probes.
         var fixedSample: Sample?
 
         init(_ server: String) { self.server = server }
 
         var canProbe: Bool { mayProbe && (fixedSample != nil || !samples.isEmpty) }
 
-        /// Whether nothing but another server's refusal is against the version here, and a probe can show it.
+        /// Whether the version is doubted here only because another server refused it, and a probe can decide.
         var isDoubtedAtMost: Bool { isKnown && pause == nil && canProbe }
 
         mutating func add(_ sample: Sample, limit: Int) {
@@ -91,12 +91,12 @@ extension Account {
             samples = Array(samples.prefix(min(limit, Self.sampleLimit)))
         }
 
-        /// The server's verdict on a request for that target.
+        /// Records the server's verdict on a request for that target.
         mutating func markSample(of target: UInt64, asRefused isRefused: Bool) {
             for index in samples.indices where samples[index].target == target { samples[index].wasRefused = isRefused }
         }
 
-        /// The sample for a probe: one whose last probe was not refused, if there is one. The next probe takes another.
+        /// The sample for a probe: one whose last probe was not refused, if possible. The next probe takes another one.
         mutating func nextSample() -> Sample? {
             if let fixedSample { return fixedSample }
             let good = samples.firstIndex { !$0.wasRefused }
@@ -109,18 +109,18 @@ extension Account {
         static let sampleLimit = 4
     }
 
-    /// A version is not sent to a server until its next try.
+    /// A pause: the version is not sent to a server until the next try.
     public struct Pause: Sendable, Hashable {
         public let since: Int
-        /// `Int.max`: not before the value is set anew.
+        /// The time of the next try; `Int.max`: not until the value is set again.
         public internal(set) var nextTry: Int
-        /// How many tries were refused.
+        /// The number of refused tries.
         public let step: Int
         let number: Int
         let replica: UInt64
         let sent: Int
 
-        /// Whether the answer was sent when the version was paused already.
+        /// Whether the answer was sent after the version was paused.
         func isBefore(_ answer: SentAnswer) -> Bool {
             number <= answer.knew || replica == answer.replica && sent < answer.sent
         }
@@ -131,22 +131,22 @@ extension Account {
         let id: ID
         let server: String
         let number: Int
-        /// When others may lead: the answer takes long, or its replica has died.
+        /// The time from which others may lead: the answer takes long, or its replica has died.
         var end: Int
-        /// Whether an answer that was sent later was accepted.
+        /// Whether a later answer was accepted.
         var isCleared = false
 
-        /// When it no longer counts that the server may have refused it.
+        /// The time from which a possible refusal of this answer no longer counts.
         var roomEnd: Int { isCleared ? end : end &+ Account.slotTime }
 
-        /// Whether the answer was sent later than this one.
+        /// Whether the answer was sent after this one.
         func isBefore(_ answer: SentAnswer) -> Bool {
             number <= answer.knew || id.replica == answer.replica && id.sent < answer.sent
         }
 
         struct ID: Sendable, Hashable {
             let replica: UInt64
-            /// Its place in the order in which the replica sent answers.
+            /// The position in the order in which the replica sent answers.
             let sent: Int
 
             static let none = ID(replica: 0, sent: 0)
@@ -158,36 +158,38 @@ extension Account {
         let target: UInt64
     }
 
-    /// The target of a login at a server that judges it before it hears of a target: a SOCKS server, a KDC, a token endpoint, a
-    /// server that asks for a certificate. It is the only one there: the hash of no bytes, as `Evidence.hash` makes it.
+    /// The target of a login at a server that judges it without a target: a SOCKS server, a KDC, a token endpoint, a
+    /// server that requests a certificate. It is the only target there: the hash of no bytes, as `Evidence.hash` makes
+    /// it.
     static let soleTarget: UInt64 = 0x6705_27F2_8686_2C69
 
-    /// A replica's own part: the requests that wait, and the order in which it sends answers.
+    /// The part of a replica: its waiting requests, and the order of its answers.
     public struct Seat: Sendable {
         public let replica: UInt64
         public internal(set) var sent = 0
-        /// Requests that wait for a verdict. The first one leads, so requests come first whose target was accepted before.
+        /// The requests that wait for a verdict. The first one becomes the leader, so requests with an accepted target
+        /// come first.
         private(set) var waiting: [Waiting] = []
         private var lastID = 0
 
         struct Waiting: Sendable {
             let request: Request
-            /// Those of the record when it began to wait.
+            /// The value of the record's `clearances` when the request began to wait.
             let clearances: Int
         }
 
-        /// - Parameter replica: not 0, and another for each process.
+        /// - Parameter replica: not 0, and different for each process.
         public init(replica: UInt64) { self.replica = replica }
 
-        /// A number for a request.
+        /// Returns a new number for a request.
         public mutating func nextID() -> Int {
             lastID &+= 1
             return lastID
         }
 
-        /// An answer goes out.
+        /// Counts an answer that is sent.
         ///
-        /// - Parameter number: the account's `number`, as far as the sender knows.
+        /// - Parameter number: the account's `number` as far as the sender knows it.
         public mutating func send(_ request: Request, as role: SentAnswer.Role, knowing number: Int) -> SentAnswer {
             sent &+= 1
             return SentAnswer(
@@ -195,7 +197,7 @@ extension Account {
                 sent: sent, knew: number)
         }
 
-        /// Servers that requests wait for, in the order in which they began to.
+        /// The servers that requests wait for, in the order in which the waits began.
         var serversWaitedFor: [String] {
             var servers: [String] = []
             for waiting in waiting where !servers.contains(waiting.request.server) {
@@ -215,7 +217,7 @@ extension Account {
             waiting.insert(Waiting(request: request, clearances: clearances), at: index ?? waiting.count)
         }
 
-        /// - Returns: whether the request did wait.
+        /// - Returns: whether the request was waiting.
         mutating func remove(_ id: Int) -> Bool {
             guard let index = waiting.firstIndex(where: { $0.request.id == id }) else { return false }
             waiting.remove(at: index)
@@ -231,20 +233,21 @@ extension Account {
         }
     }
 
-    /// A request that would send the version.
+    /// A request that needs the version.
     public struct Request: Sendable, Hashable {
-        /// From the seat.
+        /// The number from the seat.
         public let id: Int
         public let server: String
-        /// A hash of its target.
+        /// The hash of the target.
         public let target: UInt64
         /// Whether this target was accepted before.
         public var wasAccepted = false
-        /// The rule's `retry`: milliseconds between the tries of a paused version, the last one over and over; empty: none.
+        /// The rule's `retry`: the milliseconds between the tries of a paused version, the last one repeated; empty: no
+        /// tries.
         public var retry = Account.shortSteps
         /// Whether the rule lets the proxy ask the server itself (`probe`).
         public var mayProbe = true
-        /// The request that the rule names for that (`probe PATH`).
+        /// The request that the rule names for probes (`probe PATH`).
         public var fixedSample: Sample?
 
         public init(id: Int, server: String, target: UInt64) {
@@ -254,16 +257,16 @@ extension Account {
         }
     }
 
-    /// An accepted request that the proxy can repeat as it was: with a safe method, and without a body and cookies.
+    /// An accepted request that the proxy can repeat: with a safe method, and without a body and cookies.
     public struct Sample: Sendable, Hashable {
-        /// The most bytes of `content`. A longer one is not kept.
+        /// The limit of `content` in bytes. Longer requests are not kept.
         public static let sizeLimit = 1024
 
-        /// A hash of its target.
+        /// The hash of the target.
         public let target: UInt64
-        /// Its request line's method and target, and its fields; in the sender's own form.
+        /// The method, the target and the fields, in a form of the sender.
         public let content: [UInt8]
-        /// Whether a probe by it was refused, and its target not accepted since. Its page may be gone.
+        /// Whether a probe with it was refused, and its target not accepted since. The page may be gone.
         var wasRefused = false
 
         public init(target: UInt64, content: [UInt8]) {
@@ -272,48 +275,48 @@ extension Account {
         }
     }
 
-    /// What becomes of a request.
+    /// The decision about a request.
     public enum Decision: Sendable, Hashable {
-        /// The version is sent, and the verdict reported by `judge`. With a sample it is a probe of the proxy's own.
+        /// The version is sent; report the verdict by `judge`. With a sample it is a probe of the proxy.
         case send(SentAnswer, Sample?)
-        /// The request of that number waits for a verdict on another.
+        /// The request with that number waits for another one's verdict.
         case wait(Int)
-        /// The request of that number counts as refused, and the version is not sent.
+        /// The request with that number counts as refused, and the version is not sent.
         case refuse(Int, Hold)
     }
 
-    /// Why a version is not sent.
+    /// The reason why a version is not sent.
     public enum Hold: Sendable, Hashable {
-        /// The server refused it, and the next try is not due.
+        /// The server refused the version, and the next try is not due.
         case paused
-        /// The server has never accepted it, and refused it for this target.
+        /// The server has never accepted the version, and refused it for this target.
         case unknown
-        /// No server has ever accepted it, and it was refused.
+        /// No server has ever accepted the version, and it was refused.
         case unproven
         /// The account has no room for another refused answer.
         case held
-        /// The credential has another value by now.
+        /// The credential has another value now.
         case superseded
     }
 }
 
-/// An answer that is under way, from its sending to the server's verdict.
+/// An answer in flight, from its sending to the server's verdict.
 public struct SentAnswer: Sendable, Hashable {
     public enum Role: Sendable, Hashable {
-        /// Nothing was against the version.
+        /// The version was not doubted.
         case free
-        /// The leader at a server that is doubted.
+        /// The leader at a server where the version is doubted.
         case doubt
         /// The try of a paused version.
         case retry
-        /// A client's request beside the tries, whose samples may be gone.
+        /// A client's request beside the tries, since the pages of their samples may be gone.
         case open
         /// The leader at a server that has never accepted the version.
         case unknown
-        /// The same of a version that no server has accepted.
+        /// The leader for a version that no server has accepted.
         case unproven
 
-        /// Whether its acceptance ends what is against the version.
+        /// Whether its acceptance clears the doubts about the version.
         var isRetrial: Bool { self == .doubt || self == .retry || self == .open }
     }
 
@@ -323,9 +326,9 @@ public struct SentAnswer: Sendable, Hashable {
     public let target: UInt64
     public let role: Role
     let replica: UInt64
-    /// Its place in the order in which its replica sent answers.
+    /// The position in the order in which its replica sent answers.
     let sent: Int
-    /// The account's `number` that its sender knew.
+    /// The account's `number` that the sender knew.
     let knew: Int
     var reservation = Account.Reservation.ID.none
     var isProbe = false
@@ -335,8 +338,8 @@ public struct SentAnswer: Sendable, Hashable {
 public enum AnswerVerdict: Sendable, Hashable {
     case accepted
     case refused
-    /// The server was in trouble, or never answered.
+    /// The server had an error, or never answered.
     case none
-    /// The request was broken off by its own side.
+    /// The request was cancelled on this side.
     case abandoned
 }

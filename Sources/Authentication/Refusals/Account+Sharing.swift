@@ -1,8 +1,8 @@
 extension Account {
-    /// The account as the store has it, completed by what only this process knows: the servers that have accepted the version,
-    /// and samples where the store has none.
+    /// The store's account, completed by the knowledge of this process: the servers that have accepted the version, and
+    /// samples if the store has none.
     ///
-    /// A process that has counted more refusals while the store was away goes on from those.
+    /// If this process counted more refusals while the store was unavailable, its own account is used.
     public func completed(by own: Account) -> Account {
         var (account, other) = own.number > number ? (own, self) : (self, own)
         account.since = [account.since, other.since].filter { $0 > 0 }.min() ?? 0
@@ -28,7 +28,7 @@ extension Account {
         return account
     }
 
-    /// Forgets what is held against the version. Where it was accepted stays known.
+    /// Clears all doubts about the version. The servers that accepted it stay known.
     public mutating func reset() {
         slots = []
         firstPause = nil
@@ -44,13 +44,13 @@ extension Account {
         }
     }
 
-    /// A refusal as the program kept it before there were accounts.
+    /// A refusal in the format that preceded accounts.
     public struct EarlierRefusal: Sendable {
         public let server: String
         public let since: Int
-        /// Nil: not before the value is set anew.
+        /// The time of the next try; nil: not until the value is set again.
         public let nextTry: Int?
-        /// Tries that were refused.
+        /// The number of refused tries.
         public let retries: Int
 
         public init(at server: String, since: Int, nextTry: Int?, retries: Int) {
@@ -61,10 +61,10 @@ extension Account {
         }
     }
 
-    /// The account of a version that was refused before there were accounts. A server that had accepted it tries it again at
-    /// the time that was set, or in half a minute; one that never had in half an hour at the earliest.
+    /// Creates the account of a version from refusals in the older format. A server that had accepted the version tries
+    /// it again at the stored time, or in half a minute. Another server tries it in half an hour at the earliest.
     ///
-    /// - Parameter servers: those that have accepted the version.
+    /// - Parameter servers: the servers that have accepted the version.
     public init(earlier refusals: [EarlierRefusal], acceptedBy servers: [String], at now: Int) {
         self.init()
         for server in servers { _ = learn(of: server) }
@@ -86,7 +86,7 @@ extension Account {
         }
     }
 
-    /// Of several pauses of a server the last one to end counts.
+    /// Pauses the version at a server. Of several pauses the last one to end counts.
     private mutating func pause(_ server: String, _ pause: Pause) {
         if !records.contains(where: { $0.server == server }) { records.append(Record(server)) }
         for index in records.indices where records[index].server == server {

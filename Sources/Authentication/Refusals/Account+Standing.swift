@@ -1,40 +1,41 @@
 extension Account {
-    /// What is held against a version, at a server or over all. In the manual's words; the worst comes last.
+    /// The state of a version, at a server or over all, in the manual's words; the worst is last.
     public enum State: String, Sendable, CaseIterable {
-        /// Requests send it.
+        /// Requests send the version.
         case good
-        /// No server has accepted it, and none has refused it; or this server has not accepted it.
+        /// No server has accepted or refused the version; or this server has not accepted it.
         case unknown
-        /// Accepted here before, and refused somewhere since: one request asks the server, and the others wait.
+        /// The version was accepted here, and refused by some server since. One request asks the server, and the others
+        /// wait.
         case doubted
         /// The account has no room for another refused answer.
         case held
-        /// Refused here: one try is made when it is due.
+        /// This server refused the version. One try is made when it is due.
         case paused
-        /// Refused, and no server has ever accepted it.
+        /// The version was refused, and no server has ever accepted it.
         case unproven
     }
 
-    /// What the next answer with a version has to wait for.
+    /// The event that the next answer with a version must wait for.
     public enum NextTry: Sendable, Hashable {
-        /// A request.
+        /// The next request.
         case request
-        /// Milliseconds since 1970.
+        /// A time, in milliseconds since 1970.
         case time(Int)
-        /// A request for another target, or that time: milliseconds since 1970.
+        /// A request for another target, or that time in milliseconds since 1970.
         case otherTarget(or: Int)
-        /// A request for another server, or that time: milliseconds since 1970. The server that refused the version has no
-        /// other target.
+        /// A request to another server, or that time in milliseconds since 1970. The server that refused the version
+        /// has only one target.
         case otherServer(or: Int)
-        /// The verdict on an answer that is under way.
+        /// The verdict on an answer in flight.
         case verdict
-        /// A new value, or the same one written again.
+        /// A new value, or the current one written again.
         case newValue
     }
 
     public struct Standing: Sendable, Hashable {
         public let state: State
-        /// When the state began, in milliseconds since 1970; nil: not known, or nothing is held against the version.
+        /// The beginning of the state, in milliseconds since 1970; nil: unknown, or the version is not doubted.
         public let since: Int?
         public let nextTry: NextTry
 
@@ -46,7 +47,7 @@ extension Account {
             self.nextTry = nextTry
         }
 
-        /// Whether requests are refused the version until another event.
+        /// Whether requests cannot use the version until another event.
         public var isOnHold: Bool {
             switch (state, nextTry) {
             case (.held, .verdict): false
@@ -55,7 +56,7 @@ extension Account {
             }
         }
 
-        /// Whether something is held against the version.
+        /// Whether the version is doubted.
         public var isTroubled: Bool {
             switch state {
             case .good: false
@@ -65,7 +66,7 @@ extension Account {
         }
     }
 
-    /// Whether anything is held against the version.
+    /// Whether the version is doubted by any server.
     public var isTroubled: Bool {
         !slots.isEmpty || unprovenRefusals > 0
             || records.contains { $0.pause != nil || $0.doubt != nil || !$0.refusedTargets.isEmpty }
@@ -100,7 +101,7 @@ extension Account {
     ///
     /// - Parameters:
     ///   - now: milliseconds since 1970.
-    ///   - isOfOne: whether a single server judges the version: a grant's token endpoint, or a principal's KDC.
+    ///   - isOfOne: whether one server alone judges the version: a grant's token endpoint, or a principal's KDC.
     public func standing(now: Int, ofOneServer isOfOne: Bool = false) -> Standing {
         if !isProven {
             let isTicketed = unprovenRefusals == 0 && records.contains { $0.takesTickets }
@@ -119,7 +120,8 @@ extension Account {
     private func unprovenStanding(
         at now: Int, of server: String? = nil, ofOneServer isOfOne: Bool = false
     ) -> Standing {
-        // Answers whose replica has died may have been refused. Where another is under way, requests wait for its verdict.
+        // The answers of a dead replica may have been refused. If another answer is in flight, requests wait for its
+        // verdict.
         let lost = isAnyUnderWay(at: now) ? [] : reservations.map(\.roomEnd).sorted()
         if unprovenRefusals == 0, lost.count < 2 { return Standing(.unknown) }
         let isOpen = unprovenRefusals < 2 && unprovenRefusals + lost.count < 2
@@ -138,7 +140,7 @@ extension Account {
         return Standing(.unproven, since: since, .time(max(unprovenTry, room ?? 0)))
     }
 
-    /// A try that is set for that time is made when the account has room for it.
+    /// The next try. A try at that time is made once the account has room for it.
     private func nextTry(at time: Int, ofKnown isKnown: Bool, _ now: Int) -> NextTry {
         if time == .max { return .newValue }
         return switch room(forKnown: isKnown, at: max(time, now)) {
@@ -150,9 +152,9 @@ extension Account {
 
     private var doubtStart: Int? { doubtedSince > 0 ? doubtedSince : slots.first?.time }
 
-    /// What an answer at a server waits for where the account has no room for it; nil: there is room.
+    /// The event after which the account has room for an answer at a server; nil: it has room.
     private func room(forKnown isKnown: Bool, at now: Int) -> NextTry? {
-        // A server that may be good is asked first.
+        // A server that probably accepts the version is asked first.
         if !isKnown, !slots.isEmpty, records.contains(where: \.isDoubtedAtMost) {
             return room(forKnown: true, at: now)
         }
@@ -169,10 +171,10 @@ extension Account {
         return ends.indices.contains(place) ? .time(ends[place]) : nil
     }
 
-    /// Whether a request would be refused the version there: until when, in milliseconds since 1970;
-    /// `Int.max` where no time is set. Nil: it would be sent, or wait for another's verdict.
+    /// The end of a hold on the version at a server, in milliseconds since 1970; `Int.max` without a set time. Nil: a
+    /// request would send the version, or wait for another's verdict.
     ///
-    /// - Parameter target: nil: a new one.
+    /// - Parameter target: nil: a new target.
     public func hold(at server: String, for target: UInt64? = nil, now: Int) -> Int? {
         if isGood(at: server) { return nil }
         var (account, seat) = (self, Seat(replica: 0))
@@ -186,7 +188,7 @@ extension Account {
         return nil
     }
 
-    /// When a version that is held may be sent; nil: no time is set.
+    /// The time from which a held version may be sent; nil: no time is set.
     func nextTry(after hold: Hold, at server: String, now: Int) -> Int? {
         switch hold {
         case .superseded: nil
@@ -195,24 +197,24 @@ extension Account {
         }
     }
 
-    /// An answer with the version goes out.
+    /// Notes that an answer with the version was sent.
     mutating func noteSending(_ now: Int) {
         lastSent = now
         if since == 0 { since = now }
     }
 
-    /// A server has accepted the version.
+    /// Notes that a server has accepted the version.
     mutating func noteAcceptance(at server: String, _ now: Int) {
         if let index = records.firstIndex(where: { $0.server == server }) { records[index].lastAccepted = now }
     }
 
-    /// Resets the account, and decides about the requests that wait.
+    /// Resets the account, and decides about the waiting requests.
     mutating func reset(by seat: inout Seat, at now: Int) -> [Decision] {
         reset()
         return follow(by: &seat, at: now)
     }
 
-    /// The account of a token in the place of another that means the same.
+    /// Creates the account of a token that replaces an equivalent one.
     public init(renewing former: Account) {
         self.init()
         isProven = former.isProven
@@ -225,12 +227,12 @@ extension Account {
 }
 
 extension Account.State {
-    /// The worse, the higher.
+    /// The order of states; a higher rank is worse.
     public var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
 extension Account.NextTry {
-    /// Milliseconds since 1970; nil: no time is set.
+    /// The time in milliseconds since 1970; nil: no time is set.
     fileprivate var date: Int? {
         switch self {
         case .time(let time), .otherTarget(let time), .otherServer(let time): time
@@ -238,6 +240,6 @@ extension Account.NextTry {
         }
     }
 
-    /// A time to compare two of them by. A request may come at once, and a new value never.
+    /// A time for comparisons. A request may come at once, and a new value never.
     fileprivate var time: Int { date ?? (self == .newValue ? .max : 0) }
 }

@@ -1,51 +1,53 @@
-/// What is known about one version of a credential: its refused answers, and what each server said of it.
+/// The knowledge about one version of a credential: its refused answers, and the verdicts of each server.
 ///
-/// The account behind a version is a single one, whatever the realm, path, method, scheme or client, and a server's lock counts
-/// all of its refused answers. So the account has four *slots*. A refused answer takes one, for half an hour; it stays a doubt
-/// until an answer that was sent later is accepted by any server. The server that refused it may have an account of its own:
-/// there the doubt stays until this server accepts an answer. Each server that has judged the version has a *record*. Rules:
+/// A version belongs to one user account, for every realm, path, method, scheme and client. A server's lock counts all
+/// refused answers of that account. So this type has four *slots*. A refused answer takes one for half an hour. It
+/// stays a doubt until any server accepts a later answer. The server that refused it may have an account of its own:
+/// there the doubt stays until this server accepts an answer. Each server that has judged the version has a *record*.
+/// Rules:
 ///
-/// - **good**: accepted here before, no slot is taken, and this server has not refused it since. All requests may send the
-///   version.
-/// - **doubted**: accepted here before, and a slot is taken, or this server has refused it since. One leader asks the server,
-///   by a request that was accepted before (a *probe*); the others wait for its verdict.
-/// - **paused**: a leader was refused here. One try is made when it is due, after longer and longer steps.
+/// - **good**: accepted here before, no slot is taken, and this server has not refused it since. All requests may send
+///   the version.
+/// - **doubted**: accepted here before, and a slot is taken, or this server has refused it since. One leader asks the
+///   server by a request that was accepted before (a *probe*); the others wait for its verdict.
+/// - **paused**: a leader was refused here. One try is made when it is due, after growing intervals.
 /// - **unknown**: never accepted here. One leader sends it, and the others wait.
 ///
-/// A value without I/O and clock: its caller passes events with the time, and carries the decisions out. All replicas of a
-/// store share it; a replica's own part is its `Seat`. Times are milliseconds since 1970.
+/// A value without I/O and clock: the caller passes events with the time, and carries out the decisions. All replicas
+/// of a store share it; a replica's own part is its `Seat`. Times are milliseconds since 1970.
 public struct Account: Sendable, Hashable {
     /// The refused answers that count, the oldest first.
     public internal(set) var slots: [Slot] = []
-    /// What the servers said, in the order in which they were first asked.
+    /// The records of servers, in the order in which they were first asked.
     public internal(set) var records: [Record] = []
-    /// Leaders' answers that are under way, each of which may take a slot. One whose time is over does not keep others from
-    /// leading, but its room is taken: the server may have refused it, or still do so.
+    /// The leaders' answers in flight, each of which may take a slot. An overdue answer does not keep others from
+    /// leading, but its room stays taken: the server may have refused it, or still do so.
     var reservations: [Reservation] = []
-    /// Counts refusals and pauses: a replica that has seen number N knows of all up to N.
+    /// The count of refusals and pauses. A replica that has seen number N knows of all up to N.
     public internal(set) var number = 0
     /// Whether any server has accepted the version.
     public internal(set) var isProven = false
     /// The refused answers of a version that no server has accepted.
     public internal(set) var unprovenRefusals = 0
-    /// When a version that no server has accepted may be sent again, once it was refused.
+    /// The time from which a refused version that no server has accepted may be sent again.
     public internal(set) var unprovenTry = 0
-    /// The server and target that refused such a version last; nil: none has.
+    /// The server and target of the latest refusal of such a version; nil if none.
     var unprovenPlace: Place?
-    /// When the first server paused the version, since the slots were last clear; nil: none has.
+    /// The time of the first pause since the slots were last clear; nil if none.
     var firstPause: Int?
-    /// Whether the credential's value before was accepted somewhere. A server may learn of a new value later than the proxy.
+    /// Whether an earlier value of the credential was accepted. A server may learn of a new value later than the proxy.
     public internal(set) var isRotated = false
-    /// When this value was first met, and when it was last sent; 0: not known. They decide nothing.
+    /// The times at which this value was first seen and last sent; 0: not known. They have no effect on decisions.
     public internal(set) var since = 0
     public internal(set) var lastSent = 0
-    /// When the first slot was taken since the slots were last clear.
+    /// The time at which the first slot was taken since the slots were last clear.
     var doubtedSince = 0
 
     public init() {}
 
-    /// The account of a credential's new value. The samples of the value before are kept for it. A server that accepted the
-    /// value before may learn of the new one later than the proxy: it is tried again a minute after a first refusal.
+    /// Creates the account of a credential's new value. It keeps the samples of the former value. A server that
+    /// accepted the former value may learn of the new one later than the proxy. So it tries again a minute after a
+    /// first refusal.
     public init(after former: Account) {
         isRotated = former.isProven || former.isRotated
         records = former.records.filter { $0.isKnown || $0.wasKnown }.map { record in
@@ -58,10 +60,10 @@ public struct Account: Sendable, Hashable {
 
     // MARK: - Events
 
-    /// A request would send the version to a server.
+    /// Handles a request that needs the version.
     ///
-    /// - Returns: decisions about this request, and about others that they set going. A request that is told to wait hears
-    ///   of its decision from a later event.
+    /// - Returns: decisions about this request, and about others that it causes. A request that must wait gets its
+    ///   decision from a later event.
     public mutating func request(_ request: Request, by seat: inout Seat, at now: Int) -> [Decision] {
         let index = recordIndex(of: request.server)
         records[index].retry = request.retry
@@ -71,12 +73,12 @@ public struct Account: Sendable, Hashable {
         return decide(request, index, by: &seat, at: now)
     }
 
-    /// A server's verdict on an answer.
+    /// Handles a server's verdict on an answer.
     ///
     /// - Parameters:
     ///   - sample: the accepted request, if the proxy can repeat it; nil: it cannot, or it is the proxy's own.
-    ///   - reason: of a refusal, for an operator.
-    /// - Returns: decisions about requests that have waited for it.
+    ///   - reason: the reason of a refusal, for an operator.
+    /// - Returns: decisions about requests that waited for the verdict.
     public mutating func judge(
         _ answer: SentAnswer, _ verdict: AnswerVerdict, sample: Sample? = nil, because reason: String? = nil,
         by seat: inout Seat, at now: Int
@@ -90,7 +92,7 @@ public struct Account: Sendable, Hashable {
         case .accepted:
             if !records[index].isKnown { records[index].lastAccepted = now }
             accept(answer, sample, index)
-            // A server that is known by now has shorter steps.
+            // The intervals are shorter for a server that has accepted the version.
             followClock(now)
             if isLeader, answer.role.isRetrial { records[index].clearances &+= 1 }
         case .refused:
@@ -103,9 +105,9 @@ public struct Account: Sendable, Hashable {
         return decideAgain(by: &seat, at: now)
     }
 
-    /// The time has come that `nextWake` named.
+    /// Handles the time that `nextWake` named.
     ///
-    /// - Returns: probes that are due.
+    /// - Returns: the probes that are due.
     public mutating func wake(by seat: inout Seat, at now: Int) -> [Decision] {
         expire(now)
         var decisions: [Decision] = []
@@ -119,7 +121,7 @@ public struct Account: Sendable, Hashable {
             if allows(.retry, index, at: now) {
                 decisions += probe(index, as: .retry, by: &seat, at: now)
             } else if usedSlots(at: now) == 3, isLastSlotFree(at: now),
-                // The last slot is for a server that may be good.
+                // The last slot is for a server that probably accepts the version.
                 let good = records.indices.first(where: { records[$0].isDoubtedAtMost && records[$0].leader == nil })
             {
                 decisions += probe(good, as: .doubt, by: &seat, at: now)
@@ -128,9 +130,9 @@ public struct Account: Sendable, Hashable {
         return decisions + decideAgain(by: &seat, at: now)
     }
 
-    /// When `wake` has something to do; nil: an event comes first.
+    /// The time of the next `wake`; nil: an event comes first.
     public func nextWake(after now: Int) -> Int? {
-        // A verdict is an event. Should a leader's replica have died, others lead when its reservation ends.
+        // A verdict is an event. If a leader's replica has died, others lead when its reservation ends.
         let end = reservations.lazy.map(\.end).filter { $0 > now }.min()
         let due = records.compactMap { record -> Int? in
             guard let pause = record.pause, record.isKnown, record.leader == nil, record.canProbe, pause.nextTry != .max
@@ -141,7 +143,7 @@ public struct Account: Sendable, Hashable {
         return times.min().map { max($0, now) }
     }
 
-    /// When there is room for a try that is due, unless an event comes first.
+    /// The time at which there is room for a due try, unless an event comes first.
     private func nextRoom(after now: Int) -> Int {
         let ends = takenSlots(at: now).map { $0.time &+ Self.slotTime } + reservations.map(\.roomEnd)
         let room = ends.count < 3 ? now : ends.min() ?? now
@@ -149,7 +151,7 @@ public struct Account: Sendable, Hashable {
         return max(now &+ 50, min(room, last ?? .max))
     }
 
-    /// A request has waited long for a leader that has never been accepted there, or whose client has left: one that waits
+    /// Handles a long wait for a leader that was never accepted there, or whose client has left. A waiting request
     /// leads beside it, if there is room. The server may be slow with that one request.
     public mutating func hurry(at server: String, by seat: inout Seat, at now: Int) -> [Decision] {
         expire(now)
@@ -165,17 +167,17 @@ public struct Account: Sendable, Hashable {
         return send(next, index, as: role, by: &seat, at: now)
     }
 
-    /// The account has changed at another replica.
+    /// Handles a change of the account at another replica.
     ///
-    /// - Returns: decisions about requests of this replica that wait.
+    /// - Returns: decisions about waiting requests of this replica.
     public mutating func follow(by seat: inout Seat, at now: Int) -> [Decision] {
         expire(now)
         return decideAgain(by: &seat, at: now)
     }
 
-    /// A waiting request waits no longer.
+    /// Ends the wait of a request.
     ///
-    /// - Returns: whether it did wait.
+    /// - Returns: whether it was waiting.
     public static func giveUp(_ id: Int, by seat: inout Seat) -> Bool {
         seat.remove(id)
     }
@@ -207,8 +209,9 @@ public struct Account: Sendable, Hashable {
         return introduce(request, index, as: .unknown, by: &seat, at: now)
     }
 
-    /// No server has accepted the version. Two answers are sent, at two targets or servers; those of a value that replaced an
-    /// accepted one a minute apart, at any. Then the steps are long.
+    /// Decides about a version that no server has accepted. Two answers are sent, at two targets or servers. If the
+    /// version replaced an accepted one, two answers are sent a minute apart, at any target. After that the intervals
+    /// are long.
     private mutating func decideUnproven(
         _ request: Request, _ index: Int, by seat: inout Seat, at now: Int
     ) -> [Decision] {
@@ -227,8 +230,8 @@ public struct Account: Sendable, Hashable {
         return isAnyUnderWay(at: now) ? wait(request, index, by: &seat) : [.refuse(request.id, .unproven)]
     }
 
-    /// A request would send the version to a server that has never accepted it, or whose samples may be gone. While a slot is
-    /// taken, a server that has accepted it is asked first: its acceptance clears the account.
+    /// Decides about a request to a server that has never accepted the version, or whose samples may be gone. While a
+    /// slot is taken, a server that has accepted the version is asked first: its acceptance clears the account.
     private mutating func introduce(
         _ request: Request, _ index: Int, as role: SentAnswer.Role, by seat: inout Seat, at now: Int
     ) -> [Decision] {
@@ -243,12 +246,12 @@ public struct Account: Sendable, Hashable {
         return isAnyUnderWay(at: now) ? wait(request, index, by: &seat) : [.refuse(request.id, .held)]
     }
 
-    /// Asks a doubted server, by a probe or else by one of the requests that wait there.
+    /// Asks a server where the version is doubted, by a probe or else by one of the requests that wait there.
     private mutating func lead(_ index: Int, by seat: inout Seat, at now: Int) -> [Decision] {
         let record = records[index]
         if record.leader != nil { return [] }
         guard allows(.doubt, index, at: now) else {
-            // An answer that is under way will tell.
+            // The verdict on an answer in flight will decide.
             return isAnyUnderWay(at: now) ? [] : refuseAll(waitingAt: record.server, by: &seat)
         }
         if record.canProbe { return probe(index, as: .doubt, by: &seat, at: now) }
@@ -288,8 +291,8 @@ public struct Account: Sendable, Hashable {
         seat.take(waitingAt: server).map { .refuse($0.request.id, .held) }
     }
 
-    /// Requests that have waited for a leader's acceptance go on, though others were refused meanwhile: their answers are
-    /// under way.
+    /// Lets requests continue that waited for a leader's acceptance, even if others were refused meanwhile: those
+    /// answers were already in flight.
     private mutating func decideAgain(by seat: inout Seat, at now: Int) -> [Decision] {
         var decisions: [Decision] = []
         for server in seat.serversWaitedFor {
@@ -317,7 +320,7 @@ public struct Account: Sendable, Hashable {
         records[index].mayAskOpenly = false
         records[index].markSample(of: answer.target, asRefused: false)
         if let pause = records[index].pause, pause.isBefore(answer) { records[index].pause = nil }
-        // Of many servers each keeps one, since all are written to the store together.
+        // With many servers each keeps one sample, since all are written to the store together.
         if let sample { records[index].add(sample, limit: max(1, Self.sampleLimit / records.count)) }
         slots.removeAll { $0.isCleared(by: answer) }
         if records[index].doubt?.isCleared(by: answer) ?? false { records[index].doubt = nil }
@@ -346,13 +349,13 @@ public struct Account: Sendable, Hashable {
             if record.wasKnown || records[index].refusedTargets.count >= 2 { pause(index, step: 0, by: seat, at: now) }
         case .doubt: pause(index, step: 0, by: seat, at: now)
         case .retry:
-            // A sample may be gone: then only a client's request can find the version good.
+            // The page of the sample may be gone: then only a client's request can show that the version is good.
             records[index].mayAskOpenly = answer.isProbe && (record.pause?.step ?? 0) >= 2
             pause(index, step: record.pause.map { $0.step &+ 1 } ?? 0, by: seat, at: now)
         }
     }
 
-    /// The server gave no verdict.
+    /// Handles an answer without a verdict.
     private mutating func leaveOpen(_ answer: SentAnswer, _ index: Int, by seat: Seat, at now: Int) {
         if let pause = records[index].pause, !pause.isBefore(answer) { return }
         switch answer.role {
@@ -365,8 +368,8 @@ public struct Account: Sendable, Hashable {
         }
     }
 
-    /// An answer that was sent before its sender knew of the oldest refusal was under way, and takes no slot of its own: the
-    /// newest slot stands for it, too.
+    /// Takes a slot for a refusal. If the answer was sent before its sender knew of the oldest refusal, it was in
+    /// flight at that time. It then shares the newest slot.
     private mutating func takeSlot(_ answer: SentAnswer, _ index: Int, at now: Int) {
         number &+= 1
         let slot = Slot(
@@ -383,7 +386,7 @@ public struct Account: Sendable, Hashable {
 
     private mutating func pause(_ index: Int, step: Int, by seat: Seat, at now: Int) {
         let record = records[index]
-        // This leader took so long that another leads: its verdict will tell.
+        // This leader took so long that another one leads, whose verdict decides.
         if record.leader != nil { return }
         if record.isKnown, firstPause == nil { firstPause = now }
         number &+= 1
@@ -400,7 +403,7 @@ public struct Account: Sendable, Hashable {
 
     // MARK: - Room
 
-    /// Slots that are used at that time, and leaders' answers without a verdict.
+    /// The number of slots used at that time, and of leaders' answers without a verdict.
     func usedSlots(at now: Int) -> Int { takenSlots(at: now).count + reservations.count }
 
     func takenSlots(at now: Int) -> [Slot] { slots.filter { now &- $0.time < Self.slotTime } }
@@ -409,25 +412,26 @@ public struct Account: Sendable, Hashable {
     private func allows(_ role: SentAnswer.Role, _ index: Int, at now: Int) -> Bool {
         let used = usedSlots(at: now)
         if role == .unknown { return used < 2 }
-        // A server that is doubted for its own refusal, and no other is: as many may be asked at once as may be sent to.
+        // The version is doubted only because this server refused it: as many leaders may ask it as there is room for
+        // answers.
         if used < 3 || role == .doubt && slots.isEmpty { return true }
-        // A server that is slow with its first answers leaves room for a leader at another one.
+        // If one server is slow with its first answers, a leader at another server has room.
         if used == 3, role == .doubt, Set(reservations.map(\.server)).count < reservations.count { return true }
         guard used == 3, isLastSlotFree(at: now) else { return false }
         return role != .retry || goodRecord(besides: index) == nil
     }
 
-    /// The last slot is for the first try after a pause.
+    /// Whether the last slot may be used: it is for the first try after a pause.
     func isLastSlotFree(at now: Int) -> Bool {
         firstPause.map { now >= $0 &+ firstStep } ?? false
     }
 
-    /// Whether a leader's verdict is awaited.
+    /// Whether a leader's verdict is pending.
     func isAnyUnderWay(at now: Int) -> Bool { reservations.contains { now < $0.end } }
 
     var firstStep: Int { records.compactMap(\.retry.first).min() ?? Self.shortSteps[0] }
 
-    /// A server that has accepted the version, has not refused a leader since, and can be asked by a probe.
+    /// A server that has accepted the version, has not refused a leader since, and can be probed.
     private func goodRecord(besides index: Int) -> Int? {
         records.indices.first { $0 != index && records[$0].isDoubtedAtMost }
     }
@@ -439,12 +443,13 @@ public struct Account: Sendable, Hashable {
         for index in records.indices where ended.contains(where: { $0.id == records[index].leader }) {
             records[index].leader = nil
         }
-        // The last slot is for what a dead replica's answers would have told.
+        // The last slot is for the verdicts that a dead replica did not report.
         if let first = ended.first, firstPause == nil { firstPause = first.end &- Self.reservationTime }
         reservations.removeAll { $0.roomEnd <= now }
     }
 
-    /// A clock may be set back, and a rule's `retry` may change. Nothing is held for longer than if it had come to be now.
+    /// Corrects times after the clock was set back or a rule's `retry` changed. A hold never lasts longer than one that
+    /// begins now.
     private mutating func followClock(_ now: Int) {
         for index in slots.indices { slots[index].time = min(slots[index].time, now) }
         for index in reservations.indices {
@@ -461,7 +466,7 @@ public struct Account: Sendable, Hashable {
         }
     }
 
-    /// The record of a server, which is made if there is none.
+    /// The record of a server, created if it is missing.
     private mutating func recordIndex(of server: String) -> Int {
         if let index = records.firstIndex(where: { $0.server == server }) { return index }
         if records.count >= Self.recordLimit { removeRecord() }
@@ -469,7 +474,7 @@ public struct Account: Sendable, Hashable {
         return records.count - 1
     }
 
-    /// A server has accepted the version in an earlier process.
+    /// Notes that a server has accepted the version in an earlier process.
     ///
     /// - Returns: whether that was new.
     mutating func learn(of server: String) -> Bool {
@@ -481,7 +486,7 @@ public struct Account: Sendable, Hashable {
         return true
     }
 
-    /// A server has taken a ticket that was got with the version. That clears no slot.
+    /// Notes that a server has accepted a ticket obtained with the version. That clears no slot.
     ///
     /// - Returns: whether that was new.
     mutating func learnOfTickets(at server: String) -> Bool {
@@ -490,7 +495,8 @@ public struct Account: Sendable, Hashable {
         return !records[index].takesTickets
     }
 
-    /// Servers that have accepted the version stay as long as there are others: a client can make up names of servers.
+    /// Removes a record, of a server that has not accepted the version if possible: a client can invent names of
+    /// servers.
     private mutating func removeRecord() {
         let worth = { (record: Record) in
             if record.leader != nil { return 3 }
@@ -500,10 +506,10 @@ public struct Account: Sendable, Hashable {
         records.remove(at: index)
     }
 
-    /// The record of a server; nil: it has not judged the version.
+    /// The record of a server; nil: the server has not judged the version.
     public func record(of server: String) -> Record? { records.first { $0.server == server } }
 
-    /// Whether requests send the version to the server without asking: it was accepted there, and nothing is against it.
+    /// Whether requests send the version to the server without asking: it was accepted there, and is not doubted.
     public func isGood(at server: String) -> Bool {
         guard slots.isEmpty, let record = record(of: server) else { return false }
         return record.isKnown && record.pause == nil && record.doubt == nil
@@ -512,18 +518,18 @@ public struct Account: Sendable, Hashable {
     // MARK: - Figures
 
     static let slotLimit = 4
-    /// A directory counts refused logins for so long.
+    /// The duration of a slot. Directories count refused logins for about as long.
     public static let slotTime = 30 * 60_000
-    /// The steps after which a version is tried again that the server has accepted before.
+    /// The intervals of tries at a server that has accepted the version before.
     public static let shortSteps = [30_000, 5 * 60_000, 30 * 60_000]
-    /// The steps after which a version is tried again that the server has never accepted: half an hour up to a day.
+    /// The intervals of tries at a server that has never accepted the version: half an hour up to a day.
     static let longSteps = [30, 60, 120, 240, 480, 960, 1440].map { $0 * 60_000 }
-    /// So long others wait for a leader, whose replica may have died.
+    /// The time that others wait for a leader, since its replica may have died.
     static let reservationTime = 30_000
-    /// A server may learn of a new value so much later than the proxy.
+    /// The time by which a server may learn of a new value later than the proxy.
     static let rotationTime = 60_000
     private static let recordLimit = 256
-    /// Samples of all servers together, but for one of each.
+    /// The limit of samples of all servers together; each server may keep one.
     private static let sampleLimit = 64
 
     private static func step(_ index: Int, of steps: [Int]) -> Int {

@@ -1,43 +1,43 @@
 import Model
 
-/// A change of what is held against a version, for the log.
+/// A change of a version's state, for the log.
 public struct AccountChange: Sendable {
     public enum Kind: Sendable {
-        /// A server refused it; requests go on to send it, or to have the server asked.
+        /// A server refused the version. Requests still send it, or make the server be asked.
         case refused
-        /// It is not sent until the next try.
+        /// The version is not sent until the next try.
         ///
         /// - Parameter isFirst: whether it was sent until now.
         case onHold(isFirst: Bool)
-        /// It is sent again.
+        /// The version is sent again.
         case lifted
     }
 
     public let kind: Kind
     public let version: CredentialVersion
-    /// The server that brought the change about; nil: none did, or it is not known.
+    /// The server that caused the change; nil: none did, or it is not known.
     public let server: String?
     public let standing: Account.Standing
-    /// What the latest refusal was about.
+    /// The reason of the latest refusal.
     public let reason: String?
-    /// Whether it is a certificate.
+    /// Whether the credential is a certificate.
     public let isIdentity: Bool
-    /// Whether an answer of this process brought it about, which tells of it; of the others somebody else does.
+    /// Whether an answer of this process caused the change. Then this process logs it; other processes log their own.
     public let isOurs: Bool
-    /// The client whose request brought it about; nil: none did, or the proxy's own.
+    /// The client whose request caused the change; nil if none did, or if the request was the proxy's own.
     public let client: ClientIdentity?
-    /// Milliseconds since 1970.
+    /// The time, in milliseconds since 1970.
     public let time: Int
 }
 
-/// The holds on a version that were told, so that each change is told once.
+/// The holds on a version that were logged, so that each change is logged once.
 struct ToldHolds: Sendable {
-    /// By server; `overall` stands for all.
+    /// The next tries by server; `overall` is for all.
     private var nextTries: [String: Account.NextTry] = [:]
 
     private static let overall = ""
 
-    /// A change of the account, as far as it is to be told.
+    /// A change of the account that is to be logged.
     struct Found {
         let kind: AccountChange.Kind
         let server: String?
@@ -45,8 +45,8 @@ struct ToldHolds: Sendable {
     }
 
     /// - Parameters:
-    ///   - before: the account as it was.
-    ///   - isOfOne: as `Account.standing`.
+    ///   - before: the former account.
+    ///   - isOfOne: as in `Account.standing`.
     ///   - now: milliseconds since 1970.
     mutating func changes(
         from before: Account, to after: Account, ofOneServer isOfOne: Bool, now: Int
@@ -56,7 +56,8 @@ struct ToldHolds: Sendable {
         for record in after.records {
             let standing = after.standing(at: record.server, now: now)
             if let pause = record.pause {
-                // It may be made later, since all servers share the account's room. That is not told each time.
+                // The try may be made later, since all servers share the account's room. A delay is not logged each
+                // time.
                 hold(record.server, standing, until: .time(pause.nextTry), of: record.server, &found)
             } else if record.refusedTargets.contains(Account.soleTarget), after.isProven {
                 hold(record.server, standing, until: .time(record.unknownTry), of: record.server, &found)

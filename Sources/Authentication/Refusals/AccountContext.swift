@@ -1,11 +1,11 @@
 import Synchronization
 
-/// What all accounts of a process share: the way to the store, and who hears of their changes.
+/// The shared part of all accounts of a process: the store, and the observers of changes.
 final class AccountContext: Sendable {
     let replica = UInt64.random(in: 1...UInt64.max)
     private let given: (any AccountJournal)?
     private let changes = Atomic(0)
-    /// How many accounts something is held against.
+    /// The number of accounts of doubted versions.
     private let troubled = Atomic(0)
     private let prober = Mutex<@Sendable (Probe) -> Void>({ _ in })
     private let waker = Mutex<@Sendable (Int) -> Void>({ _ in })
@@ -13,7 +13,7 @@ final class AccountContext: Sendable {
 
     init(journal: (any AccountJournal)?) { given = journal }
 
-    /// Nil as long as there is no store.
+    /// The journal; nil while there is no store.
     var journal: (any AccountJournal)? { given?.isAttached == true ? given : nil }
 
     var generation: Int { changes.load(ordering: .acquiring) }
@@ -21,7 +21,7 @@ final class AccountContext: Sendable {
 
     func noteChange() { changes.add(1, ordering: .releasing) }
 
-    /// Something is held against one more account, or one fewer.
+    /// Adds a difference to the number of doubted versions.
     func noteTroubled(_ difference: Int) { troubled.add(difference, ordering: .acquiringAndReleasing) }
 
     func onProbe(_ prober: @escaping @Sendable (Probe) -> Void) { self.prober.withLock { $0 = prober } }

@@ -1,36 +1,36 @@
-/// Keeps accounts where several processes share them.
+/// Stores accounts that several processes share.
 ///
-/// A process counts alone as long as the journal is not attached to a store, and while the store cannot be reached.
+/// A process counts alone while the journal is not attached to a store, and while the store is unavailable.
 public protocol AccountJournal: Sendable {
-    /// Whether there is a store. Asked for each event.
+    /// Whether there is a store. Called for each event.
     var isAttached: Bool { get }
 
     /// Changes the account of a version, in one transaction.
     ///
-    /// The change begins with the store's account, completed by what only this process knows; where the store has none, with
-    /// that of the value before, if nothing is known of this one, and else with this process's.
+    /// The change begins with the store's account, completed by the knowledge of this process. If the store has none,
+    /// it begins with the account of the former value if this one is new, else with this process's account.
     ///
     /// - Parameters:
     ///   - own: the account as this process knows it.
-    ///   - change: may be called more than once, each time with what is there.
-    /// - Returns: nil where the store cannot be reached in time.
+    ///   - change: may be called more than once, each time with the current account.
+    /// - Returns: nil if the store does not answer in time.
     func change(
         _ own: SharedAccount, _ change: @escaping @Sendable (inout Account) -> (Account.Seat, [Account.Decision])
     ) async -> SharedAccount.Change?
 
-    /// The accounts of that name's other versions are void. Returns at once.
+    /// Invalidates the accounts of other versions of that name. Returns at once.
     ///
-    /// - Parameter isRenewal: whether the version means the same as the one before: a token that was fetched again.
+    /// - Parameter isRenewal: whether the version is equivalent to the former one: a token that was fetched again.
     func replaced(by version: CredentialVersion, isRenewal: Bool)
 }
 
 /// An account that several processes share.
 public struct SharedAccount: Sendable {
     public let version: CredentialVersion
-    /// The client that brought the credential along; nil: the rule file or the store has it.
+    /// The client that sent the credential; nil: it is from the rule file or the store.
     public let owner: String?
     public let account: Account
-    /// The number of the store's change that made it what it is: a greater one with each change. 0: no store has it.
+    /// The number of the store's latest change of the account; it grows with each change. 0: no store has it.
     public let revision: Int64
 
     public init(_ version: CredentialVersion, broughtBy owner: String?, _ account: Account, revision: Int64) {

@@ -1,22 +1,22 @@
 import Model
 import Synchronization
 
-/// The account of one version in this process: the machine behind a lock, the requests that wait for it, and the way to the
-/// store that several processes share.
+/// The account of one version in this process: the machine behind a lock, the waiting requests, and the connection to
+/// the shared store.
 ///
-/// With a store an event that may need others' knowledge is carried out on the store's copy, in one transaction, and those
-/// behind it wait in line. While the version is good no event needs that.
+/// With a store, an event that may need the knowledge of other processes changes the store's copy, in one transaction.
+/// Later events wait in line. While the version is good, no event needs that.
 final class AccountLedger: Sendable {
     let version: CredentialVersion
-    /// The bytes of the credential's name and value; 0: they are not known.
+    /// The size of the credential's name and value in bytes; 0: not known.
     let weight: Int
-    /// The client that brought the credential along; nil: the rule file or the store has it.
+    /// The client that sent the credential; nil: it is from the rule file or the store.
     var owner: String? { state.withLock { $0.owner } }
     private let context: AccountContext
     private let state: Mutex<State>
-    /// Of the answers sent so far.
+    /// The number of answers sent so far.
     private let places = Atomic(0)
-    /// The end of `places` when `noteUse` saw it last, and how often it has seen the same since.
+    /// The end of `places` at the last call of `noteUse`, and the number of calls since then without a change.
     private let seenPlaces = Atomic(0)
     private let restingTime = Atomic(AccountLedger.watchTime)
     private let latest = Atomic(0)
@@ -25,27 +25,26 @@ final class AccountLedger: Sendable {
         var owner: String?
         var account: Account
         var seat: Account.Seat
-        /// With the version's value, for probes; nil: no request has sent it yet.
+        /// The credential with the version's value, for probes; nil: no request has sent it yet.
         var credential: Credential?
-        /// The requests that wait, by number.
+        /// The waiting requests, by number.
         var waiters: [Int: AdmissionWaiter] = [:]
-        /// The number of the latest request. Not the seat's: while a transaction is under way its copy of the seat is the one
-        /// that counts.
+        /// The number of the latest request. It is not the seat's, since a running transaction uses a copy of the seat.
         var lastRequest = 0
         var evidences: [String: Evidence] = [:]
-        /// Events that wait for the store, while one is being carried out there.
+        /// The events that wait while another one is carried out at the store.
         var events: [Event] = []
         var isAtStore = false
-        /// The number of the store's change that this process knows; 0: none.
+        /// The number of the store's latest change known to this process; 0 if none.
         var revision: Int64 = 0
-        /// Whether the store does not know of the latest events.
+        /// Whether the store lacks the latest events.
         var isAhead = false
-        /// The credential has another value.
+        /// Whether the credential has another value now.
         var isDissolved = false
         var told = ToldHolds()
     }
 
-    /// What happens to the account.
+    /// An event of the account.
     enum Event: Sendable {
         case request(Account.Request)
         case judge(SentAnswer, AnswerVerdict, Account.Sample?, reason: String?, by: ClientIdentity?)
@@ -57,7 +56,7 @@ final class AccountLedger: Sendable {
         /// Whether a server has refused the version.
         var isRefusal: Bool { if case .judge(_, .refused, _, _, _) = self { true } else { false } }
         var isReset: Bool { if case .reset = self { true } else { false } }
-        /// The client whose request was judged; nil: the proxy's own was, or none.
+        /// The client whose request was judged; nil: the request was the proxy's own, or the event is another one.
         var client: ClientIdentity? { if case .judge(_, _, _, _, let client) = self { client } else { nil } }
 
         /// - Parameter now: milliseconds since 1970.
@@ -74,7 +73,7 @@ final class AccountLedger: Sendable {
         }
     }
 
-    /// A request that would send the version.
+    /// A request that needs the version.
     struct Candidate {
         let server: String
         let target: UInt64
@@ -91,31 +90,31 @@ final class AccountLedger: Sendable {
     }
 
     var replica: UInt64 { context.replica }
-    /// When the latest event came; milliseconds since 1970.
+    /// The time of the latest event, in milliseconds since 1970.
     var latestEvent: Int { latest.load(ordering: .relaxed) }
     var account: Account { state.withLock { $0.account } }
     var shared: SharedAccount {
         state.withLock { SharedAccount(version, broughtBy: $0.owner, $0.account, revision: $0.revision) }
     }
 
-    /// Nil: no request has sent it yet.
+    /// The credential; nil: no request has sent it yet.
     var credential: Credential? { state.withLock { $0.credential } }
 
-    /// The rule file or the store has the credential, too.
+    /// Notes that the credential is also in the rule file or the store.
     func disown() { state.withLock { $0.owner = nil } }
 
-    /// The credential has this version.
+    /// Stores the credential that has this version.
     func take(_ credential: Credential) {
         state.withLock { if $0.credential == nil { $0.credential = credential } }
     }
 
-    /// The place of an answer in the order of sending.
+    /// Returns the position of an answer in the order of sending.
     func nextPlace() -> Int { places.add(1, ordering: .relaxed).newValue }
 
     func evidence(at server: String) -> Evidence {
         state.withLock { state in
             if let known = state.evidences[server] { return known }
-            // Those that are forgotten go on to report; they are told no more that the version is good.
+            // Evidence that is dropped here still reports, but no longer learns that the version is good.
             if state.evidences.count >= Self.evidenceLimit {
                 for evidence in state.evidences.values { evidence.isSettled.store(false, ordering: .releasing) }
                 state.evidences = [:]
@@ -147,7 +146,7 @@ final class AccountLedger: Sendable {
         return carryOut(.request(request), now: now, for: request.id) ?? .wait(waiter)
     }
 
-    /// The request of that number waits no longer.
+    /// Ends the wait of the request with that number.
     func giveUp(_ id: Int) {
         state.withLock { state in
             state.waiters[id] = nil
@@ -156,8 +155,8 @@ final class AccountLedger: Sendable {
     }
 
     /// - Parameters:
-    ///   - reason: as `Account.judge`.
-    ///   - client: whose request was judged; nil: the proxy's own.
+    ///   - reason: as for `Account.judge`.
+    ///   - client: the client whose request was judged; nil: the proxy's own.
     func judge(
         _ answer: SentAnswer, _ verdict: AnswerVerdict, sample: Account.Sample?, because reason: String?,
         by client: ClientIdentity?, now: Int
@@ -166,17 +165,17 @@ final class AccountLedger: Sendable {
         if verdict == .accepted { state.withLock { $0.account.noteAcceptance(at: answer.server, now) } }
     }
 
-    /// A request that waits for the server leads beside the present leader.
+    /// Makes a waiting request lead beside the present leader.
     func hurry(at server: String, now: Int) { _ = carryOut(.hurry(server: server), now: now, for: nil) }
 
-    /// Notes when the version was sent and accepted since the last call. To be called each second: requests that send a good
-    /// version do not look at the clock for it.
+    /// Notes when the version was sent and accepted since the last call. Call it each second, so that requests that
+    /// send a good version need not read the clock.
     ///
     /// - Parameter now: milliseconds since 1970.
     func noteUse(at now: Int) {
         let end = places.load(ordering: .relaxed) & (Self.placesOfEvent - 1)
         let isSent = seenPlaces.exchange(end, ordering: .relaxed) != end
-        // Answers that are sent may be accepted later.
+        // Answers that were sent may be accepted later.
         let resting = isSent ? 0 : restingTime.load(ordering: .relaxed) + 1
         if resting > Self.watchTime { return }
         restingTime.store(resting, ordering: .relaxed)
@@ -188,20 +187,20 @@ final class AccountLedger: Sendable {
         }
     }
 
-    /// Seconds.
+    /// The time in seconds.
     private static let watchTime = 60
 
-    /// The waits that are over are forgotten, and tries made that are due.
+    /// Ends the waits that are over, and makes the tries that are due.
     func wake(at now: Int) { _ = carryOut(.wake, now: now, for: nil) }
 
-    /// The value was set anew: whatever was said against it is forgotten.
+    /// Clears all doubts, since the value was set again.
     func reset(at now: Int) { _ = carryOut(.reset, now: now, for: nil) }
 
-    /// Takes over what the store has.
+    /// Adopts the store's account.
     func adopt(_ shared: SharedAccount, at now: Int) {
         let isChanged = change(isOurs: false, by: nil, at: now) { state in
             if state.isAtStore {
-                // What is being carried out there may have begun with an earlier one.
+                // A running event may have begun with an earlier account.
                 state.events.append(.follow)
                 return false
             }
@@ -214,17 +213,18 @@ final class AccountLedger: Sendable {
         if isChanged, state.withLock({ !$0.seat.waiting.isEmpty }) { _ = carryOut(.follow, now: now, for: nil) }
     }
 
-    /// Another store has taken the place of the one that numbered its changes.
+    /// Forgets the number of changes, since another store replaced the one that counted them.
     func forgetStore() { state.withLock { $0.revision = 0 } }
 
-    /// A server has accepted the version before.
+    /// Notes that a server has accepted the version before.
     func learn(of server: String) {
         _ = change(isOurs: false, by: nil, at: latestEvent) { $0.account.learn(of: server) }
     }
 
-    /// A server takes tickets that were got with the version.
+    /// Notes that a server accepts tickets obtained with the version.
     ///
-    /// - Parameter now: when it took one, in milliseconds since 1970; nil: in an earlier process, or in another one.
+    /// - Parameter now: the time of the acceptance, in milliseconds since 1970; nil: in an earlier process, or in
+    ///   another one.
     func noteTicket(at server: String, now: Int?) {
         _ = change(isOurs: false, by: nil, at: now ?? latestEvent) { state in
             let isNew = state.account.learnOfTickets(at: server)
@@ -236,17 +236,17 @@ final class AccountLedger: Sendable {
         }
     }
 
-    /// Tells the store of the events that it missed while it was away.
+    /// Sends the store the events that it missed while it was unavailable.
     func catchUp(at now: Int) {
         if state.withLock({ $0.isAhead && !$0.isAtStore }) { _ = carryOut(.follow, now: now, for: nil) }
     }
 
-    /// When `wake` has something to do.
+    /// The time of the next `wake`.
     func nextWake(after now: Int) -> Int? {
         state.withLock { $0.credential == nil ? nil : $0.account.nextWake(after: now) }
     }
 
-    /// Ends all waits: the credential has another value.
+    /// Ends all waits, since the credential has another value.
     func dissolve() {
         let waiting = state.withLock { state in
             let waiting = Array(state.waiters.values)
@@ -254,7 +254,7 @@ final class AccountLedger: Sendable {
             state.isDissolved = true
             state.seat.forgetWaiting()
             for evidence in state.evidences.values { evidence.isSettled.store(false, ordering: .releasing) }
-            // Each holds this ledger.
+            // Each of them retains this ledger.
             state.evidences = [:]
             return waiting
         }
@@ -264,7 +264,7 @@ final class AccountLedger: Sendable {
 
     // MARK: - Carrying out
 
-    /// - Parameter id: that of the request whose decision is returned, if it is known at once.
+    /// - Parameter id: the number of the request whose decision is returned, if it is known at once.
     private func carryOut(_ event: Event, now: Int, for id: Int?) -> AnswerAdmission? {
         latest.store(max(now, latestEvent), ordering: .relaxed)
         if state.withLock({ $0.isDissolved }) { return .refused(.superseded, nextTry: nil) }
@@ -275,7 +275,7 @@ final class AccountLedger: Sendable {
                 state.events.append(event)
                 begins = !state.isAtStore
                 state.isAtStore = true
-                // What goes out from now on is no longer under way, though the store does not know of the refusal yet.
+                // Answers from now on were not in flight at the refusal, though the store does not know of it yet.
                 if event.isRefusal { state.settleEvidences() }
                 return false
             }
@@ -290,14 +290,14 @@ final class AccountLedger: Sendable {
         return nil
     }
 
-    /// More answers than one event sends.
+    /// A limit above the number of answers that one event sends.
     private static let placesOfEvent = 1 << 20
 
-    /// Changes the state, and tells all who look at it.
+    /// Changes the state, and informs all observers.
     ///
     /// - Parameters:
-    ///   - isOurs: whether this process tells of it; a command that resets an account does so itself.
-    ///   - client: whose request brought it about; nil: none did.
+    ///   - isOurs: whether this process logs the change. A command that resets an account logs it itself.
+    ///   - client: the client whose request caused the change; nil if none did.
     private func change(isOurs: Bool, by client: ClientIdentity?, at now: Int, _ change: (inout State) -> Bool) -> Bool
     {
         var found: [ToldHolds.Found] = []
@@ -323,7 +323,7 @@ final class AccountLedger: Sendable {
         return true
     }
 
-    /// Tells requests what becomes of them.
+    /// Delivers decisions to their requests.
     private func deliver(_ decisions: [Account.Decision], to id: Int?, now: Int) -> AnswerAdmission? {
         var own: AnswerAdmission?
         for decision in decisions {
@@ -372,7 +372,7 @@ final class AccountLedger: Sendable {
                 return (seat, decisions)
             }
             var decisions: [Account.Decision] = []
-            // Where several requests were judged at once, the change is the latest one's.
+            // If several requests were judged together, the change belongs to the latest.
             let client = events.last { $0.client != nil }?.client
             _ = change(isOurs: !events.contains(where: \.isReset), by: client, at: now) { state in
                 if let changed {
@@ -381,7 +381,7 @@ final class AccountLedger: Sendable {
                     state.isAhead = false
                     state.seat.forgetWaiting { state.waiters[$0] == nil }
                 } else {
-                    // The store is away: this process counts alone.
+                    // The store is unavailable: this process counts alone.
                     state.isAhead = true
                     for event in events {
                         decisions += event.happen(to: &state.account, by: &state.seat, at: now)
@@ -393,7 +393,7 @@ final class AccountLedger: Sendable {
         }
     }
 
-    /// - Returns: nil where there are none: from then on an event begins anew.
+    /// - Returns: nil without events; the next event then begins the work again.
     private func takeEvents() -> [Event]? {
         let events = state.withLock { state in
             defer { state.events = [] }
@@ -403,7 +403,7 @@ final class AccountLedger: Sendable {
             }
             return state.events
         }
-        // Another process may have changed the account, which those that wait would not hear of.
+        // Another process may have changed the account, and waiting requests must learn of it.
         if !events.isEmpty { return events + [.follow] }
         // A request that came meanwhile has noted that the version is not simply good.
         context.noteChange()
@@ -415,12 +415,12 @@ extension AccountLedger.State {
     /// Whether requests send the version to the server without asking.
     func isGood(at server: String) -> Bool { !isAtStore && !isDissolved && account.isGood(at: server) }
 
-    /// Tells the evidences whether the version is good at their servers.
+    /// Updates the evidence of each server: whether the version is good there.
     func settleEvidences() {
         for (server, evidence) in evidences { evidence.isSettled.store(isGood(at: server), ordering: .releasing) }
     }
 
-    /// Whether an event needs no knowledge of other processes, and gives them none.
+    /// Whether an event concerns only this process.
     func isOnlyHere(_ event: AccountLedger.Event) -> Bool {
         switch event {
         case .request(let request): account.isGood(at: request.server)

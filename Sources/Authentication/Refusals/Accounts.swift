@@ -9,28 +9,29 @@ public final class Accounts: Sendable {
 
     fileprivate struct State {
         var ledgers: [CredentialVersion: AccountLedger] = [:]
-        /// Those that clients brought along, the oldest first.
+        /// The accounts of credentials that clients sent, the oldest first.
         var brought: [AccountLedger] = []
-        /// The others.
+        /// The accounts of the other credentials.
         var own: [AccountLedger] = []
-        /// Versions that others have taken the place of; the latest ones.
+        /// The latest versions that were replaced.
         var replaced: [CredentialVersion] = []
     }
 
     /// - Parameters:
-    ///   - capacity: beyond it the oldest account is forgotten; credentials that clients bring have a table of their own.
-    ///   - journal: carries changes out on what several processes share.
+    ///   - capacity: the limit of accounts, beyond which the oldest is forgotten. Credentials that clients send have
+    ///     limits of their own.
+    ///   - journal: carries out changes on accounts that several processes share.
     public init(capacity: Int = 4096, journal: (any AccountJournal)? = nil) {
         self.capacity = max(1, capacity)
         context = AccountContext(journal: journal)
     }
 
-    /// Another number whenever a version may be sent that could not be, or the reverse.
+    /// A number that changes whenever some version may or may not be sent any longer.
     public var generation: Int { context.generation }
 
-    /// What a server has said of a version.
+    /// The evidence of a server about a version.
     ///
-    /// - Parameter owner: the client that brought the credential along; nil: the rule file or the store has it.
+    /// - Parameter owner: the client that sent the credential; nil: it is from the rule file or the store.
     public func evidence(of credential: Credential, at server: String, broughtBy owner: String? = nil) -> Evidence {
         let ledger = ledger(of: credential.version, broughtBy: owner, weight: credential.byteCount)
         ledger.take(credential)
@@ -55,14 +56,15 @@ public final class Accounts: Sendable {
 
     // MARK: - Values
 
-    /// A credential has a new value. The accounts of the values before it are forgotten; what they knew helps the new one.
+    /// Replaces the value of a credential. The accounts of former values are forgotten; their knowledge helps the new
+    /// one.
     public func replace(with version: CredentialVersion) {
         take(version, renewal: false)
         context.journal?.replaced(by: version, isRenewal: false)
     }
 
-    /// A token takes the place of one that was given for the same grant, and means the same: servers that accepted that one
-    /// are taken to accept this one. The grant keeps its account.
+    /// Replaces a token by an equivalent one of the same grant. Servers that accepted the former token count as
+    /// accepting the new one. The grant keeps its account.
     public func renew(with version: CredentialVersion) {
         take(version, renewal: true)
         context.journal?.replaced(by: version, isRenewal: true)
@@ -89,9 +91,9 @@ public final class Accounts: Sendable {
         context.noteChange()
     }
 
-    /// Versions get another chance at once, everywhere: the account was unlocked, or the value was written again.
+    /// Clears the doubts about versions at once, everywhere: the account was unlocked, or the value was written again.
     ///
-    /// - Returns: those that something was held against.
+    /// - Returns: the versions that were doubted.
     @discardableResult
     public func reset(at now: Int, where fits: (CredentialVersion, Account) -> Bool) -> [CredentialVersion] {
         let ledgers = state.withLock { $0.own + $0.brought }.filter {
@@ -102,13 +104,13 @@ public final class Accounts: Sendable {
         return ledgers.map(\.version)
     }
 
-    // MARK: - Looking
+    // MARK: - Queries
 
-    /// Whether a request would be refused the version; with the time of the next try, in milliseconds since
-    /// 1970, or `Int.max` where none is set.
+    /// The end of a hold on the version, in milliseconds since 1970, or `Int.max` without a set time; nil: a request
+    /// may use it.
     ///
     /// - Parameters:
-    ///   - target: as `Evidence.hash`; nil: a new one.
+    ///   - target: as for `Evidence.hash`; nil: a new target.
     ///   - now: milliseconds since 1970.
     public func hold(
         on version: CredentialVersion, at server: String, for target: UInt64? = nil, now: Int
@@ -117,7 +119,7 @@ public final class Accounts: Sendable {
         return known(version)?.account.hold(at: server, for: target, now: now)
     }
 
-    /// Whether a version was refused, so that another credential is the better choice: a request would be refused it, or no
+    /// Whether a version was refused, so that another credential is preferable: a request could not use it, or no
     /// server has ever accepted it.
     ///
     /// - Parameter now: milliseconds since 1970.
@@ -126,7 +128,7 @@ public final class Accounts: Sendable {
         return !account.isProven && account.unprovenRefusals > 0 || account.hold(at: server, now: now) != nil
     }
 
-    /// The version with its value; nil: this process has not sent it.
+    /// The credential with the version's value; nil: this process has not sent it.
     public func credential(of version: CredentialVersion) -> Credential? { known(version)?.credential }
 
     /// Whether a server has accepted the version.
@@ -134,7 +136,7 @@ public final class Accounts: Sendable {
         known(version)?.account.record(of: server)?.isKnown ?? false
     }
 
-    /// The versions that something is held against at a server, by name.
+    /// The versions that are doubted at a server, by name.
     ///
     /// - Parameter now: milliseconds since 1970.
     public func standings(
@@ -149,7 +151,7 @@ public final class Accounts: Sendable {
         }
     }
 
-    /// The names of the versions that a request for the target would be refused, with the end, as `hold`.
+    /// The names of the versions that a request for the target could not use, with the ends as for `hold`.
     public func refused(at server: String, for target: UInt64, now: Int) -> [(name: String, end: Int)] {
         guard context.troubledCount > 0 else { return [] }
         return all.compactMap { shared in
@@ -157,23 +159,23 @@ public final class Accounts: Sendable {
         }
     }
 
-    /// A server has accepted the version in an earlier process, or in another one.
+    /// Notes that a server has accepted the version in an earlier process, or in another one.
     func noteAccepted(_ version: CredentialVersion, at server: String) {
         ledger(of: version, broughtBy: nil).learn(of: server)
     }
 
-    /// A server has taken a ticket of the version in an earlier process, or in another one.
+    /// Notes that a server has accepted a ticket of the version in an earlier process, or in another one.
     func noteTicket(of version: CredentialVersion, at server: String) {
         ledger(of: version, broughtBy: nil).noteTicket(at: server, now: nil)
     }
 
-    /// All accounts, in the order in which they were made.
+    /// All accounts, in the order of their creation.
     public var all: [SharedAccount] { state.withLock { $0.own + $0.brought }.map(\.shared) }
 
-    /// How many versions something is held against.
+    /// The number of doubted versions.
     public var troubledCount: Int { context.troubledCount }
 
-    /// Notes when versions were sent and accepted. To be called each second.
+    /// Notes when versions were sent and accepted. Call it each second.
     ///
     /// - Parameter now: milliseconds since 1970.
     public func noteUse(at now: Int) {
@@ -182,24 +184,24 @@ public final class Accounts: Sendable {
 
     // MARK: - Work
 
-    /// From now on `prober` makes the requests that the proxy asks servers by.
+    /// Sets the function that sends the proxy's own requests to servers.
     public func onProbe(_ prober: @escaping @Sendable (Probe) -> Void) { context.onProbe(prober) }
 
-    /// Has the request made, whose verdict is that on its attempt.
+    /// Sends a probe. The verdict is the one on its attempt.
     public func ask(_ probe: Probe) { context.ask(probe) }
 
-    /// From now on tells `waker` when `wake` is to be called, in milliseconds since 1970.
+    /// Sets the function that gets the time of the next `wake`, in milliseconds since 1970.
     public func onWake(_ waker: @escaping @Sendable (Int) -> Void) { context.onWake(waker) }
 
-    /// From now on tells `observer` of each change of a state.
+    /// Sets the observer of each change of a state.
     public func onChange(_ observer: @escaping @Sendable ([AccountChange]) -> Void) { context.onChange(observer) }
 
-    /// When `wake` has something to do next, in milliseconds since 1970; nil: not before another event.
+    /// The time of the next `wake`, in milliseconds since 1970; nil: not before another event.
     public func nextWake(after now: Int) -> Int? {
         state.withLock { $0.own + $0.brought }.compactMap { $0.nextWake(after: now) }.min()
     }
 
-    /// Makes the tries that are due. To be called at the time of `nextWake`.
+    /// Makes the tries that are due. Call it at the time of `nextWake`.
     ///
     /// - Parameter now: milliseconds since 1970.
     public func wake(at now: Int) {
@@ -208,22 +210,22 @@ public final class Accounts: Sendable {
         }
     }
 
-    /// The store can be reached: it is told of the events that it missed.
+    /// Sends the events that the store missed, now that it is available.
     ///
     /// - Parameter now: milliseconds since 1970.
     public func catchUp(at now: Int) {
         for ledger in state.withLock({ $0.own + $0.brought }) { ledger.catchUp(at: now) }
     }
 
-    /// Takes over what the store holds, where others write too.
+    /// Adopts the accounts of a store that other processes write too.
     ///
     /// - Parameters:
-    ///   - isAnother: whether these are all the accounts of a store whose numbers of changes begin anew.
+    ///   - isAnother: whether these are all accounts of another store, which numbers its changes from the start.
     ///   - now: milliseconds since 1970.
     public func adopt(_ shared: [SharedAccount], ofAnotherStore isAnother: Bool = false, at now: Int) {
         if isAnother { for ledger in state.withLock({ $0.own + $0.brought }) { ledger.forgetStore() } }
         let replaced = state.withLock { $0.replaced }
-        // The store may have one a little longer than this process.
+        // The store may still have an account that this process has already replaced.
         for shared in shared where !replaced.contains(shared.version) {
             ledger(of: shared.version, broughtBy: shared.owner).adopt(shared, at: now)
         }
@@ -231,7 +233,7 @@ public final class Accounts: Sendable {
 }
 
 extension Accounts.State {
-    /// - Returns: those that had to make room.
+    /// - Returns: the accounts that were removed to make room.
     mutating func insert(_ ledger: AccountLedger, capacity: Int) -> [AccountLedger] {
         ledgers[ledger.version] = ledger
         var forgotten: [AccountLedger] = []
@@ -253,7 +255,7 @@ extension Accounts.State {
         return forgotten
     }
 
-    /// The oldest ledgers that have to go for another one.
+    /// The oldest ledgers that must be removed to make room for another one.
     private static func displaced(
         by ledger: AccountLedger, among ledgers: [AccountLedger], _ limit: Int, bytes byteLimit: Int
     ) -> [AccountLedger] {
@@ -267,10 +269,10 @@ extension Accounts.State {
         return displaced
     }
 
-    /// The rule file or the store has the credential as well. From now on its account stays, however many credentials clients
-    /// bring.
+    /// Notes that the credential is also in the rule file or the store. From now on credentials of clients cannot
+    /// displace its account.
     ///
-    /// - Returns: those that had to make room.
+    /// - Returns: the accounts that were removed to make room.
     mutating func adopt(_ ledger: AccountLedger, capacity: Int) -> [AccountLedger] {
         remove(ledger)
         ledger.disown()
@@ -283,11 +285,11 @@ extension Accounts.State {
         brought.removeAll { $0 === ledger }
     }
 
-    /// Credentials that one client brings along.
+    /// The limit of credentials from one client.
     private static let ownerLimit = 32
-    /// The bytes of their names and values.
+    /// The limit of their names and values in bytes.
     private static let ownerByteLimit = 128 << 10
-    /// Those of all clients.
+    /// The limits for credentials of all clients.
     private static let broughtLimit = 1024
     private static let broughtByteLimit = 4 << 20
     fileprivate static let replacedLimit = 256

@@ -2,20 +2,20 @@ import Bytes
 import Model
 import Synchronization
 
-/// What a server has said of one version of a credential: the way from an answer to the version's account.
+/// The evidence of one server about one version of a credential. It connects answers to the version's account.
 ///
-/// Requests on all loops share it. While the version is good at the server, an answer costs it an atomic addition, and an
+/// Requests on all loops share it. While the version is good at the server, an answer costs an atomic addition, and an
 /// acceptance an atomic load.
 public final class Evidence: Sendable {
     /// See `Origin.serverName`.
     public let server: String
     let ledger: AccountLedger
     private let targets = AcceptedTargets()
-    /// Whether the version is good here, so that an acceptance says nothing new.
+    /// Whether the version is good here, so that an acceptance brings no news.
     let isSettled = Atomic(false)
-    /// Counts acceptances, of which some are kept as samples.
+    /// The number of acceptances, of which some become samples.
     private let acceptances = Atomic(0)
-    /// Those that `takeNews` has seen.
+    /// The number of acceptances at the last `takeNews`.
     private let seenAcceptances = Atomic(0)
 
     init(_ ledger: AccountLedger, at server: String) {
@@ -28,24 +28,24 @@ public final class Evidence: Sendable {
     /// Whether requests send the version without asking.
     public var isGood: Bool { isSettled.load(ordering: .acquiring) }
 
-    /// An answer goes out while the version is good.
+    /// Counts an answer that is sent while the version is good.
     ///
-    /// - Returns: its place in the order in which answers are sent.
+    /// - Returns: its position in the order in which answers are sent.
     public func send() -> Int { ledger.nextPlace() }
 
-    /// Whether the server has accepted the version for this target lately.
+    /// Whether the server has recently accepted the version for this target.
     public func hasAccepted(_ target: Span<UInt8>) -> Bool { targets.contains(target) }
 
-    /// The server has accepted the version for this target.
+    /// Notes that the server has accepted the version for this target.
     public func noteAccepted(_ target: Span<UInt8>) { targets.note(target) }
 
-    /// The server has taken a ticket that was got with the version.
+    /// Notes that the server has accepted a ticket obtained with the version.
     ///
     /// - Parameter now: milliseconds since 1970.
     public func noteTicket(now: Int) { ledger.noteTicket(at: server, now: now) }
 
-    /// Whether the account is to hear of an acceptance: it says something new, or the request may become a sample. While the
-    /// version is good those are the first, second, fourth, eighth and so on, and each 4,096th.
+    /// Whether to report an acceptance to the account: it brings news, or the request may become a sample. While the
+    /// version is good, those are the first, second, fourth, eighth and so on, and each 4,096th.
     public var wantsAcceptance: Bool {
         if !isSettled.load(ordering: .acquiring) { return true }
         let count = acceptances.add(1, ordering: .relaxed).oldValue
@@ -58,15 +58,15 @@ public final class Evidence: Sendable {
         return seenAcceptances.exchange(count, ordering: .relaxed) != count
     }
 
-    /// The hash of a target, of the path without the query.
+    /// The hash of a target, of its path without the query.
     public static func hash(_ target: Span<UInt8>) -> UInt64 { AcceptedTargets.hash(target) }
 
-    /// The server's verdict on an answer that `send` counted.
+    /// Reports the server's verdict on an answer that `send` counted.
     ///
     /// - Parameters:
-    ///   - place: as `send` returned it.
+    ///   - place: the result of `send`.
     ///   - sample: the accepted request, if it can be repeated.
-    ///   - client: the client whose request was judged; nil: it was the proxy's own.
+    ///   - client: the client whose request was judged; nil: the proxy's own request.
     ///   - now: milliseconds since 1970.
     public func judge(
         _ place: Int, _ verdict: AnswerVerdict, at target: Span<UInt8>, sample: Account.Sample? = nil,
@@ -78,10 +78,10 @@ public final class Evidence: Sendable {
         ledger.judge(answer, verdict, sample: sample, because: nil, by: client, now: now)
     }
 
-    /// A request would send the version.
+    /// Asks whether a request may send the version.
     ///
     /// - Parameters:
-    ///   - terms: those of its rule, which are looked up only where something is against the version.
+    ///   - terms: the terms of its rule, evaluated only if the version is doubted.
     ///   - now: milliseconds since 1970.
     public func admit(
         _ target: Span<UInt8>, under terms: @autoclosure () -> RetryTerms, now: Int
@@ -94,31 +94,31 @@ public final class Evidence: Sendable {
     }
 }
 
-/// What a rule says of a version that was refused.
+/// The terms of a rule for a refused version.
 public struct RetryTerms: Sendable {
-    /// Milliseconds between the tries of a paused version, the last one over and over; empty: none.
+    /// The milliseconds between the tries of a paused version, the last one repeated; empty: no tries.
     public let retry: [Int]
     /// Whether the proxy may ask the server itself.
     public var mayProbe = true
-    /// The request that it asks by, in the place of one that was accepted.
+    /// The request for probes, in place of one that was accepted.
     public var sample: Account.Sample?
 
     public init(retry: [Int]) { self.retry = retry }
 }
 
-/// What becomes of a request that would send a version.
+/// The decision about a request that needs a version.
 public enum AnswerAdmission: Sendable {
     case send(Attempt)
-    /// The verdict on another request comes first.
+    /// The request waits for another one's verdict.
     case wait(AdmissionWaiter)
-    /// It counts as refused, and is not sent.
+    /// The request counts as refused, and the version is not sent.
     ///
-    /// - Parameter nextTry: milliseconds since 1970; nil: when another request asks for another target, or when the value is
-    ///   set anew.
+    /// - Parameter nextTry: milliseconds since 1970; nil: with a request for another target, or when the value is set
+    ///   again.
     case refused(Account.Hold, nextTry: Int?)
 }
 
-/// A request that waits until it is decided whether it sends a version.
+/// A request that waits for the decision whether it sends a version.
 public final class AdmissionWaiter: Sendable {
     let promise = Promise<AnswerAdmission>()
     let server: String
@@ -131,29 +131,28 @@ public final class AdmissionWaiter: Sendable {
         self.ledger = ledger
     }
 
-    /// The decision; nil when the wait was ended, or the credential has another value. To be awaited once.
+    /// The decision; nil if the wait ended, or if the credential has another value. Await it once.
     public func admission() async -> AnswerAdmission? {
         let admission = await promise.value()
         if admission == nil { ledger.giveUp(id) }
         return admission
     }
 
-    /// Has this request, or another that waits, go ahead beside a leader that does not come to an end, where the account has
-    /// room for that.
+    /// Lets this request, or another waiting one, lead beside a leader that takes too long, if the account has room.
     ///
     /// - Parameter now: milliseconds since 1970.
     public func hurry(now: Int) {
         if !promise.isOver { ledger.hurry(at: server, now: now) }
     }
 
-    /// Ends the wait, from any thread; without effect when the decision is there.
+    /// Ends the wait, from any thread; no effect if the decision is there.
     public func expire() {
         promise.expire()
         ledger.giveUp(id)
     }
 }
 
-/// An answer that is under way, until the server's verdict. One that is dropped was abandoned.
+/// An answer in flight, until the server's verdict. Dropping it reports `abandoned`.
 public final class Attempt: Sendable {
     public let evidence: Evidence
     let answer: SentAnswer
@@ -164,9 +163,9 @@ public final class Attempt: Sendable {
         self.evidence = evidence
     }
 
-    /// An answer that went out while the version was good.
+    /// Creates the attempt of an answer that was sent while the version was good.
     ///
-    /// - Parameter place: as `Evidence.send` returned it.
+    /// - Parameter place: the result of `Evidence.send`.
     public convenience init(sentAt place: Int, _ evidence: Evidence, for target: Span<UInt8>) {
         self.init(
             SentAnswer(
@@ -174,8 +173,8 @@ public final class Attempt: Sendable {
                 replica: evidence.ledger.replica, sent: place, knew: 0), evidence)
     }
 
-    /// Makes the attempt of a second answer with the same version, which goes out while this one awaits its verdict. It counts as
-    /// this one does.
+    /// Creates the attempt of a second answer with this version, sent while this one awaits its verdict. It counts in
+    /// the same way.
     public func second() -> Attempt {
         Attempt(
             SentAnswer(
@@ -189,23 +188,23 @@ public final class Attempt: Sendable {
 
     public var version: CredentialVersion { evidence.version }
 
-    /// Whether others wait for its verdict, or may.
+    /// Whether others wait for its verdict, or may do so.
     public var leads: Bool { answer.role != .free && verdict == nil }
 
-    /// Lets another request that waits go ahead beside this one, whose client has left.
+    /// Lets another waiting request lead beside this one, whose client has left.
     public func handOver() {
         if leads { evidence.ledger.hurry(at: evidence.server, now: evidence.ledger.latestEvent) }
     }
 
-    /// The server's verdict; nil: it is still to come.
+    /// The server's verdict; nil: it is pending.
     public var verdict: AnswerVerdict? { settled.withLock { $0 } }
 
-    /// The server's verdict. Only the first one counts.
+    /// Reports the server's verdict. Only the first one counts.
     ///
     /// - Parameters:
     ///   - sample: the accepted request, if it can be repeated.
-    ///   - reason: of a refusal, for an operator.
-    ///   - client: whose request was judged; nil: the proxy's own.
+    ///   - reason: the reason of a refusal, for an operator.
+    ///   - client: the client whose request was judged; nil: the proxy's own.
     ///   - now: milliseconds since 1970.
     public func settle(
         _ verdict: AnswerVerdict, sample: @autoclosure () -> Account.Sample? = nil, because reason: String? = nil,
@@ -216,18 +215,18 @@ public final class Attempt: Sendable {
             return settled == nil
         }
         guard isFirst else { return }
-        // While nothing is against the version, only a refusal says something new, and some acceptances.
+        // While the version is not doubted, only a refusal and some acceptances bring news.
         if answer.role == .free, verdict != .refused, !(verdict == .accepted && evidence.wantsAcceptance) { return }
         evidence.ledger.judge(answer, verdict, sample: sample(), because: reason, by: client, now: now)
     }
 }
 
-/// A request that the proxy makes itself, to learn whether a version is good.
+/// A request that the proxy itself makes to check a version.
 public struct Probe: Sendable {
     public let attempt: Attempt
     public let credential: Credential
     public let sample: Account.Sample
-    /// Kept with the attempt's verdict when the request has come to its end.
+    /// Kept with the verdict on the attempt when the request has ended.
     public let verdict = Promise<AnswerVerdict>()
 
     public init(attempt: Attempt, credential: Credential, sample: Account.Sample) {
@@ -237,10 +236,10 @@ public struct Probe: Sendable {
     }
 }
 
-/// The targets for which a server has accepted a version, as far as there is room for them.
+/// The targets for which a server has accepted a version, as far as there is room.
 ///
-/// Each request with an answer is noted, so that this takes no lock: a table of hashes, of which a later one takes the place
-/// of an earlier. A target that is forgotten counts as one that was never accepted.
+/// Each request with an answer is noted, so no lock is taken: it is a table of hashes in which later ones overwrite
+/// earlier ones. A forgotten target counts as one that was never accepted.
 final class AcceptedTargets: Sendable {
     private static let capacity = 128
     private let hashes = InlineArray<128, Atomic<UInt64>> { _ in Atomic(0) }
@@ -256,7 +255,7 @@ final class AcceptedTargets: Sendable {
         return hashes[Int(truncatingIfNeeded: hash % UInt64(Self.capacity))].load(ordering: .relaxed) == hash
     }
 
-    /// Of the path, without the query; the same in each process, because replicas share what was refused where.
+    /// The hash of the path, without the query. It is equal in each process, since replicas share refused targets.
     static func hash(_ target: Span<UInt8>) -> UInt64 {
         let end = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count
         return SpanHash.stable(target.extracting(first: end))
@@ -264,7 +263,7 @@ final class AcceptedTargets: Sendable {
 }
 
 extension Origin {
-    /// The server of that name; nil for a name that `serverName` does not make.
+    /// Creates the server with that name; nil for a name that `serverName` does not make.
     public init?(serverName: String) {
         let isProxy = serverName.hasPrefix("proxy ")
         let words = serverName.dropFirst(isProxy ? 6 : 0)

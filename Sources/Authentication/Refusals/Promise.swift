@@ -3,10 +3,10 @@ import Synchronization
 /// A value that one task awaits, and that another delivers.
 public final class Promise<Value: Sendable>: Sendable {
     private enum State {
-        /// The value is neither awaited nor there.
+        /// The value is neither awaited nor delivered.
         case idle
         case awaited(CheckedContinuation<Value?, Never>)
-        /// The value is there to be taken. Nil: the wait was ended.
+        /// The value was delivered and not taken yet. Nil: the wait ended.
         case kept(Value?)
         case taken
     }
@@ -15,8 +15,8 @@ public final class Promise<Value: Sendable>: Sendable {
 
     public init() {}
 
-    /// The value; nil when the wait was ended by `expire` or by cancellation. To be awaited once. It has no limit of time: a
-    /// timer of the caller's calls `expire`.
+    /// The value; nil if `expire` or cancellation ended the wait. Await it once. There is no time limit: a timer of the
+    /// caller calls `expire`.
     public func value() async -> Value? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -38,12 +38,12 @@ public final class Promise<Value: Sendable>: Sendable {
         }
     }
 
-    /// Ends the wait, from any thread; without effect when the value is there.
+    /// Ends the wait, from any thread; no effect if the value is there.
     public func expire() { _ = keep(nil) }
 
     /// Delivers the value.
     ///
-    /// - Returns: whether it was still wanted.
+    /// - Returns: whether the value was still wanted.
     @discardableResult
     public func keep(_ value: Value?) -> Bool {
         let (isFirst, continuation) = state.withLock { state -> (Bool, CheckedContinuation<Value?, Never>?) in

@@ -1,17 +1,17 @@
 import Bytes
 import Model
 
-/// One way to answer challenges. The challenge loop knows schemes by this interface only.
+/// A scheme that answers challenges. The challenge loop uses schemes through this interface only.
 public protocol AuthenticationScheme: Sendable {
     var method: AuthenticationMethod { get }
 
-    /// How well the scheme protects the credential in this challenge; nil when it cannot answer it. Values are
-    /// comparable over all schemes: see `Strength`.
+    /// The protection of the credential in this challenge; nil if the scheme cannot answer it. Values are comparable
+    /// over all schemes: see `Strength`.
     func strength(of challenge: HeaderChallenge) -> Int?
 
     /// The authenticator for this challenge, and for further requests to its space.
     ///
-    /// - Parameter target: the request target that was challenged, from which some schemes learn the space's extent.
+    /// - Parameter target: the challenged request target, from which some schemes derive the space's extent.
     func authenticator(
         for challenge: HeaderChallenge, in space: ProtectionSpace, at target: Span<UInt8>, with credential: Credential
     ) throws(AuthenticationError) -> any Authenticator
@@ -21,7 +21,7 @@ public protocol AuthenticationScheme: Sendable {
 public enum Strength {
     public static let unknown = 0
     public static let basic = 100
-    /// The password is sent once for many requests.
+    /// A form sends the password once for many requests.
     public static let form = 150
     public static let bearer = 200
     public static let digestMD5 = 300

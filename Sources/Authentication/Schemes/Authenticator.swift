@@ -3,17 +3,17 @@ import Crypto
 
 /// Answers the challenges of one space with one credential. Shared by all threads; every call is atomic.
 public protocol Authenticator: AnyObject, Sendable {
-    /// The scope of an answer, and so its maker.
+    /// The scope of an answer, with the object that makes it.
     var binding: AuthenticatorBinding { get }
 
-    /// Which targets of the origin may be answered before they challenge.
+    /// The targets of the origin that may be answered preemptively.
     var extent: Extent { get }
 
-    /// Whether the challenge is one of those it answers: of its space, and in Digest of its algorithm.
+    /// Whether the authenticator can answer the challenge: it is of its space, and in Digest of its algorithm.
     func answers(_ challenge: HeaderChallenge) -> Bool
 
-    /// The authenticator for the answer to this very challenge: another one where the challenge has a nonce that is to be
-    /// used by that answer alone. Nil where the challenge is none of those it answers.
+    /// The authenticator for the answer to exactly this challenge: a separate one if the challenge has a nonce for that
+    /// answer alone. Nil if it cannot answer the challenge.
     func authenticator(for challenge: HeaderChallenge) -> (any Authenticator)?
 }
 
@@ -25,48 +25,48 @@ extension Authenticator {
 
 /// The scope of an answer.
 public enum AuthenticatorBinding: Sendable {
-    /// To the request that it is sent with.
+    /// The answer applies to one request.
     case request(any RequestAuthenticator)
-    /// To the connection, which must serve nobody else and stay open between the legs.
+    /// The answer applies to a connection, which must serve no other client and stay open during the login.
     case connection(any ConnectionAuthenticator)
-    /// To a session at the server, which its requests show by cookies.
+    /// The answer applies to a session at the server, which requests prove by cookies.
     case session(SessionAuthenticator)
 }
 
 /// Answers request by request.
 public protocol RequestAuthenticator: Authenticator {
-    /// Whether it answers with MD5 (RFC 7616 section 5.3: no longer secure).
+    /// Whether the answer uses MD5 (RFC 7616 section 5.3: no longer secure).
     var usesMD5: Bool { get }
 
-    /// The digest of the whole body that `authorize` needs next; nil when it needs none.
+    /// The digest of the whole body that the next `authorize` needs; nil if none.
     var bodyDigest: DigestAlgorithm? { get }
 
-    /// How many requests may still be sent with its answer.
+    /// The number of requests that may still use the answer.
     var uses: AnswerUses { get }
 
-    /// Whether any number of requests may be sent with its answer, and without a digest of their bodies.
+    /// Whether any number of requests may use the answer, without a digest of their bodies.
     var isRepeatable: Bool { get }
 
     /// Appends the value of `Authorization` or `Proxy-Authorization`, without allocating.
     ///
     /// - Parameters:
     ///   - target: the request target as this server sees it, byte for byte.
-    ///   - bodyDigest: the digest asked for above; of no bytes, when there is no body.
+    ///   - bodyDigest: the digest that `bodyDigest` requires; for a request without a body, the digest of no bytes.
     func authorize(
         method: Span<UInt8>, target: Span<UInt8>, bodyDigest: [UInt8]?, into value: ByteBuffer
     ) throws(AuthenticationError) -> AuthorizationTicket
 
-    /// Where the answer stands, if not in the field of answers; `authorize` appends nothing then.
+    /// The places of the answer, if it is not in the `Authorization` field; `authorize` then appends nothing.
     var placement: RequestPlacement? { get }
 
-    /// Judges the challenges that came back on an answer, and takes over what they bring.
+    /// Judges the challenges in the response to an answer, and adopts their parameters.
     func refused(by challenges: [HeaderChallenge], ticket: AuthorizationTicket) -> RepeatedChallenge
 
-    /// Judges a response that is no challenge.
+    /// Judges a response without a challenge.
     ///
     /// - Parameters:
     ///   - info: the value of `Authentication-Info` or `Proxy-Authentication-Info`.
-    ///   - bodyDigest: of the response's content, once it was asked for by `needsBody`.
+    ///   - bodyDigest: the digest of the response's content, if `needsBody` asked for it.
     func accepted(
         _ info: Span<UInt8>?, ticket: AuthorizationTicket, target: Span<UInt8>, bodyDigest: [UInt8]?
     ) -> Acceptance
@@ -80,11 +80,11 @@ extension RequestAuthenticator {
     public var isRepeatable: Bool { bodyDigest == nil }
 }
 
-/// Which answer a request carried, so that its outcome is judged against that and not against a newer one.
+/// The answer that a request carried. Its outcome is judged by that one, and not by a later one.
 public struct AuthorizationTicket: Sendable, Hashable {
     /// The challenge that was answered, counted by its authenticator.
     let generation: UInt32
-    /// How many answers to that challenge there were, this one included.
+    /// The number of answers to that challenge, this one included.
     let count: UInt32
 
     init(generation: UInt32 = 0, count: UInt32 = 0) {
@@ -93,16 +93,17 @@ public struct AuthorizationTicket: Sendable, Hashable {
     }
 }
 
-/// The meaning of a response that is no challenge.
+/// The meaning of a response without a challenge.
 public enum Acceptance: Sendable, Hashable {
     /// The server proved that it knows the credential too.
     case verified
-    /// Its proof covers the response's content, whose digest is needed to check it (RFC 7616 section 3.5, `auth-int`).
+    /// The server's proof covers the response's content, whose digest is needed to check it (RFC 7616 section 3.5,
+    /// `auth-int`).
     case needsBody(DigestAlgorithm)
-    /// It offered no proof, or none that can be checked here.
+    /// The server sent no proof, or none that can be checked here.
     case unverified
-    /// It answered without having seen the credential: nothing is said about it.
+    /// The server answered without checking the credential, which proves nothing.
     case ignored
-    /// Its proof is wrong: this is not the server that the credential was made for.
+    /// The server's proof is wrong: it is not the server that the credential is for.
     case mismatch
 }

@@ -2,8 +2,8 @@ import Bytes
 import Crypto
 import Model
 
-/// Basic (RFC 7617). The credential is sent as UTF-8 whether the server names a charset or not: nothing else is named
-/// by the RFC, and browsers send nothing else. A SOCKS server gets the same two texts as they are (RFC 1929).
+/// Basic (RFC 7617). The credential is sent in UTF-8, even if the server names no charset: the RFC defines no other,
+/// and browsers send no other. A SOCKS server gets user and password unencoded (RFC 1929).
 public struct BasicScheme: AuthenticationScheme {
     public let method = AuthenticationMethod.basic
 
@@ -28,12 +28,12 @@ public struct BasicScheme: AuthenticationScheme {
             extent: space.isProxy ? .origin : .directory(of: target))
     }
 
-    /// - Parameter name: the credential's, for errors.
+    /// - Parameter name: the credential's name, for errors.
     private static func fieldValue(
         _ user: String, _ password: Secret, of name: String
     ) throws(AuthenticationError) -> [UInt8] {
         var text: [UInt8] = []
-        // An array that grows leaves what it held where it stood.
+        // Reserved at once, since a growing array leaves copies behind.
         text.reserveCapacity(user.utf8.count + 1 + password.count)
         text += user.utf8
         text.append(.colon)
@@ -52,7 +52,7 @@ public struct BasicScheme: AuthenticationScheme {
         return value
     }
 
-    /// The message of RFC 1929 section 2, which any user and password fit into that are short enough.
+    /// The message of RFC 1929 section 2, for any user and password that are short enough.
     ///
     /// - Parameter name: the credential's name, for an error.
     private static func message(
@@ -74,12 +74,12 @@ public struct BasicScheme: AuthenticationScheme {
 }
 
 extension HeaderChallenge {
-    /// The challenge of a SOCKS server that wants a user and a password (RFC 1928 section 3). No field can say it: its name is
-    /// no token.
+    /// The challenge of a SOCKS server that requires a user and a password (RFC 1928 section 3). No header field can
+    /// contain it, since its name is not a token.
     public static let socksPassword = HeaderChallenge(scheme: "username/password")
 }
 
-/// The one value that answers a Basic space, or a SOCKS server.
+/// The constant value that answers a Basic space, or a SOCKS server.
 private final class BasicAuthenticator: RequestAuthenticator {
     let extent: Extent
     private let value: Secret

@@ -18,7 +18,7 @@ public struct BearerScheme: AuthenticationScheme {
         guard let token = credential.token, token.count > 0 else {
             throw .unsuitableCredential(credential: credential.version.name, method: method)
         }
-        // Section 2.1 allows fewer characters; servers have tokens of their own ideas, but none can end a field.
+        // Section 2.1 allows fewer characters. Servers have tokens with other ones, but none of these can end a field.
         guard token.withBytes({ bytes in bytes.indices.allSatisfy { bytes[$0] > .space && bytes[$0] < .delete } })
         else { throw .controlCharacter(credential: credential.version.name) }
         return BearerAuthenticator(token: token)
@@ -35,7 +35,7 @@ private final class BearerAuthenticator: RequestAuthenticator {
 
     var bodyDigest: DigestAlgorithm? { nil }
 
-    /// The realm says what the token is for, not which one is asked for, and many servers change it with the error.
+    /// The realm is ignored: it does not identify the token, and many servers change it with the error.
     func answers(_ challenge: HeaderChallenge) -> Bool { challenge.scheme == "bearer" }
 
     func authorize(

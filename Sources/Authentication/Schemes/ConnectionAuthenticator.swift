@@ -1,13 +1,13 @@
 import Bytes
 
-/// Answers for whole connections: each has a context of its own, in which its login stands.
+/// Answers for whole connections: each has a context of its own with its login.
 public protocol ConnectionAuthenticator: Authenticator {
-    /// Gets what every login needs, before a connection is spent on one; it may take its time.
+    /// Gets everything that a login needs before a connection is used for it; it may take time.
     func prepare(under terms: LoginTerms) async throws(AuthenticationError)
 
-    /// The login of one connection, not begun yet.
+    /// Creates the login of one connection, not begun yet.
     ///
-    /// - Parameter channel: the mark of the connection's TLS; nil without TLS.
+    /// - Parameter channel: the binding to the connection's TLS; nil without TLS.
     func makeContext(over channel: ChannelBinding?, under terms: LoginTerms) -> any SecurityContext
 }
 
@@ -17,37 +17,37 @@ extension ConnectionAuthenticator {
     public var binding: AuthenticatorBinding { .connection(self) }
 }
 
-/// The login of one connection (RFC 2743 section 1.1.3 calls it so): tokens go back and forth in requests and their
-/// `401`s until the server takes the connection's requests without more. Belongs to the connection, and to its loop.
+/// The login of one connection (RFC 2743 section 1.1.3). Tokens are exchanged in requests and their `401`s until the
+/// server accepts the connection's requests without them. Belongs to the connection, and to its loop.
 public protocol SecurityContext: AnyObject {
-    /// Whether the connection's requests go without an answer now.
+    /// Whether the connection's requests need no answer now.
     var isEstablished: Bool { get }
 
-    /// Whether other requests may follow on the connection: not in the middle of a handshake, nor behind a failed one.
+    /// Whether other requests may follow on the connection: not during a handshake, nor after a failed one.
     var isAtRest: Bool { get }
 
-    /// Whether the next token can only bring another challenge: the request that carries it goes without its body.
+    /// Whether the next token can only lead to another challenge, so that its request is sent without the body.
     var isOpening: Bool { get }
 
-    /// Why a login came to nothing, where nobody is to blame who the login is about.
+    /// The reason why a login failed through no fault of the credential.
     var trouble: AuthenticationError? { get }
 
-    /// Gets what the next token is made with, which may take its time: a ticket, say. To be awaited before `authorize`.
+    /// Gets what the next token needs, for instance a ticket; it may take time. Await it before `authorize`.
     func prepare() async throws(AuthenticationError)
 
-    /// Appends the value of `Authorization` or `Proxy-Authorization`. Not to be called when `isEstablished`.
+    /// Appends the value of `Authorization` or `Proxy-Authorization`. Do not call it when `isEstablished`.
     ///
     /// - Parameter time: milliseconds since 1970-01-01T00:00:00Z.
     func authorize(at time: Int, into value: ByteBuffer) throws(AuthenticationError)
 
-    /// Judges the challenges of a `401` or `407`, and takes over the token they bring.
+    /// Judges the challenges of a `401` or `407`, and adopts their token.
     func refused(by challenges: [HeaderChallenge]) -> RepeatedChallenge
 
-    /// Judges a response that is no challenge, to a request with a token.
+    /// Judges a response without a challenge, to a request with a token.
     ///
     /// - Parameters:
-    ///   - challenges: those of the response's fields, if any: the last token stands there.
-    ///   - persists: whether the server goes on to take requests without an answer, as far as it says.
+    ///   - challenges: the challenges in the response's fields, if any: they may contain the last token.
+    ///   - persists: whether the server, as far as it says, keeps accepting requests without an answer.
     func accepted(by challenges: [HeaderChallenge], persists: Bool) -> Acceptance
 }
 

@@ -3,13 +3,14 @@ import Crypto
 import Model
 import Synchronization
 
-/// Digest (RFC 7616), and its ancestor without `qop` (RFC 2069), which devices still speak.
+/// Digest (RFC 7616), and its predecessor without `qop` (RFC 2069), which some devices still use.
 public struct DigestScheme: AuthenticationScheme {
     public let method = AuthenticationMethod.digest
     private let makeClientNonce: @Sendable () throws(CryptoError) -> [UInt8]
 
     public init() {
-        // 120 bits in 20 characters. A longer text is one more block of the response digest for many servers' nonces.
+        // 120 bits in 20 characters. With many servers' nonces, a longer text needs one more block of the response
+        // digest.
         makeClientNonce = { () throws(CryptoError) in
             var text: [UInt8] = []
             text.reserveCapacity(20)
@@ -18,7 +19,7 @@ public struct DigestScheme: AuthenticationScheme {
         }
     }
 
-    /// With client nonces that are known beforehand, as published examples need them.
+    /// Uses given client nonces, as published examples need them.
     init(clientNonce: @escaping @Sendable () throws(CryptoError) -> [UInt8]) {
         makeClientNonce = clientNonce
     }
@@ -33,7 +34,7 @@ public struct DigestScheme: AuthenticationScheme {
         try authenticator(for: challenge, in: space, at: target, with: credential, counting: NonceCounts())
     }
 
-    /// An authenticator that continues the counts of the nonces that the server of the space has named so far.
+    /// Creates an authenticator that continues the counts of the nonces that the server of the space has named so far.
     func authenticator(
         for challenge: HeaderChallenge, in space: ProtectionSpace, at target: Span<UInt8>,
         with credential: Credential, counting nonces: NonceCounts
@@ -54,9 +55,9 @@ public struct DigestScheme: AuthenticationScheme {
 
 /// Answers Digest challenges of one realm and algorithm with one credential.
 ///
-/// Each nonce is a session; an answer's ticket says which session it was made in. A refusal is
-/// believed only if it came for a nonce that one request has answered alone, or if the server has no other: it may replace
-/// nonces at any time, some do not call that `stale`, some take each only once, or only with one count behind the other.
+/// Each nonce is a session; an answer's ticket names its session. A refusal counts only if one request alone has
+/// answered the nonce, or if the server names no other. A server may replace nonces at any time; some do not report
+/// that as `stale`. Some accept each nonce once, or accept counts only in order.
 private final class DigestAuthenticator: RequestAuthenticator {
     let extent: Extent
     private let user: String
@@ -68,8 +69,8 @@ private final class DigestAuthenticator: RequestAuthenticator {
 
     private struct State {
         var current: DigestSession
-        /// The sessions before, newest last: their requests may still be on the way, and a server that returns to an
-        /// old nonce must not see its counts again.
+        /// The former sessions, the newest last. Their requests may still be in flight. If a server returns to an old
+        /// nonce, it must not see its counts again.
         var former: [DigestSession] = []
         var generations: UInt32 = 1
     }
@@ -96,7 +97,7 @@ private final class DigestAuthenticator: RequestAuthenticator {
         self.nonces = nonces
     }
 
-    /// Answers as another one does, with that session.
+    /// Creates a copy of an authenticator for that session.
     private init(_ session: DigestSession, as other: DigestAuthenticator) {
         user = other.user
         password = other.password
@@ -122,9 +123,9 @@ private final class DigestAuthenticator: RequestAuthenticator {
         DigestChallenge(challenge).map(isOurs) ?? false
     }
 
-    /// A nonce that is not known yet is this answer's alone, unless the server gives it to others as well: then they count its
-    /// uses together. Once it has proven good, its authenticator takes this one's place. For a nonce that is used up, this one
-    /// has another at best.
+    /// A new nonce is for this answer alone, unless the server names it to others too: then they count its uses
+    /// together. Once the server has accepted it, its authenticator replaces this one. For a used-up nonce, this
+    /// authenticator may have another one.
     func authenticator(for challenge: HeaderChallenge) -> (any Authenticator)? {
         guard let challenge = DigestChallenge(challenge), isOurs(challenge) else { return nil }
         return state.withLock { state in
@@ -159,7 +160,7 @@ private final class DigestAuthenticator: RequestAuthenticator {
     func refused(by challenges: [HeaderChallenge], ticket: AuthorizationTicket) -> RepeatedChallenge {
         let ours = challenges.compactMap { DigestChallenge($0) }.first { self.isOurs($0) }
         guard let challenge = ours else {
-            // A server may say no more than that about a nonce that was used.
+            // A server may send no more than that for a used nonce.
             guard challenges.isEmpty else { return .unrelated }
             return session(of: ticket).map { $0.count.isProven || ticket.count > 1 } ?? true ? .renewed : .unrelated
         }
@@ -206,8 +207,8 @@ private final class DigestAuthenticator: RequestAuthenticator {
         }
     }
 
-    /// Section 3.5. The server chooses the protection of its response; only the one that was asked for can be told from
-    /// a response that somebody stripped of it.
+    /// Judges the server's proof (section 3.5). The server chooses the protection of its response. Only the requested
+    /// protection can be distinguished from a response whose protection an attacker removed.
     private func verdict(
         on parameters: AuthenticationInfo, session: DigestSession, ticket: AuthorizationTicket, target: Span<UInt8>,
         bodyDigest: [UInt8]?
@@ -229,7 +230,7 @@ private final class DigestAuthenticator: RequestAuthenticator {
         }
     }
 
-    /// Begins a session for the challenge's nonce, or returns to the one that has it.
+    /// Begins a session for the challenge's nonce, or continues the existing one.
     private func adopt(_ challenge: DigestChallenge, key: Secret?, in state: inout State) {
         let previous = state.current
         if let known = state.former.firstIndex(where: { $0.challenge.nonce == challenge.nonce }) {
@@ -247,8 +248,8 @@ private final class DigestAuthenticator: RequestAuthenticator {
         if state.former.count > 4 { state.former.removeFirst() }
     }
 
-    /// `username` as RFC 7616 section 3.4 wants it: hashed where the server asks for that, `username*` where it reads
-    /// UTF-8 and the name is not ASCII, else the quoted name. A server that knows none of these reads raw bytes.
+    /// The `username` parameter of RFC 7616 section 3.4: hashed if the server asks for that, `username*` if the server
+    /// reads UTF-8 and the name is not ASCII, else the quoted name. A server that supports neither reads raw bytes.
     private static func userParameter(_ challenge: DigestChallenge, user: String) -> [UInt8] {
         if challenge.hashesUser {
             var digest = MessageDigest(challenge.algorithm)
@@ -263,7 +264,7 @@ private final class DigestAuthenticator: RequestAuthenticator {
         return DigestSession.quoted("username=", Array(user.utf8))
     }
 
-    /// `value-chars` of RFC 8187 section 3.2.1 (RFC 5987).
+    /// The `value-chars` of RFC 8187 section 3.2.1 (RFC 5987).
     private static func extendedValue(_ text: String) -> String {
         text.utf8.map { byte in
             switch byte {
@@ -282,7 +283,7 @@ private final class DigestAuthenticator: RequestAuthenticator {
 private struct AuthenticationInfo {
     private var parameters: [HeaderChallenge.Parameter] = []
 
-    /// Nil when the field is broken, names something twice, or is larger than any real one.
+    /// Nil if the field is malformed, repeats a name, or is too large.
     init?(_ field: Span<UInt8>) {
         guard field.count <= 4096 else { return nil }
         var reader = ParameterReader(field)

@@ -1,30 +1,31 @@
 import Bytes
 import Crypto
 
-/// One nonce and everything that can be made ready for it: an answer then costs two digests, of which one is begun, and a few copies.
+/// One nonce with everything that can be computed in advance. An answer then costs two digests, one of them already
+/// begun, and a few copies.
 final class DigestSession: Sendable {
     let generation: UInt32
     let challenge: DigestChallenge
-    /// The digest over user, realm and password that `-sess` derives from the first nonce and keeps (section 3.4.2).
+    /// The digest over user, realm and password. `-sess` derives it from the first nonce and keeps it (section 3.4.2).
     let key: Secret
     private let clientNonce: [UInt8]
-    /// The response digest, begun with key, nonce, and the colons behind them.
+    /// The response digest, begun with key, nonce, and the colons after them.
     private let begun: Secret
-    /// The field up to the target.
+    /// The field before the target.
     private let head: [UInt8]
-    /// The field from behind the target up to the count, and from there up to the response.
+    /// The field between the target and the count. `beforeResponse` is the part between the count and the response.
     private let beforeCount: [UInt8]
     private let beforeResponse: [UInt8]
-    /// The field behind the response.
+    /// The field after the response.
     private let tail: [UInt8]
-    /// The part between count and A2's digest in the response digest.
+    /// The input of the response digest between the count and the digest of A2.
     private let middle: [UInt8]
     let count: NonceCounts.Count
 
     /// - Parameters:
-    ///   - count: of the challenge's nonce.
-    ///   - key: the digest of A1 as hexadecimal text; made by `makeKey`, or kept from the session before.
-    ///   - user: the `username` parameter as it stands in the field, name and all.
+    ///   - count: the count of the challenge's nonce.
+    ///   - key: the digest of A1 as hexadecimal text, made by `makeKey` or kept from the former session.
+    ///   - user: the complete `username` parameter of the field.
     init(
         _ challenge: DigestChallenge, count: NonceCounts.Count, generation: UInt32, key: Secret, user: [UInt8],
         clientNonce: [UInt8]
@@ -80,10 +81,11 @@ final class DigestSession: Sendable {
         return session.finish().withHexadecimal { Secret($0) }
     }
 
-    /// Whether any number of requests may be answered, and without a digest of their bodies.
+    /// Whether any number of requests may be answered, without a digest of their bodies.
     var isRepeatable: Bool { challenge.protection != .authInt && count.uses == .many }
 
-    /// Whether that is the protection of our own requests, as a server's `Authentication-Info` names it or leaves it out.
+    /// Whether `qop` is the protection of our own requests, as named in, or omitted from, a server's
+    /// `Authentication-Info`.
     func answers(qop: [UInt8]?) -> Bool {
         switch challenge.protection {
         case .none: false
@@ -105,14 +107,14 @@ final class DigestSession: Sendable {
         value.append(tail)
     }
 
-    /// Section 3.5: what the server proves itself with.
+    /// The value by which the server proves that it knows the password (section 3.5).
     func proof(target: Span<UInt8>, bodyDigest: [UInt8]?, count: UInt32) -> DigestValue {
         let none: [UInt8] = []
         return response(
             method: none.span, target: target, bodyDigest: bodyDigest, count: Self.hexadecimal(count))
     }
 
-    /// Section 3.4.1.
+    /// The response digest (section 3.4.1).
     private func response(
         method: Span<UInt8>, target: Span<UInt8>, bodyDigest: [UInt8]?, count: InlineArray<8, UInt8>
     ) -> DigestValue {
@@ -142,7 +144,7 @@ final class DigestSession: Sendable {
         }
     }
 
-    /// A target that holds a quote or backslash is rare, and must still not end the string it stands in.
+    /// Appends a target. A quote or backslash in it is rare, and must not end the quoted string.
     private static func append(escaping target: Span<UInt8>, to value: ByteBuffer) {
         if target.isEmpty { return value.append(.slash) }
         if target.firstIndex(of: .quote) == nil, target.firstIndex(of: .backslash) == nil {
@@ -175,7 +177,7 @@ struct DigestChallenge: Sendable {
     private(set) var nonce: [UInt8]
     let opaque: [UInt8]?
     let algorithm: DigestAlgorithm
-    /// The algorithm in the server's spelling; nil when it named none, for then none is sent back.
+    /// The algorithm in the server's spelling; nil if the server named none, so that none is sent back.
     let algorithmName: [UInt8]?
     let isSession: Bool
     let protection: Protection
@@ -183,7 +185,7 @@ struct DigestChallenge: Sendable {
     let hashesUser: Bool
     let isUTF8: Bool
 
-    /// Nil when something needed is missing, or of a kind that is not known here.
+    /// Nil if a required parameter is missing or not supported.
     init?(_ challenge: HeaderChallenge) {
         guard challenge.scheme == "digest", let realm = challenge["realm"], let nonce = challenge["nonce"],
             let kind = Self.algorithm(challenge["algorithm"]),
@@ -200,14 +202,14 @@ struct DigestChallenge: Sendable {
         isUTF8 = challenge["charset"].map { $0.span.equalsIgnoringCase("utf-8") } ?? false
     }
 
-    /// The same challenge with the nonce that `nextnonce` named.
+    /// A copy of the challenge with the nonce of a `nextnonce`.
     func with(nonce: [UInt8]) -> DigestChallenge {
         var next = self
         next.nonce = nonce
         return next
     }
 
-    /// Nil where there is no `DigestChallenge` of it.
+    /// The strength; nil if the challenge cannot be answered.
     static func strength(of challenge: HeaderChallenge) -> Int? {
         guard challenge.scheme == "digest", challenge["realm"] != nil, challenge["nonce"] != nil,
             let kind = algorithm(challenge["algorithm"]), protection(challenge["qop"]) != nil
@@ -229,7 +231,7 @@ struct DigestChallenge: Sendable {
         return name.equalsIgnoringCase("sha-512-256-sess") ? (.sha512t256, true) : nil
     }
 
-    /// `auth` where it is offered, since `auth-int` needs the whole body before the head can be sent.
+    /// Chooses `auth` if it is offered, since `auth-int` needs the whole body before the head can be sent.
     private static func protection(_ options: [UInt8]?) -> Protection? {
         guard let options = options?.span else { return Protection.none }
         var (isEmpty, offersInt, start) = (true, false, 0)

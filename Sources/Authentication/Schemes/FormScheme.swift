@@ -2,7 +2,7 @@ import Bytes
 import Model
 import Synchronization
 
-/// HTML forms, as a scheme: a page that a rule recognises is the challenge, the cookies that a login brings the answer.
+/// HTML forms as a scheme: the page that a rule recognises is the challenge, and the cookies of a login are the answer.
 public struct FormScheme: AuthenticationScheme {
     public let method = AuthenticationMethod.htmlForm
 
@@ -23,43 +23,44 @@ public struct FormScheme: AuthenticationScheme {
 }
 
 extension HeaderChallenge {
-    /// The challenge of a page that asks for a login. No field can say it: its name is no token.
+    /// The challenge of a page that asks for a login. No header field can contain it, since its name is not a token.
     public static let loginPage = HeaderChallenge(scheme: "login page")
 }
 
-/// Answers with the cookies of a session that the server keeps for one credential. A session is begun by requests of its
-/// own, which its users see to: one of them at a time, for all.
+/// Answers with the cookies of a session at the server, for one credential. Separate requests begin a session. The
+/// callers make them, one at a time for all.
 public final class SessionAuthenticator: Authenticator {
-    /// Where it shows whether a session is good.
+    /// A target at which the server shows whether a session is valid.
     public enum Witness: Sendable, Equatable {
-        /// Here somebody was let in who was not before: who has a good session is not asked for a login.
+        /// A target that the session opened and that asked for a login before. With a valid session it asks for none.
         case formerly([UInt8])
-        /// Here the last login led to, and was not asked for another. If everybody else is, the session is good.
+        /// The target that the last login led to, which did not ask for another login. If it asks other clients for a
+        /// login, the session is valid.
         case landing([UInt8])
     }
 
-    /// The known facts of a session.
+    /// The knowledge about a session.
     private enum Standing {
-        /// The first there is, and nobody was let in by it yet.
+        /// The first session, which has not opened any target yet.
         case first
-        /// As `first`, but the one before was good.
+        /// A session that has not opened any target yet, after a former one that did.
         case renewed
-        /// As `first`, and it was found to be good by a witness.
+        /// A session that has not opened any target yet, but that a witness confirmed.
         case trusted
-        /// Somebody was let in by it who was not before.
+        /// A session that opened a target which asked for a login before.
         case proven
     }
 
     private enum State {
-        /// Awaiting a login; becomes `open`. Responses to requests of the session before may still be under way.
+        /// Awaits a login; becomes `open`. Responses to requests of the former session may still arrive.
         case closed(generation: UInt32, former: CookieJar?)
-        /// Becomes `closed` when the server asks for a login in spite of it.
+        /// Becomes `closed` when the server asks for a login despite the session.
         case open(generation: UInt32, Standing, CookieJar)
     }
 
     private let witness = Mutex<Witness?>(nil)
-    /// The targets that asked for a login in spite of a good session, by hash, and until when they begin no other, in
-    /// milliseconds since 1970.
+    /// The targets that asked for a login despite a valid session, by hash, with the time until which they begin no
+    /// other login, in milliseconds since 1970.
     private let barred = Mutex<[UInt64: Int]>([:])
     private static let barredLimit = 1024
     private static let barredMilliseconds = 30_000
@@ -69,19 +70,19 @@ public final class SessionAuthenticator: Authenticator {
 
     public var binding: AuthenticatorBinding { .session(self) }
 
-    /// Cookies say themselves what they belong to.
+    /// The whole origin: cookies name their own scope.
     public var extent: Extent { .origin }
 
     public func answers(_ challenge: HeaderChallenge) -> Bool { challenge == .loginPage }
 
-    /// Whether requests can be answered; else a login is due.
+    /// Whether requests can be answered; if not, a login is needed.
     public var isOpen: Bool {
         state.withLock { if case .open = $0 { true } else { false } }
     }
 
-    /// A login came to its good end.
+    /// Stores the cookies of a successful login.
     ///
-    /// - Parameter landing: where it led to.
+    /// - Parameter landing: the target that the login led to.
     public func open(_ jar: CookieJar, landing: [UInt8]? = nil) {
         witness.withLock { witness in
             if case .formerly = witness { return }
@@ -96,7 +97,7 @@ public final class SessionAuthenticator: Authenticator {
         }
     }
 
-    /// Appends the value of `Cookie`: the session's cookies for the target. Nil when no session is open.
+    /// Appends the value of `Cookie`: the session's cookies for the target. Nil if no session is open.
     ///
     /// - Parameter now: milliseconds since 1970.
     public func authorize(target: Span<UInt8>, at now: Int, into value: ByteBuffer) -> AuthorizationTicket? {
@@ -107,7 +108,7 @@ public final class SessionAuthenticator: Authenticator {
         }
     }
 
-    /// Appends what a client's own `Cookie` field says, but for cookies of a name that the session sends there.
+    /// Appends the cookies of a client's own `Cookie` field, without those with a name that the session sends there.
     public func append(client field: Span<UInt8>, target: Span<UInt8>, at now: Int, into value: ByteBuffer) {
         state.withLock { state in
             guard case .open(_, _, let jar) = state else { return }
@@ -115,8 +116,8 @@ public final class SessionAuthenticator: Authenticator {
         }
     }
 
-    /// Whether a `Set-Cookie` field is about a cookie of the session, or of the one before while there is none, and so
-    /// nobody else's.
+    /// Whether a `Set-Cookie` field concerns a cookie of the session and so must not reach other clients. Without a
+    /// session the former one counts.
     public func owns(_ field: Span<UInt8>) -> Bool {
         state.withLock { state in
             switch state {
@@ -126,7 +127,7 @@ public final class SessionAuthenticator: Authenticator {
         }
     }
 
-    /// The server sets a cookie of the session anew.
+    /// Stores a cookie of the session that the server sets again.
     public func take(_ field: Span<UInt8>, at target: Span<UInt8>, ticket: AuthorizationTicket, now: Int) {
         state.withLock { state in
             guard case .open(let generation, let standing, var jar) = state, generation == ticket.generation,
@@ -137,8 +138,8 @@ public final class SessionAuthenticator: Authenticator {
         }
     }
 
-    /// The witness to ask about a session that let nobody in yet and was answered with a login page: either it is no
-    /// good, or its user may not see that page. Nil where there is nothing to find out.
+    /// The witness to ask about a session that has opened no target yet and got a login page: either the session is
+    /// invalid, or its user may not see that page. Nil if there is nothing to find out.
     public func doubt(ticket: AuthorizationTicket) -> (witness: Witness, jar: CookieJar)? {
         guard let witness = witness.withLock({ $0 }) else { return nil }
         return state.withLock { state in
@@ -149,7 +150,7 @@ public final class SessionAuthenticator: Authenticator {
         }
     }
 
-    /// The witness says that the session is good.
+    /// Notes that the witness confirmed the session.
     public func trust(ticket: AuthorizationTicket) {
         state.withLock { state in
             guard case .open(let generation, let standing, let jar) = state, generation == ticket.generation,
@@ -159,13 +160,13 @@ public final class SessionAuthenticator: Authenticator {
         }
     }
 
-    /// Judges the challenges that came on an answer; nil where none of them is for a login.
+    /// Judges the challenges in the response to an answer; nil if none is for a login.
     ///
-    /// A page that asks in spite of a good session is not for its user, or leads everybody to the login. Each look at it
-    /// would cost a login: it begins one in 30 seconds at most.
+    /// A page that asks for a login despite a valid session is forbidden to its user, or is the login page itself.
+    /// Each request for it would cost a login, so it begins one in 30 seconds at most.
     ///
     /// - Parameters:
-    ///   - wasAsked: whether one came on the same request before.
+    ///   - wasAsked: whether this request got such a challenge before.
     ///   - now: milliseconds since 1970.
     public func refused(
         by challenges: [HeaderChallenge], ticket: AuthorizationTicket, wasAsked: Bool, at target: Span<UInt8>, now: Int
@@ -190,7 +191,7 @@ public final class SessionAuthenticator: Authenticator {
         }
     }
 
-    /// Of the path, without the query.
+    /// The hash of the path, without the query.
     private static func hash(_ target: Span<UInt8>) -> UInt64 {
         SpanHash.of(target.extracting(first: target.firstIndex(of: UInt8(ascii: "?")) ?? target.count), seed: 0)
     }
@@ -203,7 +204,7 @@ public final class SessionAuthenticator: Authenticator {
             switch standing {
             case .first: return .refused
             case .renewed:
-                // It is the target that this user may not see, or else the next answer is refused.
+                // Either this user may not see the target, or the next answer is refused.
                 state = .open(generation: generation, .first, jar)
                 return .aborted
             case .trusted where wasAsked: return .aborted
@@ -214,11 +215,11 @@ public final class SessionAuthenticator: Authenticator {
         }
     }
 
-    /// A response that asks for no login.
+    /// Handles a response without a request for a login.
     ///
     /// - Parameters:
-    ///   - wasAsked: whether one to the same request did.
-    ///   - target: of the request, if it may be sent again at any time.
+    ///   - wasAsked: whether an earlier response to this request asked for a login.
+    ///   - target: the target of the request, if it may be repeated at any time.
     public func accepted(ticket: AuthorizationTicket, wasAsked: Bool, at target: [UInt8]? = nil) {
         guard wasAsked else { return }
         if let target { witness.withLock { $0 = .formerly(target) } }

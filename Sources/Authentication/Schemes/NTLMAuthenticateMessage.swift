@@ -1,15 +1,16 @@
 import Bytes
 import Crypto
 
-/// The client's answer ([MS-NLMP] section 2.2.1.3), with the code that covers all three messages (section 3.1.5.1.2).
+/// The client's answer ([MS-NLMP] section 2.2.1.3), with the integrity code over all three messages (section
+/// 3.1.5.1.2).
 enum NTLMAuthenticateMessage {
-    /// Some servers refuse an answer without one, some only let users in from named ones; the machine's own name is
-    /// nobody's business.
+    /// The workstation name. Some servers refuse an answer without one, and some accept only certain names. The
+    /// machine's own name is not revealed.
     private static let workstation = "WORKSTATION"
-    /// The signature, the type, six fields, the flags, the version and the code.
+    /// The length of the signature, the type, six fields, the flags, the version and the code.
     private static let headLength = 88
 
-    /// Nil when a part is too long for its field.
+    /// Nil if a part is too long for its field.
     static func bytes(
         answering challenge: NTLMChallengeMessage, negotiate: [UInt8], account: NTLMAccount, response: NTLMResponse
     ) -> [UInt8]? {
@@ -42,7 +43,7 @@ enum NTLMAuthenticateMessage {
     }
 }
 
-/// NTLMv2's answer to a challenge ([MS-NLMP] section 3.3.2). There is no other here: LM and NTLMv1 give the password away.
+/// NTLMv2's answer to a challenge ([MS-NLMP] section 3.3.2). LM and NTLMv1 are not supported: they reveal the password.
 struct NTLMResponse {
     let nt: [UInt8]
     let lm: [UInt8]
@@ -50,9 +51,9 @@ struct NTLMResponse {
     let sessionKey: DigestValue
 
     /// - Parameters:
-    ///   - key: the user's, from `key(for:password:)`.
+    ///   - key: the user's key, from `key(for:password:)`.
     ///   - time: in 100 nanoseconds since 1601, as eight bytes.
-    ///   - sendsLM: whether the older of the two responses is made; else it is zero, as it is where the server knows
+    ///   - sendsLM: whether to make the older of the two responses. If not it is zero, as required if the server sent
     ///     the time.
     init(
         key: Secret, serverChallenge: [UInt8], clientChallenge: [UInt8], time: [UInt8], targetInformation: [UInt8],
@@ -77,7 +78,7 @@ struct NTLMResponse {
         return Secret(wiping: &key)
     }
 
-    /// MD4 of the password in UTF-16 (`NTOWFv1`). No string is made of it on the way, since nothing wipes strings.
+    /// The MD4 of the password in UTF-16 (`NTOWFv1`). It makes no string, since strings cannot be wiped.
     static func passwordHash(of password: Secret) throws(CryptoError) -> DigestValue {
         var bytes = password.withBytes { $0.array }
         var units: [UInt8] = []
@@ -91,13 +92,13 @@ struct NTLMResponse {
     }
 }
 
-/// A user as NTLM names one: the domain may be left to the server.
+/// A user in NTLM. The domain may be empty, so that the server chooses it.
 struct NTLMAccount: Sendable, Equatable {
     let domain: String
     let user: String
 
-    /// `DOMAIN\user`, `user@domain.example` (which goes whole, and without a domain), or a user alone. Nil without a
-    /// user's name: the server would take the client for anonymous.
+    /// Parses `DOMAIN\user`, `user@domain.example` (which is sent whole, without a domain), or a user alone. Nil
+    /// without a user's name: the server would treat the client as anonymous.
     init?(_ name: String) {
         if let backslash = name.firstIndex(of: "\\") {
             domain = String(name[..<backslash])
@@ -109,12 +110,12 @@ struct NTLMAccount: Sendable, Equatable {
         if user.isEmpty { return nil }
     }
 
-    /// The input of the password's keyed hash: the user in capitals, and the domain as it stands
-    /// ([MS-NLMP] section 3.3.2).
+    /// The input of the password's keyed hash: the user in capitals, and the domain unchanged ([MS-NLMP] section
+    /// 3.3.2).
     var identity: [UInt8] { Array(utf16: Self.uppercased(user) + domain) }
 
-    /// Character by character, as Windows does it: what would become two characters, or a character of ASCII that was
-    /// none, stays.
+    /// Converts each character, as Windows does. A character stays as it is if it would become two, or if it is not
+    /// ASCII and would become ASCII.
     private static func uppercased(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

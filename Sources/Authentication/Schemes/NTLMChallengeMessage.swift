@@ -1,15 +1,15 @@
 import Bytes
 
-/// The server's challenge ([MS-NLMP] section 2.2.1.2), read as tolerantly as it can be answered: its target's name is
-/// not looked at, since some point outside the message, and all that stands behind the challenge may be missing.
+/// The server's challenge ([MS-NLMP] section 2.2.1.2), parsed tolerantly. The target's name is ignored, since some
+/// point outside the message. The fields after the challenge may be missing.
 struct NTLMChallengeMessage: Sendable, Equatable {
     let flags: NTLMFlags
     let serverChallenge: [UInt8]
     let targetInformation: NTLMTargetInformation
-    /// As it came: the integrity code covers it.
+    /// The message unchanged, since the integrity code covers it.
     let bytes: [UInt8]
 
-    /// Nil for what is no such message.
+    /// Nil if the bytes are not such a message.
     init?(_ bytes: [UInt8]) {
         let span = bytes.span
         guard bytes.starts(with: NTLMMessage.header(type: 2)), let flags = span.littleEndian32(at: 20),
@@ -35,12 +35,12 @@ struct NTLMChallengeMessage: Sendable, Equatable {
         self.init(bytes)
     }
 
-    /// Whether texts go back in UTF-16; else in the server's own eight-bit characters, of which ASCII is certain.
+    /// Whether texts are sent in UTF-16; if not, in the server's own eight-bit characters, which include ASCII.
     var isUnicode: Bool { flags.contains(.unicode) || !flags.contains(.oem) }
 }
 
-/// The server's statements about itself and its time, and the client's about the connection: a list of attributes
-/// ([MS-NLMP] section 2.2.2.1).
+/// The attributes ([MS-NLMP] section 2.2.2.1): the server's about itself and its time, and the client's about the
+/// connection.
 struct NTLMTargetInformation: Sendable, Equatable {
     struct Attribute: Sendable, Equatable {
         let identifier: UInt16
@@ -52,15 +52,15 @@ struct NTLMTargetInformation: Sendable, Equatable {
     static let targetName: UInt16 = 9
     static let channelBindings: UInt16 = 10
 
-    /// Of `flags`: the message has an integrity code.
+    /// The bit in `flags` for a message with an integrity code.
     private static let hasCode: UInt8 = 2
 
-    /// Without the one that ends the list.
+    /// The attributes without the end of the list.
     private(set) var attributes: [Attribute] = []
 
     init() {}
 
-    /// Reads the attributes that stand whole; there are servers that send none, and not even the end of the list.
+    /// Reads the complete attributes. Some servers send none, and not even the end of the list.
     init(_ bytes: Span<UInt8>) {
         var offset = 0
         while let identifier = bytes.littleEndian16(at: offset), identifier != 0,
@@ -77,13 +77,13 @@ struct NTLMTargetInformation: Sendable, Equatable {
         attributes.first { $0.identifier == identifier }?.value
     }
 
-    /// The server's time in its own eight bytes, if it gave one.
+    /// The server's time in its own eight bytes, if it sent one.
     var time: [UInt8]? {
         self[Self.timestamp].flatMap { $0.count == 8 ? $0 : nil }
     }
 
-    /// As the client answers it (section 3.1.5.1.2): that the answer has an integrity code, for which service it is
-    /// meant, and on which channel it is sent; without one, sixteen zero bytes.
+    /// The client's answer (section 3.1.5.1.2). It adds that there is an integrity code, the target service, and the
+    /// channel binding; without one, sixteen zero bytes.
     func answered(target: String, channel: [UInt8]?) -> NTLMTargetInformation {
         var answered = self
         var flags = self[Self.flags].flatMap { $0.count == 4 ? $0 : nil } ?? [0, 0, 0, 0]
@@ -94,7 +94,7 @@ struct NTLMTargetInformation: Sendable, Equatable {
         return answered
     }
 
-    /// With the end of the list.
+    /// The bytes with the end of the list.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         for attribute in attributes {

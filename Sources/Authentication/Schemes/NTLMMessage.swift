@@ -4,11 +4,11 @@ import Bytes
 enum NTLMMessage {
     static let signature = Array("NTLMSSP\0".utf8)
 
-    /// Windows 6.1 and the only revision of NTLMSSP there is (section 2.2.2.10); for debugging, says the specification,
-    /// but there are servers that refuse a first message without it.
+    /// Windows 6.1 and the only revision of NTLMSSP (section 2.2.2.10). The specification says that it is for
+    /// debugging, but some servers refuse a first message without it.
     static let version: [UInt8] = [6, 1, 0xB1, 0x1D, 0, 0, 0, 0x0F]
 
-    /// The first message (section 2.2.1.1): the flags, and nothing about the client.
+    /// The first message (section 2.2.1.1): the flags, without data about the client.
     static let negotiate: [UInt8] = {
         var bytes = header(type: 1)
         bytes.append(littleEndian: NTLMFlags.offered.rawValue)
@@ -38,7 +38,7 @@ struct NTLMFlags: OptionSet, Sendable {
     static let key128 = NTLMFlags(rawValue: 1 << 29)
     static let key56 = NTLMFlags(rawValue: 1 << 31)
 
-    /// The options that we ask for. Nothing is signed or sealed over HTTP, so no session key is exchanged either.
+    /// The options that we request. HTTP messages are not signed or sealed, so no session key is exchanged.
     static let offered: NTLMFlags = [
         .unicode, .oem, .requestTarget, .ntlm, .alwaysSign, .extendedSessionSecurity, .targetInformation, .version,
         .key128, .key56,

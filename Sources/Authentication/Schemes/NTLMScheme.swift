@@ -2,8 +2,8 @@ import Bytes
 import Crypto
 import Model
 
-/// NTLM over HTTP ([MS-NTHT], [MS-NLMP]): NTLMv2 only, in Unicode, with integrity code, channel bindings and the name of
-/// the service. It logs a connection in, not a request.
+/// NTLM over HTTP ([MS-NTHT], [MS-NLMP]): NTLMv2 only, in Unicode, with integrity code, channel bindings and the name
+/// of the service. It authenticates a connection, not a request.
 public struct NTLMScheme: AuthenticationScheme {
     public let method = AuthenticationMethod.ntlm
     private let makeChallenge: @Sendable () throws(CryptoError) -> [UInt8]
@@ -12,7 +12,7 @@ public struct NTLMScheme: AuthenticationScheme {
         makeChallenge = { () throws(CryptoError) in try RandomBytes.make(8) }
     }
 
-    /// With a client's challenge that is known, for published examples.
+    /// Uses a given client challenge, for published examples.
     init(clientChallenge: @escaping @Sendable () throws(CryptoError) -> [UInt8]) { makeChallenge = clientChallenge }
 
     public func strength(of challenge: HeaderChallenge) -> Int? {
@@ -32,13 +32,13 @@ public struct NTLMScheme: AuthenticationScheme {
     }
 }
 
-/// Logs connections to one host in, as one account.
+/// Logs in connections to one host, with one account.
 final class NTLMAuthenticator: ConnectionAuthenticator {
     /// NTLM has no realm: its space is the host.
     let extent = Extent.origin
     private let account: NTLMAccount
     private let key: Secret
-    /// The service that the answers are meant for.
+    /// The service that the answers are for.
     private let target: String
     private let makeChallenge: @Sendable () throws(CryptoError) -> [UInt8]
 
@@ -60,7 +60,7 @@ final class NTLMAuthenticator: ConnectionAuthenticator {
 
     /// The third message.
     ///
-    /// - Parameter time: milliseconds since 1970; used where the server gives no time.
+    /// - Parameter time: milliseconds since 1970; used if the server sends no time.
     func answer(
         to challenge: NTLMChallengeMessage, at time: Int, over channel: ChannelBinding?
     ) throws(AuthenticationError) -> [UInt8] {
@@ -88,7 +88,7 @@ final class NTLMAuthenticator: ConnectionAuthenticator {
         return digest.finish().array
     }
 
-    /// In 100 nanoseconds since 1601-01-01 ([MS-DTYP] section 2.3.3).
+    /// The time in 100 nanoseconds since 1601-01-01 ([MS-DTYP] section 2.3.3).
     private static func fileTime(_ epochMilliseconds: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(littleEndian: UInt64(clamping: epochMilliseconds &+ 11_644_473_600_000) &* 10_000)
@@ -96,7 +96,7 @@ final class NTLMAuthenticator: ConnectionAuthenticator {
     }
 }
 
-/// One connection's NTLM login: says what `NTLMHandshake` finds due.
+/// The NTLM login of one connection. It sends the messages that `NTLMHandshake` requires.
 private final class NTLMContext: SecurityContext {
     private let authenticator: NTLMAuthenticator
     private let channel: ChannelBinding?
@@ -138,34 +138,34 @@ private final class NTLMContext: SecurityContext {
     }
 }
 
-/// The order in which NTLM's three messages go over a connection. A machine without I/O and without cryptography.
+/// The order of NTLM's three messages on a connection. A machine without I/O and without cryptography.
 ///
 ///     unbegun ─▶ awaitingChallenge ─▶ challenged ─▶ awaitingVerdict ─▶ established
 ///        ▲                                                 │                │
 ///        └──────────── the login holds no longer ──────────┴────────────────┘
 private enum NTLMHandshake {
-    /// Nothing was sent. Becomes `.awaitingChallenge`.
+    /// The state before the first message. Becomes `.awaitingChallenge`.
     case unbegun
-    /// The first message is out. Becomes `.challenged`, or `.failed` when the server does not go along.
+    /// The first message was sent. Becomes `.challenged`, or `.failed` if the server does not continue.
     case awaitingChallenge
-    /// The server's challenge is there. Becomes `.awaitingVerdict`.
+    /// The server's challenge has arrived. Becomes `.awaitingVerdict`.
     case challenged(NTLMChallengeMessage)
-    /// The answer is out. Becomes `.established`, `.unbegun` when it was accepted for one request, or `.failed`.
+    /// The answer was sent. Becomes `.established`, `.unbegun` if it was accepted for one request, or `.failed`.
     case awaitingVerdict
     /// The connection is logged in. Becomes `.unbegun` when the server says that it is not.
     case established
-    /// It came to nothing, and the connection is of no more use. Stays.
+    /// The login failed, and the connection cannot be used. Stays.
     case failed
 
-    /// The message that is due.
+    /// The next message to send.
     enum Message {
         case negotiate
         case authenticate(NTLMChallengeMessage)
-        /// No message is due: the connection is logged in, waits for the server, or is of no use.
+        /// No message: the connection is logged in, waits for the server, or cannot be used.
         case none
     }
 
-    /// A request goes out.
+    /// Returns the message for a request that is sent.
     mutating func requestSent() -> Message {
         switch self {
         case .unbegun:
@@ -178,7 +178,7 @@ private enum NTLMHandshake {
         }
     }
 
-    /// A `401` or `407` came.
+    /// Handles a `401` or `407`.
     ///
     /// - Parameters:
     ///   - isOffered: whether one of its challenges is NTLM's.
@@ -193,7 +193,7 @@ private enum NTLMHandshake {
             self = .challenged(challenge)
             return .proceed
         case .awaitingVerdict:
-            // Whatever the server asks for now, it has seen the answer.
+            // The server has checked the answer, even if it now asks for another scheme.
             self = .failed
             return .refused
         case .established:
@@ -204,7 +204,7 @@ private enum NTLMHandshake {
         }
     }
 
-    /// A response came that is no challenge.
+    /// Handles a response without a challenge.
     mutating func accepted(persists: Bool) -> Acceptance {
         switch self {
         case .awaitingVerdict:

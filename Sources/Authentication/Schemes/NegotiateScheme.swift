@@ -2,8 +2,8 @@ import Bytes
 import Model
 import Synchronization
 
-/// Negotiate (RFC 4559): SPNEGO over HTTP, with Kerberos and nothing else in it. It logs a connection in; many servers
-/// take the login for one request only, though.
+/// Negotiate (RFC 4559): SPNEGO over HTTP, with Kerberos only. It authenticates a connection, though many servers
+/// accept the login for one request only.
 public struct NegotiateScheme: AuthenticationScheme {
     public let method = AuthenticationMethod.negotiate
 
@@ -23,7 +23,7 @@ public struct NegotiateScheme: AuthenticationScheme {
     }
 }
 
-/// Logs connections to one host in, as one principal.
+/// Logs in connections to one host, with one principal.
 private final class NegotiateAuthenticator: ConnectionAuthenticator {
     /// Negotiate has no realm: its space is the host.
     let extent = Extent.origin
@@ -67,21 +67,21 @@ private final class NegotiateAuthenticator: ConnectionAuthenticator {
         .clockSkew(credential: credential, service: service.name)
     }
 
-    /// Whether the server takes a login for one request only, and says so by asking for the next: it is told again with
-    /// every request from then on, on all connections.
+    /// Whether the server accepts a login for one request only, which it shows by a challenge to the next one. From
+    /// then on every request carries a token, on all connections.
     var serverForgetsLogins: Bool {
         get { forgetsLogins.load(ordering: .relaxed) }
         set { forgetsLogins.store(newValue, ordering: .relaxed) }
     }
 }
 
-/// One connection's Negotiate login: makes the tokens that `NegotiateHandshake` finds due.
+/// The Negotiate login of one connection. It makes the tokens that `NegotiateHandshake` requires.
 private final class NegotiateContext: SecurityContext {
     private let authenticator: NegotiateAuthenticator
     private let service: KerberosService
     private let channel: ChannelBinding?
     private var handshake = NegotiateHandshake.unbegun
-    /// The login under way.
+    /// The login in progress.
     private var login: (any KerberosLogin)?
     private(set) var trouble: AuthenticationError?
 
@@ -95,7 +95,7 @@ private final class NegotiateContext: SecurityContext {
 
     var isAtRest: Bool { handshake == .established || handshake == .unbegun }
 
-    /// Kerberos comes to its end with the first token: the body goes along.
+    /// Kerberos ends with the first token, so the body is sent with it.
     var isOpening: Bool { false }
 
     func prepare() async throws(AuthenticationError) {
@@ -127,7 +127,7 @@ private final class NegotiateContext: SecurityContext {
 
     func accepted(by challenges: [HeaderChallenge], persists: Bool) -> Acceptance {
         let step = token(in: challenges).flatMap { login?.answer($0) }
-        // It holds on to tickets.
+        // A login retains its tickets.
         login = nil
         return handshake.accepted(step: step, persists: persists && !authenticator.serverForgetsLogins)
     }
@@ -138,43 +138,43 @@ private final class NegotiateContext: SecurityContext {
     }
 }
 
-/// The order in which the tokens of a Negotiate login go over a connection. A machine without I/O and without Kerberos.
+/// The order of the tokens of a Negotiate login on a connection. A machine without I/O and without Kerberos.
 ///
 ///     unbegun ─▶ ready ─▶ awaitingVerdict ─▶ established
 ///        ▲         ▲─────────────┘ │               │
 ///        └─────── for one request only ────────────┘
 enum NegotiateHandshake: Equatable {
-    /// Nothing was sent. Becomes `.ready`.
+    /// The state before the first token. Becomes `.ready`.
     case unbegun
-    /// A token is there to be sent. Becomes `.awaitingVerdict`.
+    /// A token is ready to be sent. Becomes `.awaitingVerdict`.
     case ready([UInt8])
-    /// A token is out. Becomes `.ready` when the server wants another, `.established`, `.unbegun` when it was accepted for
-    /// one request, or `.failed`.
+    /// A token was sent. Becomes `.ready` if the server needs another one, `.established`, `.unbegun` if it was
+    /// accepted for one request, or `.failed`.
     case awaitingVerdict
     /// The connection is logged in. Becomes `.unbegun` when the server says that it is not.
     case established
-    /// It came to nothing, and the connection is of no more use. Stays.
+    /// The login failed, and the connection cannot be used. Stays.
     case failed
 
     var isAwaitingVerdict: Bool { self == .awaitingVerdict }
 
-    /// The first token was made.
+    /// Handles the first token.
     mutating func begun(with token: [UInt8]) {
         if case .unbegun = self { self = .ready(token) }
     }
 
-    /// A request goes out. Nil when no token is due, or none was made.
+    /// Returns the token for a request that is sent; nil if none is needed, or none was made.
     mutating func requestSent() -> [UInt8]? {
         guard case .ready(let token) = self else { return nil }
         self = .awaitingVerdict
         return token
     }
 
-    /// A `401` or `407` came to a request with a token.
+    /// Handles a `401` or `407` to a request with a token.
     ///
     /// - Parameters:
     ///   - step: the result of the token in it; nil without one.
-    ///   - mayRetry: whether another ticket could do better.
+    ///   - mayRetry: whether another ticket could succeed.
     mutating func refused(step: KerberosStep?, mayRetry: Bool) -> RepeatedChallenge {
         guard case .awaitingVerdict = self else { return .unrelated }
         switch step {
@@ -182,7 +182,7 @@ enum NegotiateHandshake: Equatable {
             self = .ready(token)
             return .proceed
         case .established?:
-            // The server knows who asks, and refuses. Another token would only say the same.
+            // The server knows the user and denies access. Another token would not change that.
             self = .failed
             return .denied
         case .clockSkew?:
@@ -194,14 +194,14 @@ enum NegotiateHandshake: Equatable {
         }
     }
 
-    /// A `401` or `407` came on a connection that was logged in.
+    /// Handles a `401` or `407` on a connection that was logged in.
     mutating func lost(isOffered: Bool) -> RepeatedChallenge {
         guard isOffered else { return .unrelated }
         self = .unbegun
         return .retry
     }
 
-    /// A response came that is no challenge.
+    /// Handles a response without a challenge.
     ///
     /// - Parameter step: the result of the token in it; nil without one.
     mutating func accepted(step: KerberosStep?, persists: Bool) -> Acceptance {

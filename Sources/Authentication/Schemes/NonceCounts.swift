@@ -2,13 +2,14 @@ import Synchronization
 
 /// The Digest nonces that a server has named for one realm, each with its count.
 ///
-/// Some servers take each nonce once. Then a request sends an answer on a nonce that no other request has used. Requests that
-/// have none wait in line: each new nonce that the server names is for the first of them, whichever response it came
-/// with. The first goes out without an answer where no response brings a nonce, so that the server's challenge names one.
+/// Some servers accept each nonce once. A request then answers with a nonce that no other request has used. Requests
+/// without a nonce wait in line. Each new nonce of the server is for the first of them, independent of the response
+/// that brought it. If no response brings one, the first request is sent without an answer, so that the server's
+/// challenge names one.
 ///
-/// The count belongs to the nonce (RFC 7616 section 3.4). All credentials and requests that use the nonce share it.
-/// A server may name a nonce again: to several requests, after a credential has changed, or as one of several servers behind
-/// a name.
+/// The count belongs to the nonce (RFC 7616 section 3.4). All credentials and requests that use the nonce share it. A
+/// server may name a nonce again: to several requests, after a credential has changed, or as one of several servers
+/// with one name.
 public final class NonceCounts: Sendable {
     /// The count of one nonce.
     final class Count: Sendable {
@@ -22,9 +23,9 @@ public final class NonceCounts: Sendable {
 
         let nonce: [UInt8]
         private let used = Atomic<UInt32>(0)
-        /// The requests that may use the nonce; `max`: any number.
+        /// The number of requests that may use the nonce; `max`: any number.
         private let limit: Atomic<UInt32>
-        /// Whether it is for a request that has waited for it.
+        /// Whether the nonce is for a request that waited for it.
         private let isReserved = Atomic(false)
         private let proof = Atomic<Proof>(.none)
 
@@ -33,7 +34,7 @@ public final class NonceCounts: Sendable {
             limit = Atomic(servesOnce ? 1 : .max)
         }
 
-        /// The next `nc`, never given twice; nil when the nonce is used up.
+        /// The next `nc`, never returned twice; nil if the nonce is used up.
         func next() -> UInt32? {
             let limit = limit.load(ordering: .relaxed)
             if limit != .max { return next(within: limit) }
@@ -67,7 +68,7 @@ public final class NonceCounts: Sendable {
 
         func serve(once servesOnce: Bool) { limit.store(servesOnce ? 1 : .max, ordering: .relaxed) }
 
-        /// One more request may use the nonce.
+        /// Allows one more request to use the nonce.
         func serveAnother() {
             let count = used.load(ordering: .relaxed)
             if uses == .none, count < .max { limit.store(count + 1, ordering: .relaxed) }
@@ -76,7 +77,7 @@ public final class NonceCounts: Sendable {
         /// Whether the server has accepted an answer to the nonce.
         var isAccepted: Bool { proof.load(ordering: .relaxed) == .accepted }
 
-        /// Whether the server is known to take the nonce, or to have taken it.
+        /// Whether the server is known to accept the nonce, or to have accepted it.
         var isProven: Bool { proof.load(ordering: .relaxed) != .none }
 
         func noteAccepted() {
@@ -101,9 +102,9 @@ public final class NonceCounts: Sendable {
 
         deinit { state.withLock { $0.nonce.take() }?.reserve(false) }
 
-        /// How to wait for a nonce, or for the time to go out without an answer.
+        /// The promise to wait on, for a nonce or for the time to send the request without an answer.
         ///
-        /// - Returns: nil where the nonce is there.
+        /// - Returns: nil if the nonce is there.
         public func wait() -> Promise<Void>? {
             state.withLock { state in
                 if state.nonce != nil { return nil }
@@ -113,7 +114,7 @@ public final class NonceCounts: Sendable {
             }
         }
 
-        /// The challenge with the nonce that is for this request; nil: no nonce has come yet.
+        /// The challenge with the nonce for this request; nil: no nonce has arrived yet.
         public func take(for challenge: HeaderChallenge) -> HeaderChallenge? {
             guard let nonce = state.withLock({ $0.nonce.take() }) else { return nil }
             nonce.reserve(false)
@@ -122,7 +123,7 @@ public final class NonceCounts: Sendable {
 
         fileprivate var hasNonce: Bool { state.withLock { $0.nonce != nil } }
 
-        /// - Returns: what it waits with.
+        /// - Returns: the promise that it waits on.
         fileprivate func give(_ nonce: Count) -> Promise<Void>? {
             nonce.reserve(true)
             return state.withLock { state in
@@ -140,9 +141,9 @@ public final class NonceCounts: Sendable {
 
     private struct State {
         var counts: [Count] = []
-        /// The time at which a nonce that was to serve once was accepted again, in milliseconds since 1970.
+        /// The time at which a nonce for one use was accepted again, in milliseconds since 1970.
         var reuse = 0
-        /// Whether nonces were found to be used up after that: they serve a few requests.
+        /// Whether nonces were used up after that, so that each serves a few requests.
         var servesFew = false
         var places: [Place] = []
 
@@ -152,7 +153,7 @@ public final class NonceCounts: Sendable {
             return places.compactMap(\.seeker)
         }
 
-        /// Forgets the oldest counts of long nonces, until there is room for another one.
+        /// Forgets the oldest counts of long nonces until there is room for another one.
         mutating func keepShort(besides nonce: [UInt8]) {
             var bytes = counts.reduce(nonce.count) { $0 + $1.nonce.count }
             while bytes > NonceCounts.byteLimit, let oldest = counts.first {
@@ -163,12 +164,13 @@ public final class NonceCounts: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Milliseconds since 1970. Before that time each new nonce is for one request; 0: nonces are for many requests.
+    /// The time, in milliseconds since 1970, until which each new nonce is for one request; 0: nonces serve many
+    /// requests.
     private let end = Atomic<Int>(0)
 
-    /// The most counts that are kept: more than requests are challenged at once.
+    /// The limit of counts: more than there are simultaneously challenged requests.
     private static let limit = 64
-    /// The bytes of the nonces whose counts are kept.
+    /// The limit of the nonces' size in bytes.
     fileprivate static let byteLimit = 65_536
 
     public init() {}
@@ -190,7 +192,7 @@ public final class NonceCounts: Sendable {
     /// Whether each nonce serves one request.
     public var serveOnce: Bool { end.load(ordering: .relaxed) > 0 }
 
-    /// The server would not take a nonce that it had just named: for ten minutes each nonce serves one request.
+    /// Notes that the server refused a nonce that it had just named. For ten minutes each nonce serves one request.
     ///
     /// - Parameter now: milliseconds since 1970.
     public func noteUsedUp(at now: Int) {
@@ -200,7 +202,7 @@ public final class NonceCounts: Sendable {
         }
     }
 
-    /// The server has accepted a nonce again: nonces serve many requests, unless that was tried before.
+    /// Notes that the server accepted a nonce again. Nonces then serve many requests, unless that was tried before.
     ///
     /// - Parameter now: milliseconds since 1970.
     public func noteReuse(at now: Int) {
@@ -211,7 +213,7 @@ public final class NonceCounts: Sendable {
         }
     }
 
-    /// Ends the ten minutes in time.
+    /// Ends the ten minutes when they are over.
     ///
     /// - Parameter now: milliseconds since 1970.
     public func noteTime(_ now: Int) {
@@ -224,24 +226,25 @@ public final class NonceCounts: Sendable {
         for count in state.counts { count.serve(once: end > 0) }
     }
 
-    /// Milliseconds.
+    /// The period in milliseconds.
     private static let period = 600_000
 
     // MARK: - The line
 
-    /// A request joins the line.
+    /// Adds a request to the line.
     public func seek() -> Seeker {
         let seeker = Seeker()
         state.withLock { $0.places.append(Place(seeker: seeker)) }
         return seeker
     }
 
-    /// Whether that is the first in line that has no nonce.
+    /// Whether it is the first in line without a nonce.
     public func isFirst(_ seeker: Seeker) -> Bool {
         state.withLock { state in state.line().first { !$0.hasNonce } === seeker }
     }
 
-    /// A request that had a nonce is done with it. Where it brought none for another, the first in line goes out for one.
+    /// Notes that a request with a nonce has ended. If it brought no nonce for another one, the first in line is sent
+    /// without an answer.
     public func noteDone() {
         let line = state.withLock { $0.line() }
         if !line.contains(where: \.hasNonce) { line.first?.wake() }
@@ -250,7 +253,7 @@ public final class NonceCounts: Sendable {
     /// Whether the server has accepted an answer to the challenge's nonce.
     public func hasAccepted(_ challenge: HeaderChallenge) -> Bool { known(challenge)?.isAccepted ?? false }
 
-    /// One more request may use the challenge's nonce.
+    /// Allows one more request to use the challenge's nonce.
     public func allowReuse(_ challenge: HeaderChallenge) { known(challenge)?.serveAnother() }
 
     private func known(_ challenge: HeaderChallenge) -> Count? {
@@ -259,7 +262,7 @@ public final class NonceCounts: Sendable {
     }
 }
 
-/// How many requests may still be sent with an authenticator's answer.
+/// The number of requests that may still use an authenticator's answer.
 public enum AnswerUses: Sendable {
     case many
     /// The nonce serves one request, and no request has used it.

@@ -2,25 +2,25 @@ import Bytes
 import Crypto
 import Model
 
-/// A credential as it stands in requests, in the places that the rule file names.
+/// A credential in the places of requests that the rule file names.
 public final class RequestPlacement: Sendable {
     public struct Item: Sendable {
         public let name: [UInt8]
-        /// Of a parameter, encoded.
+        /// The value; of a parameter, encoded.
         public let value: Secret
     }
 
-    /// Of the head.
+    /// The fields of the head.
     public let fields: [Item]
-    /// Of the URL's query.
+    /// The parameters of the URL's query.
     public let parameters: [Item]
 
-    /// The credential's password or token, which no response may show where it goes in the query.
+    /// The credential's password or token. If it is in the query, no response may show it.
     public let secret: Secret?
-    /// Whether it takes the place of an answer to a challenge.
+    /// Whether it takes the place of an answer in `Authorization`.
     public let isInAuthorization: Bool
 
-    /// Bytes of a value: less than servers put up with in a field, and in a URL.
+    /// The limit of a field's value in bytes. `parameterLimit` is for values in URLs. Servers accept longer ones.
     private static let fieldLimit = 16 * 1024
     private static let parameterLimit = 4 * 1024
 
@@ -60,7 +60,7 @@ public final class RequestPlacement: Sendable {
         let count = texts.reduce(0) { $0 + $1.count }
         guard count <= limit else { throw .oversized(credential: name) }
         var bytes: [UInt8] = []
-        // An array that grows leaves what it held where it stood.
+        // Reserved at once, since a growing array leaves copies behind.
         bytes.reserveCapacity(isEncoded ? 3 * count : count)
         var hasControl = false
         for text in texts {
@@ -73,7 +73,7 @@ public final class RequestPlacement: Sendable {
             }
         }
         let value = Secret(wiping: &bytes)
-        // One that could end its line is no value.
+        // A value with a control character could end its line.
         if hasControl { throw .controlCharacter(credential: name) }
         return value
     }

@@ -2,15 +2,15 @@ import Bytes
 import Crypto
 
 /// Signs requests by AWS Signature Version 4 (`AWS4-HMAC-SHA256`). There is no challenge and no session: every request
-/// that goes to the service carries a signature of its own, over what it asks and when.
+/// to the service carries a signature of its own, over its content and time.
 public struct SignatureV4: Sendable {
     public let key: SigningKey
 
     public init(_ key: SigningKey) { self.key = key }
 
     /// - Parameters:
-    ///   - head: request line and fields as they are sent, each line ended, without the empty line and without any of
-    ///     `SignedFields`.
+    ///   - head: request line and fields as they are sent, each with its line end, without the empty line and without
+    ///     any of `SignedFields`.
     ///   - time: milliseconds since 1970-01-01T00:00:00Z.
     public func fields(for head: Span<UInt8>, payload: SignedPayload, at time: Int) -> SignedFields {
         let date = Self.basicFormat(time)
@@ -28,7 +28,7 @@ public struct SignatureV4: Sendable {
             authorization: authorization(for: request, date: date))
     }
 
-    /// The fields that change the meaning of a request to a service, and no more: others change on the way.
+    /// Whether a field is signed: those that change the meaning of a request to a service. Others change on the way.
     private static func isSigned(_ name: String) -> Bool {
         name == "host" || name == "content-type" || name == "content-md5" || name.hasPrefix("x-amz-")
     }
@@ -57,7 +57,7 @@ public struct SignatureV4: Sendable {
         ) { code, text in MessageAuthenticationCode(key: code).code(of: text.utf8Span.span) }
     }
 
-    /// `20150830T123600Z`: the basic format of ISO 8601.
+    /// A time as `20150830T123600Z`, the basic format of ISO 8601.
     static func basicFormat(_ epochMilliseconds: Int) -> String {
         let time = CivilTime(epochSeconds: epochMilliseconds / 1000)
         let digits = { (value: Int) in value < 10 ? "0\(value)" : String(value) }
@@ -66,33 +66,35 @@ public struct SignatureV4: Sendable {
     }
 }
 
-/// The fields that a signed request carries, and no other with these names.
+/// The fields of a signed request, which has no others with these names.
 public struct SignedFields: Sendable {
-    /// `X-Amz-Date`.
+    /// The value of `X-Amz-Date`.
     public let date: String
-    /// `X-Amz-Content-Sha256`.
+    /// The value of `X-Amz-Content-Sha256`.
     public let payload: String
-    /// `X-Amz-Security-Token`.
+    /// The value of `X-Amz-Security-Token`.
     public let token: Secret?
-    /// `Authorization`.
+    /// The value of `Authorization`.
     public let authorization: String
 
-    /// In lower case, what a client's own request must lose before it is signed. `authorization` is not among them.
+    /// The names, in lower case, of the fields that are removed from a client's request before it is signed.
+    /// `authorization` is not among them.
     public static let replaced: [StaticString] = ["x-amz-date", "x-amz-content-sha256", "x-amz-security-token"]
 }
 
-/// A signature's statement about a request's content: `X-Amz-Content-Sha256`, and the last line of the signed text.
+/// The statement of a signature about a request's content: `X-Amz-Content-Sha256`, and the last line of the signed
+/// text.
 public enum SignedPayload: Sendable, Equatable {
     /// The SHA-256 of the content.
     case digest([UInt8])
-    /// `UNSIGNED-PAYLOAD`.
+    /// The content is not signed: `UNSIGNED-PAYLOAD`.
     case unsigned
-    /// A digest that the client has made, and the proxy has not.
+    /// The digest is the client's; the proxy did not compute it.
     case stated(String)
-    /// How the client has framed content that is not signed.
+    /// The content is not signed; the client's own framing.
     case framed(String)
 
-    /// Why a client's word cannot be kept: its content is signed piece by piece, with a key that is not ours.
+    /// The error if the client signs its content piece by piece with its own key.
     public struct SignedByClient: Error {}
 
     /// - Parameter field: the client's own `X-Amz-Content-Sha256`.
@@ -111,18 +113,18 @@ public enum SignedPayload: Sendable, Equatable {
     }
 }
 
-/// A request in the one form that both sides of AWS Signature Version 4 hash: "Create a canonical request" in the IAM
-/// User Guide, and for S3 "Signature Calculations for the Authorization Header".
+/// A request in the canonical form that both sides of AWS Signature Version 4 hash: "Create a canonical request" in the
+/// IAM User Guide, and for S3 "Signature Calculations for the Authorization Header".
 ///
-/// It is read from the head as it is sent, so what is signed is what the server sees.
+/// It is read from the head as it is sent, so the signature covers what the server receives.
 struct CanonicalRequest {
     let bytes: [UInt8]
-    /// The names that are signed, with semicolons between.
+    /// The names of the signed fields, separated by semicolons.
     let signedNames: String
 
     /// - Parameters:
     ///   - head: request line and fields, each line ended, without the empty line.
-    ///   - added: more fields, names in lower case.
+    ///   - added: more fields, with names in lower case.
     ///   - isS3: whether the path is encoded once.
     ///   - signs: whether a field is signed, by its name in lower case.
     init(
@@ -151,7 +153,7 @@ struct CanonicalRequest {
     private static let plus = UInt8(ascii: "+")
     private static let dot = UInt8(ascii: ".")
 
-    /// The origin's part of a target that is written for a proxy.
+    /// The origin-form of a target in absolute-form.
     private static func originForm(_ target: [UInt8]) -> [UInt8] {
         guard target.first != .slash, let scheme = target.firstIndex(of: .colon),
             target[(scheme + 1)...].starts(with: [.slash, .slash])
@@ -161,7 +163,7 @@ struct CanonicalRequest {
             ? Array(target[path...]) : [.slash] + target[path...]
     }
 
-    /// The fields by name, those of one name joined, blanks trimmed and squeezed.
+    /// The fields by name. Values of one name are joined, blanks trimmed and squeezed.
     private static func fields(
         _ lines: ArraySlice<ArraySlice<UInt8>>, adding added: [(name: String, value: [UInt8])],
         signs: (String) -> Bool
@@ -181,8 +183,8 @@ struct CanonicalRequest {
         Array(value.split(whereSeparator: \.isBlank).joined(separator: [.space]))
     }
 
-    /// S3 takes the path as it is, encoded once. Everybody else resolves its dots and empty segments, and encodes what
-    /// is encoded already once more.
+    /// The canonical path. S3 takes the path as it is, encoded once. Other services resolve dots and empty segments,
+    /// and encode the path once more.
     private static func path(_ path: [UInt8], isS3: Bool) -> [UInt8] {
         if isS3 { return encoded(decoded(path), keepingSlashes: true) }
         var segments: [ArraySlice<UInt8>] = []
@@ -194,7 +196,7 @@ struct CanonicalRequest {
         return encoded(joined, keepingSlashes: true)
     }
 
-    /// By name, then by value, both encoded as they would be by the book. A plus is a blank here, as servers read it.
+    /// The canonical query: sorted by name, then by value, both encoded. A plus means a blank, as servers read it.
     private static func query(_ query: [UInt8]) -> [UInt8] {
         let parameters = query.split(separator: UInt8(ascii: "&")).map { parameter -> (name: [UInt8], value: [UInt8]) in
             let parts = parameter.split(separator: .equals, maxSplits: 1, omittingEmptySubsequences: false)
@@ -211,7 +213,7 @@ struct CanonicalRequest {
         return Array(sorted.map { $0.name + [.equals] + $0.value }.joined(separator: [UInt8(ascii: "&")]))
     }
 
-    /// All but escapes stays.
+    /// Decodes percent-encoding and leaves other bytes unchanged.
     private static func decoded(_ bytes: [UInt8]) -> [UInt8] {
         var decoded: [UInt8] = []
         var offset = 0
@@ -229,7 +231,7 @@ struct CanonicalRequest {
         return decoded
     }
 
-    /// Everything but the unreserved characters of RFC 3986, in capitals.
+    /// Encodes all but the unreserved characters of RFC 3986, with capitals.
     private static func encoded(_ bytes: [UInt8], keepingSlashes: Bool) -> [UInt8] {
         var encoded: [UInt8] = []
         for byte in bytes {

@@ -2,8 +2,8 @@ import Bytes
 import Crypto
 import Model
 
-/// Credentials that a rule sends with every request, whether anybody asks for them or not: in `Authorization`, by Basic or as
-/// a Bearer token, or in places of their own.
+/// Credentials that a rule sends with every request, without a challenge: in `Authorization`, by Basic or as a Bearer
+/// token, or in other places.
 enum UnaskedScheme {
     static func authenticator(
         in space: ProtectionSpace, with credential: Credential
@@ -24,15 +24,15 @@ enum UnaskedScheme {
 }
 
 extension HeaderChallenge {
-    /// The challenge that a server need not make, since a rule answers it with every request. No field can say it: its name
-    /// is no token.
+    /// The challenge for answers that a rule sends with every request, although the server sends none. No header field
+    /// can contain it, since its name is not a token.
     public static let unasked = HeaderChallenge(scheme: "no challenge")
 }
 
 /// Gives one answer to every request.
 final class UnaskedAuthenticator: RequestAuthenticator {
     enum Manner: Sendable {
-        /// In the field of answers.
+        /// The answer is in `Authorization`.
         case field(any RequestAuthenticator, scheme: String)
         case places(RequestPlacement)
     }
@@ -41,7 +41,7 @@ final class UnaskedAuthenticator: RequestAuthenticator {
 
     init(_ manner: Manner) { self.manner = manner }
 
-    /// Its rule says where it goes, and no response.
+    /// The extent is empty: the rule decides where the answer is sent, and no response does.
     var extent: Extent { .nothing }
     var bodyDigest: DigestAlgorithm? { nil }
 
@@ -58,8 +58,8 @@ final class UnaskedAuthenticator: RequestAuthenticator {
         return try authenticator.authorize(method: method, target: target, bodyDigest: bodyDigest, into: value)
     }
 
-    /// A challenge that the answer would be for makes it one that was sent too early. Where the server says no and asks for
-    /// nothing, that is its verdict.
+    /// If a challenge is one that the answer fits, the answer was sent too early. If the server refuses and sends no
+    /// challenge, that is its verdict.
     func refused(by challenges: [HeaderChallenge], ticket: AuthorizationTicket) -> RepeatedChallenge {
         if challenges.contains(.unasked) { return .refused }
         guard case .field(_, let scheme) = manner else { return .unrelated }

@@ -1,12 +1,13 @@
 import Synchronization
 
-/// The challenges under way, and who waits for each. Decisions are made under the lock, waiters resumed after it.
+/// The challenges in progress, and the requests that wait for each. Decisions are made under the lock; waiters are
+/// resumed after it.
 final class ChallengesUnderWay: Sendable {
     private struct Turn {
-        /// Of those who led in turn only the latest can hand the lead over.
+        /// The current leader. Only the latest one can hand over the lead.
         var leader: Int
         var waiters: [Waiter] = []
-        /// Somebody has waited as long as anybody is to: nobody else does.
+        /// Whether a request has waited for the time limit, so that no other waits for this leader.
         var isOverdue = false
     }
 
@@ -22,10 +23,10 @@ final class ChallengesUnderWay: Sendable {
 
     private let state = Mutex(State())
 
-    /// Leads if nobody does, else waits, unless the leader is overdue.
+    /// Makes the request the leader if the challenge has none; else it waits, unless the leader is overdue.
     func join(_ key: SharedChallenge) -> Admission {
         let (waiter, leader) = state.withLock { state -> (Waiter?, Int?) in
-            // Nothing holds the entry while its list grows, which would be copied.
+            // The entry is not retained while its list grows, since it would be copied.
             guard let leader = state.underWay[key]?.leader else {
                 let leader = state.nextLeader()
                 state.underWay[key] = Turn(leader: leader)
@@ -40,13 +41,13 @@ final class ChallengesUnderWay: Sendable {
         return leader.map { .lead(Lease(key, leader: $0, in: self)) } ?? .overtake
     }
 
-    /// Somebody knows, the leader or another.
+    /// Ends a challenge with a verdict, of the leader or of another request.
     func end(_ key: SharedChallenge, _ verdict: Verdict) {
         let waiting = state.withLock { $0.underWay.removeValue(forKey: key) }?.waiters ?? []
         for waiter in waiting { _ = waiter.resolve(.settled(verdict)) }
     }
 
-    /// The leader will never know: the next that still waits leads.
+    /// Handles a leader without a verdict: the next waiting request becomes the leader.
     func abandon(_ key: SharedChallenge, leader: Int) {
         var former = leader
         while true {
@@ -69,14 +70,15 @@ final class ChallengesUnderWay: Sendable {
         }
     }
 
-    /// No other request begins to wait for this leader. Those that wait already do so to the end of their own time.
+    /// Makes no further request wait for this leader. Those that already wait do so for their own time.
     func overtake(_ key: SharedChallenge, leader: Int) {
         state.withLock { state in
             if state.underWay[key]?.leader == leader { state.underWay[key]?.isOverdue = true }
         }
     }
 
-    /// The lead beside the former leader, whose verdict counts as well; nil where another has it already.
+    /// Returns a lease beside that of the former leader, whose verdict still counts; nil if another request already has
+    /// it.
     func takeOver(_ key: SharedChallenge, from former: Int) -> Lease? {
         let leader = state.withLock { state -> Int? in
             guard state.underWay[key]?.leader == former else { return nil }
@@ -89,7 +91,7 @@ final class ChallengesUnderWay: Sendable {
 }
 
 extension [Waiter] {
-    /// Before the list grows, those who wait no longer leave it.
+    /// Appends a waiter. Before the list grows, waiters that no longer wait are removed.
     mutating func appendForgetting(_ waiter: Waiter) {
         if count == capacity { removeAll { $0.isOver } }
         append(waiter)
@@ -98,19 +100,19 @@ extension [Waiter] {
 
 /// The subject of a challenge that one request at a time may meet.
 enum SharedChallenge: Sendable, Hashable {
-    /// Before the realm is known; with the credential that the client would get, since clients differ.
+    /// The origin, before the realm is known, with the credential that the client would get, since clients differ.
     case origin(Origin, CredentialVersion?)
     case space(ProtectionSpace, CredentialVersion)
 }
 
-/// How a request goes about what is not known yet.
+/// The decision about a request whose challenge is not known yet.
 public enum Admission: Sendable {
-    /// Send it as it is: nothing here was seen to ask for a credential.
+    /// Send the request as it is: no challenge was seen here.
     case proceed
-    /// Send it, and tell the others.
+    /// Send the request, and report the verdict to the others.
     case lead(Lease)
-    /// Somebody else is asking, and for too long: send it, and tell the others.
+    /// Send the request, and report the verdict to the others: the one that asks takes too long.
     case overtake
-    /// Somebody else is asking: await the outcome.
+    /// Wait for the verdict on another request, which is asking.
     case wait(Waiter)
 }

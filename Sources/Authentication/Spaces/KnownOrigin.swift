@@ -1,19 +1,19 @@
 import Bytes
 import Synchronization
 
-/// The known facts of one origin: the spaces that accepted a credential, and the directories that ask for none.
+/// The known facts of one origin: the spaces that accepted a credential, and the directories without challenges.
 public final class KnownOrigin: Sendable {
     public let origin: Origin
-    /// The bytes that `ProtectionSpaces` has counted for it. Touched under that one's lock alone.
+    /// The bytes that `ProtectionSpaces` has counted for this origin. Used only under the lock of `ProtectionSpaces`.
     let counted = Atomic(0)
     private let state = Mutex(State())
 
     private struct State {
         var spaces: [KnownSpace] = []
         var openDirectories: Set<UInt64> = []
-        /// So many directories were open that the rest is taken to be.
+        /// Whether so many directories are open that the whole origin counts as open.
         var isOpenThroughout = false
-        /// The nonces of each realm. The latest realm is the last one.
+        /// The nonces of each realm, the latest realm last.
         var nonces: [(realm: ExactText?, counts: NonceCounts)] = []
     }
 
@@ -23,8 +23,8 @@ public final class KnownOrigin: Sendable {
 
     init(_ origin: Origin) { self.origin = origin }
 
-    /// The space that a target lies in: the one with the longest prefix, of equals the one that accepted last.
-    /// Allocates nothing.
+    /// The space of a target: the one with the longest prefix; of several, the one that accepted last. Allocates
+    /// nothing.
     public func space(covering target: Span<UInt8>) -> KnownSpace? {
         state.withLock { state in
             var found: KnownSpace?
@@ -39,23 +39,23 @@ public final class KnownOrigin: Sendable {
         }
     }
 
-    /// An estimate of the bytes that it takes.
+    /// The estimated size in bytes.
     var weight: Int { state.withLock { $0.spaces }.reduce(512) { $0 + $1.weight } }
 
-    /// Whether the target's directory was last seen to ask for no credential. Allocates nothing.
+    /// Whether the target's directory last sent no challenge. Allocates nothing.
     public func isOpen(_ target: Span<UInt8>) -> Bool {
         let directory = directory(of: target)
         return state.withLock { $0.isOpenThroughout || $0.openDirectories.contains(directory) }
     }
 
-    /// The space itself, whatever it covers.
+    /// The known space that equals `space`, independent of its extent.
     public func space(_ space: ProtectionSpace) -> KnownSpace? {
         state.withLock { state in state.spaces.first { $0.space == space } }
     }
 
-    /// The space, made if it is new, and moved behind the others.
+    /// The space, created if it is new, and moved to the end.
     ///
-    /// - Returns: with whether it did not stand there yet.
+    /// - Returns: the space, and whether it was not at the end before.
     func remembered(_ space: ProtectionSpace) -> (known: KnownSpace, isMoved: Bool) {
         state.withLock { state in
             if let last = state.spaces.last, last.space == space { return (last, false) }
@@ -101,8 +101,8 @@ public final class KnownOrigin: Sendable {
         }
     }
 
-    /// A hash stands for the directory: that two share one costs a challenge, nothing more.
-    /// A proxy asks at its door, whatever lies behind.
+    /// A hash that represents the directory. If two directories have the same hash, that costs only a challenge. A
+    /// proxy has one directory, since it challenges for every target.
     private func directory(of target: Span<UInt8>) -> UInt64 {
         if origin.isProxy { return 0 }
         var end = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count

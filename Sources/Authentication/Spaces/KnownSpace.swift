@@ -2,23 +2,23 @@ import Bytes
 import Model
 import Synchronization
 
-/// A space that has accepted credentials, with what answers it for each of them.
+/// A space that has accepted credentials, with the authenticator for each of them.
 public final class KnownSpace: Sendable {
     public let space: ProtectionSpace
     private let state: Mutex<State>
 
     private struct State {
         var extents: [Extent] = []
-        /// The parts of them that have shown not to belong to the space.
+        /// The parts of the extents that turned out not to belong to the space.
         var exclusions: [Extent] = []
-        /// Each with the bytes that its authenticator holds: of its challenge and its credential.
+        /// The authenticators, each with its size in bytes: of its challenge and its credential.
         var entries: [(version: CredentialVersion, authenticator: any Authenticator, weight: Int)] = []
-        /// Made once, and given again and again.
+        /// The preemptive answers, made once and then reused.
         var unasked: [Answer] = []
-        /// The credentials that it has accepted, and that nothing answers with at the moment: from an earlier process, or
-        /// from another one.
+        /// The credentials that the space has accepted and that have no authenticator here: an earlier process or
+        /// another one used them.
         var accepted: [CredentialVersion] = []
-        /// Whether an exclusion reaches the target that is nearer than the prefix of that length.
+        /// Whether an exclusion covers the target with a prefix at least that long.
         func excludes(_ target: Span<UInt8>, from length: Int) -> Bool {
             for index in exclusions.indices {
                 if let nearer = exclusions[index].coverage(of: target), nearer >= length { return true }
@@ -26,7 +26,7 @@ public final class KnownSpace: Sendable {
             return false
         }
 
-        /// Whether it was smaller before.
+        /// Extends the space; true if it was smaller before.
         mutating func extend(to extent: Extent) -> Bool {
             guard extent != .nothing, !extents.contains(extent), !extents.contains(.origin) else { return false }
             if extent == .origin { extents = [] }
@@ -36,7 +36,7 @@ public final class KnownSpace: Sendable {
         }
     }
 
-    /// More than any rule file uses; credentials in URLs could be without number.
+    /// The limit of authenticators: more than rule files use. The number of credentials in URLs could be unlimited.
     private static let entryLimit = 64
     private static let extentLimit = 32
 
@@ -45,7 +45,7 @@ public final class KnownSpace: Sendable {
         state = Mutex(State())
     }
 
-    /// The authenticator of exactly this version of this credential.
+    /// The authenticator of exactly this version of the credential.
     public func authenticator(for version: CredentialVersion) -> (any Authenticator)? {
         state.withLock { state in
             for entry in state.entries where entry.version == version { return entry.authenticator }
@@ -53,11 +53,11 @@ public final class KnownSpace: Sendable {
         }
     }
 
-    /// The answer to give unasked. Allocates nothing once it was asked for.
+    /// The preemptive answer. Allocates nothing after the first call.
     ///
     /// - Parameters:
     ///   - isForAll: whether a rule sends it with every request.
-    ///   - evidence: what the server has said of the credential.
+    ///   - evidence: the evidence of the server about the credential.
     public func answer(
         with credential: Credential, kept persistence: Persistence, isForAll: Bool = false,
         by evidence: @autoclosure () -> Evidence
@@ -79,26 +79,26 @@ public final class KnownSpace: Sendable {
         }
     }
 
-    /// Whether it has accepted a version of this credential.
+    /// Whether the space has accepted a version of this credential.
     public func knows(_ name: String) -> Bool {
         state.withLock { state in
             state.entries.contains { $0.version.isNamed(name) } || state.accepted.contains { $0.isNamed(name) }
         }
     }
 
-    /// Whether a version of this credential was answered with in this process.
+    /// Whether this process has answered with a version of this credential.
     func hasAnswered(_ name: String) -> Bool {
         state.withLock { state in state.entries.contains { $0.version.isNamed(name) } }
     }
 
-    /// The names of the credentials that it accepts.
+    /// The names of the accepted credentials.
     public var acceptedNames: [String] {
         state.withLock { state in
             Set((state.entries.map(\.version) + state.accepted).map(\.key)).sorted().map(\.text)
         }
     }
 
-    /// Whether it has accepted exactly this version, here or from others.
+    /// Whether the space has accepted exactly this version, in this process or in another one.
     public func hasAccepted(_ version: CredentialVersion) -> Bool {
         state.withLock { state in
             state.accepted.contains(version) || state.entries.contains { $0.version == version }
@@ -117,8 +117,8 @@ public final class KnownSpace: Sendable {
         }
     }
 
-    /// The target, with what is below it, belongs to the space no more.
-    /// - Returns: whether it did.
+    /// Removes the target and everything below it from the space.
+    /// - Returns: whether it belonged to the space.
     func exclude(_ target: Span<UInt8>) -> Bool {
         guard let covered = coverage(of: target) else { return false }
         return state.withLock { state in
@@ -128,7 +128,7 @@ public final class KnownSpace: Sendable {
         }
     }
 
-    /// The space was answered at that target after all.
+    /// Restores the target to the space, since an answer of the space was accepted there.
     /// - Returns: whether it was excluded.
     func readmit(_ target: Span<UInt8>) -> Bool {
         state.withLock { state in
@@ -138,19 +138,19 @@ public final class KnownSpace: Sendable {
         }
     }
 
-    /// The effect of an answer that was accepted.
+    /// The effect of an accepted answer.
     enum Addition {
-        /// The authenticator of this version is the one that it was.
+        /// The authenticator of this version is unchanged.
         case none
-        /// Another authenticator of a version that has been answered with in this process.
+        /// A new authenticator of a version that this process has already answered with.
         case successor
-        /// A version that has not been answered with in this process.
+        /// A version that this process has not answered with before.
         case version
     }
 
-    /// Replaces other versions of the credential.
+    /// Adds an authenticator in place of other versions of the credential.
     ///
-    /// - Parameter weight: the bytes that the authenticator holds.
+    /// - Parameter weight: the size of the authenticator, in bytes.
     func add(_ authenticator: any Authenticator, for version: CredentialVersion, weight: Int) -> Addition {
         state.withLock { state in
             if state.accepted.isEmpty,
@@ -167,7 +167,7 @@ public final class KnownSpace: Sendable {
         }
     }
 
-    /// An estimate of the bytes that the space takes.
+    /// The estimated size of the space, in bytes.
     var weight: Int {
         state.withLock { state in
             let base = 512 + (space.realm?.utf8.count ?? 0)
@@ -188,13 +188,13 @@ public final class KnownSpace: Sendable {
         }
     }
 
-    /// - Returns: whether it was smaller before.
+    /// - Returns: whether the space was smaller before.
     @discardableResult
     func extend(to extent: Extent) -> Bool {
         state.withLock { state in state.extend(to: extent) }
     }
 
-    /// Takes over what others have learned.
+    /// Adopts the knowledge of other processes.
     func adopt(_ learned: LearnedSpace) {
         state.withLock { state in
             for extent in learned.extents { _ = state.extend(to: extent) }
@@ -207,7 +207,7 @@ public final class KnownSpace: Sendable {
         }
     }
 
-    /// The facts that others may want to know of it.
+    /// The facts for other processes.
     var learned: LearnedSpace {
         state.withLock { state in
             LearnedSpace(

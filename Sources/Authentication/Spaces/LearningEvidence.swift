@@ -1,20 +1,20 @@
 import Bytes
 import Synchronization
 
-/// Observations of clients' own answers, to tell which of them a server has accepted: a `2xx` alone says nothing, since
-/// many servers answer whoever asks, whatever else they send.
+/// Observes clients' own answers to find out which of them a server has accepted. A `2xx` alone proves nothing: many
+/// servers send it for any request, with or without an answer.
 ///
-/// An answer is *proven* by two responses to the same request, that is, to one method and path of one origin, in either
-/// order: a `401` with the challenge of its space when it was not there, or another was, and a `2xx` when it was. Clients
-/// that wait for a challenge see the `401` first; those that send their password unasked never do, and theirs is proven by
-/// the first request without it.
+/// An answer is *proven* by two responses to one request (one method and path of one origin), in either order: a `401`
+/// with the challenge of its space without the answer, or with another one, and a `2xx` with it. Clients that wait for
+/// a challenge get the `401` first. Clients that send their password preemptively never do; theirs is proven by the
+/// first request without it.
 public final class LearningEvidence<Client: Hashable & Sendable>: Sendable {
-    /// A request as far as the server's verdict on an answer depends on it.
+    /// The parts of a request on which the server's verdict depends.
     public struct Request: Sendable, Hashable {
         let origin: Origin
         private let hash: UInt64
 
-        /// - Parameter target: in origin form; what stands behind `?` is no part of it.
+        /// - Parameter target: in origin-form; the query is ignored.
         public init(_ origin: Origin, method: Span<UInt8>, target: Span<UInt8>) {
             self.origin = origin
             let end = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count
@@ -28,7 +28,7 @@ public final class LearningEvidence<Client: Hashable & Sendable>: Sendable {
     }
 
     private struct State {
-        /// Of what the server said to the request without an answer that it accepts.
+        /// The spaces of the challenges that a request got without an accepted answer.
         var challenged = Recent<Request, [ProtectionSpace]>()
         var unproven = Recent<Unproven, (credential: Credential, time: Int)>()
     }
@@ -36,18 +36,18 @@ public final class LearningEvidence<Client: Hashable & Sendable>: Sendable {
     private let state = Mutex(State())
     private let capacity: Int
 
-    /// - Parameter capacity: requests of either kind; beyond it the oldest is forgotten.
+    /// - Parameter capacity: the limit of requests of either kind, beyond which the oldest are forgotten.
     public init(capacity: Int = 4096) { self.capacity = max(1, capacity) }
 
-    /// A `401` came, for these spaces.
+    /// Notes a `401` for these spaces.
     public func challenged(_ request: Request, for spaces: [ProtectionSpace]) {
         state.withLock { $0.challenged.put(spaces, for: request, capacity: capacity) }
     }
 
-    /// A `2xx` came to a request with a client's own answer.
+    /// Notes a `2xx` to a request with a client's own answer.
     ///
     /// - Parameter now: milliseconds since 1970.
-    /// - Returns: the spaces that the answer is proven for; none: not yet.
+    /// - Returns: the spaces for which the answer is proven; empty: not yet.
     public func accepted(
         _ credential: Credential, of client: Client, to request: Request, at now: Int
     ) -> [ProtectionSpace] {
@@ -58,7 +58,7 @@ public final class LearningEvidence<Client: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// A `401` came to a request with a client's own answer: what was not proven by now was a mistake.
+    /// Notes a `401` to a request with a client's own answer. If the answer is not proven yet, it was wrong.
     public func refused(_ credential: Credential, of client: Client, to request: Request) {
         let key = Unproven(client: client, request: request)
         state.withLock { state in
@@ -66,10 +66,9 @@ public final class LearningEvidence<Client: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// The client's answer to the request that a `401` without one has proven just now to be right for the
-    /// space. It is given once.
+    /// The client's answer that a `401` without it has just proven for the space. It is returned once.
     ///
-    /// - Parameter limit: milliseconds after which nothing is proven any more.
+    /// - Parameter limit: the milliseconds after which a response proves nothing.
     public func proven(
         for space: ProtectionSpace, by client: Client, to request: Request, at now: Int, limit: Int
     ) -> Credential? {
@@ -82,10 +81,10 @@ public final class LearningEvidence<Client: Hashable & Sendable>: Sendable {
     }
 }
 
-/// The values that were put last, as many as there is room for.
+/// The latest values, up to the capacity.
 private struct Recent<Key: Hashable & Sendable, Value> {
     private var values: [Key: Value] = [:]
-    /// Oldest first; some may be gone.
+    /// The keys, the oldest first; some may be gone.
     private var order: [Key] = []
 
     subscript(key: Key) -> Value? {
@@ -97,7 +96,7 @@ private struct Recent<Key: Hashable & Sendable, Value> {
         if values.updateValue(value, forKey: key) != nil { return }
         order.append(key)
         guard order.count > capacity else { return }
-        // Half at once, so that a full table costs no more than one that fills.
+        // Removes half at once, so that a full table costs no more than a growing one.
         let gone = order.prefix((capacity + 1) / 2)
         for key in gone { values[key] = nil }
         order.removeFirst(gone.count)

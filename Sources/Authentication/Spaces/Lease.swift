@@ -1,13 +1,13 @@
 import Synchronization
 
-/// The right to be the one request that is challenged, while others wait for what comes of it.
+/// The right to be the one request that is challenged, while others wait for the verdict.
 ///
-/// It must be settled as soon as the verdict is known, which is at the response's head. Dropping it unsettled (the
-/// request failed or was cancelled) makes the next one that waits the leader.
+/// Settle it as soon as the verdict is known, at the response's head. Dropping it unsettled (the request failed or was
+/// cancelled) makes the next waiting request the leader.
 public final class Lease: Sendable {
     private enum State: Int, AtomicRepresentable {
         case held
-        /// Another leads. The verdict, should there be one yet, still counts.
+        /// The lead passed to another request. The verdict on this one, if it comes, still counts.
         case released
         case settled
     }
@@ -25,31 +25,31 @@ public final class Lease: Sendable {
 
     deinit { release() }
 
-    /// Tells everyone who waits. Only the first verdict counts.
+    /// Reports the verdict to all that wait. Only the first verdict counts.
     public func settle(_ verdict: Verdict) {
         guard state.exchange(.settled, ordering: .acquiringAndReleasing) != .settled else { return }
         underWay.end(key, verdict)
     }
 
-    /// Lets the next that waits lead, without waiting for the verdict.
+    /// Lets the next waiting request lead, without waiting for the verdict.
     public func release() {
         let isHeld = state.compareExchange(expected: .held, desired: .released, ordering: .acquiringAndReleasing)
             .exchanged
         if isHeld { underWay.abandon(key, leader: leader) }
     }
 
-    /// For a lease that found no taker: the challenge is over already.
+    /// Ends a lease that no request took: the challenge is already over.
     func dissolve() {
         state.store(.settled, ordering: .relaxed)
     }
 }
 
-/// The result of the request that was challenged for all.
+/// The verdict on the request that was challenged for all.
 public enum Verdict: Sendable, Hashable {
-    /// It was not challenged.
+    /// The request got no challenge.
     case open
-    /// Its answer was accepted: the space is known now.
+    /// The answer was accepted: the space is known now.
     case accepted
-    /// It was challenged and not answered, or refused.
+    /// The request was challenged, and its answer was missing or refused.
     case unanswered
 }

@@ -2,14 +2,14 @@ import Bytes
 import Model
 import Synchronization
 
-/// The common knowledge of all requests: which spaces accepted which credential, what is held against credentials, and who
-/// is being challenged right now.
+/// The shared knowledge of all requests: which spaces accepted which credential, which credentials are doubted, and
+/// which challenges are in progress.
 ///
-/// A request goes through it like this. With `known` and `KnownOrigin.space(covering:)` it finds the space of its
-/// target, asks the rules which credential its client would get there, and takes the authenticator for exactly that
-/// version. Without one it asks for admission to the origin, and, once a challenge has named the space, to the space:
-/// of many requests one is challenged, the others wait for its verdict. Nothing here chooses a credential, so nobody
-/// can be answered with another client's.
+/// A request uses it as follows. With `known` and `KnownOrigin.space(covering:)` it finds the space of its target. It
+/// asks the rules which credential its client would get there, and takes the authenticator for exactly that version.
+/// Without one it asks for admission to the origin, and once a challenge has named the space, to the space. Of many
+/// requests one is challenged, and the others wait for its verdict. This type chooses no credential, so no client gets
+/// an answer with another client's credential.
 public final class ProtectionSpaces: Sendable {
     public let accounts: Accounts
     private let journal: (any SpaceJournal)?
@@ -18,13 +18,13 @@ public final class ProtectionSpaces: Sendable {
     private let changes = Atomic(0)
 
     private struct Origins {
-        /// By hash of host, port, protocol and kind.
+        /// The origins by hash of host, port, protocol and kind.
         var table: [UInt64: [KnownOrigin]] = [:]
-        /// Oldest first.
+        /// The origins, the oldest first.
         var order: [(hash: UInt64, known: KnownOrigin)] = []
-        /// The one that was found last, which is most often looked for next.
+        /// The origin found last, which is often searched next.
         var latest: KnownOrigin?
-        /// The bytes of all origins, as far as they were counted.
+        /// The counted bytes of all origins.
         var bytes = 0
 
         mutating func forget(at index: Int) {
@@ -35,13 +35,13 @@ public final class ProtectionSpaces: Sendable {
             bytes -= gone.known.counted.load(ordering: .relaxed)
         }
 
-        /// Counts the bytes that an origin takes.
+        /// Counts the size of an origin, in bytes.
         mutating func count(_ known: KnownOrigin, hash: UInt64, weight: Int) {
             guard table[hash]?.contains(where: { $0 === known }) == true else { return }
             bytes += weight - known.counted.exchange(weight, ordering: .relaxed)
         }
 
-        /// The origin that takes most.
+        /// The largest origin.
         var heaviest: Int? {
             order.indices.max { left, right in
                 order[left].known.counted.load(ordering: .relaxed) < order[right].known.counted.load(ordering: .relaxed)
@@ -53,9 +53,9 @@ public final class ProtectionSpaces: Sendable {
     private let byteLimit: Int
 
     /// - Parameters:
-    ///   - capacity: origins remembered; beyond it the oldest is forgotten, which costs a challenge.
-    ///   - byteLimit: bytes that they take together, as an estimate; beyond it the origin that takes most is forgotten.
-    ///   - journal: told of everything that is learned here and worth keeping.
+    ///   - capacity: the limit of origins, beyond which the oldest is forgotten; that costs a challenge.
+    ///   - byteLimit: the limit of their estimated size in bytes, beyond which the largest origin is forgotten.
+    ///   - journal: gets the facts that are worth storing.
     public init(
         capacity: Int = 4096, byteLimit: Int = 16 << 20, accounts: Accounts = Accounts(),
         journal: (any SpaceJournal)? = nil
@@ -67,7 +67,7 @@ public final class ProtectionSpaces: Sendable {
         origins = Mutex(Origins())
     }
 
-    /// Another number whenever there may be another answer to give unasked, or none, for whatever target.
+    /// A number that changes whenever a preemptive answer may change for some target.
     public var generation: Int { changes.load(ordering: .acquiring) &+ accounts.generation }
 
     /// The known facts of an origin. Allocates nothing.
@@ -92,8 +92,8 @@ public final class ProtectionSpaces: Sendable {
         }
     }
 
-    /// The authenticator for the answer to its challenge, from one that gave such answers before, anywhere in the space. Nil
-    /// when the server now asks in a way that it cannot answer: a realm may change from one Digest algorithm to another.
+    /// The authenticator for the answer to its challenge, made from one that gave such answers before, anywhere in the
+    /// space. Nil if it cannot answer this challenge: a realm may change from one Digest algorithm to another.
     public func authenticator(for answer: Answer) -> (any Authenticator)? {
         let known = known(answer.space.origin)?.space(answer.space)?.authenticator(for: answer.credential.version)
         guard let challenge = answer.challenge else { return known }
@@ -105,14 +105,14 @@ public final class ProtectionSpaces: Sendable {
         remembered(space.origin).nonces(of: space.realm)
     }
 
-    /// An answer was accepted: from now on it is given before it is asked for.
+    /// Remembers an accepted answer, so that it is given preemptively from now on.
     ///
-    /// - Parameter isLasting: whether processes to come have the credential as well.
+    /// - Parameter isLasting: whether later processes have the credential too.
     public func remember(_ authenticator: any Authenticator, for answer: Answer, isLasting: Bool = false) {
         guard answer.credential.persistence != .none else { return }
         let origin = remembered(answer.space.origin)
         let (space, isMoved) = origin.remembered(answer.space)
-        // A token follows another all the time, which is no news of the space.
+        // Tokens are replaced regularly, which does not change the space.
         let isSuccessor = answer.credential.token != nil && space.hasAnswered(answer.credential.version.name)
         let addition = space.add(
             authenticator, for: answer.credential.version,
@@ -126,7 +126,7 @@ public final class ProtectionSpaces: Sendable {
         if isLasting, isNew || isLarger { tell(space) }
     }
 
-    /// A version was accepted in a space that has no authenticators: a client certificate.
+    /// Notes that a version was accepted in a space without authenticators: for client certificates.
     public func noteAccepted(_ version: CredentialVersion, for space: ProtectionSpace) {
         let origin = remembered(space.origin)
         let known = origin.remembered(space).known
@@ -134,7 +134,7 @@ public final class ProtectionSpaces: Sendable {
         weigh(origin)
     }
 
-    /// An answer to this target was accepted that the space's authenticator gave already: the space reaches there too.
+    /// Extends the space to this target, since an answer that the space's authenticator gives was accepted there.
     public func extend(_ space: ProtectionSpace, to target: Span<UInt8>, isLasting: Bool = false) {
         guard let origin = known(space.origin), let known = origin.space(space) else { return }
         guard known.extend(to: space.isProxy ? .origin : .directory(of: target)) else { return }
@@ -143,14 +143,14 @@ public final class ProtectionSpaces: Sendable {
         if isLasting { tell(known) }
     }
 
-    /// The target does not belong to the space: asked with its answer it wanted another, or none.
+    /// Removes the target from the space: with the space's answer, the server asked for another one or for none.
     public func exclude(_ target: Span<UInt8>, from space: ProtectionSpace) {
         guard let origin = known(space.origin), origin.space(space)?.exclude(target) == true else { return }
         weigh(origin)
         noteChange()
     }
 
-    /// Takes over what the journal holds, where others write too.
+    /// Adopts the facts of a journal that other processes write too.
     public func adopt(_ learned: [LearnedSpace]) {
         for learned in learned {
             let origin = remembered(learned.space.origin)
@@ -168,41 +168,41 @@ public final class ProtectionSpaces: Sendable {
         noteChange()
     }
 
-    /// To be called behind the change: what was found before it is not taken for what is found now.
+    /// Counts a change. Call it after the change, so that results from before it are not taken for current ones.
     private func noteChange() { changes.add(1, ordering: .releasing) }
 
-    /// An answer to that target was accepted: the target belongs to the space after all, should it have been excluded.
+    /// Restores the target to the space if it was excluded, since an answer was accepted there.
     public func readmit(_ target: Span<UInt8>, to space: ProtectionSpace) {
         if known(space.origin)?.space(space)?.readmit(target) == true { noteChange() }
     }
 
     private func tell(_ space: KnownSpace) { journal?.learned(space.learned) }
 
-    /// How a request to an origin goes ahead that no known space and no authenticator serves.
+    /// The decision about a request to an origin without a known space and authenticator.
     ///
-    /// - Parameter version: the credential that the rules would give this client here; nil when that is not known yet.
+    /// - Parameter version: the credential that the rules give this client here; nil if that is not known yet.
     public func admit(to origin: Origin, target: Span<UInt8>, version: CredentialVersion?) -> Admission {
         if known(origin)?.isOpen(target) == true { return .proceed }
         return underWay.join(.origin(origin, version))
     }
 
-    /// Ends the waits for news of this origin: a request beside the one that leads got a response.
+    /// Ends the waits for this origin: a request beside the leader got a response.
     public func settle(_ origin: Origin, _ verdict: Verdict) {
         underWay.end(.origin(origin, nil), verdict)
     }
 
-    /// How a request goes ahead that was challenged for a space and would answer with this version. Look for an
-    /// authenticator again after the wait.
+    /// The decision about a request that was challenged for a space and would answer with this version. After a wait,
+    /// search for an authenticator again.
     public func admit(to space: ProtectionSpace, version: CredentialVersion) -> Admission {
         underWay.join(.space(space, version))
     }
 
-    /// A response without a challenge to a request without an answer: the target's directory asks for none.
+    /// Notes a response without a challenge to a request without an answer: the target's directory is open.
     public func markOpen(_ origin: Origin, target: Span<UInt8>) {
         remembered(origin).markOpen(target)
     }
 
-    /// A challenge where there was none.
+    /// Notes a challenge in a directory that was open.
     public func markProtected(_ origin: Origin, target: Span<UInt8>) {
         known(origin)?.markProtected(target)
     }
@@ -217,7 +217,7 @@ public final class ProtectionSpaces: Sendable {
             if let latest = origins.latest, latest.origin == origin { return latest }
             let hash = Self.hash(origin.host.utf8Span.span, port: origin.port)
             if let known = origins.table[hash]?.first(where: { $0.origin == origin }) { return known }
-            // The oldest may have to go.
+            // The oldest origin may be forgotten.
             defer { noteChange() }
             if origins.order.count >= capacity { origins.forget(at: 0) }
             let known = KnownOrigin(origin)
@@ -227,7 +227,7 @@ public final class ProtectionSpaces: Sendable {
         }
     }
 
-    /// Counts what the origin takes, of which something is new. Where all take too much, those that take most are forgotten.
+    /// Counts the new size of an origin. If the total is too large, the largest origins are forgotten.
     private func weigh(_ known: KnownOrigin) {
         let (hash, weight) = (Self.hash(known.origin.host.utf8Span.span, port: known.origin.port), known.weight)
         let isAnyGone = origins.withLock { origins in
@@ -256,8 +256,7 @@ extension Origin {
     }
 }
 
-/// The lasting facts of a space: where it reaches, and which credentials it has accepted. Nothing
-/// in it is secret.
+/// The lasting facts of a space: its extents, and the credentials that it has accepted. It contains no secret.
 public struct LearnedSpace: Sendable, Hashable {
     public let space: ProtectionSpace
     public let extents: [Extent]
@@ -270,15 +269,15 @@ public struct LearnedSpace: Sendable, Hashable {
     }
 }
 
-/// Keeps what is learned of spaces for other processes and for later ones. Its calls return at once; what they say may be
-/// written a little later.
+/// Stores the facts about spaces for other and later processes. Its calls return at once; they may write a little
+/// later.
 public protocol SpaceJournal: Sendable {
-    /// All that is known of the space, of which something is new.
+    /// Stores all facts about the space after a change.
     func learned(_ space: LearnedSpace)
 }
 
 extension AuthenticationMethod {
-    /// Whether the extent of a space is of use to the next process: a login belongs to its connection.
+    /// Whether the extent of a space helps later processes. A login belongs to its connection.
     var sharesExtents: Bool {
         switch self {
         case .basic, .digest, .bearer: true

@@ -2,14 +2,14 @@
 public final class Waiter: Sendable {
     public enum Outcome: Sendable {
         case settled(Verdict)
-        /// The leader gave up: now it is this request's turn.
+        /// The leader gave up: this request leads now.
         case lead(Lease)
         /// The wait was ended by `expire` or by cancellation.
         case expired
     }
 
     private let promise = Promise<Outcome>()
-    /// For whose verdict on what it waits; nil: on something else.
+    /// The challenge and the leader whose verdict it waits for; nil: it waits for another event.
     private let shared: (key: SharedChallenge, leader: Int, underWay: ChallengesUnderWay)?
 
     init() { shared = nil }
@@ -18,20 +18,20 @@ public final class Waiter: Sendable {
         shared = (key, leader, underWay)
     }
 
-    /// The outcome; to be awaited once. Without limit of time: a timer of the caller's calls `expire`.
+    /// The outcome; await it once. There is no time limit: a timer of the caller calls `expire`.
     public func outcome() async -> Outcome { await promise.value() ?? .expired }
 
-    /// Ends the wait, from any thread; without effect when the outcome is there.
+    /// Ends the wait, from any thread; no effect if the outcome is there.
     public func expire() { promise.expire() }
 
-    /// Ends the wait as `expire`, and nobody waits for this leader from now on.
+    /// Ends the wait like `expire`, and makes no other request wait for this leader.
     public func overtake() {
         guard promise.keep(.expired), let shared else { return }
         shared.underWay.overtake(shared.key, leader: shared.leader)
     }
 
-    /// Leads beside a leader that does not come to an end. Without effect when another one does already since this wait
-    /// began: that one's verdict may be nearer.
+    /// Leads beside a leader that takes too long. No effect if another request did so since this wait began: its
+    /// verdict may come sooner.
     public func takeOver() {
         guard !isOver, let shared, let lease = shared.underWay.takeOver(shared.key, from: shared.leader) else { return }
         _ = resolve(.lead(lease))
@@ -40,6 +40,6 @@ public final class Waiter: Sendable {
     /// Whether the outcome was delivered, or the wait ended.
     var isOver: Bool { promise.isOver }
 
-    /// Whether the waiter still wanted the outcome.
+    /// Delivers the outcome; true if the waiter still wanted it.
     func resolve(_ outcome: Outcome) -> Bool { promise.keep(outcome) }
 }

@@ -1,7 +1,7 @@
 import Bytes
 import Model
 
-/// The schemes there are, and the order in which a response's challenges are tried.
+/// The supported schemes, and the order in which a response's challenges are tried.
 public struct ChallengeOrder: Sendable {
     public let schemes: [any AuthenticationScheme]
 
@@ -13,9 +13,9 @@ public struct ChallengeOrder: Sendable {
         self.schemes = schemes
     }
 
-    /// The challenges that can be answered, strongest first; equals stay in the server's order.
+    /// The challenges that can be answered, strongest first; equal ones stay in the server's order.
     ///
-    /// - Parameter preferred: methods that a rule puts first, in its order. The others follow by strength.
+    /// - Parameter preferred: the methods that a rule puts first, in its order. The others follow by strength.
     public func offers(
         in challenges: [HeaderChallenge], from origin: Origin, preferring preferred: [AuthenticationMethod] = []
     ) -> [Offer] {
@@ -40,8 +40,8 @@ public struct ChallengeOrder: Sendable {
         return nil
     }
 
-    /// The challenges of schemes that are none of these, in the server's order: a delegate may have a word on them, and
-    /// nobody can answer them.
+    /// The challenges of unsupported schemes, in the server's order. A delegate may decide about them, but no scheme
+    /// can answer them.
     public func unknownOffers(in challenges: [HeaderChallenge], from origin: Origin) -> [Offer] {
         let methods = schemes.map(\.method).filter { $0 != .htmlForm }
         return challenges.filter { challenge in
@@ -54,9 +54,9 @@ public struct ChallengeOrder: Sendable {
         }
     }
 
-    /// The authenticator for `answer`; the answer has a challenge, since without one nothing can be begun.
+    /// The authenticator for `answer`, which must have a challenge.
     ///
-    /// - Parameter nonces: the counts of the nonces that the space's server has named so far; nil: the server has named no nonce.
+    /// - Parameter nonces: the counts of the nonces that the space's server has named so far; nil if it has named none.
     public func authenticator(
         for answer: Answer, at target: Span<UInt8>, counting nonces: NonceCounts? = nil
     ) throws(AuthenticationError) -> any Authenticator {

@@ -1,13 +1,13 @@
 import Model
 
 extension ChallengeTask {
-    /// The past of one request.
+    /// The history of one request.
     struct History {
         /// An answer that was refused, or that counts as refused without having been sent.
         struct Refusal {
             let credential: Credential
             let space: ProtectionSpace
-            /// Of the decision that gave the credential; empty where it was sent before any was asked for.
+            /// The reason of the decision that gave the credential; empty if it was sent preemptively.
             let reason: String
         }
 
@@ -19,20 +19,20 @@ extension ChallengeTask {
         var answers = 0
         var questions = 0
         var lastReason = "no rule"
-        /// The reason of the decision by which the latest answer goes out.
+        /// The reason of the decision for the latest answer.
         var answering = ""
-        /// Methods that this request has done with, and how.
+        /// The methods that failed for this request, each with the reason.
         var ended: [(method: AuthenticationMethod, reason: PassReason)] = []
         var isIgnored = false
-        /// Whether the request went out once without the answer that it had gone out with unasked.
+        /// Whether the request was sent once without its preemptive answer.
         var wentBare = false
-        /// Why the latest credential was not sent, if it was known to be refused.
+        /// The reason why the latest credential was not sent, if it was known to be refused.
         private var knownReason: PassReason?
-        /// Why the delegate's credential for a challenge of the latest response was not sent.
+        /// The reason why the delegate's credential for a challenge of the latest response was not sent.
         private var refusedReason: (reason: PassReason, isOfLatest: Bool)?
-        /// Why nothing came of default handling.
+        /// The reason why default handling gave no answer.
         private var lastDefault: PassReason?
-        /// The challenges of this request's responses so far, of which those may still help whose method is not done with.
+        /// The challenges of this request's responses so far. Those whose method has not failed may still help.
         private var offers: [Offer] = []
 
         init(urlCredential: Credential?, limits: Limits) {
@@ -40,18 +40,18 @@ extension ChallengeTask {
             self.limits = limits
         }
 
-        /// The refusal that came last; nil: there was none.
+        /// The latest refusal; nil if none.
         var latest: Refusal? { refusals.last }
 
-        /// Whether the value was refused, under whatever name: the account is the same.
+        /// Whether the value was refused, under any name: the user account is the same.
         func hasRefused(_ credential: Credential) -> Bool {
             refusals.contains { $0.credential.version.fingerprint == credential.version.fingerprint }
         }
 
-        /// The latest answer was not sent, and does not count. The limit of questions bounds how often that may happen.
+        /// Uncounts the latest answer, which was not sent. The limit of questions bounds how often that may happen.
         mutating func takeBack() { answers = max(0, answers - 1) }
 
-        /// - Parameter known: why it was not sent, if it was not.
+        /// - Parameter known: the reason why it was not sent, if it was not.
         mutating func noteRefusal(of answer: Answer, known: PassReason? = nil) {
             failures += 1
             refusals.append(
@@ -60,7 +60,8 @@ extension ChallengeTask {
             (knownReason, refusedReason) = (known, nil)
         }
 
-        /// Why the delegate's credential is not sent: it has had its answers, or this value was refused; nil: it is.
+        /// The reason not to send the delegate's credential: it has used its attempts, or this value was refused; nil:
+        /// it is sent.
         func reasonAgainst(_ credential: Credential, by decision: Decision) -> PassReason? {
             let key = credential.version.key
             if refusals.count(where: { $0.credential.version.key == key }) >= decision.attempts {
@@ -69,10 +70,10 @@ extension ChallengeTask {
             return hasRefused(credential) ? .alreadyRefused(credential: credential.version.name) : nil
         }
 
-        /// A challenge is not answered for that reason.
+        /// Notes why a challenge is not answered.
         ///
-        /// - Parameter refused: the credential that was refused, if that is why. What is said of the one that was refused last
-        ///   explains more than what is said of others, and of those what came first.
+        /// - Parameter refused: the credential that was refused, if that is the reason. The reason for the latest
+        ///   refused credential explains more than others; of those, the first counts.
         mutating func note(_ reason: PassReason, about refused: Credential?) {
             guard let refused else {
                 lastDefault = reason
@@ -83,11 +84,12 @@ extension ChallengeTask {
             refusedReason = (isOfLatest ? knownReason ?? reason : reason, isOfLatest)
         }
 
-        /// Why no challenge of the latest response was answered; nil: none was tried, but perhaps rejected.
+        /// The reason why no challenge of the latest response was answered; nil: none was tried, though some may be
+        /// rejected.
         var end: PassReason? { refusedReason?.reason ?? ended.last?.reason ?? knownReason ?? lastDefault }
 
-        /// The response's challenges without those of methods that are done with. Where some are, a server may not list
-        /// again what it has listed: the others of the responses before follow.
+        /// The response's challenges without those of methods that failed. If some failed, the other challenges of
+        /// earlier responses follow, since a server may not repeat them.
         mutating func helpful(among latest: [Offer]) -> [Offer] {
             guard !ended.isEmpty else {
                 offers = latest

@@ -1,47 +1,48 @@
 import Model
 
-/// One request's way through challenges: the delegate is asked, an answer is sent, a refusal is counted, until the
-/// request is through or has to stop. A machine without I/O: its caller performs each action and reports back with the
-/// event that the action names.
+/// The course of one request through its challenges. It asks the delegate, sends an answer and counts a refusal, until
+/// the request succeeds or must stop. A machine without I/O: the caller performs each action and reports the event that
+/// the action names.
 ///
 ///     challenged ─▶ reread ─reread─▶ park ─parked─┐
 ///          │                                      ▼
 ///          └───────────▶ [lookUpDefault ─foundDefault─▶] ask ─decided─▶ answer ─▶ challenged, or accepted
 ///
-/// Only the server's verdict on an answer to a challenge of this request counts as a refusal. One that went out unasked says
-/// nothing when it comes back with a challenge: the request goes out once without, and from there as if nothing was known.
+/// Only the server's verdict on an answer to a challenge of this request counts as a refusal. A preemptive answer that
+/// gets a challenge proves nothing: the request is sent once without it, and then as if no space were known.
 ///
-/// One request may meet several `401`s: an unknown space, a stale nonce, a refusal. The count of failures goes over all
-/// of them and over all schemes, because the account behind several schemes is one. For the same reason a version of a
-/// credential that was refused is not sent again in another scheme.
+/// One request may get several `401`s: an unknown space, a stale nonce, a refusal. The count of failures includes all
+/// of them, over all schemes, because the schemes share one user account. So a refused version of a credential is not
+/// sent again in another scheme.
 ///
-/// After a refusal the delegate is asked about each of the response's challenges again, in their order. Where it names a
-/// credential that was refused, or has none left, the next challenge has its turn.
+/// After a refusal the delegate is asked about each of the response's challenges again, in order. If it names a refused
+/// credential, or has none left, the next challenge follows.
 public struct ChallengeTask: Sendable {
     private enum State {
-        /// The request is out, with an answer or without. Becomes `rereading` when the answer is refused, `lookingUp` or
-        /// `asking` when challenged, `finished` when accepted or when nothing can be done.
+        /// The request was sent, with an answer or without. Becomes `rereading` when the answer is refused, `lookingUp`
+        /// or `asking` when challenged, `finished` when accepted or when nothing can be done.
         case awaitingResponse(Answer?)
-        /// The source of a credential that was refused is read again. Becomes `awaitingResponse` with another value or
-        /// without an answer, else `parking`.
+        /// The source of a refused credential is read again. Becomes `awaitingResponse` with another value or without
+        /// an answer, else `parking`.
         case rereading(Round, Answer)
-        /// A refusal is being made known to the other requests. Becomes `lookingUp` or `asking`.
+        /// A refusal is reported to the other requests. Becomes `lookingUp` or `asking`.
         case parking(Round)
-        /// The storage is asked for a credential to propose. Becomes `asking`. With the delegate's decision for default
-        /// handling it is asked for a credential to answer with: becomes `awaitingResponse`, or goes on to the next challenge.
+        /// The storage is asked for a credential to propose. Becomes `asking`. After a decision for default handling
+        /// the storage is asked for a credential to answer with. Then it becomes `awaitingResponse`, or continues with
+        /// the next challenge.
         case lookingUp(Round, for: Decision? = nil)
         /// The delegate was asked about a challenge. Becomes `awaitingResponse` with an answer, `lookingUp` or `asking` for
         /// the next challenge, or `finished`.
         case asking(Round, proposed: Credential?)
-        /// Nothing more is done about challenges.
+        /// The challenges of this request are finished.
         case finished
     }
 
     private var state: State
-    /// Beside the state, since every state has it, and each step changes a word of it.
+    /// The history is outside the state, since every state needs it and each step changes it.
     private var history: History
 
-    /// The caller's next step, and the event that it reports afterwards.
+    /// The caller's next step, with the event to report afterwards.
     public enum Action: Sendable {
         /// Ask the storage for the space's default; report `foundDefault`.
         case lookUpDefault(ProtectionSpace)
@@ -54,37 +55,38 @@ public struct ChallengeTask: Sendable {
         case resend(Answer)
         /// Send the request without an answer; report as after `answer`.
         case sendUnanswered
-        /// Look whether the credential has another value by now; report `reread`.
+        /// Read the credential's source again; report `reread`.
         case reread(Answer)
-        /// Make the refusal known: this version of the credential is no good for the space; report `parked`.
+        /// Report the refusal to other requests: the space refused this version of the credential; then report
+        /// `parked`.
         case park(Answer)
-        /// Let the client have the response.
+        /// Pass the response to the client.
         case pass(PassReason)
         /// Fail the request; the text names the rule.
         case cancel(reason: String)
     }
 
-    /// How much one request puts up with. All are far above what well-behaved servers need.
+    /// The limits of one request. All are far above the needs of well-behaved servers.
     public struct Limits: Sendable {
-        /// Answers in a row that were neither refused nor accepted.
+        /// The number of consecutive answers that were neither refused nor accepted.
         public var retries = 4
-        /// Answers in all.
+        /// The number of all answers.
         public var answers = 8
-        /// Questions to the delegate.
+        /// The number of questions to the delegate.
         public var questions = 32
 
         public init() {}
     }
 
-    /// One response's challenges, and the one it is about.
+    /// The challenges of one response, and the index of the current one.
     private struct Round {
-        /// Nil for a challenge of TLS.
+        /// The response; nil for a challenge of TLS.
         let response: AuthenticationChallenge.FailureResponse?
         let offers: [Offer]
         var index = 0
 
-        /// Whether the response can be a verdict on the answer. Of one that was sent before it was asked for it is where the
-        /// server asks for the same answer again, which a nonce would change, or says no and asks for nothing.
+        /// Whether the response can be a verdict on the answer. For a preemptive answer it is one if the server asks
+        /// for the same answer again, which a nonce would change, or if it refuses without a challenge.
         func judges(_ answer: Answer) -> Bool {
             if let challenge = answer.challenge, challenge != .unasked { return true }
             let method = answer.space.authenticationMethod
@@ -98,18 +100,18 @@ public struct ChallengeTask: Sendable {
     }
 
     /// - Parameters:
-    ///   - urlCredential: from the request's URL, `http://user:password@host/`.
-    ///   - preempted: the answer that the request was first sent with, when its space was known.
+    ///   - urlCredential: the credential in the request's URL, `http://user:password@host/`.
+    ///   - preempted: the answer that the request was first sent with, if its space was known.
     public init(urlCredential: Credential? = nil, preempted: Answer? = nil, limits: Limits = Limits()) {
         state = .awaitingResponse(preempted)
         history = History(urlCredential: urlCredential, limits: limits)
     }
 
-    /// A `401`, or a parent's `407`, came; or a server asks for a certificate, or has refused one.
+    /// Handles a `401`, a parent's `407`, or a server that requests a certificate or has refused one.
     ///
     /// - Parameters:
     ///   - response: nil for a challenge of TLS.
-    ///   - refusal: the authenticator's verdict; nil when no answer was sent.
+    ///   - refusal: the authenticator's verdict; nil if no answer was sent.
     public mutating func challenged(
         _ response: AuthenticationChallenge.FailureResponse?, offers: [Offer], refusal: RepeatedChallenge?
     ) -> Action {
@@ -138,15 +140,15 @@ public struct ChallengeTask: Sendable {
         case (let answer?, .unrelated) where answer.challenge == nil || answer.isUnasked:
             return consider(round)
         case (let answer?, .refused), (let answer?, .unrelated):
-            // The space that was answered is the one that asked for this very request. That it now has another name,
-            // or none, does not make the password any better, and the account's lock counts it.
+            // The space that was answered is the one that challenged this request. Another name, or none, does not make
+            // the password valid, and the account's lock counts the refusal.
             state = .rereading(round, answer)
             return .reread(answer)
         }
     }
 
-    /// Whether a response that names no challenge may be about an answer that was good for an earlier request: a nonce has been
-    /// used, or a session has ended. Without an answer the server says what it wants.
+    /// Whether a response without a challenge may refuse an answer that was valid for an earlier request: a nonce was
+    /// used, or a session has ended. Without an answer the server says what it needs.
     private func mayHaveComeTooLate(_ answer: Answer, _ refusal: RepeatedChallenge) -> Bool {
         guard answer.space.authenticationMethod.answersRequests, !answer.isUnasked else { return false }
         return refusal == .renewed || refusal == .unrelated && answer.challenge == nil
@@ -161,13 +163,13 @@ public struct ChallengeTask: Sendable {
     /// The value of a refused credential, read again.
     public enum Reread {
         case unchanged
-        /// It counts as one more attempt, and against nothing.
+        /// The credential counts as one more attempt, but not as a refusal.
         case newer(Credential)
-        /// A token, for which another is fetched where it was refused, also unasked.
+        /// A token, which is fetched again after a refusal, even one of a preemptive answer.
         case fetched
     }
 
-    /// The source of the refused credential was read again.
+    /// Handles the value of a refused credential that was read again.
     public mutating func reread(_ value: Reread) -> Action {
         guard case .rereading(var round, let answer) = state else { return outOfTurn() }
         if case .newer(let newer) = value, !history.hasRefused(newer) {
@@ -187,12 +189,12 @@ public struct ChallengeTask: Sendable {
         return .park(answer)
     }
 
-    /// The answer was not sent, since its credential is parked: it counts as refused.
+    /// Handles an answer that was not sent because its credential is parked: it counts as refused.
     ///
     /// - Parameters:
-    ///   - response: the one whose challenge was to be answered; nil for a challenge of TLS.
-    ///   - offers: those of it.
-    ///   - pause: milliseconds until the credential is tried again; nil: not before its value is set anew.
+    ///   - response: the response whose challenge was to be answered; nil for a challenge of TLS.
+    ///   - offers: the challenges of the response.
+    ///   - pause: milliseconds until the credential is tried again; nil: not until its value is set again.
     public mutating func heldBack(
         _ response: AuthenticationChallenge.FailureResponse?, offers: [Offer], for pause: Int? = nil
     ) -> Action {
@@ -201,7 +203,7 @@ public struct ChallengeTask: Sendable {
         return consider(Round(response: response, offers: offers))
     }
 
-    /// The delegate's credential is a grant, which its token endpoint has refused: it counts as refused.
+    /// Handles a grant as the delegate's credential that its token endpoint has refused: it counts as refused.
     ///
     /// - Parameter pause: milliseconds until the next try; nil: not known.
     public mutating func withheld(_ credential: Credential, for pause: Int? = nil) -> Action {
@@ -213,13 +215,13 @@ public struct ChallengeTask: Sendable {
         return consider(round)
     }
 
-    /// The refusal is known to the other requests.
+    /// Handles the end of the report to other requests.
     public mutating func parked() -> Action {
         guard case .parking(let round) = state else { return outOfTurn() }
         return consider(round)
     }
 
-    /// The storage answered.
+    /// Handles the storage's answer.
     public mutating func foundDefault(_ credential: Credential?) -> Action {
         guard case .lookingUp(let round, let decision) = state else { return outOfTurn() }
         let isOpen = credential.map { !history.hasRefused($0) } ?? false
@@ -230,7 +232,7 @@ public struct ChallengeTask: Sendable {
         return answer(round, with: credential, by: decision)
     }
 
-    /// The delegate answered.
+    /// Handles the delegate's decision.
     public mutating func decided(_ decision: Decision) -> Action {
         guard case .asking(var round, let proposed) = state else { return outOfTurn() }
         history.lastReason = decision.reason
@@ -253,21 +255,23 @@ public struct ChallengeTask: Sendable {
         }
     }
 
-    /// The answer could not be sent: the credential is parked, or the scheme cannot use it.
+    /// Handles an answer that could not be sent: the credential is parked, or the scheme cannot use it.
     public mutating func unanswerable(_ reason: PassReason) -> Action {
         guard case .awaitingResponse = state else { return outOfTurn() }
         return finish(.pass(reason))
     }
 
-    /// A response came that is no challenge. The answer it accepts, if one was sent, is what the space remembers.
+    /// Handles a response without a challenge. Returns the answer that it accepts, if one was sent, for the space to
+    /// remember.
     public mutating func accepted() -> Answer? {
         guard case .awaitingResponse(let answer) = state else { return nil }
         state = .finished
         return answer
     }
 
-    /// A response came that is no challenge, to a part of the request: what was left out for the handshake's sake has to
-    /// be sent after all, and no answer with it. A server that ignores that too, and challenges in between, is given up.
+    /// Handles a response without a challenge to a request that was sent without its body because of the handshake. The
+    /// request must be sent again, with the body and without an answer. If the server ignores that and challenges
+    /// again, the request ends.
     public mutating func ignored() -> Action {
         guard case .awaitingResponse = state else { return outOfTurn() }
         guard !history.isIgnored else { return finish(.pass(.endless)) }
@@ -276,8 +280,8 @@ public struct ChallengeTask: Sendable {
         return .sendUnanswered
     }
 
-    /// A response came that may be about the answer which nobody had asked for: a 400 or a 403.
-    /// - Returns: nil where the response stands.
+    /// Handles a 400 or a 403, which may be caused by the preemptive answer.
+    /// - Returns: nil if the response stays valid.
     public mutating func doubted() -> Action? {
         guard case .awaitingResponse(let answer?) = state, answer.challenge == nil, !history.wentBare,
             answer.space.authenticationMethod.answersRequests
@@ -285,22 +289,22 @@ public struct ChallengeTask: Sendable {
         return sendBare()
     }
 
-    /// Whether nothing more is done about challenges.
+    /// Whether the challenges of this request are finished.
     public var isFinished: Bool { if case .finished = state { true } else { false } }
 
-    /// Definite refusals so far.
+    /// The number of definite refusals so far.
     public var failureCount: Int { history.failures }
 
-    /// The spaces that refused an answer, and what they refused, the latest last.
+    /// The spaces that refused an answer, each with the refused version, the latest last.
     public var refusals: [(space: ProtectionSpace, version: CredentialVersion)] {
         history.refusals.map { ($0.space, $0.credential.version) }
     }
 
-    /// Turns to the round's next challenge, and finds what to propose for it: a credential that was just refused in an answer
-    /// to such a challenge, the URL's, else the storage's.
+    /// Begins with the round's next challenge, and finds the credential to propose: the one that was just refused in an
+    /// answer to such a challenge, the URL's, else the storage's.
     private mutating func consider(_ round: Round) -> Action {
         guard round.index < round.offers.count else {
-            // A challenge without a rule explains nothing where another method was tried.
+            // That a challenge has no rule explains nothing if another method was tried.
             if let end = history.end { return finish(.pass(end)) }
             return finish(.pass(round.offers.isEmpty ? .nothingToAnswer : .rejected(reason: history.lastReason)))
         }
@@ -313,7 +317,8 @@ public struct ChallengeTask: Sendable {
 
     /// Finds a credential for the round's challenge that was not refused: the URL's, else the storage's.
     ///
-    /// - Parameter decision: the delegate's, where it was asked, and the credential answers; nil: it is proposed.
+    /// - Parameter decision: the delegate's decision, if the credential is to answer; nil: it is proposed to the
+    ///   delegate.
     private mutating func lookUp(_ round: Round, for decision: Decision? = nil) -> Action {
         if let credential = history.urlCredential, !history.hasRefused(credential) {
             guard let decision else { return ask(round, proposing: credential) }
@@ -323,9 +328,9 @@ public struct ChallengeTask: Sendable {
         return .lookUpDefault(round.offers[round.index].space)
     }
 
-    /// Goes on to the response's next challenge, since this one is not answered for that reason.
+    /// Continues with the response's next challenge, since this one is not answered for that reason.
     ///
-    /// - Parameter refused: the credential that was refused, if that is why.
+    /// - Parameter refused: the credential that was refused, if that is the reason.
     private mutating func goOn(from round: Round, after reason: PassReason, about refused: Credential? = nil) -> Action
     {
         history.note(reason, about: refused)
@@ -367,7 +372,7 @@ public struct ChallengeTask: Sendable {
         return action
     }
 
-    /// Our own mistake, which a peer cannot cause; the client still gets its response.
+    /// Handles an error of the caller, which a peer cannot cause. The client still gets its response.
     private mutating func outOfTurn() -> Action {
         assertionFailure("an event that the last action did not ask for")
         return finish(.pass(.endless))
@@ -377,12 +382,12 @@ public struct ChallengeTask: Sendable {
 /// A challenge answered with a credential.
 public final class Answer: Sendable {
     public let space: ProtectionSpace
-    /// Nil when the answer was sent before it was asked for.
+    /// The challenge; nil if the answer is preemptive.
     public let challenge: HeaderChallenge?
     public let credential: Credential
-    /// What the server has said of the credential, for an answer that is sent before it is asked for; nil for others.
+    /// The evidence of the server about the credential, for a preemptive answer; nil for others.
     public let evidence: Evidence?
-    /// Whether a rule sends it with every request, asked or not.
+    /// Whether a rule sends it with every request, without a challenge.
     public let isUnasked: Bool
 
     public init(
@@ -395,7 +400,7 @@ public final class Answer: Sendable {
         self.credential = credential
     }
 
-    /// Whether it is sent before it is asked for, and the server has not accepted it for the target before.
+    /// Whether it is preemptive, and the server has not accepted it for the target before.
     public func isUnproven(at target: Span<UInt8>) -> Bool {
         challenge == nil && evidence?.hasAccepted(target) == false
     }

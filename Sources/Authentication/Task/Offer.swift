@@ -1,11 +1,11 @@
 import Model
 
-/// A challenge of a response, and the space it is for.
+/// A challenge of a response, with its space.
 public struct Offer: Sendable {
     public let space: ProtectionSpace
     public let challenge: HeaderChallenge
     public let strength: Int
-    /// As in `AuthenticationChallenge`.
+    /// The accepted issuers, as in `AuthenticationChallenge`.
     public let distinguishedNames: [String]
 
     public init(

@@ -1,28 +1,28 @@
 import Model
 
-/// Why a challenge reaches the client as it came.
+/// The reason why a challenge is passed to the client unchanged.
 public enum PassReason: Sendable, Equatable, CustomStringConvertible {
-    /// The response had no challenge that a scheme here can answer.
+    /// The response had no challenge that a supported scheme can answer.
     case nothingToAnswer
     /// Every challenge was rejected; the reason is the last one's.
     case rejected(reason: String)
     case defaultHandling(reason: String)
-    /// As many answers were refused as the rule allows.
+    /// The rule's number of attempts was refused.
     case attemptsUsed(reason: String)
-    /// The delegate's credential is one that this request already failed with.
+    /// The delegate's credential was already refused in this request.
     case alreadyRefused(credential: String)
-    /// The credential was refused before, and this version of it is not sent for a while.
+    /// The credential was refused before, and this version is not sent for some time.
     ///
     /// - Parameter pause: milliseconds until the next try; nil: the version is not sent before its value is set again.
     case parked(credential: String, pause: Int? = nil)
-    /// Another request has sent this version, which is not proven, and its verdict is still to come.
+    /// This unproven version was sent by another request, whose verdict is pending.
     case undecided(credential: String)
     case unanswerable(AuthenticationError)
-    /// The server did not go through with the handshake of this method, and has asked for no other that helps.
+    /// The server did not complete the handshake of this method, and offered no other usable one.
     case aborted(AuthenticationMethod)
-    /// The server did not take the login by this method, and has asked for no other that helps.
+    /// The server denied the login by this method, and offered no other usable one.
     case denied(AuthenticationMethod)
-    /// The rule only reports, and would have answered so.
+    /// The rule has `mode report`, and would have answered so.
     case reported(answer: String, reason: String)
     /// The server calls every nonce stale, or never ends its handshake or its challenges.
     case endless
@@ -49,7 +49,7 @@ public enum PassReason: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// A time for a person.
+    /// A duration for people.
     public static func words(_ milliseconds: Int) -> String {
         let seconds = max(1, (milliseconds + 999) / 1000)
         return seconds < 120 ? "\(seconds) seconds" : "\((seconds + 59) / 60) minutes"

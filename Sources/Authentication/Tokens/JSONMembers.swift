@@ -1,23 +1,23 @@
 import Bytes
 
-/// The members of a JSON object (RFC 8259) that are texts, numbers or objects. Arrays and what is in an object are passed
-/// over, without recursion; of members with one name the first counts.
+/// The members of a JSON object (RFC 8259) that are strings, numbers or objects. Arrays and the contents of objects are
+/// skipped, without recursion. Of members with one name the first counts.
 public struct JSONMembers {
     public enum Value: Equatable {
         case text([UInt8])
         case number(Double)
-        /// As it is written.
+        /// The object's text, unparsed.
         case object([UInt8])
     }
 
-    /// By name: an endpoint may send any number.
+    /// The members by name: an endpoint may send any number.
     private var members: [[UInt8]: Value] = [:]
     private let bytes: [UInt8]
     private var offset = 0
 
     private static let depthLimit = 64
 
-    /// Nil when it is no object, or ends before it does.
+    /// Nil if the text is not an object, or is truncated.
     public init?(_ bytes: [UInt8]) {
         self.bytes = bytes
         // RFC 8259 section 8.1: a byte-order mark may be ignored.
@@ -57,7 +57,7 @@ public struct JSONMembers {
         return true
     }
 
-    /// The value at the offset; an inner nil for one of another kind, an outer nil for none.
+    /// The value at the offset; an inner nil for other kinds, an outer nil if it is missing or malformed.
     private mutating func value() -> Value?? {
         guard offset < bytes.count else { return nil }
         switch bytes[offset] {

@@ -3,18 +3,18 @@ import Crypto
 import Model
 import Synchronization
 
-/// The refresh tokens that follow from a grant's own: an endpoint may give another one with each token, and take the one
-/// before no more (RFC 6749 section 6). It goes on where the client proves itself in another way.
+/// The refresh tokens that follow from a grant's own. An endpoint may send another one with each token, and refuse the
+/// former one (RFC 6749 section 6). The family stays the same if the client changes its way to authenticate.
 public struct RefreshTokenFamily: Sendable {
     /// The name of the credential.
     public var name: String { key.text }
     let key: ExactText
     let endpoint: HTTPEndpoint
     let clientID: String
-    /// The grant's own.
+    /// The grant's own refresh token.
     public let first: Secret
 
-    /// Nil for a grant that is no refresh token.
+    /// Nil for a grant that is not a refresh token.
     public init?(of grant: TokenGrant, named name: String) {
         guard case .refreshToken(let first) = grant.kind else { return nil }
         key = ExactText(name)
@@ -35,11 +35,11 @@ public struct RefreshTokenFamily: Sendable {
     }
 }
 
-/// How far the tokens of a family have come.
+/// The progress of a family's rotation.
 public struct RefreshTokenRotation: Sendable {
-    /// Counts the fetches with them: of two rotations the later one is right.
+    /// The number of fetches with the family's tokens. Of two rotations the higher is current.
     public let generation: Int
-    /// The token that the endpoint gave last; nil: the first one is still right.
+    /// The token that the endpoint sent last; nil: the first one is still valid.
     public let token: Secret?
 
     public static let initial = RefreshTokenRotation(generation: 0, token: nil)
@@ -49,20 +49,20 @@ public struct RefreshTokenRotation: Sendable {
         self.token = token
     }
 
-    /// - Parameter token: the right one from now on; nil: the first one.
+    /// - Parameter token: the token that is valid from now on; nil: the first one.
     public func next(with token: Secret?) -> RefreshTokenRotation {
         RefreshTokenRotation(generation: generation &+ 1, token: token)
     }
 
-    /// Whether the endpoint has answered, and never given another one: then it takes the first from several processes.
+    /// Whether the endpoint has answered without another token. Then it accepts the first one from several processes.
     var isConstant: Bool { generation > 0 && token == nil }
 }
 
-/// The rotations that a process knows of.
+/// The rotations known to a process.
 final class RefreshTokenRotations: Sendable {
     private typealias Known = (family: RefreshTokenFamily, rotation: RefreshTokenRotation)
 
-    /// By credential, the latest last: a rule file may go back to the one before.
+    /// The rotations by credential, the latest last: a rule file may return to a former token.
     private let known = Mutex<[ExactText: [Known]]>([:])
 
     private static let capacity = 4
@@ -71,7 +71,7 @@ final class RefreshTokenRotations: Sendable {
         known.withLock { $0[family.key]?.last { $0.family.isSame(as: family) } }?.rotation ?? .initial
     }
 
-    /// Takes over a rotation, if it is later than the known one.
+    /// Adopts a rotation, if it is later than the known one.
     func advance(_ family: RefreshTokenFamily, to rotation: RefreshTokenRotation) {
         known.withLock { known in
             var others = known[family.key] ?? []

@@ -1,13 +1,13 @@
 import Crypto
 
-/// Keeps fetched tokens for other processes and for later ones.
+/// Stores fetched tokens for other and later processes.
 public protocol TokenJournal: Sendable {
-    /// Returns at once; the token may be written a little later.
+    /// Stores a token. Returns at once; it may be written a little later.
     func fetched(_ token: FetchedToken)
-    /// Lets one process at a time fetch with a refresh token: an endpoint that rotates them takes each one once, and ends
-    /// the whole family when one comes twice (RFC 9700 section 4.14.2).
+    /// Lets one process at a time fetch with a refresh token. An endpoint that rotates them accepts each one once, and
+    /// revokes the whole family if one is used twice (RFC 9700 section 4.14.2).
     func claim(_ renewal: TokenRenewalClaim) async -> TokenRenewalClaim.Outcome
-    /// The claimed fetch is over. It is written when the call returns, or later where that fails.
+    /// Ends the claimed fetch. The result is written when the call returns, or later if writing fails.
     func ended(
         _ family: RefreshTokenFamily, at rotation: RefreshTokenRotation, with token: FetchedToken?
     ) async
@@ -17,13 +17,13 @@ public protocol TokenJournal: Sendable {
 public struct TokenRenewalClaim: Sendable {
     public let grant: CredentialVersion
     public let family: RefreshTokenFamily
-    /// The rotation that this process knows of.
+    /// The rotation known to this process.
     public let known: RefreshTokenRotation
-    /// The generation of the last token that it had.
+    /// The generation of the last token known to this process.
     public let generation: Int
-    /// Milliseconds since 1970.
+    /// The current time, in milliseconds since 1970.
     public let now: Int
-    /// When the claim ends by itself, likewise.
+    /// The time at which the claim expires, in milliseconds since 1970.
     public let end: Int
 
     public init(
@@ -39,27 +39,27 @@ public struct TokenRenewalClaim: Sendable {
     }
 
     public enum Outcome: Sendable {
-        /// The process may, with the token of this rotation.
+        /// The process may fetch, with the token of this rotation.
         case granted(RefreshTokenRotation)
-        /// Another process has fetched a token meanwhile.
+        /// The token was fetched by another process meanwhile.
         case renewed(FetchedToken)
-        /// Another process is about to fetch one.
+        /// The claim is held by another process.
         case taken
-        /// Nobody knows; the text says why.
+        /// The refresh token could not be claimed; the text says why.
         case unavailable(String)
     }
 }
 
-/// A token that was given for a grant.
+/// A token that was issued for a grant.
 public struct FetchedToken: Sendable {
-    /// The grant it was given for.
+    /// The grant that the token was issued for.
     public let grant: CredentialVersion
     public let token: Secret
-    /// When it is not to be used any more, in milliseconds since 1970.
+    /// The time at which the token expires, in milliseconds since 1970.
     public let endsAt: Int
-    /// When it is time for the next, likewise.
+    /// The time to fetch the next token, in milliseconds since 1970.
     public let renewsAt: Int
-    /// The one of the rotation that it came with.
+    /// The generation of the rotation that it came with.
     public let generation: Int
 
     public init(grant: CredentialVersion, token: Secret, endsAt: Int, renewsAt: Int, generation: Int = 0) {
@@ -78,6 +78,6 @@ public struct FetchedToken: Sendable {
             renewsAt: now + max(lifetime / 2, lifetime - 60_000 - lifetime / 10), generation: generation)
     }
 
-    /// The life of a token without a time.
+    /// The lifetime of a token without one, in milliseconds.
     private static let usualLifetime = 3_600_000
 }

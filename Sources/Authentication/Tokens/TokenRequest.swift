@@ -1,14 +1,14 @@
 import Bytes
 import Crypto
 
-/// A request to a token endpoint (RFC 6749 section 4.4.2), without the parts that every request has.
+/// A request to a token endpoint (RFC 6749 section 4.4.2), without the parts that all requests share.
 public struct TokenRequest: Sendable {
     /// The value of `Authorization`.
     public let authorization: Secret?
     /// The content, `application/x-www-form-urlencoded`.
     public let content: Secret
 
-    /// - Parameter time: milliseconds since 1970, for an assertion that ends.
+    /// - Parameter time: milliseconds since 1970, for an assertion with an expiry.
     public init(_ grant: TokenGrant, at time: Int) throws(TokenError) {
         var form: [UInt8] = []
         let add = { (name: String, value: [UInt8]) in
@@ -47,7 +47,7 @@ public struct TokenRequest: Sendable {
         content = Secret(wiping: &form)
     }
 
-    /// RFC 7523 section 3, in the compact form of RFC 7515 section 3.1; good for a minute.
+    /// An assertion of RFC 7523 section 3, in the compact form of RFC 7515 section 3.1; valid for a minute.
     private static func assertion(
         of grant: TokenGrant, for audience: String, signedBy key: any AssertionSigner, id: String?, at time: Int
     ) throws(TokenError) -> [UInt8] {
@@ -74,12 +74,12 @@ public struct TokenRequest: Sendable {
         return "\"\(escaped.joined())\""
     }
 
-    /// RFC 4648 section 5, without padding.
+    /// Base64 for URLs (RFC 4648 section 5), without padding.
     private static func base64URL(_ bytes: [UInt8]) -> String {
         Base64.encode(bytes).replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
-    /// A value of a form: all but the unreserved characters encoded.
+    /// Encodes the value of a form field: all but the unreserved characters.
     private static func encoded(_ bytes: [UInt8]) -> [UInt8] {
         var encoded: [UInt8] = []
         for byte in bytes {

@@ -2,28 +2,28 @@ import Bytes
 import Crypto
 import Model
 
-/// A token as its endpoint gives it (RFC 6749 section 5).
+/// The token in an endpoint's response (RFC 6749 section 5).
 public struct TokenResponse: Sendable {
     public let token: Secret
-    /// Milliseconds that it lasts, at least a second; nil where the endpoint does not say, or says zero or less, which
-    /// some do for a token without end. A token that has ended when it comes would be fetched again and again.
+    /// The lifetime in milliseconds, at least a second. Nil if the endpoint sends none, or one of zero or less, as some
+    /// do for a token without expiry. A token that is already expired would be fetched again and again.
     public let lifetime: Int?
-    /// Takes the place of the refresh token that was sent (section 6); nil: that one stays.
+    /// The refresh token that replaces the one sent (section 6); nil: that one stays valid.
     public let refreshToken: Secret?
 
-    /// Longer than any token says it lasts: beyond a year nobody knows.
+    /// The limit of a lifetime: a year, in milliseconds.
     private static let lifetimeLimit = 366 * 86_400 * 1000.0
 
-    /// The codes about the grant or the client (section 5.2, RFC 8707 section 2). Any other word, such as that there
-    /// are too many requests, may be another one later.
+    /// The errors that concern the grant or the client (section 5.2, RFC 8707 section 2). Other errors, such as too
+    /// many requests, may be temporary.
     private static let refusals = [
         "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
         "invalid_scope", "invalid_target",
     ].map { Array($0.utf8) }
 
     /// - Parameters:
-    ///   - status: of the response.
-    ///   - content: its content; wiped.
+    ///   - status: the status of the response.
+    ///   - content: the content of the response; wiped.
     public init(status: Int, content: inout [UInt8], from endpoint: HTTPEndpoint) throws(TokenError) {
         defer { _ = Secret(wiping: &content) }
         let url = "\(endpoint)"
@@ -51,14 +51,14 @@ public struct TokenResponse: Sendable {
         let seconds: Double? =
             switch members["expires_in"] {
             case .number(let seconds): seconds
-            // Some send it as text.
+            // Some endpoints send it as a string.
             case .text(let digits): Int(digits.span.text).map { Double($0) }
             case .object, nil: nil
             }
         lifetime = seconds.flatMap { $0 > 0 ? Int(min(max($0 * 1000, 1000), Self.lifetimeLimit)) : nil }
     }
 
-    /// Whether the token is a bearer token (RFC 6750). Some endpoints do not say, and Apigee's say `BearerToken`.
+    /// Whether the token is a bearer token (RFC 6750). Some endpoints omit the type, and Apigee sends `BearerToken`.
     private static func isBearer(_ type: JSONMembers.Value?) -> Bool {
         switch type {
         case .text(let type): type.span.equalsIgnoringCase("bearer") || type.span.equalsIgnoringCase("bearertoken")
@@ -67,36 +67,36 @@ public struct TokenResponse: Sendable {
         }
     }
 
-    /// An endpoint's words, fit for a line of a log.
+    /// An endpoint's text, made safe for a line of a log.
     private static func printable(_ text: [UInt8]) -> String {
         let scalars = String(decoding: text.prefix(200), as: UTF8.self).unicodeScalars
         return String(String.UnicodeScalarView(scalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
     }
 }
 
-/// Why there is no token. The sentences name no secret, and go on behind "credential NAME has no token: ".
+/// The reason why there is no token. The sentences contain no secret, and follow "credential NAME has no token: ".
 public enum TokenError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The endpoint refused the grant or the client.
     case refused(endpoint: String, code: String, words: String?)
-    /// The endpoint is not asked: it has refused the grant or the client, whose account waits for its next try.
+    /// The endpoint is not asked: it has refused the grant or the client, whose account waits for the next try.
     ///
     /// - Parameters:
-    ///   - reason: the account's; nil: it has none.
-    ///   - pause: milliseconds until the next try; nil: not before the value is set again.
+    ///   - reason: the account's reason; nil if none.
+    ///   - pause: milliseconds until the next try; nil: not until the value is set again.
     case held(reason: String?, pause: Int?)
     /// The endpoint is not asked: the verdict on another process's request for the grant did not come in time.
     case undecided
-    /// The endpoint is in trouble, or says what is no answer (RFC 6749 section 5).
+    /// The endpoint had an error, or its response is not one of RFC 6749 section 5.
     case status(endpoint: String, Int)
     case malformed(endpoint: String, String)
     /// No connection, no trust, or no answer in time.
     case unreachable(endpoint: String, String)
-    /// Another process may be using the refresh token; the text says why nobody knows better.
+    /// The refresh token could not be claimed; the text says why.
     case unclaimed(String)
     case unusableKey
     case noRandomness
 
-    /// Whether the endpoint refused the grant itself, such as a refresh token that has ended.
+    /// Whether the endpoint refused the grant itself, such as an expired refresh token.
     public var isInvalidGrant: Bool {
         if case .refused(_, code: "invalid_grant", _) = self { true } else { false }
     }
@@ -109,7 +109,7 @@ public enum TokenError: Error, Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// The account of the grant keeps this text about a refusal; nil for other errors.
+    /// The text about a refusal for the account of the grant; nil for other errors.
     public var reason: String? {
         guard case .refused(let endpoint, let code, let words) = self else { return nil }
         return "was refused by \(endpoint) (\(code)\(words.map { ": \($0)" } ?? ""))"

@@ -1,17 +1,17 @@
 import Crypto
 import Synchronization
 
-/// The tokens there are, by the grant they were given for: each is fetched by one request for all, renewed before it
-/// ends, and never handed out after that. Every call is atomic; a caller that is told to fetch does so, and reports
-/// with `land`.
+/// The tokens by the grant that they were issued for. One request fetches a token for all. It is renewed before it
+/// expires, and never returned after that. Every call is atomic. A caller that must fetch does so, and reports by
+/// `land`.
 public final class TokenStore: Sendable {
     /// The next step of a request that needs a token.
     public enum Supply: Sendable {
-        /// Go ahead with it; fetch the next one meanwhile if so told.
+        /// Use the token; fetch the next one meanwhile if `fetches` is true.
         case token(Credential, fetches: Bool)
-        /// Wait, then ask again; fetch first if so told.
+        /// Wait, then ask again; fetch first if `fetches` is true.
         case wait(Waiter, fetches: Bool)
-        /// There is none, and it is too early, or no use, to ask again.
+        /// There is no token, and asking again is too early or useless.
         case none(TokenError)
     }
 
@@ -29,14 +29,14 @@ public final class TokenStore: Sendable {
 
     private struct Entry {
         var held: Held?
-        /// Of the last token.
+        /// The generation of the last token.
         var generation = 0
-        /// The waiters for the fetch under way; nil when none is.
+        /// The waiters for the fetch in progress; nil if none is.
         var waiters: [Waiter]?
         var failure: TokenError?
-        /// Not to be asked before.
+        /// The time before which the endpoint is not asked.
         var pausedUntil = Int.min
-        /// When a token was last fetched because a server refused the one before.
+        /// The time at which a token was last fetched because a server refused the former one.
         var replacedAt = Int.min
 
         mutating func hold(_ fetched: FetchedToken) {
@@ -51,15 +51,17 @@ public final class TokenStore: Sendable {
     private let rotations = RefreshTokenRotations()
     private let journal: (any TokenJournal)?
 
-    /// Milliseconds between tries that failed, where the grant's account allows them; between tokens that servers refuse.
+    /// The milliseconds between failed tries, if the grant's account allows them. `replacementPause` is for tokens that
+    /// servers refuse.
     private static let pause = 5_000
     private static let replacementPause = 30_000
     private static let capacity = 1024
 
-    /// - Parameter journal: told of every token that is fetched here.
+    /// - Parameter journal: gets every token that is fetched here.
     public init(journal: (any TokenJournal)? = nil) { self.journal = journal }
 
-    /// The tokens that hold at that time, in milliseconds since 1970: the name of each one's credential, and when it ends.
+    /// The tokens that are valid at that time (milliseconds since 1970): the name of each one's credential, and its
+    /// expiry.
     public func ends(after now: Int) -> [(name: String, end: Int)] {
         entries.withLock { entries in
             entries.compactMap { grant, entry in
@@ -68,7 +70,7 @@ public final class TokenStore: Sendable {
         }
     }
 
-    /// Takes over a token that another process fetched, if it lasts longer than what is there.
+    /// Adopts a token that another process fetched, if it is valid longer than the known one.
     public func adopt(_ fetched: FetchedToken) {
         entries.withLock { entries in
             if entries.count >= Self.capacity { return }
@@ -80,12 +82,12 @@ public final class TokenStore: Sendable {
     }
 
     /// - Parameters:
-    ///   - refused: a token that a server just refused: another is wanted.
+    ///   - refused: a token that a server just refused, so that another one is needed.
     ///   - now: milliseconds since 1970.
     public func supply(for grant: CredentialVersion, besides refused: CredentialVersion?, at now: Int) -> Supply {
         entries.withLock { entries in
             if entries.count >= Self.capacity { entries = entries.filter { $0.value.waiters != nil } }
-            // Taken out, so that no waiter costs a copy of those before it.
+            // Removed meanwhile, so that adding a waiter does not copy the list.
             var entry = entries.removeValue(forKey: grant) ?? Entry()
             defer { entries[grant] = entry }
             if let held = entry.held, now < held.endsAt {
@@ -107,7 +109,8 @@ public final class TokenStore: Sendable {
         }
     }
 
-    /// Asks token endpoints again at once that refused these grants: a secret was set again, or a client unlocked.
+    /// Allows token endpoints that refused these grants to be asked again at once: a secret was set again, or a client
+    /// unlocked.
     public func retry(where fits: (CredentialVersion) -> Bool) {
         entries.withLock { entries in
             for (grant, entry) in entries where entry.failure?.isRefusal == true && fits(grant) {
@@ -117,7 +120,7 @@ public final class TokenStore: Sendable {
         }
     }
 
-    /// The token that can be used right now without any ado. Allocates nothing.
+    /// The token that can be used now without a fetch or a wait. Allocates nothing.
     public func current(for grant: CredentialVersion, at now: Int) -> Credential? {
         entries.withLock { entries in
             guard let held = entries[grant]?.held, now < held.renewsAt else { return nil }
@@ -125,11 +128,12 @@ public final class TokenStore: Sendable {
         }
     }
 
-    /// Asks for the right to fetch with a refresh token: processes that share a store take turns.
+    /// Claims the right to fetch with a refresh token: processes that share a store take turns.
     ///
     /// - Parameters:
     ///   - now: milliseconds since 1970.
-    ///   - end: when another process may fetch although nothing was heard of this one, likewise.
+    ///   - end: the time from which another process may fetch although this one reported nothing, in milliseconds since
+    ///     1970.
     public func claim(
         _ family: RefreshTokenFamily, for grant: CredentialVersion, at now: Int, until end: Int
     ) async -> TokenRenewalClaim.Outcome {
@@ -143,7 +147,7 @@ public final class TokenStore: Sendable {
         return outcome
     }
 
-    /// Takes the result of a fetch. Those who wait ask again.
+    /// Stores the result of a fetch. Waiting requests ask again.
     /// - Returns: the new token.
     @discardableResult
     public func land(
@@ -160,15 +164,15 @@ public final class TokenStore: Sendable {
         }
     }
 
-    /// Notes how far a family has come with a fetch that was granted; before the token is used, since no other process gets
-    /// one without the refresh token that came with it.
+    /// Stores the rotation after a granted fetch. Call it before the token is used: another process can fetch only with
+    /// the refresh token that came with it.
     public func end(_ family: RefreshTokenFamily, at rotation: RefreshTokenRotation, with token: FetchedToken?) async {
         rotations.advance(family, to: rotation)
         guard let journal else { return }
         await journal.ended(family, at: rotation, with: token)
     }
 
-    /// A fetch brought no token.
+    /// Notes a fetch that failed.
     public func fail(_ grant: CredentialVersion, _ error: TokenError, at now: Int) {
         end(grant, .unanswered) { entry in
             entry.failure = error
@@ -176,14 +180,14 @@ public final class TokenStore: Sendable {
         }
     }
 
-    /// Takes a token that is in the journal. Those who wait ask again.
+    /// Stores a token from the journal. Waiting requests ask again.
     /// - Returns: the new token.
     @discardableResult
     public func land(_ fetched: FetchedToken) -> Credential? {
         end(fetched.grant, .accepted) { $0.hold(fetched) }
     }
 
-    /// The fetch is over.
+    /// Ends the fetch.
     /// - Returns: the token that is held then.
     @discardableResult
     private func end(

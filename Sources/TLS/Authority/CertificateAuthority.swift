@@ -20,7 +20,7 @@ public final class CertificateAuthority: Sendable {
 
     /// Takes a CA that a user made, or that an earlier run of the proxy made.
     ///
-    ///  - Parameter now: seconds since 1970; a CA that is not valid at that time is refused.
+    /// - Parameter now: seconds since 1970; a CA that is not valid at that time is refused.
     public init(_ identity: Identity, at now: Int) throws(AuthorityError) {
         guard identity.leaf.maySignCertificates else { throw .mayNotSign }
         guard identity.leaf.notAfter > now else { throw .expired }
@@ -39,7 +39,7 @@ public final class CertificateAuthority: Sendable {
     ///
     /// - Parameters:
     ///   - origin: the certificate that the origin showed and that was accepted. Its common name is shown to people. If
-    ///   it has expired, and that was forgiven, it does not shorten the leaf.
+    ///     it has expired, and that was forgiven, it does not shorten the leaf.
     ///   - now: seconds since 1970.
     public func mint(
         for name: ServerName, like origin: Certificate? = nil, at now: Int

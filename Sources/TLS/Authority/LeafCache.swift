@@ -132,7 +132,7 @@ private struct LeafTable {
     /// Stores an issued certificate. A failure is passed to the waiting callers and not stored; the previous leaf
     /// stays.
     ///
-    ///  - Returns: the callers that wait for it.
+    /// - Returns: the callers that wait for it.
     mutating func finish(_ name: ServerName, _ outcome: LeafCache.Outcome, at now: Int) -> [Waiter] {
         if case .success(let identity) = outcome {
             if leaves[name] == nil, leaves.count >= capacity { evict() }

@@ -136,7 +136,7 @@ final class RecordPort {
 
 /// A record port as a BIO, the form in which OpenSSL reads and writes.
 ///
-///  The BIO refers to its port without retaining it. A connection owns the port and the `SSL`, and that owns the BIO.
+/// The BIO refers to its port without retaining it. A connection owns the port and the `SSL`, and that owns the BIO.
 /// So OpenSSL calls back only while a method of the connection runs.
 enum TransportBIO {
     static func make(for port: RecordPort) -> OpaquePointer? {

@@ -33,7 +33,7 @@ public final class TLSConnection {
     ///   - name: the server to connect to. A host is sent as server name (RFC 6066 section 3), an address never.
     ///   - sessions: the store to take a session from and to keep new ones in.
     ///   - chooseIdentity: called whenever the server requests a certificate, with the issuers that it accepts (empty:
-    ///   any). Never called before the server is trusted. Nil declines.
+    ///     any). Never called before the server is trusted. Nil declines.
     public convenience init(
         client context: ClientTLSContext, to name: ServerName, over transport: any RecordTransport,
         sessions: (any SessionSlot)? = nil, chooseIdentity: (([DistinguishedName]) -> Identity?)? = nil
@@ -127,7 +127,7 @@ public final class TLSConnection {
 extension TLSConnection {
     /// Advances the handshake as far as possible. After a question, answer it and call again.
     ///
-    ///  - Throws: the reason of a failed handshake. The peer got an alert, if that was possible.
+    /// - Throws: the reason of a failed handshake. The peer got an alert, if that was possible.
     public func handshake() throws(TLSError) -> HandshakeStep {
         switch state {
         case .open: return .done
@@ -169,7 +169,7 @@ extension TLSConnection {
 
     /// Sends the alert about the server's certificate.
     ///
-    ///  With TLS 1.3 OpenSSL sends it, since it waits for the decision. Before TLS 1.3 OpenSSL has passed the
+    /// With TLS 1.3 OpenSSL sends it, since it waits for the decision. Before TLS 1.3 OpenSSL has passed the
     /// certificate, and its next message was held back. No cipher is in use yet for what the server receives.
     private func refuseServer() throws(TLSError) {
         if version == .v13 { return }
@@ -198,7 +198,7 @@ extension TLSConnection {
 extension TLSConnection {
     /// Reads into the free room of `buffer`, which must have some, at most `limit` bytes.
     ///
-    ///  `endOfStream` is an orderly close by the peer. If only the transport ends, the result is `failed`, with
+    /// `endOfStream` is an orderly close by the peer. If only the transport ends, the result is `failed`, with
     /// `failure` `truncated`. Writing is still possible after both.
     public func read(into buffer: ByteBuffer, limit: Int = .max) -> RecordTransfer {
         var outcome = RecordTransfer.wouldBlock
@@ -239,7 +239,7 @@ extension TLSConnection {
 
     /// Whether a read would not return `wouldBlock`.
     ///
-    ///  It processes received bytes first. If an idle connection received only messages of TLS itself, such as a new
+    /// It processes received bytes first. If an idle connection received only messages of TLS itself, such as a new
     /// session ticket, it is not readable.
     public var isReadable: Bool {
         guard case .open = state else { return failure != nil }

@@ -96,7 +96,7 @@ struct PathRun: ~Copyable {
 
     /// Nil only without memory.
     ///
-    ///  - Parameter omitted: certificates to leave out, from the sent ones and the roots.
+    /// - Parameter omitted: certificates to leave out, from the sent ones and the roots.
     init?(_ chain: PresentedChain, anchors: TrustAnchors, without omitted: [Certificate], at seconds: Int) {
         let sent = chain.others.filter { !omitted.contains($0) }
         let lacksAnchor = omitted.contains(where: anchors.contains)

@@ -10,7 +10,7 @@ import Telemetry
 /// The choice of the certificate for a server that asks for one, at the first handshake or at any later moment of its
 /// connection.
 ///
-///  Each time the server asks is a challenge to the rules. `ChallengeTask` handles parked and refused certificates. Of
+/// Each time the server asks is a challenge to the rules. `ChallengeTask` handles parked and refused certificates. Of
 /// the certificates that the answering rule names, the first whose issuer the server accepts is shown. If the server
 /// accepts none of them, a rule that names its hosts shows the first nevertheless, since its author knows the server. A
 /// rule for any host shows none, since a certificate tells a stranger who we are. If the rules say `default`, or no

@@ -57,7 +57,7 @@ struct IdentityReport {
 
     /// A sentence about a response that refuses the request because of its certificate.
     ///
-    ///  - Parameter page: the status and text of the response.
+    /// - Parameter page: the status and text of the response.
     func sentence(onPage page: String) -> String {
         let refused = choice.progress.refusals.last { $0.words == page }?.version.name
         guard let name = refused ?? (choice.progress.end == nil ? choice.shown.name : nil) else {
@@ -166,7 +166,7 @@ struct IdentityReport {
 
     /// Writes the outcome of the latest request for a certificate into the journal.
     ///
-    ///  - Parameter page: the status and text of a response that refuses the request because of its certificate; nil if
+    /// - Parameter page: the status and text of a response that refuses the request because of its certificate; nil if
     ///   none did.
     /// - Returns: the line for the operator, if there is news.
     func note(_ outcome: JournalEntry.Outcome, onPage page: String? = nil, at now: Int) -> String? {

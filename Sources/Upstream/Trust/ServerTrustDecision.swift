@@ -16,7 +16,7 @@ public enum ServerTrustDecision<Verified: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - evaluate: evaluates the chain with the CA certificates and the name of these terms; nil: the system's CA
-    ///   certificates and the host's own name.
+    ///     certificates and the host's own name.
     ///   - exceptions: the exceptions for the server that are valid today; asked for only if problems are left.
     ///   - ask: asks the rules about the problems of the first evaluation.
     public init<Evaluation: ChainEvaluation>(

@@ -49,7 +49,7 @@ public final class Destination {
 
     /// Whether requests for that server go to this destination; the host in any case.
     ///
-    ///  - Parameter isUpgraded: false if the request names the server itself, also on a route that upgrades.
+    /// - Parameter isUpgraded: false if the request names the server itself, also on a route that upgrades.
     public func isFor(_ scheme: Scheme, host: Span<UInt8>, port: UInt16, isUpgraded: Bool = true) -> Bool {
         guard isUpgraded, let upgrade else { return origin.isServer(scheme, host: host, port: port) }
         return scheme == .http && port == upgrade.clientPort
@@ -78,7 +78,7 @@ public final class Destination {
 
     /// Tries the ways until a connection is made.
     ///
-    ///  - Parameter connect: makes a connection that passes bytes through unchanged.
+    /// - Parameter connect: makes a connection that passes bytes through unchanged.
     /// - Throws: the refusal of the last way, or one that no other way can avoid.
     public func byFirstWay<Connection>(
         _ connect: (Way) async throws(Refusal) -> Connection
@@ -100,7 +100,7 @@ public final class Destination {
 
     /// The terms of a connection for this client.
     ///
-    ///  - Parameter tlsAnswers: the current number of `TLSAnswers`.
+    /// - Parameter tlsAnswers: the current number of `TLSAnswers`.
     public func terms(
         by way: Way, for client: @autoclosure () -> ClientIdentity, tlsAnswers: Int
     ) -> ConnectionTerms {

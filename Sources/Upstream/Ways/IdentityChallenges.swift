@@ -62,7 +62,7 @@ public final class IdentityChallenges {
 
     /// Records the refusal of the certificate that the latest connection has shown.
     ///
-    ///  - Returns: whether there was a refusal, so that another connection is needed.
+    /// - Returns: whether there was a refusal, so that another connection is needed.
     /// - Throws: the refusal for the client, if a rule forbids another connection.
     public func follow(for requester: Requester) async throws(Refusal) -> Bool {
         guard let refusal else { return false }
@@ -123,7 +123,7 @@ extension Requester {
     /// - Parameters:
     ///   - isGood: whether the response is certainly not a refusal of the certificate.
     ///   - page: the status and text of a response that refuses the request because of its certificate; nil for any
-    ///   other.
+    ///     other.
     ///   - target: the target of the request.
     /// - Returns: why the server refuses the request; nil if it does not, or for another reason than the certificate.
     @discardableResult

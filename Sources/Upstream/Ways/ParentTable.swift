@@ -44,7 +44,7 @@ struct ParentTable {
 
     /// The ways to a host that a route names, with those of PAC files.
     ///
-    ///  - Parameter found: the ways of PAC files, by the name of their parent.
+    /// - Parameter found: the ways of PAC files, by the name of their parent.
     public mutating func hops(of parentList: ParentList, to host: Span<UInt8>, found: [String: [PACWay]]) -> [Hop] {
         var hops: [Hop] = []
         for hop in parentList.hops {

@@ -203,7 +203,7 @@ public final class ClientPresence {
 
     /// Handles the client's departure.
     ///
-    ///  - Parameter limit: milliseconds until a pending verdict must have come.
+    /// - Parameter limit: milliseconds until a pending verdict must have come.
     public func leave(awaitingVerdict limit: Int, on loop: EventLoop) {
         guard !hasLeft else { return }
         hasLeft = true

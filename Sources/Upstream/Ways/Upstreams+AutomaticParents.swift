@@ -13,7 +13,7 @@ extension Upstreams {
 
     /// Finds the ways of the destination if they are not known.
     ///
-    ///  - Throws: if no way is found. A request that needs a parent is never sent without one.
+    /// - Throws: if no way is found. A request that needs a parent is never sent without one.
     public func renewWays(
         to destination: Destination, by policy: Policy, for client: WaitingClient
     ) async throws(ExchangeFailure) {

@@ -40,8 +40,8 @@ extension UInt8 {
 }
 
 extension Collection<UInt8> where Index == Int {
-    /// Where the first `word` begins, without regard to ASCII case; `word` is lower case and not empty. The standard
-    /// library's search would link the regular-expression engine.
+    /// The index of the first `word`, ignoring ASCII case. `word` is lower case and not empty. The standard library's
+    /// search would link the regular-expression engine.
     public func firstIndex(ofWord word: String) -> Int? {
         let word = Array(word.utf8)
         guard let first = word.first, count >= word.count else { return nil }

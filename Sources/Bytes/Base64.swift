@@ -1,5 +1,5 @@
-/// Base64 (RFC 4648 section 4): the standard alphabet, padded. Decoding is strict, since a decoder that skips what
-/// it does not know reads a different credential than its peer does.
+/// Base64 (RFC 4648 section 4): the standard alphabet, padded. Decoding is strict. A decoder that skips unknown
+/// characters reads another credential than its peer.
 public enum Base64 {
     public static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
@@ -8,10 +8,10 @@ public enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Characters that so many bytes take.
+    /// The number of characters for this many bytes.
     public static func count(encoding count: Int) -> Int { (count + 2) / 3 * 4 }
 
-    /// Appends the text of `bytes`. Where there is room for it no copy is left behind: for what is secret.
+    /// Appends the text of `bytes`. If `text` has enough capacity, no copy is left in memory: for secrets.
     public static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
         var offset = 0
         while offset < bytes.count {
@@ -26,18 +26,18 @@ public enum Base64 {
         }
     }
 
-    /// Nil when a character is outside the alphabet, the padding is wrong, or unused bits are not zero.
+    /// Nil if a character is outside the alphabet, the padding is wrong, or unused bits are not zero.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {
         let buffer = ByteBuffer(capacity: text.utf8.count)
         return decode(Array(text.utf8).span, into: buffer) ? buffer.readable.array : nil
     }
 
-    /// Appends the decoded bytes; false, with some of them appended, where the other form gives nil.
+    /// Appends the decoded bytes. False, with some of them appended, if the text is invalid.
     public static func decode(_ text: Span<UInt8>, into buffer: ByteBuffer) -> Bool {
         decode(text) { buffer.append($0) }
     }
 
-    /// The decoded bytes, and no copy of them is left behind: for what is secret.
+    /// Decodes without leaving a copy in memory: for secrets. Nil if the text is invalid.
     public static func decode(_ text: Span<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count / 4 * 3)

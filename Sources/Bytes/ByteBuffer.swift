@@ -1,10 +1,10 @@
 import CBlocks
 import Glibc
 
-/// A contiguous buffer with a read and a write position: what a socket fills and a parser eats.
+/// A contiguous buffer with a read and a write position: a socket fills it and a parser consumes it.
 ///
-/// Positions: `0 … reader … writer … capacity`. It belongs to one task at a time. Appending beyond the capacity
-/// grows it, so limits are checked by the caller *before* it appends what a peer sent.
+/// Positions: `0 … reader … writer … capacity`. It belongs to one task at a time. Appending beyond the capacity grows
+/// it, so the caller checks limits *before* it appends a peer's bytes.
 public final class ByteBuffer {
     private var base: UnsafeMutableRawPointer
     public private(set) var capacity: Int
@@ -18,7 +18,7 @@ public final class ByteBuffer {
 
     deinit { blocks_free(base) }
 
-    /// The bytes between the reader and the writer. Valid until the buffer is next changed.
+    /// The bytes between the reader and the writer, valid until the next change of the buffer.
     public var readable: Span<UInt8> {
         @_lifetime(borrow self) get {
             let bytes = UnsafeBufferPointer(
@@ -32,7 +32,7 @@ public final class ByteBuffer {
     public var isEmpty: Bool { writer == reader }
     public var writableCount: Int { capacity - writer }
 
-    /// Drops `count` bytes from the front; when nothing is left the positions go back to the start.
+    /// Drops `count` bytes from the front. When the buffer is empty, both positions return to the start.
     public func consume(_ count: Int) {
         precondition(count >= 0 && count <= writer - reader, "consume beyond what is readable")
         reader += count
@@ -44,7 +44,7 @@ public final class ByteBuffer {
         writer = 0
     }
 
-    /// Has the memory and the bytes of the other buffer from now on, and that one this one's.
+    /// Exchanges the memory and the bytes with the other buffer.
     public func swapContents(with other: ByteBuffer) {
         (base, other.base) = (other.base, base)
         (capacity, other.capacity) = (other.capacity, capacity)
@@ -66,7 +66,7 @@ public final class ByteBuffer {
         writer = reader + count
     }
 
-    /// Puts `replacement` in the place of the first `count` bytes.
+    /// Replaces the first `count` bytes.
     public func replaceFirst(_ count: Int, with replacement: Span<UInt8>) {
         precondition(count >= 0 && count <= writer - reader, "replace beyond what is readable")
         let rest = writer - reader - count
@@ -79,13 +79,13 @@ public final class ByteBuffer {
         writer = reader + replacement.count + rest
     }
 
-    /// Makes room for `count` more bytes: by moving what is there to the front if that is enough, else by growing.
+    /// Makes room for `count` more bytes: moves the bytes to the front if that is enough, else grows.
     @inline(__always)
     public func reserve(_ count: Int) {
         if capacity &- writer < count { makeRoom(for: count) }
     }
 
-    /// Out of line, so that what nearly always happens is one comparison.
+    /// Out of line, so that the common case is one comparison.
     @inline(never)
     private func makeRoom(for count: Int) {
         let held = writer - reader
@@ -103,7 +103,7 @@ public final class ByteBuffer {
         writer = held
     }
 
-    /// Hands the free room to `body`, which says how many bytes it wrote there.
+    /// Lends the free room to `body`, which returns the number of bytes written.
     public func withWritable<Failure: Error>(
         _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
     ) throws(Failure) -> Int {
@@ -114,7 +114,7 @@ public final class ByteBuffer {
         return written
     }
 
-    /// The readable bytes as a raw pointer, for a system call. Not to be kept.
+    /// Lends the readable bytes as a raw pointer, for a system call.
     public func withReadable<Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Int
     ) throws(Failure) -> Int {
@@ -169,7 +169,7 @@ public final class ByteBuffer {
         append(unsigned: UInt64(clamping: number), radix: 16, digits: digits)
     }
 
-    /// Inlined, so that the divisor is a constant: six numbers of a log line are as many as thirty divisions.
+    /// Inlined, so that the divisor is a constant: the six numbers of a log line need some thirty divisions.
     @inline(__always)
     private func append(unsigned number: UInt64, radix: UInt64, digits: Int = 1) {
         reserve(max(20, digits))

@@ -1,20 +1,20 @@
 /// A second of Universal Time by calendar, without a time zone database.
 public struct CivilTime: Sendable {
     public let year: Int
-    /// 1 to 12.
+    /// The month, 1 to 12.
     public let month: Int
-    /// 1 to 31.
+    /// The day of the month, 1 to 31.
     public let day: Int
     public let hour: Int
     public let minute: Int
     public let second: Int
-    /// 0 is Sunday.
+    /// The day of the week; 0 is Sunday.
     public let weekday: Int
 
     // Days are counted in eras of 400 years, 146,097 days each, that begin on 1 March, so that the leap day is an era's last.
     // 719,468 days lie between 0000-03-01 and 1970-01-01.
 
-    /// Seconds since 1970, as POSIX counts them; those before the year 1 or beyond 9999 become the nearest within.
+    /// Takes seconds since 1970, as in POSIX. Times before the year 1 or after 9999 become the nearest time within.
     public init(epochSeconds: Int) {
         let bounded = min(max(epochSeconds, -62_135_596_800), 253_402_300_799)
         let date = bounded >= 0 ? bounded / 86_400 : (bounded + 1) / 86_400 - 1
@@ -36,9 +36,9 @@ public struct CivilTime: Sendable {
         year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     }
 
-    /// Days since 1970-01-01 in the proleptic Gregorian calendar.
+    /// The number of days since 1970-01-01 in the proleptic Gregorian calendar.
     ///
-    /// - Parameter day: one that the month does not have counts on into the next.
+    /// - Parameter day: a day beyond the end of the month counts into the next month.
     public static func days(year: Int, month: Int, day: Int) -> Int {
         let shifted = month > 2 ? year : year - 1
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400

@@ -1,7 +1,7 @@
-/// A text that is equal only to a text of the same bytes: the type of the names of users, realms, hosts and credentials.
+/// A text that equals only a text of the same bytes: the type for the names of users, realms, hosts and credentials.
 ///
-/// Two `String`s are equal where Unicode calls them canonically equivalent: `é` as one scalar equals `e` with U+0301. To a
-/// server they are two names.
+/// Two `String`s are equal if Unicode calls them canonically equivalent: `é` as one scalar equals `e` with U+0301. For
+/// a server they are two names.
 public struct ExactText: Sendable, Hashable, Comparable, ExpressibleByStringLiteral, CustomStringConvertible {
     public let text: String
 
@@ -25,9 +25,10 @@ public struct ExactText: Sendable, Hashable, Comparable, ExpressibleByStringLite
 }
 
 extension String {
-    /// Whether both are the same bytes. Allocates nothing.
+    /// Whether both have equal bytes. Allocates nothing.
     public func hasSameBytes(as other: String) -> Bool {
-        // Most that are equal are copies of one string, or short: the words that represent them are equal, too.
+        // Most equal strings are copies of one string, or short. Then the two words of their representation are equal
+        // too.
         let words = unsafeBitCast(self, to: (UInt64, UInt64).self)
         if words == unsafeBitCast(other, to: (UInt64, UInt64).self) { return true }
         return utf8.count == other.utf8.count && utf8Span.span.equals(other.utf8Span.span)

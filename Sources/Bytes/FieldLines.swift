@@ -1,21 +1,21 @@
 import CScan
 
-/// The field lines of a head, in the order they came. It keeps its room when emptied, and on demand its lines: a client
-/// mostly says the same about each of its requests, and what was found in it once need not be looked for again.
+/// The field lines of a head, in order. Emptied, it keeps its memory and, on demand, its lines: a client mostly repeats
+/// the fields of its last request, which then need not be parsed again.
 public struct FieldLines: ~Copyable {
     private let most: Int
     private var list = scan_lines()
-    /// How far behind the places in `list` the lines stand.
+    /// The distance of the lines from their positions in `list`.
     private var shift = 0
-    /// The lines that may stand in `list` still, unmarked, though they were removed; and where the first one stood.
+    /// The removed lines that are still in `list`, unmarked, and the start of the first one.
     private var known: (lines: scan_lines, start: Int)?
-    /// All their bytes, and those of the empty line behind them.
+    /// The bytes of these lines, and of the empty line after them.
     private let knownText = ByteBuffer(capacity: 64)
 
-    /// Longer heads are not known again.
+    /// The limit of a remembered head in bytes.
     private static let longestKnown = 2048
 
-    /// Takes at most that many lines.
+    /// Creates an empty list with a limit of lines.
     public init(most: Int) {
         self.most = most
     }
@@ -23,9 +23,9 @@ public struct FieldLines: ~Copyable {
     deinit { list.lines?.deallocate() }
 
     public var count: Int { list.filled }
-    /// The names that occur, a bit each: that of its ordinal.
+    /// The names that occur, as one bit for each ordinal.
     public var present: UInt64 { list.present }
-    /// The names that occur on more than one line.
+    /// The names that occur on more than one line, as one bit for each ordinal.
     public var repeated: UInt64 { list.repeated }
 
     public subscript(index: Int) -> FieldLine { FieldLine(parts: self[placeOf: index].pointee, shift: shift) }
@@ -37,8 +37,7 @@ public struct FieldLines: ~Copyable {
         shift = 0
     }
 
-    /// The lines that are there are all that stands in `range` but for the empty line at its end. From now on `recall` finds
-    /// them.
+    /// Remembers the current lines for `recall`. They must fill `range`, but for the empty line at its end.
     public mutating func remember(_ bytes: Span<UInt8>, in range: Range<Int>) {
         guard range.count <= Self.longestKnown else { return }
         knownText.clear()
@@ -46,9 +45,10 @@ public struct FieldLines: ~Copyable {
         known = (list, range.lowerBound)
     }
 
-    /// Takes the lines that were there before `removeAll`, if just they stand at `start` with an empty line behind them.
-    /// It takes as long wherever they differ: they may be another client's, and hold a secret of his.
-    /// - Returns: where the empty line ends; nil if they are others.
+    /// Restores the lines that were there before `removeAll`, if exactly these are at `start`, followed by an empty
+    /// line. The time does not depend on the position of a difference: the remembered lines may be another client's,
+    /// with a secret.
+    /// - Returns: the end of the empty line; nil for other lines.
     public mutating func recall(_ bytes: Span<UInt8>, from start: Int, limit: Int) -> Int? {
         guard let known, case let end = start &+ knownText.count, end <= min(limit, bytes.count),
             bytes.extracting(start..<end).equalsInFull(knownText.readable)
@@ -58,8 +58,8 @@ public struct FieldLines: ~Copyable {
         return end
     }
 
-    /// Adds the lines that stand whole and faultless one behind the other from `start`, until it is full or one would
-    /// end behind `limit`. Returns where the first thing begins that was not taken. Less than 4 GiB of bytes.
+    /// Adds the complete and valid lines from `start` on, until it is full or a line would end after `limit`. Returns
+    /// the start of the first part that was not taken. `bytes` must be shorter than 4 GiB.
     public mutating func read(
         _ bytes: Span<UInt8>, from start: Int, limit: Int, recognising names: borrowing NameTable
     ) -> Int {
@@ -77,7 +77,7 @@ public struct FieldLines: ~Copyable {
         return next
     }
 
-    /// The first line at or after `index` whose name is in `ordinals`, a bit each; `count` when there is none.
+    /// The index of the first line at or after `index` whose name is in `ordinals`, one bit each; `count` if none.
     public func firstIndex(from index: Int, of ordinals: UInt64) -> Int {
         precondition(index >= 0, "index before the first line")
         guard let lines = list.lines else { return index }
@@ -86,7 +86,7 @@ public struct FieldLines: ~Copyable {
         return index
     }
 
-    /// The same, or that is marked.
+    /// The index of the first line at or after `index` that is marked, or whose name is in `ordinals`; `count` if none.
     public func firstIndex(from index: Int, markedOr ordinals: UInt64) -> Int {
         precondition(index >= 0, "index before the first line")
         guard let lines = list.lines else { return index }
@@ -115,7 +115,7 @@ public struct FieldLines: ~Copyable {
         }
     }
 
-    /// Room for 16 lines, which is what most heads have, then twice as many.
+    /// Makes room for 16 lines, enough for most heads, then for twice as many.
     private mutating func grow() {
         let room = min(max(16, list.room * 2), most)
         let larger = UnsafeMutablePointer<scan_line>.allocate(capacity: room)
@@ -131,17 +131,18 @@ extension scan_line {
     fileprivate func isOne(of ordinals: UInt64) -> Bool { ordinals &>> UInt64(row) & 1 != 0 }
 }
 
-/// Where the parts of a field line stand (RFC 9112 section 5): `name` `:` `value` CR LF, blanks around the value.
+/// The positions of the parts of a field line (RFC 9112 section 5): `name` `:` `value` CR LF, with blanks around the
+/// value.
 public struct FieldLine: Sendable {
     let parts: scan_line
     let shift: Int
 
-    /// The whole line with its line end.
+    /// The line with its line end.
     public var line: Range<Int> { range(parts.start, parts.end) }
     public var name: Range<Int> { range(parts.start, parts.name_end) }
-    /// Without blanks at either end. May be empty.
+    /// The value without blanks at either end; may be empty.
     public var value: Range<Int> { range(parts.value_start, parts.value_end) }
-    /// Which name of the table it is, from 1; 0 for none.
+    /// The number of the name in the table, from 1; 0 if it is not there.
     public var ordinal: UInt8 { parts.row }
     public var isMarked: Bool { parts.marked }
 
@@ -150,9 +151,9 @@ public struct FieldLine: Sendable {
     }
 }
 
-/// Names that are recognised in either case by one comparison: length and first letter tell which it could be.
+/// Names that are recognised in any case by one comparison: length and first letter determine the candidate.
 public struct NameTable: Sendable {
-    /// As `scan_name_slot` describes it.
+    /// The table in the form of `scan_name_slot`.
     private let bytes: [UInt8]
 
     /// Lower-case names of letters, digits and hyphens, at most 63 of at most 31 bytes, no two of which have both
@@ -172,7 +173,7 @@ public struct NameTable: Sendable {
         self.bytes = bytes
     }
 
-    /// Which name stands in `range`, all of it token bytes: 1 for the first, 0 for none.
+    /// The number of the name in `range`, whose bytes are all token bytes: 1 for the first name, 0 for others.
     public func ordinal(of range: Range<Int>, in text: Span<UInt8>) -> UInt8 {
         precondition(range.lowerBound >= 0 && range.upperBound <= text.count, "range outside the span")
         return withUnsafeNames { names in

@@ -1,8 +1,8 @@
 /// A date in a field (RFC 9110 section 5.6.7).
 public enum HTTPDate {
-    /// As HTTP writes it, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// The date in the form of HTTP, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
     ///
-    /// - Parameter seconds: since 1970; of a time before, or after the year 9999, nothing can be said.
+    /// - Parameter seconds: seconds since 1970. Nil for a time before, or after the year 9999.
     public static func text(epochSeconds seconds: Int) -> String? {
         guard (0..<253_402_300_800).contains(seconds) else { return nil }
         let time = CivilTime(epochSeconds: seconds)
@@ -13,8 +13,7 @@ public enum HTTPDate {
 
     private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-    /// Milliseconds since 1970, by the algorithm of RFC 6265 section 5.1.1, which reads whatever servers write; nil for what is
-    /// no date.
+    /// The milliseconds since 1970, by the tolerant algorithm of RFC 6265 section 5.1.1; nil if the text is not a date.
     public static func milliseconds(_ text: Span<UInt8>) -> Int? {
         var time: (Int, Int, Int)?
         var day: Int?
@@ -56,7 +55,7 @@ public enum HTTPDate {
         return (hour, minute, second)
     }
 
-    /// The number at the front, which more may follow that is no digit.
+    /// The number at the front; other characters may follow.
     private static func number(_ token: [UInt8], digits: ClosedRange<Int>, isWhole: Bool = false) -> Int? {
         let front = token.prefix(while: \.isDigit)
         guard digits.contains(front.count), !isWhole || front.count == token.count else { return nil }

@@ -1,4 +1,4 @@
-/// Hexadecimal text (RFC 4648 section 8), lower case as HTTP Digest wants it.
+/// Hexadecimal text (RFC 4648 section 8), in lower case as HTTP Digest requires.
 public enum Hex {
     public static func encode(_ bytes: [UInt8]) -> String {
         String(unsafeUninitializedCapacity: bytes.count * 2) { room in
@@ -10,7 +10,7 @@ public enum Hex {
         }
     }
 
-    /// Nil when the length is odd or a character is no hexadecimal digit.
+    /// Nil if the length is odd or a character is not a hexadecimal digit.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var high: UInt8?
@@ -26,7 +26,7 @@ public enum Hex {
         return high == nil ? bytes : nil
     }
 
-    /// The same, and no copy of it is left behind: for what is secret.
+    /// Decodes without leaving a copy in memory: for secrets. Nil if the text is invalid.
     public static func decode(_ text: Span<UInt8>) -> [UInt8]? {
         guard text.count % 2 == 0 else { return nil }
         var bytes: [UInt8] = []

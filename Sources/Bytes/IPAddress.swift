@@ -1,9 +1,10 @@
-/// An IPv4 or IPv6 address as a value: parsed strictly, printed as RFC 5952 wants it.
+/// An IPv4 or IPv6 address as a value: parsed strictly, printed in the form of RFC 5952.
 public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     public enum Family: Sendable { case v4, v6 }
 
     public let family: Family
-    /// The address in network order, 64 bits each; an IPv4 address stands in the low 32 bits of `low`.
+    /// The upper 64 bits of the address in network order; `low` has the lower ones. An IPv4 address is in the lower
+    /// half of `low`.
     public let high: UInt64
     public let low: UInt64
 
@@ -19,7 +20,8 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         self.low = low
     }
 
-    /// Dotted quad with four decimal parts and no leading zeros, or RFC 4291 text without brackets or zone. Allocates nothing.
+    /// Parses a dotted quad with four decimal parts and no leading zeros, or the text of RFC 4291 without brackets or
+    /// zone. Allocates nothing.
     public init?(_ text: Span<UInt8>) {
         if let bits = Self.quad(text, from: 0) {
             self.init(v4: bits)
@@ -30,19 +32,19 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The same of a text.
+    /// Parses the text of an address.
     public init?(_ text: some StringProtocol) {
         let text = String(text)
         self.init(text.utf8Span.span)
     }
 
-    /// The IPv4 address inside `::ffff:0:0/96`; any other address as it is. Two spellings of one destination must
-    /// not be judged by two rules.
+    /// The IPv4 address inside `::ffff:0:0/96`; any other address unchanged. Two spellings of one destination must not
+    /// be judged by two rules.
     public var unmapped: IPAddress {
         family == .v6 && high == 0 && low >> 32 == 0xFFFF ? IPAddress(v4: UInt32(truncatingIfNeeded: low)) : self
     }
 
-    /// The range that one peer has at its disposal: an IPv4 address, of IPv6 the network of 64 bits.
+    /// The range that one peer controls: an IPv4 address, or an IPv6 network of 64 bits.
     public var network: IPAddress { family == .v6 ? IPAddress(v6High: high, low: 0) : self }
 
     /// The bytes in network order: 4 or 16.
@@ -67,7 +69,8 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// RFC 5952 section 4: the longest run of two or more zero groups becomes `::`, the first of equals.
+    /// The form of RFC 5952 section 4: the longest run of two or more zero groups becomes `::`, the first of equal
+    /// ones.
     private static func compressed(_ groups: [UInt16]) -> String {
         var best = 0..<0
         var start = 0
@@ -80,7 +83,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         return text(groups[..<best.lowerBound]) + "::" + text(groups[best.upperBound...])
     }
 
-    /// Every host that is dialled is tried for an address: most names end at their first byte.
+    /// Parses a dotted quad. Every dialled host is tried; most names fail at their first byte.
     private static func quad(_ text: Span<UInt8>, from start: Int) -> UInt32? {
         var (bits, part, digits, dots) = (UInt32(0), UInt32(0), 0, 0)
         for offset in start..<text.count {
@@ -99,7 +102,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         return dots == 3 && digits > 0 ? bits << 8 | part : nil
     }
 
-    /// The 128 bits of an IPv6 address: groups before the gap `::`, and behind it.
+    /// The 128 bits of an IPv6 address, from the groups before and after the gap `::`.
     private static func groups(_ text: Span<UInt8>) -> UInt128? {
         guard text.count <= 45 else { return nil }
         var bits: UInt128 = 0

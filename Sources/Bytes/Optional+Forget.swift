@@ -1,6 +1,6 @@
 extension Optional {
-    /// Sets it to nil, if it is not. What is reset with each request is nil mostly: a look costs two instructions, and to
-    /// let go of nothing fifteen.
+    /// Sets the value to nil unless it is nil. Values that each request resets are mostly nil: the check costs two
+    /// instructions, an assignment fifteen.
     @inline(__always)
     public mutating func forget() {
         if self != nil { self = nil }

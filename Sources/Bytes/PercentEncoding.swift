@@ -1,6 +1,6 @@
 /// Percent-encoding (RFC 3986 section 2.1).
 public enum PercentEncoding {
-    /// Appends the bytes with those above 0x7F encoded, and all others as they are.
+    /// Appends the bytes, those above 0x7F encoded and all others unchanged.
     public static func appendASCII(_ bytes: Span<UInt8>, to buffer: ByteBuffer) {
         for offset in 0..<bytes.count {
             let byte = bytes[offset]
@@ -14,7 +14,7 @@ public enum PercentEncoding {
         }
     }
 
-    /// Appends a byte of a component as it is if it is an unreserved character (section 2.3), else encoded.
+    /// Appends a byte of a component: unreserved characters (section 2.3) unchanged, others encoded.
     public static func append(_ byte: UInt8, to bytes: inout [UInt8]) {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
@@ -24,10 +24,10 @@ public enum PercentEncoding {
         }
     }
 
-    /// Upper case, as RFC 3986 section 2.1 wants it of who encodes.
+    /// A digit in upper case, as RFC 3986 section 2.1 recommends.
     private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
 
-    /// The decoded bytes; nil when a `%` is not followed by two hexadecimal digits.
+    /// The decoded bytes; nil if a `%` is not followed by two hexadecimal digits.
     public static func decode(_ bytes: Span<UInt8>) -> [UInt8]? {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)

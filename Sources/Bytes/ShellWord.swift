@@ -1,6 +1,6 @@
 /// A word for a command line of a POSIX shell.
 public enum ShellWord {
-    /// In quotes where it needs them.
+    /// Quotes the text if necessary.
     public static func quoted(_ text: String) -> String {
         let plain: (UInt8) -> Bool = { byte in
             switch byte {
@@ -14,7 +14,7 @@ public enum ShellWord {
         return always(text)
     }
 
-    /// In quotes, whatever it is.
+    /// Quotes the text always.
     public static func always(_ text: String) -> String {
         "'\(text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
     }

@@ -28,8 +28,8 @@ extension Span<UInt8> {
             }
     }
 
-    /// The same in a time that tells nothing but the result, and the length. `ConstantTime` of `Crypto` stands above this
-    /// target, and takes a byte at a time, which is as long as to read a head anew.
+    /// Compares in a time that depends only on the length and the result. `ConstantTime` is in a higher target
+    /// (`Crypto`), and compares single bytes, which takes as long as parsing a head.
     func equalsInFull(_ other: Span<UInt8>) -> Bool {
         count == other.count
             && withUnsafeBufferPointer { mine in
@@ -48,7 +48,7 @@ extension Span<UInt8> {
             }
     }
 
-    /// Compares without regard to ASCII case; `lowercase` must be lower case already.
+    /// Compares ignoring ASCII case; `lowercase` must be in lower case.
     public func equalsIgnoringCase(_ lowercase: StaticString) -> Bool {
         count == lowercase.utf8CodeUnitCount
             && withUnsafeBufferPointer { mine in
@@ -61,7 +61,7 @@ extension Span<UInt8> {
 
     public func equalsIgnoringCase(_ other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
-        // Names come in one spelling nearly always.
+        // Names mostly have the same case.
         if equals(other) { return true }
         for offset in 0..<count where self[offset].asciiLowercased != other[offset].asciiLowercased {
             return false
@@ -69,7 +69,7 @@ extension Span<UInt8> {
         return true
     }
 
-    /// The range with blanks (space, tab) taken from both ends.
+    /// The range without the blanks (space, tab) at both ends.
     public func trimmingBlanks(_ range: Range<Int>) -> Range<Int> {
         var lower = range.lowerBound
         var upper = range.upperBound
@@ -78,12 +78,12 @@ extension Span<UInt8> {
         return lower..<upper
     }
 
-    /// The bytes as text; those that are no UTF-8 become U+FFFD.
+    /// The bytes as text; bytes that are not UTF-8 become U+FFFD.
     public var text: String {
         withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// As above, of ASCII, in lower case.
+    /// The bytes, which must be ASCII, as text in lower case.
     public var lowercasedText: String {
         let bytes = self
         return unsafe String(unsafeUninitializedCapacity: bytes.count) { text in
@@ -98,30 +98,29 @@ extension Span<UInt8> {
 }
 
 extension Span<UInt8> {
-    /// The offset of the first control character other than tab at or after `start`; `count` when there is none.
+    /// The offset of the first control character other than tab at or after `start`; `count` if none.
     public func firstControl(from start: Int) -> Int {
         scan(start..<count, scan_find_control)
     }
 
-    /// Where the token that begins at the range's start ends (RFC 9110 section 5.6.2); the range's end if all of it is
-    /// one.
+    /// The end of the token at the range's start (RFC 9110 section 5.6.2); the range's end if the token fills it.
     public func endOfToken(in range: Range<Int>) -> Int {
         scan(range, scan_find_token_end)
     }
 
-    /// The offset of the first byte in `range` that no request target may hold, anything but visible ASCII, and `#`;
-    /// the range's end when there is none.
+    /// The offset of the first byte in `range` that a request target must not contain, anything but visible ASCII, and
+    /// `#`; the range's end if none.
     public func firstOutsideTarget(in range: Range<Int>) -> Int {
         scan(range, scan_find_outside_target)
     }
 
-    /// Where the host name that begins at the range's start ends: letters, digits, `-`, `.`, `_` and `~`.
+    /// The end of the host name at the range's start: letters, digits, `-`, `.`, `_` and `~`.
     public func endOfHostName(in range: Range<Int>) -> Int {
         scan(range, scan_find_host_end)
     }
 
-    /// Where the dotted quad ends that begins at the range's start; nil when there is none: four decimal numbers below
-    /// 256 without leading zeros.
+    /// The end of the dotted quad at the range's start: four decimal numbers below 256 without leading zeros. Nil for
+    /// other text.
     public func endOfDottedQuad(in range: Range<Int>) -> Int? {
         let end = scan(range, scan_find_quad_end)
         return end > range.lowerBound ? end : nil
@@ -135,7 +134,7 @@ extension Span<UInt8> {
 }
 
 extension Span<UInt8> {
-    /// The eight bytes at `offset` as one number, the first in the lowest bits.
+    /// The eight bytes at `offset` as a number, the first in the lowest bits.
     @inline(__always)
     public func word(at offset: Int) -> UInt64 {
         precondition(offset >= 0 && offset &+ 8 <= count, "word outside the span")

@@ -1,25 +1,24 @@
 import Bytes
 import CZlib
 
-/// Decodes a body as it arrives, within the room it is given: memory is bounded by the caller's buffer and zlib's
-/// window of 32 KiB, whatever the body expands to.
+/// Decodes a body as it arrives, within the given room. Memory is limited to the caller's buffer and zlib's window of
+/// 32 KiB, for any size of the decoded body.
 ///
-/// gzip members that follow each other are one body (RFC 1952 section 2.2). Zeros behind the end are padding;
-/// anything else there is refused, as is whatever another decoder could read differently. A failed inflater stays
-/// failed.
+/// Consecutive gzip members are one body (RFC 1952 section 2.2). Zeros after the end are padding. Other bytes there are
+/// refused, like everything that another decoder could read differently. A failed inflater stays failed.
 public struct Inflater: ~Copyable {
     /// The result of one call.
     public struct Progress: Equatable, Sendable {
-        /// How many bytes of the input were used.
+        /// The number of input bytes that were used.
         public let consumed: Int
-        /// The room is full and more may be waiting: call again, even when no input is left.
+        /// The room is full and more output may follow: call again, even without input.
         public let isOutputWaiting: Bool
     }
 
     private enum State {
-        /// Nothing has come yet: a body of no bytes is complete whatever its header says. Becomes `.inside`.
+        /// No byte has arrived yet: an empty body is complete, independent of its header. Becomes `.inside`.
         case awaitingStart
-        /// In a member. Becomes `.behindMember` at its end.
+        /// A member is being decoded. Becomes `.behindMember` at its end.
         case inside
         /// Becomes `.inside` when another gzip member starts.
         case behindMember
@@ -28,7 +27,7 @@ public struct Inflater: ~Copyable {
 
     private let coding: ContentCoding
     private let limits: InflationLimits
-    /// On the heap, because zlib keeps its address.
+    /// The stream is on the heap, because zlib keeps its address.
     private let stream: UnsafeMutablePointer<z_stream>
     private var state = State.awaitingStart
     private var codedCount = 0
@@ -55,8 +54,8 @@ public struct Inflater: ~Copyable {
         stream.deallocate()
     }
 
-    /// Decodes as much of `input` as fits into `room` more bytes of `output`. Input that is not consumed has to be
-    /// given again.
+    /// Decodes as much of `input` as fits into `room` more bytes of `output`. Input that was not consumed must be
+    /// passed again.
     public mutating func decode(
         _ input: Span<UInt8>, into output: ByteBuffer, room: Int
     ) throws(InflationError) -> Progress {
@@ -69,7 +68,7 @@ public struct Inflater: ~Copyable {
         }
     }
 
-    /// Called when the coded body has ended and no output is waiting.
+    /// Ends the body. Call it when the coded body has ended and no output is waiting.
     public mutating func finish() throws(InflationError) {
         switch state {
         case .awaitingStart, .behindMember: return
@@ -115,14 +114,14 @@ public struct Inflater: ~Copyable {
         }
     }
 
-    /// The low four bits of a zlib header say 8, for deflate. Read as bare deflate they are a stored block whose
-    /// padding is not zero, which no encoder writes; so one byte decides.
+    /// Selects the format. The low four bits of a zlib header are 8, for deflate. In bare deflate they would be a
+    /// stored block with padding that is not zero, which no encoder writes. So one byte decides.
     private mutating func choose(first: UInt8) throws(InflationError) {
         guard first & 0xF != 8 else { return }
         guard inflateReset2(stream, Self.rawWindow) == Z_OK else { throw .malformed }
     }
 
-    /// One call of zlib: how many bytes it used and made, and whether the member ended.
+    /// Calls zlib once. Returns the number of bytes used and made, and whether the member ended.
     private mutating func inflate(
         _ input: Span<UInt8>, into output: ByteBuffer, room: Int
     ) throws(InflationError) -> (used: Int, made: Int, ended: Bool) {
@@ -157,14 +156,14 @@ public struct Inflater: ~Copyable {
     }
 }
 
-/// A content coding that can be undone (RFC 9110 section 8.4.1).
+/// A content coding that can be decoded (RFC 9110 section 8.4.1).
 public enum ContentCoding: Sendable {
     /// RFC 1952, also under its old name `x-gzip`.
     case gzip
     /// RFC 1950. Some servers send the bare RFC 1951 under this name, which is accepted.
     case deflate
 
-    /// Nil for a name that is unknown, and for a list: two codings are two decoders.
+    /// Nil for an unknown name, and for a list: two codings need two decoders.
     public init?(name: Span<UInt8>) {
         if name.equalsIgnoringCase("gzip") || name.equalsIgnoringCase("x-gzip") {
             self = .gzip
@@ -176,25 +175,25 @@ public enum ContentCoding: Sendable {
     }
 }
 
-/// How far a coded body may expand before it is taken for a bomb.
+/// The limits of the expansion of a coded body, against decompression bombs.
 public struct InflationLimits: Sendable {
-    /// Decoded bytes for each coded byte. Deflate itself reaches 1032; text rarely passes 20.
+    /// The limit of decoded bytes for each coded byte. Deflate itself reaches 1032; text rarely exceeds 20.
     public let ratio: Int
-    /// Decoded bytes for which no ratio is asked, since short bodies of one repeated byte are harmless.
+    /// The number of decoded bytes without a limit on the ratio, since short bodies of one repeated byte are harmless.
     public let freeBytes: Int
 
-    /// A ratio below 1 is taken as 1.
+    /// A ratio below 1 counts as 1.
     public init(ratio: Int = 100, freeBytes: Int = 1 << 20) {
         self.ratio = max(ratio, 1)
         self.freeBytes = freeBytes
     }
 }
 
-/// Why a coded body could not be decoded. Peer's fault, but for `noMemory`.
+/// The reason why a coded body could not be decoded. The peer's fault, except `noMemory`.
 public enum InflationError: Error, Equatable, CustomStringConvertible {
-    /// The bytes are not what the coding allows, or a checksum or length differs.
+    /// The bytes violate the coding, or a checksum or length differs.
     case malformed
-    /// Something other than padding with zeros follows the end.
+    /// Bytes other than zero padding follow the end.
     case trailingBytes
     /// The body ended before its coding did.
     case truncated

@@ -1,11 +1,11 @@
-/// A failure of the libraries below, or a box that cannot be opened.
+/// A failure of the libraries, or a box that cannot be opened.
 public enum CryptoError: Error, Equatable, Sendable, CustomStringConvertible {
     case noRandomness
     case unusablePasswordHash
-    /// OpenSSL keeps MD4 in a module of its own, which a small image may lack.
+    /// OpenSSL has MD4 in a separate module, which a small image may lack.
     case noMD4
     case sealingFailed
-    /// Sealed under another key or for another context, or changed since.
+    /// The box was sealed with another key or for another context, or was changed.
     case notOurs
 
     public var description: String {

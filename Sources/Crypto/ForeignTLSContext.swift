@@ -1,4 +1,4 @@
-/// A TLS context of OpenSSL's (`SSL_CTX`) that another library has made and goes on to use. Lent for one call.
+/// A TLS context of OpenSSL (`SSL_CTX`) that another library owns. Lent for one call.
 public struct ForeignTLSContext {
     public let pointer: UnsafeMutableRawPointer
 

@@ -1,10 +1,10 @@
 import COpenSSL
 import Synchronization
 
-/// MD4 (RFC 1320), broken as a hash and still what NTLM makes a key of a password with.
+/// MD4 (RFC 1320), which is broken as a hash; NTLM derives a key from a password with it.
 ///
-/// OpenSSL 3 has it in its legacy provider only. That is loaded into a library context of its own, so that nothing else
-/// in the process gets to use what it brings, and no configuration file of the system keeps it away.
+/// OpenSSL 3 has it in its legacy provider only. That is loaded into a separate library context. So the rest of the
+/// process cannot use its algorithms, and no configuration file of the system disables it.
 public enum MD4 {
     public static func digest(of bytes: Span<UInt8>) throws(CryptoError) -> DigestValue {
         var storage = InlineArray<32, UInt8>(repeating: 0)
@@ -24,7 +24,7 @@ public enum MD4 {
         return DigestValue(storage: storage, count: 16)
     }
 
-    /// Loaded when first asked for, and kept to the process's end; nil where the provider is missing.
+    /// Loaded at the first use and kept until the process ends; nil if the provider is missing.
     private static let algorithm = Mutex<OpaquePointer?>(load())
 
     private static func load() -> OpaquePointer? {

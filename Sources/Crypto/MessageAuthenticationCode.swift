@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// HMAC (RFC 2104) under one key: a value that makes codes without allocating.
+/// HMAC (RFC 2104) with one key: a value that makes codes without allocating.
 public struct MessageAuthenticationCode: Sendable {
-    /// The digests with the padded key already in them.
+    /// The digests to which the padded key was already added.
     private let inner: MessageDigest
     private let outer: MessageDigest
 
@@ -10,7 +10,7 @@ public struct MessageAuthenticationCode: Sendable {
         self = key.withBytes { MessageAuthenticationCode(algorithm, key: $0) }
     }
 
-    /// Under a key that is itself a code or a digest.
+    /// Takes a key that is itself a code or a digest.
     public init(_ algorithm: DigestAlgorithm = .sha256, key: DigestValue) {
         self.init(algorithm, key: key.storage.span.extracting(first: key.count))
     }
@@ -27,13 +27,13 @@ public struct MessageAuthenticationCode: Sendable {
         outer = Self.begun(algorithm, padded, 0x5C)
     }
 
-    /// Under a key that nobody knows and that lasts as long as this value: for comparing secrets without keeping them.
+    /// Creates a random key that lasts as long as this value: to compare secrets without keeping them.
     public static func withRandomKey() throws(CryptoError) -> MessageAuthenticationCode {
         var key = try RandomBytes.make(32)
         return MessageAuthenticationCode(key: Secret(wiping: &key))
     }
 
-    /// The state to which the bytes are added; `code(of:)` finishes it.
+    /// The state to which bytes are added; `code(of:)` finishes it.
     public func begin() -> MessageDigest { inner }
 
     public func code(of message: consuming MessageDigest) -> DigestValue {
@@ -60,7 +60,7 @@ public struct MessageAuthenticationCode: Sendable {
 }
 
 public enum RandomBytes {
-    /// `count` bytes nobody can guess.
+    /// Makes `count` unpredictable bytes.
     public static func make(_ count: Int) throws(CryptoError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let made = bytes.withUnsafeMutableBufferPointer { RAND_bytes($0.baseAddress, Int32($0.count)) }

@@ -1,13 +1,13 @@
 import Bytes
 import COpenSSL
 
-/// A digest in the making, as a value on the stack.
+/// A digest in progress, as a value on the stack.
 ///
-/// OpenSSL 3's EVP interface allocates with every digest; its low-level functions work on plain structures. That is
-/// what makes an answer to a Digest challenge free of allocations, and a begun digest worth keeping.
+/// OpenSSL 3's EVP interface allocates for every digest; its low-level functions work on plain structures. So an answer
+/// to a Digest challenge needs no allocations, and a begun digest can be stored.
 public struct MessageDigest: Sendable {
     private let algorithm: DigestAlgorithm
-    /// The room of the largest structure, in which the algorithm's own stands.
+    /// The largest structure, whose memory every algorithm uses.
     private var state = SHA512_CTX()
 
     public init(_ algorithm: DigestAlgorithm) {
@@ -37,7 +37,7 @@ public struct MessageDigest: Sendable {
         bytes.withUnsafeBytes { update($0) }
     }
 
-    /// The text's UTF-8.
+    /// Adds the UTF-8 of the text.
     public mutating func update(utf8 text: String) {
         update(text.utf8Span.span)
     }
@@ -75,12 +75,12 @@ public struct MessageDigest: Sendable {
         return DigestValue(storage: storage, count: algorithm.length)
     }
 
-    /// The digest as far as it has come, for `init(resuming:)`: where a secret was hashed it is as good as that secret.
+    /// The state of the digest, for `init(resuming:)`. If a secret was hashed, the state is equivalent to that secret.
     public func suspended() -> Secret {
         withUnsafeBytes(of: self) { Secret($0.bindMemory(to: UInt8.self).span) }
     }
 
-    /// Goes on from there. The bytes of a secret begin where `malloc` has put them, which is aligned for anything.
+    /// Continues a suspended digest. The bytes of a secret are aligned by `malloc`.
     public init(resuming suspended: Secret) {
         self = suspended.withBytes { bytes in bytes.withUnsafeBytes { $0.load(as: Self.self) } }
     }
@@ -91,7 +91,7 @@ public struct MessageDigest: Sendable {
         return digest.finish()
     }
 
-    /// FIPS 180-4 section 5.3.6.2.
+    /// The initial values of FIPS 180-4 section 5.3.6.2.
     private static var initialValues: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) {
         (
             0x2231_2194_FC2B_F72C, 0x9F55_5FA3_C84C_64C2, 0x2393_B86B_6F53_B151, 0x9638_7719_5940_EABD,
@@ -104,14 +104,14 @@ public struct MessageDigest: Sendable {
 public enum DigestAlgorithm: Int, Sendable, Hashable, CaseIterable {
     case md5
     case sha256
-    /// SHA-512/256 with its own initial values (FIPS 180-4 section 5.3.6.2), not SHA-512 cut short as the examples
-    /// of RFC 7616 have it (erratum 4897).
+    /// SHA-512/256 with its own initial values (FIPS 180-4 section 5.3.6.2), not a truncated SHA-512 as in the examples
+    /// of RFC 7616 (erratum 4897).
     case sha512t256
 
-    /// Bytes of a digest.
+    /// The length of a digest in bytes.
     public var length: Int { self == .md5 ? 16 : 32 }
 
-    /// Bytes that are hashed at a time, to which HMAC pads its key.
+    /// The block size in bytes, to which HMAC pads its key.
     var blockLength: Int { self == .sha512t256 ? 128 : 64 }
 }
 
@@ -125,7 +125,7 @@ public struct DigestValue: Sendable {
         self.count = count
     }
 
-    /// A digest that was made elsewhere; nil for more than 32 bytes.
+    /// Takes a digest from elsewhere; nil for more than 32 bytes.
     public init?(_ bytes: [UInt8]) {
         guard bytes.count <= 32 else { return nil }
         self.init(storage: InlineArray { $0 < bytes.count ? bytes[$0] : 0 }, count: bytes.count)
@@ -133,7 +133,7 @@ public struct DigestValue: Sendable {
 
     public var array: [UInt8] { storage.span.extracting(first: count).array }
 
-    /// The first 128 bits as a number: enough to tell secrets apart by their codes.
+    /// The first 128 bits as a number: enough to distinguish secrets by their codes.
     public var prefix128: UInt128 {
         var number: UInt128 = 0
         for offset in 0..<16 { number = number << 8 | UInt128(storage[offset]) }
@@ -157,6 +157,7 @@ public struct DigestValue: Sendable {
         return try body(text.span.extracting(first: count * 2))
     }
 
-    /// Without a branch, so that the loop becomes vector instructions: a digest is written out twice in every answer.
+    /// Converts a digit without a branch, so that the loop becomes vector instructions: every answer contains two
+    /// digests.
     private static func digit(_ value: UInt8) -> UInt8 { 0x30 &+ value &+ (value > 9 ? 0x27 : 0) }
 }

@@ -2,8 +2,8 @@ import Bytes
 import CCrypt
 import COpenSSL
 
-/// Password hashes as libcrypt makes them (yescrypt, bcrypt, SHA-crypt), and Apache's MD5. Both calls take tens of
-/// milliseconds on purpose: never on a loop.
+/// Password hashes of libcrypt (yescrypt, bcrypt, SHA-crypt), and Apache's MD5. Both calls take tens of milliseconds on
+/// purpose: do not call them on a loop.
 public enum PasswordHash {
     public enum Method: String, Sendable, CaseIterable {
         case yescrypt = "$y$"
@@ -12,8 +12,8 @@ public enum PasswordHash {
         case sha256 = "$5$"
     }
 
-    /// Whether `hash` names a method that is worth its name and that libcrypt can compute here, or is Apache's
-    /// `$apr1$`, which `htpasswd` made for decades. DES, MD5 (`$1$`) and unsalted SHA-1 are not.
+    /// Whether `hash` uses a secure method that libcrypt supports here, or Apache's `$apr1$`, the default of `htpasswd`
+    /// for decades. DES, MD5 (`$1$`) and unsalted SHA-1 are not supported.
     public static func isSupported(_ hash: String) -> Bool {
         if ApacheHash.isSupported(hash) { return true }
         let prefixes = ["$y$", "$gy$", "$7$", "$2a$", "$2b$", "$2x$", "$2y$", "$5$", "$6$"]
@@ -21,14 +21,14 @@ public enum PasswordHash {
             && [CRYPT_SALT_OK, CRYPT_SALT_METHOD_LEGACY].contains(crypt_checksalt(hash))
     }
 
-    /// Whether a check against a supported hash takes about a second at most and 128 MiB: up to a million rounds of
+    /// Whether a check against a supported hash takes at most about a second and 128 MiB: up to a million rounds of
     /// SHA-crypt, and a cost of bcrypt up to 14.
     public static func isAffordable(_ hash: String) -> Bool {
         ApacheHash.isSupported(hash) || PasswordHashCost.isBounded(hash)
     }
 
-    /// Whether `password` is the one `hash` was made of. Blocks; safe from any thread. A password with a zero byte
-    /// matches nothing, since C would cut it short; so does every one for a hash that is not affordable.
+    /// Whether `hash` was made from `password`. Blocks; safe from any thread. False for a password with a zero byte,
+    /// since C would truncate it, and for a hash that is not affordable.
     public static func verify(_ password: Secret, against hash: String) -> Bool {
         if ApacheHash.isSupported(hash) {
             guard let made = password.withBytes({ ApacheHash.make($0, withSaltOf: hash) }) else { return false }
@@ -67,22 +67,23 @@ public enum PasswordHash {
     }
 }
 
-/// Apache's password hash `$apr1$`: a thousand rounds of MD5 over password and salt, as `htpasswd -m` and
-/// `openssl passwd -apr1` make it. libcrypt does not know it (it is `$1$` of FreeBSD under another name).
+/// Apache's password hash `$apr1$`: a thousand rounds of MD5 over password and salt, as in `htpasswd -m` and `openssl
+/// passwd -apr1`. libcrypt does not support it. It is FreeBSD's `$1$` under another name.
 private enum ApacheHash {
     static let magic: StaticString = "$apr1$"
     private static let saltLimit = 8
-    /// libcrypt's own limit: a longer one would only make us hash for long.
+    /// The limit of libcrypt: a longer password would only take long to hash.
     private static let passwordLimit = 511
     private static let rounds = 1000
-    /// Which bytes of the digest make four digits each, the first in the highest bits; then two digits for byte 11.
+    /// The bytes of the digest that give four digits each, the first in the highest bits; byte 11 then gives two
+    /// digits.
     private static let groups: [(Int, Int, Int)] = [(0, 6, 12), (1, 7, 13), (2, 8, 14), (3, 9, 15), (4, 10, 5)]
     private static let digits = Array("./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
 
-    /// Whether the text is a whole hash of this kind: magic, salt, `$` and 22 digits.
+    /// Whether the text is a complete hash of this kind: magic, salt, `$` and 22 digits.
     static func isSupported(_ hash: String) -> Bool { salt(of: hash) != nil }
 
-    /// The hash of `password` with the salt of `hash`; nil when that is none, or the password is too long.
+    /// The hash of `password` with the salt of `hash`; nil if `hash` is invalid, or if the password is too long.
     static func make(_ password: Span<UInt8>, withSaltOf hash: String) -> [UInt8]? {
         guard password.count <= passwordLimit, let salt = salt(of: hash) else { return nil }
         var text = Array(magic.description.utf8)
@@ -118,7 +119,7 @@ private enum ApacheHash {
             outer.update(mixed.span.extracting(first: min(16, rest)))
             rest -= 16
         }
-        // The original meant something else here; hashes depend on what it did.
+        // The original code has an error here, on which all hashes depend.
         let zero: [UInt8] = [0]
         rest = password.count
         while rest > 0 {
@@ -144,7 +145,7 @@ private enum ApacheHash {
         append(UInt32(digest[11]), 2, to: &text)
     }
 
-    /// Six bits to a digit, the lowest first.
+    /// Appends digits of six bits each, the lowest first.
     private static func append(_ number: UInt32, _ count: Int, to text: inout [UInt8]) {
         for place in 0..<count { text.append(digits[Int(number >> UInt32(6 * place)) & 0x3F]) }
     }
@@ -152,17 +153,18 @@ private enum ApacheHash {
     private static let dollar = UInt8(ascii: "$")
 }
 
-/// The work of a check against a password hash, as it stands in the hash itself (crypt(5)): each
-/// login pays it, and an unbounded one would let a line of a file hold a thread for hours or take all memory.
+/// The cost of a check, from the parameters in the hash (crypt(5)). Each login pays it. Without a limit, a line of a
+/// file could occupy a thread for hours or take all memory.
 private enum PasswordHashCost {
-    /// A third of a second on the machine this was measured on; passlib takes 656,000 by default.
+    /// The limit of rounds: a third of a second on the machine of the measurement; passlib uses 656,000 by default.
     static let rounds = 1_000_000
-    /// Of bcrypt, as a power of two: eight tenths of a second there.
+    /// The limit for bcrypt, as a power of two: 0.8 s on that machine.
     static let logarithm = 14
-    /// Of yescrypt and scrypt, in bytes: 0.2 to 0.4 s there. A hash of `attache password` takes 16 MiB.
+    /// The limit for yescrypt and scrypt, in bytes: 0.2 to 0.4 s on that machine. A hash of `attache password` takes 16
+    /// MiB.
     static let memory = 128 * 1024 * 1024
 
-    /// Whether the hash stays within the limits. An unreadable one does not.
+    /// Whether the hash stays within the limits. False if it cannot be parsed.
     static func isBounded(_ hash: String) -> Bool {
         let parts = hash.utf8.split(separator: UInt8(ascii: "$"), maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count >= 3, parts[0].isEmpty else { return false }
@@ -176,14 +178,15 @@ private enum PasswordHashCost {
         }
     }
 
-    /// `rounds=N`, or a salt where nothing is said.
+    /// Checks `rounds=N`; without it the salt follows.
     private static func isBoundedSHA(_ parameters: [UInt8]) -> Bool {
         let word = Array("rounds=".utf8)
         guard parameters.starts(with: word) else { return true }
         return number(parameters[word.count...]).map { $0 <= rounds } ?? false
     }
 
-    /// Flavour, block count and block size, and no more: other parameters come from no tool, and multiply the cost.
+    /// Checks flavour, block count and block size. Other parameters are refused: no tool writes them, and they multiply
+    /// the cost.
     private static func isBoundedYescrypt(_ parameters: [UInt8]) -> Bool {
         var reader = VariableNumbers(parameters)
         guard reader.next(from: 0) != nil, let logarithm = reader.next(from: 1), let size = reader.next(from: 1),
@@ -192,7 +195,7 @@ private enum PasswordHashCost {
         return isBounded(logarithm: logarithm, size: size)
     }
 
-    /// The block count in one digit, the block size in five, the parallelism in five; the salt follows.
+    /// Checks the block count in one digit, the block size in five, the parallelism in five; the salt follows.
     private static func isBoundedScrypt(_ parameters: [UInt8]) -> Bool {
         guard parameters.count >= 11 else { return false }
         let digits = parameters.prefix(11).compactMap { VariableNumbers.digit($0) }
@@ -211,7 +214,7 @@ private enum PasswordHashCost {
         return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
-    /// The numbers of yescrypt's parameters: the first digit tells how many follow.
+    /// The numbers of yescrypt's parameters: the first digit gives the number of further digits.
     private struct VariableNumbers {
         private let bytes: [UInt8]
         private var offset = 0
@@ -244,7 +247,7 @@ private enum PasswordHashCost {
             return digit
         }
 
-        /// In crypt's alphabet: `./0-9A-Za-z`.
+        /// The value of a digit in crypt's alphabet: `./0-9A-Za-z`.
         static func digit(_ byte: UInt8) -> Int? {
             switch byte {
             case 0x2E...0x39: Int(byte) - 0x2E

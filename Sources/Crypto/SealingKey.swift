@@ -1,24 +1,24 @@
 import Bytes
 import COpenSSL
 
-/// A key under which bytes are sealed: nobody without it can read them, change them, or put them in another's place
+/// A key that seals bytes. Without it, sealed bytes cannot be read, changed, or exchanged for those of another context
 /// (AES-256-GCM, NIST SP 800-38D).
 public struct SealingKey: Sendable {
-    /// Bytes in a key.
+    /// The size of a key in bytes.
     public static let count = 32
 
-    /// Tells keys apart without saying anything about them: 16 hexadecimal digits of a hash.
+    /// An identifier of the key that reveals nothing of it: 16 hexadecimal digits of a hash.
     public let id: String
     private let secret: Secret
 
-    /// The bytes before the ciphertext: the format, and a random number used once.
+    /// The first byte of a box; a random nonce and the ciphertext follow.
     private static let format: UInt8 = 1
     private static let nonceCount = 12
     private static let tagCount = 16
-    /// How much longer a box is than what is sealed in it.
+    /// The bytes by which a box is longer than its content.
     public static let overhead = 1 + nonceCount + tagCount
 
-    /// Nil unless the secret has exactly as many bytes as a key.
+    /// Nil unless the secret has the size of a key.
     public init?(_ secret: Secret) {
         guard secret.count == Self.count else { return nil }
         self.secret = secret
@@ -36,7 +36,7 @@ public struct SealingKey: Sendable {
 
     /// Seals `plain` so that it can be opened only with the same `context`.
     ///
-    /// - Parameter context: the owner of the box; not secret, and not part of the box.
+    /// - Parameter context: the owner of the box; neither secret nor part of the box.
     public func seal(_ plain: Secret, for context: Span<UInt8>) throws(CryptoError) -> [UInt8] {
         let nonce = try RandomBytes.make(Self.nonceCount)
         var box = [Self.format] + nonce + [UInt8](repeating: 0, count: plain.count + Self.tagCount)
@@ -49,7 +49,7 @@ public struct SealingKey: Sendable {
         return box
     }
 
-    /// - Throws: `notOurs` when the box was sealed under another key or for another context, or was changed.
+    /// - Throws: `notOurs` if the box was sealed with another key or for another context, or was changed.
     public func open(_ box: Span<UInt8>, for context: Span<UInt8>) throws(CryptoError) -> Secret {
         guard box.count >= Self.overhead, box[0] == Self.format else { throw .notOurs }
         var plain = [UInt8](repeating: 0, count: box.count - Self.overhead)
@@ -61,7 +61,7 @@ public struct SealingKey: Sendable {
         return opened
     }
 
-    /// The authentication tag, which tells a box from every other without a key. Nil for bytes that are no box.
+    /// The authentication tag, which identifies a box without the key. Nil for bytes that are not a box.
     public static func tag(of box: Span<UInt8>) -> UInt128? {
         guard box.count >= overhead, box[0] == format else { return nil }
         var tag: UInt128 = 0
@@ -69,12 +69,12 @@ public struct SealingKey: Sendable {
         return tag
     }
 
-    /// Lends the key itself, to be sealed under another.
+    /// Lends the key itself, to be sealed with another key.
     public func withSecret<Result>(_ body: (Secret) throws(CryptoError) -> Result) throws(CryptoError) -> Result {
         try body(secret)
     }
 
-    /// Another key, which says nothing about this one: HMAC-SHA-256 as a key derivation (NIST SP 800-108).
+    /// A derived key that reveals nothing of this one: HMAC-SHA-256 as a key derivation function (NIST SP 800-108).
     public func derived(for purpose: String) -> Secret {
         var code = MessageAuthenticationCode(key: secret).code(of: Array("attache \(purpose)".utf8).span).array
         return Secret(wiping: &code)

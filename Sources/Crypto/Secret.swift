@@ -1,9 +1,9 @@
 import COpenSSL
 
-/// Bytes that are somebody's password or key: zeroed when the last reference goes, compared in constant time, and
-/// absent from every description, dump and error.
+/// The bytes of a password or key. They are zeroed with the last reference, compared in constant time, and absent from
+/// every description, dump and error.
 ///
-/// `@unchecked Sendable`: the storage is written in the initialiser, before anyone else can see it, and never after.
+/// `@unchecked Sendable`: the initialiser writes the storage before any other thread can see it, and it never changes.
 public final class Secret: @unchecked Sendable {
     private let storage: UnsafeMutableBufferPointer<UInt8>
 
@@ -12,12 +12,13 @@ public final class Secret: @unchecked Sendable {
         for offset in 0..<bytes.count { storage.initializeElement(at: offset, to: bytes[offset]) }
     }
 
-    /// The UTF-8 of `text`. The caller's string is not wiped: use this for text that is no secret yet, or in tests.
+    /// Takes the UTF-8 of `text`. The caller's string is not wiped: use this for text that is not secret yet, or in
+    /// tests.
     public convenience init(_ text: String) {
         self.init(text.utf8Span.span)
     }
 
-    /// Takes the bytes over and zeroes the array they came in.
+    /// Takes the bytes, and zeroes their array.
     public convenience init(wiping bytes: inout [UInt8]) {
         self.init(bytes.span)
         bytes.withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) }
@@ -50,7 +51,7 @@ extension Secret: CustomReflectable {
 }
 
 public enum ConstantTime {
-    /// Whether the bytes are the same, in a time that depends on their number only.
+    /// Whether the bytes are equal, in a time that depends on their number only.
     public static func equal(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
         guard left.count == right.count else { return false }
         return left.withUnsafeBufferPointer { mine in

@@ -1,27 +1,27 @@
 import CPostgreSQL
 import Glibc
 
-/// A connection to a PostgreSQL server, or to what speaks its protocol. Every call blocks; one thread at a time.
+/// A connection to a PostgreSQL server, or to a server with its protocol. Every call blocks; one thread at a time.
 public final class PostgreSQLConnection: SQLConnection {
     private let connection: OpaquePointer
     let library: libpq
-    /// The SQLSTATE of the last statement that the server refused on a connection that lives.
+    /// The SQLSTATE with which the server refused the last statement, if the connection still works.
     private var refusal: String?
 
-    /// Type numbers of the server's catalogue.
+    /// The type numbers of the server's catalogue.
     enum TypeNumber {
         static let bytes: Oid = 17
         static let text: Oid = 25
         static let integers: [Oid] = [20, 21, 23]
     }
 
-    /// Connects, and waits for it a few seconds at most.
+    /// Connects, and waits for a few seconds at most.
     ///
-    /// - Parameter info: a connection string or URI of libpq, which may hold a password: errors do not repeat it.
+    /// - Parameter info: a connection string or URI of libpq. It may contain a password: errors do not repeat it.
     public init(_ info: String) throws(DatabaseError) {
         let library = try PostgreSQLLibrary.load()
         self.library = library
-        // Later keywords win only over an expanded `dbname`, hence the order.
+        // A later keyword takes precedence only over an expanded `dbname`, hence the order.
         let keywords = [
             "connect_timeout", "tcp_user_timeout", "keepalives_idle", "application_name", "client_encoding", "dbname",
         ]
@@ -34,7 +34,7 @@ public final class PostgreSQLConnection: SQLConnection {
             throw .unavailable(cause)
         }
         connection = opened
-        // A server's notices beside its answers are no reason to write to standard error.
+        // A server's notices must not be written to standard error.
         _ = library.setNoticeProcessor(opened, { _, _ in }, nil)
     }
 
@@ -49,7 +49,7 @@ public final class PostgreSQLConnection: SQLConnection {
         guard isSent == 1 else { throw failure(nil) }
         guard let result = try nextResult() else { throw failure(nil) }
         defer { library.clear(result) }
-        // There is one, and the end behind it.
+        // There is one result, and then the end.
         while let other = try nextResult() { library.clear(other) }
         switch library.resultStatus(result) {
         case PGRES_COMMAND_OK: return []
@@ -61,7 +61,8 @@ public final class PostgreSQLConnection: SQLConnection {
         }
     }
 
-    /// The server's own defaults may be others: then a writer who has waited for another would fail.
+    /// Sets the isolation level, since the server's default may be another: a writer that waited for another one would
+    /// fail.
     public static var transactionStart: String { "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE" }
     public static var snapshotStart: String { "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" }
 
@@ -74,7 +75,7 @@ public final class PostgreSQLConnection: SQLConnection {
         }
         guard isSent == 1, library.setSingleRowMode(connection) == 1 else { throw failure(nil) }
         var trouble: DatabaseError?
-        // To the end in any case: the connection is of no use before.
+        // Reads all results in any case: the connection cannot be used before.
         while let result = try nextResult() {
             defer { library.clear(result) }
             switch library.resultStatus(result) {
@@ -90,11 +91,11 @@ public final class PostgreSQLConnection: SQLConnection {
         if let trouble { throw trouble }
     }
 
-    /// Milliseconds that a server may be silent over a statement. What stands between, such as PgBouncer, may hold a
-    /// statement for minutes while the server behind it is away.
+    /// The milliseconds that a server may be silent during a statement. A proxy such as PgBouncer may keep a statement
+    /// for minutes while its server is down.
     private static let patience = 10_000
 
-    /// Nil at the end of the answer. A connection whose server is silent is of no use any more.
+    /// The next result; nil at the end. If the server is silent, the connection cannot be used again.
     private func nextResult() throws(DatabaseError) -> OpaquePointer? {
         while library.isBusy(connection) == 1 {
             var watched = pollfd(fd: library.socket(connection), events: Int16(POLLIN), revents: 0)
@@ -110,24 +111,24 @@ public final class PostgreSQLConnection: SQLConnection {
         return library.getResult(connection)
     }
 
-    /// Asks for the notifications of a channel.
+    /// Subscribes to the notifications of a channel.
     ///
-    /// - Returns: false where the server refuses: a standby, or one that speaks the protocol and knows no LISTEN.
+    /// - Returns: false if the server refuses: a standby, or a server with this protocol but without LISTEN.
     @discardableResult
     public func listen(to channel: String) throws(DatabaseError) -> Bool {
         refusal = nil
         do throws(DatabaseError) { try rows("LISTEN \(channel)") } catch {
-            // Standby; not supported; no such statement.
+            // The states: standby; not supported; unknown statement.
             if let refusal, ["25006", "0A000", "42601"].contains(refusal) { return false }
             throw error
         }
         return true
     }
 
-    /// Waits for notifications of channels that were listened to.
+    /// Waits for notifications of the subscribed channels.
     ///
     /// - Parameter limit: milliseconds.
-    /// - Returns: the payloads of those that came.
+    /// - Returns: the payloads of the notifications.
     public func notifications(within limit: Int) throws(DatabaseError) -> [String] {
         var payloads = takeNotifications()
         if payloads.isEmpty {
@@ -168,13 +169,13 @@ public final class PostgreSQLConnection: SQLConnection {
         return .text(text)
     }
 
-    /// The server's texts hold no zero byte, and libpq would cut one off at it.
+    /// A text with a zero byte is refused: the server cannot store it, and libpq would truncate it.
     private static func check(_ parameters: [DatabaseValue]) throws(DatabaseError) {
         let isHeld = parameters.allSatisfy { $0.text?.utf8.contains(0) != true }
         if !isHeld { throw .failed("a text has a zero byte in it") }
     }
 
-    /// Parameters as libpq takes them; bytes in binary, all else as text.
+    /// The parameters in the form of libpq; bytes in binary, all others as text.
     private struct Parameters {
         private let types: [Oid]
         private let contents: [[UInt8]?]
@@ -205,7 +206,7 @@ public final class PostgreSQLConnection: SQLConnection {
         func withPointers<Result>(
             _ body: ([Oid], [UnsafePointer<CChar>?], [Int32], [Int32]) -> Result
         ) -> Result {
-            // One block holds all of them; a pointer to nothing would mean null.
+            // One block contains all values; a null pointer would mean null.
             let offsets = contents.reduce(into: [0]) { $0.append(($0.last ?? 0) + ($1?.count ?? 0)) }
             let block = UnsafeMutableBufferPointer<CChar>.allocate(capacity: (offsets.last ?? 0) + 1)
             defer { block.deallocate() }
@@ -231,7 +232,7 @@ public final class PostgreSQLConnection: SQLConnection {
         refusal = state
         // Classes of SQLSTATE: insufficient resources, operator intervention, connection exception.
         if state == "53100" { return .full(cause) }
-        // A standby, which will be another server's, or the first, before long.
+        // A standby: the address will belong to another server, or this one will be the primary, before long.
         if ["25006", "0A000"].contains(state) { return .unavailable(cause) }
         return ["53", "57", "08"].contains(state.prefix(2)) ? .unavailable(cause) : .failed(cause)
     }
@@ -241,7 +242,7 @@ public final class PostgreSQLConnection: SQLConnection {
         static let sqlState = Int32(UInt8(ascii: "C"))
     }
 
-    /// libpq's messages may have several lines.
+    /// The first line of a message, since libpq's may have several.
     private static func sentence(_ message: UnsafePointer<CChar>?) -> String {
         let lines = message.map { String(cString: $0) }?.split(whereSeparator: \.isNewline) ?? []
         return lines.first.map(String.init) ?? "the connection was lost"
@@ -258,7 +259,7 @@ public final class PostgreSQLConnection: SQLConnection {
     }
 }
 
-/// The one row of a result in binary form.
+/// A result in binary form with one row.
 private struct PostgreSQLRow: DatabaseRow {
     let connection: PostgreSQLConnection
     let result: OpaquePointer
@@ -304,7 +305,7 @@ private struct PostgreSQLRow: DatabaseRow {
     }
 }
 
-/// libpq, which is loaded at its first use, and stays.
+/// Loads libpq at its first use; it stays loaded.
 private enum PostgreSQLLibrary {
     static func load() throws(DatabaseError) -> libpq {
         guard let loaded else {

@@ -1,16 +1,16 @@
-/// A connection to a database, whichever it is. Every call blocks; one thread at a time.
+/// A connection to a database of any kind. Every call blocks; one thread at a time.
 public protocol SQLConnection: AnyObject {
-    /// The statement that begins a transaction that is to write.
+    /// The statement that begins a transaction for writing.
     static var transactionStart: String { get }
-    /// The statement that begins a transaction that only reads, and sees no later changes of others.
+    /// The statement that begins a transaction that only reads, and sees no later changes.
     static var snapshotStart: String { get }
 
-    /// Carries a statement out and returns its rows. Parameters stand as `$1`, `$2` … in it, in their order.
+    /// Executes a statement and returns its rows. Its parameters are `$1`, `$2` … in order.
     @discardableResult
     func rows(_ sql: String, _ parameters: [DatabaseValue]) throws(DatabaseError) -> [[DatabaseValue]]
 
-    /// The same for more rows than should be held at once: each is lent to `body` as it comes. Nothing else may be asked
-    /// of the connection meanwhile.
+    /// Executes a statement with many rows: each is lent to `body` as it arrives. The connection cannot be used for
+    /// other calls meanwhile.
     func forEachRow(
         _ sql: String, _ parameters: [DatabaseValue], _ body: (any DatabaseRow) throws(DatabaseError) -> Void
     ) throws(DatabaseError)
@@ -20,12 +20,12 @@ extension SQLConnection {
     @discardableResult
     public func rows(_ sql: String) throws(DatabaseError) -> [[DatabaseValue]] { try rows(sql, []) }
 
-    /// Carries `body` out as a whole or not at all.
+    /// Executes `body` as a transaction: completely or not at all.
     public func transaction<Value>(_ body: () throws(DatabaseError) -> Value) throws(DatabaseError) -> Value {
         try transaction(Self.transactionStart, body)
     }
 
-    /// All reads of `body` see the same moment.
+    /// Executes `body` so that all its reads see the same state.
     public func snapshot<Value>(_ body: () throws(DatabaseError) -> Value) throws(DatabaseError) -> Value {
         try transaction(Self.snapshotStart, body)
     }
@@ -45,13 +45,13 @@ extension SQLConnection {
     }
 }
 
-/// One row of an answer, for as long as it is lent. Columns count from 0; what a column holds of another kind is nil, and
-/// so is a text that is no UTF-8.
+/// One row of a result, as long as it is lent. Columns count from 0. A column of another type gives nil, like a text
+/// that is not UTF-8.
 public protocol DatabaseRow {
     func integer(_ column: Int) -> Int64?
     func text(_ column: Int) -> String?
     func bytes(_ column: Int) -> [UInt8]?
-    /// The value of a column, for a message: an integer or a text, in which bytes that are no UTF-8 are replaced.
+    /// The value of a column, for a message: an integer or a text, in which bytes that are not UTF-8 are replaced.
     func words(_ column: Int) -> String
 }
 
@@ -75,7 +75,7 @@ public enum DatabaseValue: Sendable, Hashable {
     }
 }
 
-/// A row that was kept.
+/// A row that was stored.
 extension [DatabaseValue]: DatabaseRow {
     public func integer(_ column: Int) -> Int64? { indices.contains(column) ? self[column].integer : nil }
     public func text(_ column: Int) -> String? { indices.contains(column) ? self[column].text : nil }
@@ -83,17 +83,17 @@ extension [DatabaseValue]: DatabaseRow {
     public func words(_ column: Int) -> String { text(column) ?? integer(column).map { "\($0)" } ?? "" }
 }
 
-/// A failure of a database. The texts are the library's own and hold no stored value.
+/// An error of a database. The texts are the library's own and contain no stored value.
 public enum DatabaseError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// It cannot be opened or reached.
+    /// The database cannot be opened or reached.
     case unavailable(String)
-    /// It refused or failed at a statement.
+    /// The database refused a statement, or failed.
     case failed(String)
-    /// There is no room for what is to be written.
+    /// There is no space for the data.
     case full(String)
-    /// It is none of ours, or damaged.
+    /// The file is damaged, or not a database of this program.
     case unusable(String)
-    /// Somebody stopped the work before its end; nothing of it was written.
+    /// The work was stopped before its end; nothing was written.
     case stopped
 
     public var description: String {

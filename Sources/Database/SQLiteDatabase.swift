@@ -8,11 +8,11 @@ public final class SQLiteDatabase: SQLConnection {
     private(set) var hasLog = false
     private var statements: [String: OpaquePointer] = [:]
 
-    /// How long a writer waits for another process's transaction, in milliseconds.
+    /// The time that a writer waits for another process's transaction, in milliseconds.
     private static let patience: Int32 = 10_000
 
-    /// Opens the file, or makes an empty one. Committed means on the disk: write-ahead log with full synchronisation.
-    /// A file that is made is its owner's alone, and so are those that SQLite puts beside it.
+    /// Opens the file, or creates an empty one. A committed change is on the disk: write-ahead log with full
+    /// synchronisation. Only the owner can access a created file, and the files that SQLite adds beside it.
     public init(path: String) throws(DatabaseError) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .unavailable("\(path): \(String(cString: strerror(errno)))") }
@@ -28,7 +28,7 @@ public final class SQLiteDatabase: SQLConnection {
         connection = opened
         self.path = path
         sqlite3_busy_timeout(opened, Self.patience)
-        // Not part of the schema: each connection says it anew.
+        // These settings are not part of the schema: each connection sets them.
         hasLog = try rows("PRAGMA journal_mode=WAL").first?.first?.text == "wal"
         for pragma in ["synchronous=FULL", "foreign_keys=ON", "trusted_schema=OFF"] {
             _ = try rows("PRAGMA \(pragma)")
@@ -46,17 +46,17 @@ public final class SQLiteDatabase: SQLConnection {
     /// The file of the write-ahead log beside a database.
     public static func log(of path: String) -> String { path + "-wal" }
 
-    /// Removes the log of a database whose file has lost its name or its content: whoever opens another file of that name
-    /// would take it for that one's.
+    /// Removes the log of a database whose file was removed or overwritten. Otherwise the next open of a file with that
+    /// name would apply it.
     ///
-    /// - Parameter salts: those of the log, if they are known; one with others came with the file.
+    /// - Parameter salts: the salts of the log; nil: unknown. A log with other salts belongs to the new file.
     public static func removeLog(of path: String, withSalts salts: [UInt8]?) {
         let log = log(of: path)
         if salts == nil || Self.salts(ofLog: log) == salts { unlink(log) }
         unlink(path + "-shm")
     }
 
-    /// WAL-mode File Format, section 1.
+    /// The salts of a log file (WAL-mode File Format, section 1).
     private static func salts(ofLog path: String) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -87,7 +87,7 @@ public final class SQLiteDatabase: SQLConnection {
             sqlite3_clear_bindings(statement)
         }
         for (index, value) in parameters.enumerated() {
-            // Its places count in the order in which the names first occur.
+            // SQLite numbers parameters in the order in which their names first occur.
             let index = sqlite3_bind_parameter_index(statement, "$\(index + 1)")
             guard index == 0 || bind(value, at: index, of: statement) == SQLITE_OK else { throw failure() }
         }
@@ -140,7 +140,7 @@ public final class SQLiteDatabase: SQLConnection {
         let cause = "\(path): \(String(cString: sqlite3_errmsg(connection)))"
         switch sqlite3_errcode(connection) & 0xFF {
         case SQLITE_FULL: return .full(cause)
-        // The part that several processes share besides the file wants room as well.
+        // The shared-memory file beside the database needs space too.
         case SQLITE_IOERR where sqlite3_system_errno(connection) == ENOSPC:
             return .full("\(path): no space left on the disk")
         case SQLITE_NOTADB, SQLITE_CORRUPT: return .unusable(cause)
@@ -150,36 +150,36 @@ public final class SQLiteDatabase: SQLConnection {
     }
 }
 
-/// The file beneath a connection: SQLite looks at its log, and never whether another program has written to the file.
+/// The file of a connection: SQLite checks its log, but never whether another program has written to the file.
 extension SQLiteDatabase {
-    /// The first bytes of the file when it was looked at, and how much of the log had been copied into it by then.
+    /// The first bytes of the file at the time of the check, and how much of the log had been copied into it.
     public struct Surface: Sendable, Equatable {
-        /// Database File Format, section 1.3. Zeros behind the end of the file.
+        /// The header of the file (Database File Format, section 1.3). Zeros beyond the end of the file.
         public let header: [UInt8]
-        /// Another one whenever somebody copies from the log into the file, from before it begins.
+        /// The checkpoint state. It changes with every copy from the log into the file, before the copying begins.
         public let copied: LogPosition
     }
 
-    /// Where the copying from a log into the file stands.
+    /// The checkpoint position: the state of copying from a log into the file.
     public struct LogPosition: Sendable, Equatable {
         fileprivate let values: [UInt32]
 
-        /// Whether nobody is at it, unless somebody was killed who was.
+        /// Whether no process is copying, unless a process was killed while it copied.
         public var isSettled: Bool { values[2] == values[3] }
-        /// As the log file has them at its byte 16.
+        /// The salts, as in the log file at byte 16.
         public var salts: [UInt8] { values.prefix(2).flatMap { value in withUnsafeBytes(of: value) { Array($0) } } }
     }
 
-    /// Nil where there is no write-ahead log.
+    /// Nil without a write-ahead log.
     public var logPosition: LogPosition? {
         var values: [UInt32] = [0, 0, 0, 0]
         guard hasLog, attache_sqlite3_read_log_index(connection, &values) == 1 else { return nil }
         return LogPosition(values: values)
     }
 
-    /// Nil where there is no write-ahead log, and while somebody copies from it into the file.
+    /// Reads the surface of the file. Nil without a write-ahead log, and while a process copies the log into the file.
     ///
-    /// - Parameter body: called while nobody can.
+    /// - Parameter body: called while no process can copy.
     public func surface<Value>(_ body: (Surface) -> Value) -> Value? {
         guard hasLog, attache_sqlite3_lock_checkpoints(connection, 1) == 1 else { return nil }
         defer { _ = attache_sqlite3_lock_checkpoints(connection, 0) }
@@ -188,20 +188,20 @@ extension SQLiteDatabase {
         return body(Surface(header: header, copied: copied))
     }
 
-    /// Gives the file's first page another mark: without one a change need not touch that page. To be called in the
-    /// transaction that changes something.
+    /// Changes a mark on the file's first page: without it a change need not touch that page. Call it in the
+    /// transaction that makes the change.
     public func mark(_ value: Int32) throws(DatabaseError) {
-        // Each is another statement, and none is worth keeping.
+        // Each of these statements differs, so none is cached.
         guard sqlite3_exec(connection, "PRAGMA application_id = \(value)", nil, nil, nil) == SQLITE_OK else {
             throw failure()
         }
     }
 
-    /// The log is not copied into the file when the connection closes: the file is another one by now.
+    /// Leaves the log when the connection closes, without copying it into the file, since the file is another one now.
     public func leaveLog() { attache_sqlite3_keep_log(connection) }
 }
 
-/// The row that a statement stands at.
+/// The current row of a statement.
 private struct SQLiteRow: DatabaseRow {
     let statement: OpaquePointer
 
@@ -218,7 +218,7 @@ private struct SQLiteRow: DatabaseRow {
     private func textBytes(_ column: Int) -> UnsafeBufferPointer<UInt8>? {
         guard isOf(SQLITE_TEXT, column) else { return nil }
         let column = Int32(clamping: column)
-        // Not up to its first zero byte: that would be another text.
+        // Not a C string: that would end at the first zero byte.
         let start = sqlite3_column_text(statement, column)
         let count = Int(sqlite3_column_bytes(statement, column))
         return UnsafeBufferPointer(start: start, count: start == nil ? 0 : count)

@@ -3,7 +3,7 @@ import CPSL
 /// The public suffixes: domains below which different owners register names, such as `com`, `co.uk` and `github.io`
 /// (publicsuffix.org).
 public enum PublicSuffix {
-    /// Whether anyone may register a name below the domain; nil if libpsl is not installed.
+    /// Whether the domain is a public suffix; nil if libpsl is not installed.
     ///
     /// - Parameter domain: in lower case and its ASCII form, without a dot at either end.
     public static func contains(_ domain: String) -> Bool? {

@@ -1,12 +1,12 @@
 import CCurl
 
-/// One `CURL *`, with what has to live as long as it does.
+/// One `CURL *`, with everything that must live as long.
 final class CurlHandle {
     private let library: libcurl
     private let handle: UnsafeMutableRawPointer
     private let errorText: UnsafeMutablePointer<CChar>
     private var entries: UnsafeMutablePointer<curl_slist>?
-    /// Whether every setting so far was taken.
+    /// Whether every setting so far succeeded.
     private(set) var isSound = true
 
     init() throws(FTPError) {
@@ -19,7 +19,7 @@ final class CurlHandle {
     }
 
     deinit {
-        // It says QUIT now, and whoever was called is gone.
+        // libcurl sends QUIT now, and the context of the callbacks is gone.
         call(nil, .none)
         library.easy_cleanup(handle)
         library.slist_free_all(entries)
@@ -34,22 +34,22 @@ final class CurlHandle {
         note(libcurl_set_size(library, handle, option, curl_off_t(size)))
     }
 
-    /// - Parameter text: copied by libcurl.
+    /// - Parameter text: libcurl copies it.
     func set(_ option: CURLoption, _ text: String?) { note(libcurl_set_text(library, handle, option, text)) }
 
-    /// - Parameter text: ends with 0; copied by libcurl.
+    /// - Parameter text: ends with 0; libcurl copies it.
     func set(_ option: CURLoption, _ text: UnsafePointer<CChar>) {
         note(libcurl_set_text(library, handle, option, text))
     }
 
-    /// The names that libcurl is not to look up: `host:port:address,…`.
+    /// Sets the addresses of names that libcurl must not resolve: `host:port:address,…`.
     func resolve(_ entry: String) {
         library.slist_free_all(entries)
         entries = library.slist_append(nil, entry)
         note(entries != nil && libcurl_set_addresses(library, handle, entries))
     }
 
-    /// - Parameter context: the argument of the functions, as long as calls are made.
+    /// - Parameter context: the argument of the functions; it must live as long as calls are made.
     func call(_ context: UnsafeMutableRawPointer?, _ callbacks: CurlCallbacks) {
         note(
             libcurl_set_callbacks(
@@ -62,10 +62,10 @@ final class CurlHandle {
         return library.easy_perform(handle)
     }
 
-    /// The words of libcurl about the last failure.
+    /// The text of libcurl about the last failure.
     var failureText: String { String(cString: errorText) }
 
-    /// Nil for what is not known.
+    /// The size; nil if unknown.
     func size(_ info: CURLINFO) -> Int? {
         let size = libcurl_size(library, handle, info)
         return size < 0 ? nil : Int(size)
@@ -74,8 +74,8 @@ final class CurlHandle {
     private func note(_ isTaken: Bool) { if !isTaken { isSound = false } }
 }
 
-/// The functions that libcurl calls during a transfer. Of `progress` and `socket` the context is the first parameter, of
-/// the others the last.
+/// The functions that libcurl calls during a transfer. The context is the first parameter of `progress` and `socket`,
+/// and the last of the others.
 struct CurlCallbacks {
     let receive: libcurl_body
     let send: libcurl_body
@@ -84,7 +84,7 @@ struct CurlCallbacks {
     let socket: libcurl_socket
     let secure: libcurl_secure
 
-    /// For a handle whose owner is gone: takes all bytes, sends none, and opens no connection.
+    /// The functions for a handle whose owner is gone: they accept all bytes, send none, and open no connection.
     static let none = CurlCallbacks(
         receive: { _, size, count, _ in size * count }, send: { _, _, _, _ in 0 },
         reply: { _, size, count, _ in size * count }, progress: { _, _, _, _, _ in 0 },
@@ -98,7 +98,7 @@ private enum CurlLibrary {
         guard let loaded else {
             throw .unavailable("libcurl is not installed here (libcurl.so.4, Debian's libcurl4)")
         }
-        // Certificates are judged through OpenSSL, by the instance of it that this process uses.
+        // Certificates are judged through OpenSSL, in the instance that this process uses.
         guard libcurl_uses_openssl_3(loaded) else {
             throw .unavailable("the libcurl that is installed here does not speak TLS by OpenSSL 3")
         }

@@ -1,21 +1,21 @@
 import Bytes
 
-/// A line of the list of a directory. Nothing says how LIST answers (RFC 959 section 4.1.3): these are the two forms in
-/// use, that of `ls -l` and that of DOS.
+/// A line of a directory listing. The format of LIST is not standardised (RFC 959 section 4.1.3). Two forms are in use:
+/// that of `ls -l` and that of DOS.
 public struct DirectoryEntry: Equatable, Sendable {
     public enum Kind: Sendable {
         case file
         case directory
-        /// To whatever.
+        /// A symbolic link to any kind of file.
         case link
     }
 
     public let kind: Kind
-    /// As the server has it, in no known encoding. Neither empty, nor with a slash, nor the directory or its parent.
+    /// The name as the server sent it, in an unknown encoding. It is not empty, has no slash, and is not `.` or `..`.
     public let name: [UInt8]
-    /// In the server's own words; empty for a directory.
+    /// The size in the server's words; empty for a directory.
     public let size: String
-    /// In the server's own words, by its own clock.
+    /// The date in the server's words, by its own clock.
     public let date: String
 
     private init?(_ kind: Kind, name: ArraySlice<UInt8>, size: String, date: String) {
@@ -27,8 +27,8 @@ public struct DirectoryEntry: Equatable, Sendable {
         self.date = date
     }
 
-    /// - Parameter line: without its end.
-    /// - Returns: nil for what is neither form.
+    /// - Parameter line: the line without its end.
+    /// - Returns: nil for a line in neither form.
     public static func of(_ line: [UInt8]) -> DirectoryEntry? {
         let words = line.split(separator: .space, maxSplits: 12, omittingEmptySubsequences: true)
         return ofUnix(line, words) ?? ofDOS(line, words)
@@ -36,7 +36,7 @@ public struct DirectoryEntry: Equatable, Sendable {
 
     private static let months = "jan feb mar apr may jun jul aug sep oct nov dec".split(separator: " ")
 
-    /// `-rw-r--r-- 1 owner group 1234 Nov 21 10:00 name`; some servers leave the group out.
+    /// Parses `-rw-r--r-- 1 owner group 1234 Nov 21 10:00 name`; some servers omit the group.
     private static func ofUnix(_ line: [UInt8], _ words: [ArraySlice<UInt8>]) -> DirectoryEntry? {
         guard let mode = words.first, mode.count >= 10, let first = mode.first else { return nil }
         let kind: Kind
@@ -52,7 +52,7 @@ public struct DirectoryEntry: Equatable, Sendable {
                 words[place + 1].count <= 2, words[place + 1].allSatisfy(\.isDigit)
             else { continue }
             let time = words[place + 2]
-            // One blank stands before the name; more are its own.
+            // One blank precedes the name; more blanks belong to it.
             guard time.endIndex < line.count else { return nil }
             var name = line[(time.endIndex + 1)...]
             if kind == .link, let arrow = firstIndex(of: Array(" -> ".utf8), in: name) { name = name[..<arrow] }
@@ -62,7 +62,7 @@ public struct DirectoryEntry: Equatable, Sendable {
         return nil
     }
 
-    /// `11-21-26  10:00AM  <DIR>  name`, or a size.
+    /// Parses `11-21-26  10:00AM  <DIR>  name`, or a size in place of `<DIR>`.
     private static func ofDOS(_ line: [UInt8], _ words: [ArraySlice<UInt8>]) -> DirectoryEntry? {
         guard words.count >= 4, words[0].count >= 8, words[0].count <= 10,
             words[0].allSatisfy({ $0.isDigit || $0 == UInt8(ascii: "-") }), words[1].contains(.colon)

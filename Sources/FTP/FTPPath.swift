@@ -2,12 +2,12 @@ import Bytes
 
 /// The path of an ftp URL (RFC 1738 section 3.2.2), still percent-encoded.
 public struct FTPPath: Sendable, Equatable {
-    /// Begins with a slash; without the type.
+    /// The path with its leading slash, without the type.
     public let encoded: [UInt8]
-    /// `;type=a`: lines are to be those of this system.
+    /// Whether the type is `;type=a`: the server converts line ends.
     public let isText: Bool
 
-    /// - Parameter target: path and query as a request names them; begins with a slash.
+    /// - Parameter target: path and query of the request; begins with a slash.
     public init(target: Span<UInt8>) {
         var end = target.count
         var type = UInt8(ascii: "i")
@@ -30,11 +30,11 @@ public struct FTPPath: Sendable, Equatable {
 
     public var isDirectory: Bool { encoded.last == .slash }
 
-    /// The same name as that of a directory.
+    /// The path with a slash at its end.
     public var asDirectory: FTPPath { isDirectory ? self : FTPPath(directory: encoded) }
 
-    /// As it stands in the URL that libcurl gets. That looks for a type in all of the path, and takes it from there on for
-    /// nothing; and what stands behind a question mark, or is no UTF-8, belongs to the name.
+    /// The path in a URL for libcurl. libcurl would search the whole path for a type and drop everything after it. A
+    /// question mark with the text after it belongs to the name, like bytes that are not UTF-8.
     var urlText: String {
         var text: [UInt8] = []
         text.reserveCapacity(encoded.count + 16)
@@ -49,7 +49,7 @@ public struct FTPPath: Sendable, Equatable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The last part, percent-encoded; empty for a directory.
+    /// The last segment, percent-encoded; empty for a directory.
     public var lastComponent: ArraySlice<UInt8> {
         encoded[((encoded.lastIndex(of: .slash) ?? -1) + 1)...]
     }

@@ -3,9 +3,9 @@ import CCurl
 import Crypto
 import Model
 
-/// Where a server is. No other address is connected to, whatever the server or its name say.
+/// The address of a server. Connections go to these addresses only, even if the server announces others.
 public struct FTPServer: Sendable {
-    /// A name, or an address without brackets.
+    /// The name, or an address without brackets.
     public let host: String
     public let port: UInt16
     public let addresses: [IPAddress]
@@ -18,7 +18,7 @@ public struct FTPServer: Sendable {
 
     var bracketedHost: String { host.utf8.contains(.colon) ? "[\(host)]" : host }
 
-    /// The entry that keeps libcurl from asking for the name; nil for an address.
+    /// The entry by which libcurl need not resolve the name; nil for an address.
     var resolution: String? {
         guard IPAddress(host) == nil else { return nil }
         let texts = addresses.map { $0.family == .v4 ? "\($0)" : "[\($0)]" }
@@ -26,12 +26,12 @@ public struct FTPServer: Sendable {
     }
 }
 
-/// The login, by USER and PASS (RFC 959 section 4.1.1).
+/// The credential for USER and PASS (RFC 959 section 4.1.1).
 public struct FTPLogin: Sendable {
     let user: [UInt8]
     let password: Secret
 
-    /// Nil when either has a byte that would end its command.
+    /// Nil if either contains a byte that would end its command.
     public init?(user: [UInt8], password: Secret) {
         let endsNothing = password.withBytes { bytes in
             for offset in bytes.indices where bytes[offset] < 0x20 || bytes[offset] == 0x7F { return false }
@@ -43,16 +43,16 @@ public struct FTPLogin: Sendable {
     }
 }
 
-/// How TLS is spoken with a server, where it offers TLS.
+/// The settings for TLS with a server, if it offers TLS.
 public struct FTPSecurity {
-    /// The oldest version that may be spoken.
+    /// The oldest accepted version.
     let minimum: TLSVersion
     let isRequired: Bool
     let govern: (ForeignTLSContext) -> Void
 
     /// - Parameters:
-    ///   - isRequired: whether a server that offers none gets neither user nor password.
-    ///   - govern: sees to it that the context trusts whom it should.
+    ///   - isRequired: whether a server without TLS gets neither user nor password.
+    ///   - govern: makes the context check certificates by our rules.
     public init(minimum: TLSVersion = .v12, isRequired: Bool, govern: @escaping (ForeignTLSContext) -> Void) {
         self.minimum = minimum
         self.isRequired = isRequired
@@ -60,7 +60,7 @@ public struct FTPSecurity {
     }
 
     func configure(_ handle: CurlHandle) {
-        // Once TLS is offered, it has to come to a good end; and the certificate is judged by `govern` alone.
+        // If TLS is offered, it must succeed. Only `govern` judges the certificate.
         handle.set(CURLOPT_USE_SSL, isRequired ? libcurl_ssl_all : libcurl_ssl_try)
         handle.set(CURLOPT_SSL_VERIFYPEER, true)
         handle.set(CURLOPT_SSL_VERIFYHOST, false)

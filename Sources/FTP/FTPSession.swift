@@ -5,10 +5,10 @@ import Glibc
 import IO
 import Model
 
-/// Files of one server, by one login, through libcurl. Passive mode only, and with TLS where the server offers it
+/// The files of one server, with one login, through libcurl. Passive mode only, and with TLS if the server offers it
 /// (RFC 4217). Every call blocks, and one thread makes them all.
 ///
-/// The connection is made by the first call and serves the others.
+/// The first call connects; the later ones use that connection.
 public final class FTPSession {
     private let handle: CurlHandle
     private let server: FTPServer
@@ -17,7 +17,7 @@ public final class FTPSession {
     private let security: FTPSecurity
     private let upload = ByteBuffer(capacity: BufferPool.large)
 
-    // The subject of one call.
+    // The parameters of the current call.
     private var sink: ((Span<UInt8>) -> Bool)?
     private var source: ((ByteBuffer) -> Bool)?
     private var reply: FTPReply?
@@ -26,9 +26,9 @@ public final class FTPSession {
     private var movedAt = ContinuousClock.now
 
     /// - Parameters:
-    ///   - timeouts: milliseconds; `connect` for the connection and its TLS, `idle` in which the server has to say
-    ///     something. The time of our own side does not count.
-    ///   - isWanted: asked about once a second; false ends the call that is under way with `cancelled`.
+    ///   - timeouts: milliseconds: `connect` for the connection and its TLS, `idle` for the server's silence. The time
+    ///     of our own side does not count.
+    ///   - isWanted: called once a second; false ends the current call with `cancelled`.
     public init(
         with server: FTPServer, as login: FTPLogin, within timeouts: (connect: Int, idle: Int),
         security: FTPSecurity, isWanted: @escaping () -> Bool
@@ -47,20 +47,20 @@ public final class FTPSession {
 
     // MARK: - Calls
 
-    /// Logs in, and asks about a file; of a directory nothing but whether it is there.
+    /// Logs in, and asks about a file. For a directory it only checks that it exists.
     public func inspect(_ path: FTPPath) throws(FTPError) -> FTPFile {
         handle.set(CURLOPT_NOBODY, true)
-        // Nobody knows the size of a text, and some servers refuse to be asked for it.
+        // The size of a text file is unknown, and some servers refuse the question.
         try perform(path, asText: false)
         if path.isDirectory { return FTPFile(size: nil, modified: nil) }
         return FTPFile(
             size: handle.size(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T), modified: handle.size(CURLINFO_FILETIME_T))
     }
 
-    /// Reads a file, or the list of a directory.
+    /// Reads a file, or the listing of a directory.
     ///
     /// - Parameters:
-    ///   - range: of the file's bytes; nil for all.
+    ///   - range: the range of the file's bytes; nil for all.
     ///   - sink: gets each piece; false ends the call with `cancelled`.
     public func retrieve(
         _ path: FTPPath, _ range: Range<Int>? = nil, to sink: @escaping (Span<UInt8>) -> Bool
@@ -76,9 +76,9 @@ public final class FTPSession {
     /// Writes a file.
     ///
     /// - Parameters:
-    ///   - length: nil when nobody knows it before.
-    ///   - source: adds bytes to the buffer, which is empty; none is the end. False ends the call with `cancelled`, and
-    ///     leaves the server with a part of the file.
+    ///   - length: the length in bytes; nil if it is not known in advance.
+    ///   - source: adds bytes to the empty buffer; none at the end. False ends the call with `cancelled`, and leaves an
+    ///     incomplete file on the server.
     public func store(
         _ path: FTPPath, length: Int?, from source: @escaping (ByteBuffer) -> Bool
     ) throws(FTPError) {
@@ -100,7 +100,7 @@ public final class FTPSession {
         handle.set(CURLOPT_TRANSFERTEXT, asText)
         handle.set(CURLOPT_URL, "ftp://\(server.bracketedHost):\(server.port)\(path.urlText)")
         let code = handle.perform()
-        // An earlier failure counts, not that it took long to say QUIT then.
+        // An earlier failure counts, not a slow QUIT afterwards.
         if code == CURLE_ABORTED_BY_CALLBACK, let interruption { throw interruption }
         if code != CURLE_OK { throw failure(code) }
     }
@@ -111,7 +111,7 @@ public final class FTPSession {
         case CURLE_URL_MALFORMAT: return .unspeakable
         case CURLE_COULDNT_CONNECT: return .unreachable
         case CURLE_OPERATION_TIMEDOUT, CURLE_FTP_ACCEPT_TIMEOUT:
-            // libcurl takes every 421 for a time-out of the server's.
+            // libcurl treats every 421 as a time-out of the server.
             if let reply, reply.code == 421 { return .refused(reply) }
             return .timedOut
         case CURLE_USE_SSL_FAILED: return .notSecured
@@ -121,7 +121,7 @@ public final class FTPSession {
         case CURLE_ABORTED_BY_CALLBACK, CURLE_WRITE_ERROR: return .cancelled
         case CURLE_LOGIN_DENIED:
             guard let reply else { return .broken(text) }
-            // 430 is widespread, though not in RFC 959. Other replies, such as 421 and "500 OOPS", are about the server.
+            // 430 is widespread, though not in RFC 959. Other replies, such as 421 and "500 OOPS", concern the server.
             return [430, 530].contains(reply.code) ? .loginRefused(reply) : .loginFailed(reply)
         default:
             if let reply, reply.code >= 400 { return .refused(reply) }
@@ -134,12 +134,13 @@ public final class FTPSession {
     private func configure(connect: Int, silence: Int) {
         handle.set(CURLOPT_PROTOCOLS, Int(CURLPROTO_FTP))
         handle.set(CURLOPT_REDIR_PROTOCOLS, 0)
-        // The environment's settings for proxies are meant for others.
+        // The proxy settings in the environment are for other programs.
         handle.set(CURLOPT_PROXY, "")
         handle.set(CURLOPT_NETRC, libcurl_netrc_ignored)
         handle.set(CURLOPT_NOSIGNAL, true)
         handle.set(CURLOPT_DISALLOW_USERNAME_IN_URL, true)
-        // Passive mode, and data from nowhere but where the server is, whatever address it names (CVE-2020-8284).
+        // Passive mode, with data connections to the server's own address only, even if it names another one
+        // (CVE-2020-8284).
         handle.set(CURLOPT_FTP_USE_EPSV, true)
         handle.set(CURLOPT_FTP_SKIP_PASV_IP, true)
         if let resolution = server.resolution { handle.resolve(resolution) }
@@ -177,7 +178,7 @@ public final class FTPSession {
         }
     }
 
-    // MARK: - What libcurl calls
+    // MARK: - Callbacks of libcurl
 
     private static func of(_ context: UnsafeMutableRawPointer?) -> FTPSession? {
         context.map { Unmanaged<FTPSession>.fromOpaque($0).takeUnretainedValue() }
@@ -240,11 +241,11 @@ public final class FTPSession {
     }
 }
 
-/// A server's facts about a file; nil where it says nothing.
+/// The facts of a file from the server; nil if the server sent none.
 public struct FTPFile: Sendable, Equatable {
-    /// Bytes, by SIZE (RFC 3659 section 4).
+    /// The size in bytes, from SIZE (RFC 3659 section 4).
     public let size: Int?
-    /// Seconds since 1970, by MDTM (RFC 3659 section 3).
+    /// The time in seconds since 1970, from MDTM (RFC 3659 section 3).
     public let modified: Int?
 
     public init(size: Int?, modified: Int?) {
@@ -253,10 +254,10 @@ public struct FTPFile: Sendable, Equatable {
     }
 }
 
-/// A server's last reply: a code of three digits and a text (RFC 959 section 4.2).
+/// The last reply of a server: a code of three digits and a text (RFC 959 section 4.2).
 public struct FTPReply: Sendable, Equatable, CustomStringConvertible {
     public let code: Int
-    /// Printable ASCII.
+    /// The text, in printable ASCII.
     public let text: String
 
     private static let longest = 200
@@ -266,7 +267,7 @@ public struct FTPReply: Sendable, Equatable, CustomStringConvertible {
         self.text = text
     }
 
-    /// Of a line that ends a reply; nil for any other.
+    /// Parses the last line of a reply; nil for any other line.
     init?(line: Span<UInt8>) {
         guard line.count >= 4, line[3] == .space, line[0] >= 0x31, line[0] <= 0x35 else { return nil }
         var code = 0
@@ -286,27 +287,27 @@ public struct FTPReply: Sendable, Equatable, CustomStringConvertible {
     public var description: String { text.isEmpty ? "\(code)" : "\(code) \(text)" }
 }
 
-/// Why there is no file, or not all of it.
+/// The reason why there is no file, or an incomplete one.
 public enum FTPError: Error, Equatable, Sendable {
-    /// This machine has no FTP; the text is a sentence.
+    /// FTP is not supported on this machine; the text is a sentence.
     case unavailable(String)
-    /// The path cannot be said in FTP.
+    /// The path cannot be written as an FTP command.
     case unspeakable
-    /// The server does not take this user with this password.
+    /// The server refuses this user and password.
     case loginRefused(FTPReply)
-    /// The server came to no verdict about the login.
+    /// The server gave no verdict about the login.
     case loginFailed(FTPReply)
-    /// The server says no, for now (4xx) or for good (5xx).
+    /// The server refuses, temporarily (4xx) or permanently (5xx).
     case refused(FTPReply)
     case unreachable
-    /// The server was silent for too long, at first or in between.
+    /// The server was silent for too long, at the start or later.
     case timedOut
-    /// The server offers no TLS, and without it nothing is to be said.
+    /// The server offers no TLS, which is required.
     case notSecured
-    /// TLS was offered, and came to nothing; the text is libcurl's.
+    /// TLS was offered and failed; the text is libcurl's.
     case insecure(String)
-    /// The connection broke, or what the server said was no FTP; the text is libcurl's.
+    /// The connection broke, or the server's bytes were not FTP; the text is libcurl's.
     case broken(String)
-    /// The client does not want the file any more.
+    /// The client no longer needs the file.
     case cancelled
 }

@@ -1,21 +1,21 @@
 import CGSSAPI
 import Synchronization
 
-/// A client's login at a service, by SPNEGO with Kerberos, or by Kerberos alone: the side that answers. One for each
-/// login; its steps come one after the other.
+/// The acceptor's side of a client's login at a service, by SPNEGO with Kerberos, or by Kerberos alone. One for each
+/// login; its steps follow each other.
 public final class AcceptingContext: Sendable {
     /// The result of one step.
     public enum Step: Sendable, Equatable {
-        /// The token goes to the client, whose answer is the next step's.
+        /// The token is for the client. Pass the client's answer to the next step.
         case `continue`([UInt8])
-        /// The client is who it says: the principal's full name. The token, if there is one, proves the service to it. The
-        /// ticket holds for so many seconds more; nil: without end.
+        /// The client is authenticated as this principal, by its full name. The token, if there is one, authenticates
+        /// the service to the client. The ticket is valid for this many seconds; nil: without limit.
         case established(principal: String, token: [UInt8]?, lifetime: Int?)
     }
 
     private struct State {
         var context: gss_ctx_id_t?
-        /// Whether it has come to its end, good or bad.
+        /// Whether the login has ended, successful or not.
         var isOver = false
     }
 
@@ -24,8 +24,8 @@ public final class AcceptingContext: Sendable {
     private let channel: [UInt8]?
     private let state = Mutex(State())
 
-    /// - Parameter channel: the mark of the client's TLS connection, with its unique prefix (RFC 5056). A client that
-    ///   says nothing of its channel is accepted nevertheless, one that names another is not.
+    /// - Parameter channel: the binding of the client's TLS connection, with its unique prefix (RFC 5056). A client
+    ///   that sends no binding is accepted; a client that sends another one is refused.
     public init(_ credential: AcceptorCredential, channel: [UInt8]? = nil) throws(GSSAPIError) {
         tokens = try SecurityTokens()
         self.credential = credential
@@ -34,14 +34,14 @@ public final class AcceptingContext: Sendable {
 
     deinit { state.withLock { tokens.release(context: $0.context) } }
 
-    /// Looks at a client's token. Asks no KDC, but writes the file in which tokens are remembered against replay: never on
-    /// a loop.
+    /// Processes a client's token. It asks no KDC, but writes the replay cache file: do not call it on a loop.
     ///
-    /// - Throws: `.refused` when the ticket or the channel is no good or the token was seen before, `.defectiveToken` when
-    ///   it is no token, or one of another mechanism; `.clockSkew` and `.unavailable` when nothing can be said about it.
+    /// - Throws: `.refused` if the ticket or the channel is invalid or the token was seen before; `.defectiveToken` if
+    ///   the bytes are not a token, or one of another mechanism; `.clockSkew` and `.unavailable` if the token could not
+    ///   be judged.
     public func step(_ token: [UInt8]) throws(GSSAPIError) -> Step {
         let result: Result<Step, GSSAPIError> = state.withLock { state in
-            // Without a token the library would begin the talk itself.
+            // Without a token the library would begin a login itself.
             guard !token.isEmpty, !state.isOver else {
                 return .failure(GSSAPIError(.defectiveToken, token.isEmpty ? "no token" : "a token behind the last"))
             }
@@ -70,7 +70,7 @@ public final class AcceptingContext: Sendable {
             guard let principal = principal(client) else {
                 return .failure(GSSAPIError(.refused, "the client has no name"))
             }
-            // GSS_C_INDEFINITE (RFC 2744 section 3.15) is the highest number.
+            // GSS_C_INDEFINITE (RFC 2744 section 3.15) is the largest number.
             let seconds = lifetime == .max ? nil : Int(lifetime)
             return .success(.established(principal: principal, token: answer, lifetime: seconds))
         }
@@ -87,11 +87,11 @@ public final class AcceptingContext: Sendable {
 
     private func failure(_ major: OM_uint32, _ minor: OM_uint32) -> GSSAPIError {
         let words = tokens.words(major, minor)
-        // Where tokens are remembered is our own business. Its failures have the system's numbers, and name the file.
+        // A failure of the replay cache is local. Such failures have numbers of the system, and name the file.
         if words.contains("rcache") || words.contains("replay cache") { return GSSAPIError(.unavailable, words) }
         if SecurityTokens.isClockSkew(words) { return GSSAPIError(.clockSkew, words) }
         switch gssapi_routine_error(major) {
-        // The last comes for a mechanism that there is no key for.
+        // The last status means a mechanism without a key.
         case OM_uint32(gssapi_status_defective_token), OM_uint32(gssapi_status_bad_mechanism),
             OM_uint32(gssapi_status_no_credential):
             return GSSAPIError(.defectiveToken, words)
@@ -100,16 +100,16 @@ public final class AcceptingContext: Sendable {
     }
 }
 
-/// The keys of a service, from a keytab: what logins of its clients are accepted with. Shared by all of them.
+/// The keys of a service, from a keytab, which accept the logins of its clients. Shared by all logins.
 public final class AcceptorCredential: Sendable {
-    /// The pointer's bits: the library locks what is behind it.
+    /// The bits of the pointer. The library locks the object itself.
     private let bits: UInt
     private let tokens: SecurityTokens
 
-    /// Reads the keytab, whose file is not looked at afterwards. Blocks. Make another when it has changed.
+    /// Reads the keytab. Its file is not used afterwards. Blocks. Create a new credential when the file has changed.
     ///
     /// - Parameter service: the service of clients' tickets, on any host: `HTTP` for Negotiate (RFC 4559 section 4.1).
-    ///   Keys of other services in the keytab accept nothing.
+    ///   Keys of other services in the keytab accept no logins.
     public init(keytab path: String, service: String = "HTTP") throws(GSSAPIError) {
         let tokens = try SecurityTokens()
         do throws(GSSAPIError) {
@@ -126,17 +126,17 @@ public final class AcceptorCredential: Sendable {
     var handle: gss_cred_id_t? { gss_cred_id_t(bitPattern: bits) }
 }
 
-/// The keys that a keytab file has of one service, in memory: a file that is being written, or is gone, is in nobody's way. Lasts as long as
-/// this or a credential that was made with it.
+/// The keys of one service from a keytab file, in memory: a file that is being written, or is gone, does no harm. They
+/// last as long as this object or a credential made with it.
 private final class MemoryKeytab {
-    /// As GSSAPI's credential store wants it.
+    /// The name for GSSAPI's credential store.
     let name: String
     private let context: KerberosContext
     private let handle: krb5_keytab
 
     private static let count = Atomic(0)
 
-    /// Blocks.
+    /// Copies the keys. Blocks.
     ///
     /// - Throws: also for a file without a key of the service.
     init(copying path: String, of service: String) throws(GSSAPIError) {
@@ -179,7 +179,7 @@ private final class MemoryKeytab {
         }
     }
 
-    /// Whether it is named `SERVICE/HOST`, of whatever realm.
+    /// Whether the principal is `SERVICE/HOST`, in any realm.
     private static func isPrincipal(_ principal: krb5_principal?, of service: String) -> Bool {
         guard let principal, principal.pointee.length == 2, let name = principal.pointee.data,
             let text = name.pointee.data

@@ -2,7 +2,7 @@ import CGSSAPI
 
 /// MIT Kerberos, loaded at its first use.
 public enum GSSAPILibrary {
-    /// Whether it is installed here.
+    /// Whether the library is installed.
     public static var isInstalled: Bool { loaded != nil }
 
     static func load() throws(GSSAPIError) -> kerberos_library {
@@ -19,22 +19,23 @@ public enum GSSAPILibrary {
     }()
 }
 
-/// Why Kerberos would not do something, and whose fault that is.
+/// An error of Kerberos, with whose fault it is.
 public struct GSSAPIError: Error, Sendable, Equatable, CustomStringConvertible {
     public enum Fault: Sendable, Equatable {
-        /// The password, key or ticket was looked at, and is no good. It will not be better the next time.
+        /// The password, key or ticket was judged and refused. Another try fails too.
         case refused
-        /// Nothing was said about the password, key or ticket: no KDC answers, a ticket is late, a file is not there. The
-        /// next time may go well.
+        /// The password, key or ticket was not judged: no KDC answers, a ticket is late, a file is missing. The next
+        /// try may succeed.
         case unavailable
-        /// Nor was it here: the clocks of the two sides differ by more than Kerberos puts up with.
+        /// Clock skew: the clocks of the two sides differ by more than Kerberos allows. The credential itself was not
+        /// judged.
         case clockSkew
-        /// The peer's bytes are no token of a mechanism that is allowed here, or make no sense at this point.
+        /// The peer's bytes are not a token of an allowed mechanism, or are not expected at this point.
         case defectiveToken
     }
 
     public let fault: Fault
-    /// One sentence, without anything secret.
+    /// One sentence, without secrets.
     public let description: String
 
     public init(_ fault: Fault, _ description: String) {

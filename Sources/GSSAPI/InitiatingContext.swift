@@ -1,14 +1,14 @@
 import CGSSAPI
 import Synchronization
 
-/// A login as one principal at one service, by SPNEGO with Kerberos (RFC 4178, RFC 4121): the side that begins. It asks
-/// for mutual authentication, and for delegation only where it is told to.
+/// The initiator's side of a login with one principal at one service, by SPNEGO with Kerberos (RFC 4178, RFC 4121). It
+/// requests mutual authentication, and delegation only if `delegates` is true.
 public final class InitiatingContext: Sendable {
     /// The result of one step.
     public enum Step: Sendable, Equatable {
-        /// The token goes to the service, whose answer is the next step's.
+        /// The token is for the service. Pass the service's answer to the next step.
         case `continue`([UInt8])
-        /// The service has proved itself. There may be a last token for it.
+        /// The service is authenticated. There may be a last token for it.
         case established([UInt8]?)
     }
 
@@ -16,7 +16,7 @@ public final class InitiatingContext: Sendable {
         var context: gss_ctx_id_t?
         var credential: gss_cred_id_t?
         var target: gss_name_t?
-        /// Whether it has come to its end, good or bad.
+        /// Whether the login has ended, successful or not.
         var isOver = false
     }
 
@@ -24,12 +24,12 @@ public final class InitiatingContext: Sendable {
     private let flags: OM_uint32
     private let channel: [UInt8]?
     private let state: Mutex<State>
-    /// Holds the tickets as long as the login may need them.
+    /// Retains the tickets as long as the login may need them.
     private let cache: TicketCache
 
     /// - Parameters:
-    ///   - ticket: of the cache; with it at hand no KDC is asked.
-    ///   - channel: the value that ties the login to its TLS connection (RFC 5056), with its unique prefix.
+    ///   - ticket: a ticket of the cache; no KDC is asked while it is valid.
+    ///   - channel: the value that binds the login to its TLS connection (RFC 5056), with its unique prefix.
     public init(
         _ cache: TicketCache, to ticket: ServiceTicket, delegates: Bool = false, channel: [UInt8]? = nil
     ) throws(GSSAPIError) {
@@ -58,11 +58,11 @@ public final class InitiatingContext: Sendable {
         }
     }
 
-    /// The first step, or the one that a token of the service makes. Blocks as long as a KDC takes, should the ticket
-    /// have run out; a step with a token asks none.
+    /// Performs the first step, or the one for a token of the service. If the ticket has expired, the first step blocks
+    /// as long as a KDC takes. A step with a token asks no KDC.
     public func step(_ token: [UInt8]? = nil) throws(GSSAPIError) -> Step {
         let result: Result<Step, GSSAPIError> = state.withLock { state in
-            // Bytes behind the end, or in the place of a token, would begin another login.
+            // Bytes after the end, or an unexpected token, would begin another login.
             guard !state.isOver, token?.isEmpty != true, (token == nil) == (state.context == nil) else {
                 return .failure(GSSAPIError(.defectiveToken, "a token where none makes sense"))
             }

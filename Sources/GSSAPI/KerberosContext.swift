@@ -1,8 +1,8 @@
 import CGSSAPI
 import Glibc
 
-/// One operation's context of libkrb5: not to be shared by threads, and cheap enough to be made for each. It reads the
-/// system's configuration, or that of `KRB5_CONFIG`, as it is now.
+/// The context of libkrb5 for one operation. Threads must not share it, and it is cheap to create. It reads the current
+/// configuration of the system, or of `KRB5_CONFIG`.
 final class KerberosContext {
     let library: kerberos_library
     let handle: krb5_context
@@ -19,12 +19,12 @@ final class KerberosContext {
 
     deinit { library.krb5_free_context(handle) }
 
-    /// - Parameter deed: how the sentence begins; the library's own words follow.
+    /// - Parameter deed: the beginning of the sentence; the library's text follows.
     func require(_ code: krb5_error_code, _ deed: @autoclosure () -> String) throws(GSSAPIError) {
         guard code == 0 else { throw GSSAPIError(.unavailable, "\(deed()): \(words(for: code))") }
     }
 
-    /// The library's words, with the first letter small and without a period: they follow a colon.
+    /// The library's text, with a small first letter and without a period, to follow a colon.
     func words(for code: krb5_error_code) -> String {
         guard let message = library.krb5_get_error_message(handle, code) else { return "error \(code)" }
         defer { library.krb5_free_error_message(handle, message) }
@@ -33,7 +33,7 @@ final class KerberosContext {
 
     func principal(_ name: String) throws(GSSAPIError) -> krb5_principal {
         var principal: krb5_principal?
-        // The library would read no further.
+        // The library would stop at the zero byte.
         if name.utf8.contains(0) { throw GSSAPIError(.unavailable, "a name with a zero byte is not a principal") }
         try require(library.krb5_parse_name(handle, name, &principal), "\(name) is not a principal")
         guard let principal else { throw GSSAPIError(.unavailable, "\(name) is not a principal") }
@@ -47,7 +47,7 @@ final class KerberosContext {
         return String(cString: text)
     }
 
-    /// The realm that a host belongs to as the configuration maps it; empty: the KDC is to find out (RFC 6806).
+    /// The realm of a host in the configuration; empty: the KDC finds out (RFC 6806).
     func realm(ofHost host: String) -> String {
         var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         guard library.krb5_get_host_realm(handle, host, &list) == 0, let list else { return "" }
@@ -57,7 +57,7 @@ final class KerberosContext {
 }
 
 extension GSSAPIError {
-    /// A library's message as the end of a sentence. There may be a KDC's words in it, which nobody has signed.
+    /// A library's message as the end of a sentence. It may contain text of a KDC that is not authenticated.
     static func sentence(_ message: String) -> String {
         let shown = message.unicodeScalars.prefix(300).map { scalar -> Unicode.Scalar in
             switch scalar.properties.generalCategory {
@@ -75,7 +75,7 @@ extension GSSAPIError {
 }
 
 extension KerberosContext {
-    /// An empty cache in memory. To be closed; stays until it is destroyed.
+    /// Creates an empty cache in memory. Close it; it stays until it is destroyed.
     func makeCache(for client: krb5_principal) throws(GSSAPIError) -> krb5_ccache {
         var cache: krb5_ccache?
         try require(library.krb5_cc_new_unique(handle, "MEMORY", nil, &cache), "no ticket can be kept")
@@ -92,7 +92,7 @@ extension KerberosContext {
         library.krb5_cc_get_name(handle, cache).map { "MEMORY:\(String(cString: $0))" } ?? ""
     }
 
-    /// Of the ticket in a cache that others are got with; nil without one.
+    /// The validity of a cache's ticket-granting ticket; nil without one.
     func validity(of cache: krb5_ccache?, at path: String) throws(GSSAPIError) -> Range<Int>? {
         var cursor: krb5_cc_cursor?
         try require(
@@ -111,14 +111,14 @@ extension KerberosContext {
 }
 
 extension krb5_ticket_times {
-    /// Seconds since 1970. The numbers have 32 bits, and count on beyond 2038 without a sign.
+    /// The validity in seconds since 1970. The numbers are unsigned 32-bit, so they continue beyond 2038.
     var validity: Range<Int> {
         let start = Int(UInt32(bitPattern: starttime == 0 ? authtime : starttime))
         return start..<max(start, Int(UInt32(bitPattern: endtime)))
     }
 }
 
-/// Why nothing could be had from a KDC, whatever was asked for.
+/// The reason why a request to a KDC failed, for any kind of request.
 struct KerberosFailure {
     private let code: krb5_error_code
     private let realm: String

@@ -6,7 +6,7 @@ struct SecurityTokens {
 
     init() throws(GSSAPIError) { library = try GSSAPILibrary.load() }
 
-    /// Lends bytes as the library wants them.
+    /// Lends bytes in the library's form.
     static func withBuffer<Result>(
         _ bytes: [UInt8], _ body: (UnsafeMutablePointer<gss_buffer_desc>) -> Result
     ) -> Result {
@@ -17,7 +17,7 @@ struct SecurityTokens {
         }
     }
 
-    /// Lends a channel's data as the library wants it: without addresses, which HTTP does not bind to.
+    /// Lends a channel's data in the library's form, without addresses, which HTTP does not bind to.
     static func withBindings<Result>(
         _ data: [UInt8]?, _ body: (UnsafeMutablePointer<gss_channel_bindings_struct>?) -> Result
     ) -> Result {
@@ -29,7 +29,7 @@ struct SecurityTokens {
         }
     }
 
-    /// Takes over what the library made; nil for nothing.
+    /// Takes over a buffer of the library; nil if it is empty.
     func take(_ buffer: inout gss_buffer_desc) -> [UInt8]? {
         defer {
             var minor: OM_uint32 = 0
@@ -70,11 +70,12 @@ struct SecurityTokens {
         _ = library.gss_delete_sec_context(&minor, &context, nil)
     }
 
-    /// The credential of a store's entries, for SPNEGO, which may come to nothing but Kerberos.
+    /// The credential of a store's entries, for SPNEGO with Kerberos only.
     func credential(
         _ store: [(key: String, value: String)], usage: gss_cred_usage_t, as name: gss_name_t?
     ) throws(GSSAPIError) -> gss_cred_id_t {
-        // With several mechanisms it is enough that one of those installed here can do without the store.
+        // With several mechanisms the library accepts a store that only one of the installed ones can use. So Kerberos
+        // is checked alone first.
         release(credential: try credential(store, of: gssapi_krb5_only(), usage: usage, as: name))
         let credential = try credential(store, of: gssapi_both(), usage: usage, as: name)
         var minor: OM_uint32 = 0
@@ -120,17 +121,17 @@ struct SecurityTokens {
         }
     }
 
-    /// The library's words for a failure: the mechanism's, which say more, else its own.
+    /// The library's text for a failure: the mechanism's, which is more precise, else its own.
     func words(_ major: OM_uint32, _ minor: OM_uint32) -> String {
         let own = display(major, of: GSS_C_GSS_CODE, gssapi_spnego())
         let mechanism = minor == 0 ? nil : display(minor, of: GSS_C_MECH_CODE, gssapi_krb5())
         return mechanism ?? own ?? "error \(major)"
     }
 
-    /// Whether a failure is one of the clocks, and of nothing else. The codes of SPNEGO's mechanisms are renumbered as they
-    /// come, so that only the words tell.
+    /// Whether a failure is a clock skew only. SPNEGO renumbers the codes of its mechanisms, so only the text
+    /// identifies it.
     ///
-    /// - Parameter words: as above.
+    /// - Parameter words: the text from `words(_:_:)`.
     static func isClockSkew(_ words: String) -> Bool { clockWords.contains(words) }
 
     private static let clockWords: [String] = {

@@ -1,16 +1,16 @@
 import CGSSAPI
 import Glibc
 
-/// A service that a ticket is wanted for.
+/// A service that needs a ticket.
 public struct ServiceName: Sendable, Hashable {
     public let service: String
     public let host: String
-    /// Nil: the one that the configuration maps the host to, or the KDC knows.
+    /// The realm; nil: the one that the configuration maps the host to, or that the KDC knows.
     public let realm: String?
-    /// Whether the name that the DNS has for the host takes its place, behind any CNAME.
+    /// Whether the host is replaced by its canonical name in the DNS, after any CNAME.
     public let canonicalises: Bool
 
-    /// The service `HTTP` (RFC 4559 section 4.1).
+    /// Creates the name of the service `HTTP` (RFC 4559 section 4.1).
     public init(host: String, canonicalises: Bool = false) {
         service = "HTTP"
         self.host = host
@@ -18,7 +18,7 @@ public struct ServiceName: Sendable, Hashable {
         self.canonicalises = canonicalises
     }
 
-    /// `SERVICE/HOST` or `SERVICE/HOST@REALM`, or `SERVICE@HOST` as GSSAPI writes it; nil for anything else.
+    /// Parses `SERVICE/HOST` or `SERVICE/HOST@REALM`, or GSSAPI's `SERVICE@HOST`; nil for anything else.
     public init?(_ text: String, canonicalises: Bool = false) {
         var rest = text[...]
         var realm: Substring?
@@ -40,14 +40,14 @@ public struct ServiceName: Sendable, Hashable {
         guard !service.isEmpty, !host.isEmpty, realm?.isEmpty != true else { return nil }
     }
 
-    /// The name of its principal. Blocks when the DNS is asked.
+    /// The name of the service's principal. Blocks if the DNS is asked.
     func principalName(in context: KerberosContext) -> String {
         let host = canonicalises ? Self.canonical(host) : host
         let realm = realm ?? context.realm(ofHost: host)
         return "\(Self.escaped(service))/\(Self.escaped(host))@\(Self.escaped(realm))"
     }
 
-    /// The host's name behind any CNAME; the host itself where the DNS has none.
+    /// The host's canonical name after any CNAME; the host itself if the DNS has none.
     private static func canonical(_ host: String) -> String {
         var hints = addrinfo()
         hints.ai_flags = AI_CANONNAME
@@ -71,6 +71,6 @@ public struct ServiceName: Sendable, Hashable {
 }
 
 extension ServiceName: CustomStringConvertible {
-    /// As a rule writes it.
+    /// The name as a rule writes it.
     public var description: String { "\(service)/\(host)" + (realm.map { "@\($0)" } ?? "") }
 }

@@ -1,17 +1,17 @@
 import CGSSAPI
 import Glibc
 
-/// The tickets of one principal, in the memory of this process only; forgotten with the last reference. Every call
-/// blocks, some for as long as a KDC takes: never on a loop.
+/// The tickets of one principal, in the memory of this process only, destroyed with the last reference. Every call
+/// blocks, some as long as a KDC takes: do not call them on a loop.
 public final class TicketCache: Sendable {
     /// The principal's full name.
     public let principal: String
-    /// When the ticket that the others are got with was issued, and until when it holds; seconds since 1970.
+    /// The validity of the ticket-granting ticket, in seconds since 1970.
     public let validity: Range<Int>
-    /// As GSSAPI's credential store wants it.
+    /// The name for GSSAPI's credential store.
     let name: String
 
-    /// The realm of a principal, by the configuration where its name has none; empty where nothing can be known. Blocks.
+    /// The realm of a principal; the configuration's if its name has none; empty if it is unknown. Blocks.
     public static func realm(of principal: String) -> String {
         guard let context = try? KerberosContext(), let parsed = try? context.principal(principal) else { return "" }
         defer { context.library.krb5_free_principal(context.handle, parsed) }
@@ -19,7 +19,7 @@ public final class TicketCache: Sendable {
         return name.lastIndex(of: "@").map { String(name[name.index(after: $0)...]) } ?? ""
     }
 
-    /// Asks the KDC for a ticket with the key that a keytab has for the principal.
+    /// Requests a ticket from the KDC with the principal's key in a keytab.
     public static func acquire(_ principal: String, keytab path: String) throws(GSSAPIError) -> TicketCache {
         let context = try KerberosContext()
         let library = context.library
@@ -39,7 +39,7 @@ public final class TicketCache: Sendable {
         return try TicketCache(client, holding: &credentials, in: context)
     }
 
-    /// Asks the KDC for a ticket with a password.
+    /// Requests a ticket from the KDC with a password.
     public static func acquire(_ principal: String, password: Span<UInt8>) throws(GSSAPIError) -> TicketCache {
         let context = try KerberosContext()
         let library = context.library
@@ -65,7 +65,7 @@ public final class TicketCache: Sendable {
         return try TicketCache(client, holding: &credentials, in: context)
     }
 
-    /// Takes over the tickets of a cache that another program keeps current. The cache itself stays as it is.
+    /// Copies the tickets of a cache that another program keeps current. The cache itself stays unchanged.
     ///
     /// - Parameters:
     ///   - name: the cache's name with its type, such as `FILE:/tmp/krb5cc_1000`.
@@ -128,7 +128,7 @@ public final class TicketCache: Sendable {
         }
     }
 
-    /// The ticket for a service: the one at hand, else one from the KDC.
+    /// The ticket for a service: from the cache, else from the KDC.
     public func ticket(for service: ServiceName) throws(GSSAPIError) -> ServiceTicket {
         let context = try KerberosContext()
         let library = context.library
@@ -153,7 +153,7 @@ public final class TicketCache: Sendable {
             name: context.name(of: granted.pointee.server), validity: granted.pointee.times.validity)
     }
 
-    /// Forgets a ticket, so that the next one comes from the KDC: the service may have a new key.
+    /// Removes a ticket, so that the next one comes from the KDC: the service may have a new key.
     public func forget(_ ticket: ServiceTicket) {
         guard let context = try? KerberosContext() else { return }
         let library = context.library
@@ -168,15 +168,15 @@ public final class TicketCache: Sendable {
     }
 }
 
-/// A ticket that is at hand.
+/// A ticket in the cache.
 public struct ServiceTicket: Sendable, Hashable {
     /// The service's full name, with the realm.
     public let name: String
-    /// Seconds since 1970.
+    /// The validity, in seconds since 1970.
     public let validity: Range<Int>
 }
 
-/// Why the KDC gave a principal no ticket.
+/// The reason why the KDC gave a principal no ticket.
 private struct InitialTicketFailure {
     enum Proof {
         case keytab(String)
@@ -200,7 +200,7 @@ private struct InitialTicketFailure {
             case .keytab(let path): "the key of \(principal) in \(path)"
             }
         switch Int(code) {
-        // The last is what a wrong key comes to where the KDC wants no proof before it answers.
+        // The last code results from a wrong key if the KDC requires no preauthentication.
         case Int(KRB5KDC_ERR_PREAUTH_FAILED), Int(KRB5KRB_AP_ERR_BAD_INTEGRITY):
             return GSSAPIError(.refused, "the KDC refused \(shown)")
         case Int(KRB5KDC_ERR_KEY_EXP): return GSSAPIError(.refused, "the KDC says that \(shown) has expired")
@@ -217,13 +217,13 @@ private struct InitialTicketFailure {
     }
 }
 
-/// Why the KDC gave no ticket for a service to a principal that it had given one before.
+/// The reason why the KDC gave no service ticket to a principal that has a ticket-granting ticket.
 private struct ServiceTicketFailure {
     private let code: krb5_error_code
     private let service: String
     private let principal: String
 
-    /// - Parameter service: its principal's name; the realm may be empty.
+    /// - Parameter service: the name of the service's principal; its realm may be empty.
     init(_ code: krb5_error_code, service: String, principal: String) {
         self.code = code
         self.service = service.hasSuffix("@") ? String(service.dropLast()) : service

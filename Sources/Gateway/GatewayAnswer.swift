@@ -5,13 +5,13 @@ import IO
 
 /// The response of a gateway's thread.
 final class GatewayAnswer {
-    /// The content of a head of success, beside the length.
+    /// The fields of a successful response.
     struct Description {
         public var status = Status.ok
         public var type: String?
-        /// Bytes; nil when nobody knows it before.
+        /// The length in bytes; nil if it is not known in advance.
         public var length: Int?
-        /// In the words of HTTP.
+        /// The date in the format of HTTP.
         public var modified: String?
         public var range: String?
         var acceptsRanges = false
@@ -21,7 +21,7 @@ final class GatewayAnswer {
     private let isHead: Bool
     private let out = ByteBuffer(capacity: BufferPool.regular)
     private var isChunked = false
-    /// Bytes that are still owed, where their number was said.
+    /// The remaining bytes of the announced length.
     private var owed: Int?
     private(set) var hasBegun = false
 
@@ -31,7 +31,7 @@ final class GatewayAnswer {
     }
 
     /// Writes a head; `write` and `finish` follow.
-    /// - Returns: whether somebody still listens.
+    /// - Returns: whether the client is still connected.
     public func begin(_ description: Description) -> Bool {
         hasBegun = true
         let writer = HeadWriter(status: description.status, into: out)
@@ -52,7 +52,7 @@ final class GatewayAnswer {
         return flush()
     }
 
-    /// - Returns: whether somebody still listens, and the bytes are no more than were announced.
+    /// - Returns: whether the client is still connected, and the bytes do not exceed the announced length.
     public func write(_ bytes: Span<UInt8>) -> Bool {
         if let owed {
             guard bytes.count <= owed else { return false }
@@ -63,7 +63,7 @@ final class GatewayAnswer {
         return flush()
     }
 
-    /// All of the body was written.
+    /// Ends the body.
     public func finish() {
         if isChunked {
             ChunkedEncoder.appendEnd(to: out)
@@ -71,7 +71,7 @@ final class GatewayAnswer {
         }
     }
 
-    /// A short answer of its own.
+    /// Writes a short response of the gateway.
     public func say(_ status: Status, _ sentence: String, field: (name: StaticString, value: String)? = nil) {
         hasBegun = true
         let text = "\(sentence)\n"
@@ -86,20 +86,20 @@ final class GatewayAnswer {
         _ = flush()
     }
 
-    /// As an origin asks by Basic, so that whoever answers challenges answers this one.
+    /// Writes a challenge for Basic, as an origin does, so that it is handled like any other.
     public func challenge(_ sentence: String) {
         say(
             .unauthorized, sentence,
             field: ("WWW-Authenticate", "Basic realm=\"\(GatewayVisit.realm)\", charset=\"UTF-8\""))
     }
 
-    /// The server failed before it came to the file.
+    /// Reports a failure of the server before the file was reached.
     public func fail(_ reply: FTPReply) {
         let status = (400..<500).contains(reply.code) ? Status.serviceUnavailable : .badGateway
         say(status, "the FTP server says: \(reply)")
     }
 
-    /// The server said no.
+    /// Reports a refusal of the server.
     public func refuse(_ reply: FTPReply, isUpload: Bool) {
         say(Status(reply, isUpload: isUpload), "the FTP server says: \(reply)")
     }

@@ -8,17 +8,17 @@ import Telemetry
 import Transport
 import Upstream
 
-/// Leads an exchange with an ftp origin to a thread that speaks FTP: what it gets is a connection over which HTTP is
-/// spoken as with any origin, so that challenges, bodies and time limits are nothing of their own.
+/// Connects an exchange with an ftp origin to a thread that speaks FTP. The exchange gets a connection with HTTP, as to
+/// any origin, so challenges, bodies and time limits need no special code.
 public struct GatewayConnector {
     public let requester: Requester
     public let policy: Policy
     /// The client as rules see it.
     public let client: ClientIdentity
     public let destination: Destination
-    /// The parent on the way there; nil: directly.
+    /// The parent on the way to the server; nil: directly.
     public let parent: Parent?
-    /// The trace of the request; nil: there is none.
+    /// The trace of the request; nil if none.
     private let trace: RequestTrace?
 
     public init(
@@ -33,10 +33,10 @@ public struct GatewayConnector {
         self.trace = trace
     }
 
-    /// FTP's transfers block, for as long as they take: threads of their own, which start when they are needed.
+    /// The threads for FTP's transfers, which block. They start when they are needed.
     private static let threads = GatewayThreads(limit: 64)
 
-    /// - Throws: the refusal that the client is to be told.
+    /// - Throws: the refusal for the client.
     public func connect() async throws(Refusal) -> OriginConnection {
         let origin = destination.origin
         if let parent {

@@ -2,7 +2,7 @@ import Bytes
 import FTP
 import HTTP
 
-/// GET and HEAD as RETR and LIST.
+/// GET and HEAD by RETR and LIST.
 struct GatewayDownload {
     public let request: GatewayRequest
     public let answer: GatewayAnswer
@@ -73,11 +73,11 @@ struct GatewayDownload {
         (try? session.inspect(path.asDirectory)) != nil
     }
 
-    /// Relative, so that links in the list lead into the directory whatever the URL was.
+    /// Redirects to the directory by a relative reference, so that links in the listing work with any form of the URL.
     private func redirect(to path: FTPPath) {
         let name = path.encoded.dropLast()
         let last = name[((name.lastIndex(of: .slash) ?? -1) + 1)...]
-        // A name with a colon would be taken for a scheme (RFC 3986 section 4.2).
+        // A name with a colon would be read as a scheme (RFC 3986 section 4.2).
         let place = "./\(String(decoding: last, as: UTF8.self))/"
         answer.say(.movedPermanently, "it is a directory: \(place)", field: ("Location", place))
     }

@@ -5,7 +5,7 @@ import HTTP
 import IO
 import Upstream
 
-/// A request that came to a gateway's thread, and its body.
+/// A request on a gateway's thread, with its body.
 final class GatewayRequest {
     public let head: RequestHead
     private let client: BlockingSocket
@@ -19,7 +19,7 @@ final class GatewayRequest {
         head = RequestHead(limits: limits)
     }
 
-    /// - Returns: whether it came whole.
+    /// - Returns: whether the head is complete.
     public func readHead() -> Bool {
         let (bytes, inbound) = (bytes, inbound)
         while true {
@@ -54,7 +54,7 @@ final class GatewayRequest {
         return FTPPath(target: bytes.readable.extracting(head.target.path))
     }
 
-    /// The bytes of the body, where that is known before.
+    /// The size of the body in bytes, if it is known in advance.
     var bodyLength: Int? {
         switch head.framing {
         case .none: 0
@@ -68,14 +68,14 @@ final class GatewayRequest {
         return head.fields.first(field).map { bytes.readable.extracting($0.value).array }
     }
 
-    /// Nil when there is no such field.
+    /// The value of a field; nil if it is absent.
     public func value(named name: StaticString) -> String? {
         let bytes = bytes
         return head.fields.first(named: name, in: bytes.readable).map { bytes.readable.extracting($0.value).text }
     }
 
-    /// Adds the next bytes of the body, none at its end; false when the client stopped in the middle. One that waits to
-    /// be asked for it is asked.
+    /// Appends the next bytes of the body, none at its end; false if the client stopped in the middle. Sends `100
+    /// Continue` first if the client waits for it.
     public func readBody(into buffer: ByteBuffer) -> Bool {
         if isWaitedFor {
             isWaitedFor = false

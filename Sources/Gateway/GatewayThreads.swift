@@ -2,13 +2,13 @@ import Bytes
 import IO
 import Synchronization
 
-/// Threads for visits to servers that block: no more at once than there may be, and none waits for one to become free.
+/// Threads for visits to servers that block, up to a limit. A visit never waits for a thread.
 ///
-/// A visit may take hours, so that a turn in a queue would be worth nothing. Instead, an address (an IPv6 network of 64 bits
-/// is one, and so is loopback) has at most half of what the others leave: one alone half of all, the next a quarter, and
-/// whoever comes then finds some as well.
+/// A visit may take hours, so a queue would be useless. Instead, an address (an IPv6 network of 64 bits, or all of
+/// loopback, counts as one) gets at most half of the threads that the others leave. One address alone gets half of all,
+/// the next a quarter, and further ones still find some.
 final class GatewayThreads: Sendable {
-    /// Why there is none.
+    /// The reason why no thread is available.
     public enum Shortage: Error {
         case all
         case address
@@ -16,7 +16,7 @@ final class GatewayThreads: Sendable {
 
     private struct State {
         var busy = 0
-        /// Without addresses that have none.
+        /// The number of threads by address, without zeros.
         var byAddress: [IPAddress: Int] = [:]
     }
 
@@ -29,8 +29,8 @@ final class GatewayThreads: Sendable {
         pool = BlockingPool(threads: limit)
     }
 
-    /// Has `body` run on a thread of its own.
-    /// - Parameter address: for whom.
+    /// Runs `body` on a thread of its own.
+    /// - Parameter address: the address of the client.
     public func run(for address: IPAddress, _ body: @escaping @Sendable () -> Void) throws(Shortage) {
         let network = address.network
         if let shortage = take(for: network) { throw shortage }

@@ -8,7 +8,7 @@ import Rules
 import TLS
 import Upstream
 
-/// Decides about the certificate of a server behind a gateway, by the same anchors and rules as about an origin's.
+/// Decides about the certificate of a server behind a gateway, by the CA certificates and rules that apply to origins.
 struct GatewayTrust: Sendable {
     private let policy: Policy
     private let delegate: RuleDelegate
@@ -18,7 +18,7 @@ struct GatewayTrust: Sendable {
     private let tls: TLSTerms?
     private let lists: RevocationLists?
 
-    /// - Parameter tls: as the route says.
+    /// - Parameter tls: the route's settings.
     public init(
         policy: Policy, delegate: RuleDelegate, origin: UpstreamServer, tls: TLSTerms?
     ) throws(Refusal) {
@@ -38,7 +38,7 @@ struct GatewayTrust: Sendable {
         }
     }
 
-    /// Why the chain is not trusted; nil: it is. May read files: never on a loop.
+    /// The reason why the chain is not trusted; nil: it is. May read files: do not call it on a loop.
     public func refusal(of chain: PresentedChain) -> Refusal? {
         policy.trust.readSystem()
         let now = SystemClock.epochMilliseconds / 1000
@@ -48,7 +48,7 @@ struct GatewayTrust: Sendable {
                 revocation: lists, at: now)
         }
         let decision = ServerTrustDecision(evaluate: evaluate) {
-            // Nobody stores any for a server of FTP: `attache trust` asks none.
+            // No exceptions are stored for FTP servers: `attache trust` does not support them.
             []
         } ask: { findings in
             delegate.rule(for: AuthenticationChallenge(trustOf: origin, findings: findings))

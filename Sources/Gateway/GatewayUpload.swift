@@ -2,13 +2,13 @@ import FTP
 import HTTP
 import Upstream
 
-/// PUT as STOR.
+/// PUT by STOR.
 struct GatewayUpload {
     public let request: GatewayRequest
     public let answer: GatewayAnswer
     public let session: FTPSession
 
-    /// Why the server is not even asked; nil: it is.
+    /// The reason why the server is not asked at all; nil: it is.
     public static func refusal(of request: GatewayRequest) -> Refusal? {
         if request.path.isDirectory {
             var refusal = Refusal(.methodNotAllowed, .httpRequestError, "a directory cannot be stored by ftp")

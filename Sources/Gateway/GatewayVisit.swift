@@ -7,19 +7,19 @@ import Model
 import TLS
 import Upstream
 
-/// One request to an FTP server, on a thread of its own: read as HTTP, carried out as FTP, answered as HTTP.
+/// One request to an FTP server, on a thread of its own: read as HTTP, performed as FTP, answered as HTTP.
 struct GatewayVisit: Sendable {
-    /// Over which the proxy's loop asks.
+    /// The socket to the proxy's loop.
     public let client: BlockingSocket
     public let server: FTPServer
     public let trust: GatewayTrust
     public let outcome: GatewayOutcome
     public let policy: Policy
-    /// Of the versions of TLS.
+    /// The minimum version of TLS.
     public let minimum: TLSVersion
     let requiresTLS: Bool
 
-    /// FTP has no realms: who is logged in, is so everywhere.
+    /// The realm for all servers. FTP has no realms: a login is valid on the whole server.
     public static let realm = "FTP"
 
     public func run() {
@@ -55,14 +55,14 @@ struct GatewayVisit: Sendable {
         } catch {
             conclude(answer, to: request, after: error, distrust)
         }
-        // The session's end says QUIT, for which the server may take its time.
+        // The session's end sends QUIT, and the server may take its time.
         withExtendedLifetime(session) { client.shutdownWrite() }
     }
 
     private func conclude(
         _ answer: GatewayAnswer, to request: GatewayRequest, after error: FTPError, _ distrust: Refusal?
     ) {
-        // Half a response that ends here is known to be half of one.
+        // The client can tell that a response which ends here is incomplete.
         if answer.hasBegun { return }
         switch error {
         case _ where distrust != nil: outcome.refusal = distrust

@@ -1,12 +1,12 @@
 import Bytes
 import FTP
 
-/// The list of a directory as a page, made while the list arrives.
+/// The listing of a directory as a page, written while the listing arrives.
 final class ListingPage {
     private let out = ByteBuffer(capacity: 4096)
     private var line: [UInt8] = []
 
-    /// Bytes; a longer line is shown as several.
+    /// The limit of a line in bytes; a longer line is shown as several.
     private static let longestLine = 4096
     private static let dateColumn = 40
 
@@ -84,7 +84,7 @@ final class ListingPage {
         }
     }
 
-    /// RFC 3986 section 2.3: all but the unreserved characters are encoded.
+    /// Encodes all but the unreserved characters (RFC 3986 section 2.3).
     private func encode(_ name: [UInt8]) {
         for byte in name {
             let isLetter = (byte | 0x20) &- 0x61 < 26

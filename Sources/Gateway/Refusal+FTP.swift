@@ -3,7 +3,7 @@ import HTTP
 import Upstream
 
 extension Refusal {
-    /// The client's answer when an FTP server gave none of its own; nil when nobody is there to be told.
+    /// The client's answer if an FTP server gave no response; nil if the client is gone.
     public init?(_ error: FTPError, of server: FTPServer) {
         let peer = "\(server.host) port \(server.port)"
         switch error {

@@ -2,7 +2,7 @@ import FTP
 import HTTP
 
 extension Status {
-    /// An FTP server's "no" in HTTP (RFC 959 section 4.2.2).
+    /// The HTTP status for a refusal of an FTP server (RFC 959 section 4.2.2).
     public init(_ reply: FTPReply, isUpload: Bool) {
         let text = reply.text.lowercased()
         let isForbidden = isUpload || text.contains("permission") || text.contains("denied")

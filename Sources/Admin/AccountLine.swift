@@ -1,9 +1,9 @@
 import Authentication
 import Bytes
 
-/// An account as a line, by which a command learns from the running proxy what that knows.
+/// An account as a line of text, by which a command gets the running proxy's knowledge.
 public enum AccountLine {
-    /// Bytes of an account without samples: those of several hundred servers.
+    /// The limit of an account without samples in bytes: enough for several hundred servers.
     private static let limit = 64 << 10
 
     static func text(_ shared: SharedAccount) -> String {
@@ -16,7 +16,7 @@ public enum AccountLine {
         .joined(separator: " ")
     }
 
-    /// Nil for a line that is none.
+    /// Nil for a line that is not an account.
     public static func account(_ line: some StringProtocol) -> SharedAccount? {
         let words = line.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 4, let bytes = Base64.decode(String(words[0])), let account = Account(encoded: bytes),

@@ -3,7 +3,7 @@ import HTTP
 import IO
 import Transport
 
-/// One client of the administrator's listener: its requests are answered one after the other.
+/// One client of the administrator's listener. Its requests are answered one after the other.
 final class AdminConnection {
     private let loop: EventLoop
     private let site: any AdminResponder
@@ -12,18 +12,18 @@ final class AdminConnection {
     private let stream: ByteStream
     private let head = RequestHead(limits: Limits(startLine: 8 << 10, head: 16 << 10, fields: 64))
 
-    /// Whether it waits for a request, of whose head a part may be there.
+    /// Whether the connection waits for a request, whose head may have arrived in part.
     private(set) var isIdle = true
-    /// Whether it was answered for the last time, and waits for its client's end.
+    /// Whether the last answer was sent, so that the connection only waits for the client to close.
     private(set) var isEnding = false
-    /// Whether bytes of its client have come that were not read.
+    /// Whether there are unread bytes of the client.
     var hasInput: Bool { stream.hasInput() }
-    /// Whether it speaks TLS.
+    /// Whether the connection uses TLS.
     private var isSecure = false
-    /// Called when it begins to wait for another one.
+    /// Called when the connection begins to wait for another request.
     var onIdle: (() -> Void)?
 
-    /// Bytes that are read and thrown away after an answer that ends the connection.
+    /// The bytes that are read and dropped after an answer that ends the connection.
     private static let lingerBytes = 64 << 10
 
     init(
@@ -40,7 +40,7 @@ final class AdminConnection {
 
     func close() { stream.close() }
 
-    /// Serves until either side ends the connection.
+    /// Serves until either side closes the connection.
     func serve() async {
         let inbound = loop.buffers.take()
         let outbound = loop.buffers.take()
@@ -54,13 +54,13 @@ final class AdminConnection {
             while try await answerNext(inbound, outbound) {}
             try await linger(inbound)
         } catch {
-            // The client is gone or too slow, and nobody else is concerned.
+            // The client is gone or too slow, which has no other effect.
             return
         }
     }
 
-    /// Speaks TLS with a client that begins with it. Health and metrics are asked for in clear at the same port.
-    /// - Returns: false where there is nobody to talk to.
+    /// Starts TLS if the client begins with it. Health and metrics are available without TLS at the same port.
+    /// - Returns: false if the connection has ended.
     private func secure(_ inbound: ByteBuffer) async throws(IOError) -> Bool {
         guard let security else { return true }
         stream.setDeadline(after: timeouts.idle)
@@ -70,16 +70,16 @@ final class AdminConnection {
         return isSecure
     }
 
-    /// The first byte of TLS.
+    /// The first byte of a TLS handshake record.
     private static let handshakeRecord: UInt8 = 22
 
     /// Answers the next request.
-    /// - Returns: whether another one can follow.
+    /// - Returns: whether another request can follow.
     private func answerNext(_ inbound: ByteBuffer, _ outbound: ByteBuffer) async throws(IOError) -> Bool {
         head.reset()
         let response: AdminResponse
         var keepsConnection = false
-        // Of a request that was refused or not read to its end the method may not be known.
+        // The method may be unknown if the request was refused or not read completely.
         var hasBody = true
         do throws(HTTPError) {
             switch try await readHead(inbound) {
@@ -110,7 +110,7 @@ final class AdminConnection {
         return keepsConnection
     }
 
-    /// The client, as it waits for work.
+    /// The client, as one that waits for work.
     private var waiting: WaitingClient? {
         guard let wakeup = stream.wakeup, let address = stream.peerAddress?.address else { return nil }
         return WaitingClient(address: address, wakeup: wakeup, on: loop) { [stream] in
@@ -118,7 +118,7 @@ final class AdminConnection {
         }
     }
 
-    /// Tells the events of a feed until the client has gone or is admitted no longer. One that does not take what there is
+    /// Sends the events of a feed until the client has gone or is no longer admitted. A client that does not take them
     /// within the time for an answer is dropped.
     private func tell(_ events: AdminResponse.Events, _ outbound: ByteBuffer) async throws(IOError) {
         guard let wakeup = stream.wakeup else { return }
@@ -135,17 +135,17 @@ final class AdminConnection {
             stream.setDeadline(after: nil)
             await wakeup.wait()
             try stream.check()
-            // It has nothing more to say, so this is its end.
+            // A client sends nothing after its request, so input means that it closed.
             if stream.hasInput() { return }
         }
     }
 
     private enum Arrival {
-        /// The head is the buffer's first `length` bytes.
+        /// The head is in the first `length` bytes of the buffer.
         case head(length: Int)
-        /// The time for the rest of a head is over.
+        /// The rest of the head did not arrive in time.
         case late
-        /// The client has ended, failed, or sent nothing for as long as it may.
+        /// The client has closed, failed, or sent nothing for the allowed time.
         case nothing
     }
 
@@ -158,7 +158,7 @@ final class AdminConnection {
                 return .head(length: length)
             }
             if !isIdle { noteWaiting() }
-            // The parser's limits bound this: it refuses a head long before the buffer is large.
+            // The parser's limits bound the buffer: it refuses a head long before the buffer is large.
             inbound.reserve(1)
             do throws(IOError) {
                 guard try await stream.read(into: inbound) > 0 else { return .nothing }
@@ -169,14 +169,14 @@ final class AdminConnection {
         }
     }
 
-    /// Notes that the connection waits for its client now, and may have to make room for another.
+    /// Notes that the connection waits for its client, and may be closed to make room for another.
     private func noteWaiting() {
         isIdle = true
         onIdle?()
     }
 
-    /// Reads the body of a POST with at most that many bytes. Any other body is not read: the connection ends instead.
-    /// - Returns: whether the request is over.
+    /// Reads the body of a POST with at most `limit` bytes. Any other body is not read; the connection closes instead.
+    /// - Returns: whether the request is complete.
     private func readBody(
         of request: inout AdminRequest, upTo limit: Int, _ inbound: ByteBuffer
     ) async throws(HTTPError) -> Bool {
@@ -200,8 +200,8 @@ final class AdminConnection {
 
     private static let bodyLimit = 16 << 10
 
-    /// Ends our side and reads what still comes for a moment: closing at once would reset the connection, and a reset
-    /// may destroy the answer before it was read.
+    /// Closes our side and reads for a moment. An immediate close would reset the connection, and a reset may destroy
+    /// the answer before the client has read it.
     private func linger(_ buffer: ByteBuffer) async throws(IOError) {
         stream.shutdownWrite()
         isEnding = true
@@ -218,29 +218,29 @@ final class AdminConnection {
 
 /// Answers requests, without sockets.
 protocol AdminResponder {
-    /// The proxy's name in `Via`; nil where no request comes through a proxy.
+    /// The proxy's name in `Via`; nil if requests never come through a proxy.
     var via: Via? { get }
 
-    /// Whether the body of a request is read, which may take its client as long as it likes.
+    /// Whether the body of a request is read. The client may send it slowly.
     func acceptsBody(of request: AdminRequest, at local: SocketAddress?) -> Bool
 
     /// - Parameters:
     ///   - local: the address that the request arrived at; nil once the client is gone.
-    ///   - now: milliseconds on any clock that never goes back.
+    ///   - now: milliseconds on any monotonic clock.
     func response(to request: AdminRequest, at local: SocketAddress?, now: UInt64) async -> AdminResponse
 }
 
-/// The parts of a request that the administrator's site looks at.
+/// The parts of a request that the administrator's site uses.
 struct AdminRequest {
     var method: HTTP.Method
-    /// The request target as it was sent.
+    /// The request target, unchanged.
     var target: [UInt8]
-    /// The target's path without the query; empty where a target has none.
+    /// The target's path without the query; empty for a target without a path.
     var path: [UInt8]
     var query: [UInt8] = []
     /// The server that an absolute target names; nil for the other forms.
     var authority: NamedAuthority?
-    /// The host that the request names, in its target or its Host field, in lower case; nil in HTTP/1.0.
+    /// The host in the request's target or Host field, in lower case; nil in HTTP/1.0.
     var host: String?
     /// The values of all `Authorization` lines.
     var authorization: [[UInt8]]
@@ -248,15 +248,15 @@ struct AdminRequest {
     var accept: [String] = []
     /// The values of all `Cookie` lines.
     var cookies: [[UInt8]] = []
-    /// The value of `X-Attache-Key`, which a page of another origin cannot have a browser send unasked.
+    /// The value of `X-Attache-Key`, which a page of another origin cannot make a browser send.
     var dashboardKey: [UInt8]?
-    /// Whether the proxy has passed it on.
+    /// Whether the request came through the proxy.
     var isForwarded = false
-    /// Whether it came by TLS.
+    /// Whether the request came over TLS.
     var isSecure = false
-    /// The client, for work that others may want as well; nil: it has left.
+    /// The client, for work that others may need too; nil: it has left.
     var client: WaitingClient?
-    /// Of a POST.
+    /// The body of a POST.
     var body: [UInt8] = []
 
     /// The scheme, host and port of an absolute target.
@@ -269,7 +269,7 @@ struct AdminRequest {
 
 extension AdminRequest {
     /// - Parameters:
-    ///   - bytes: those that `head` was parsed from.
+    /// - bytes: the bytes that `head` was parsed from.
     ///   - via: the proxy's name in `Via`.
     init(_ head: RequestHead, _ bytes: Span<UInt8>, via: Via? = nil) {
         isForwarded = via?.occurs(in: head.fields, of: bytes) ?? false
@@ -299,7 +299,7 @@ extension AdminRequest {
     }
 }
 
-/// An answer of the administrator's site, always text; whole, but for one that goes on with events.
+/// An answer of the administrator's site, always text. It is complete, unless events follow.
 struct AdminResponse: Equatable {
     struct Field: Equatable {
         let name: StaticString
@@ -314,10 +314,10 @@ struct AdminResponse: Equatable {
     var contentType = "text/plain; charset=utf-8"
     var fields: [Field] = []
     var body: String
-    /// Those that follow until either side ends the connection; nil: the body is all.
+    /// The events that follow until either side closes the connection; nil: the body is complete.
     var events: Events?
 
-    /// The events of a feed, for as long as the client is admitted.
+    /// The events of a feed, as long as the client is admitted.
     struct Events: Equatable {
         let feed: DashboardFeed
         let isAdmitted: () -> Bool
@@ -325,15 +325,15 @@ struct AdminResponse: Equatable {
         static func == (left: Events, right: Events) -> Bool { left.feed === right.feed }
     }
 
-    /// A text of one line.
+    /// Creates a text of one line.
     static func text(_ status: Status, _ line: String, _ fields: [Field] = []) -> AdminResponse {
         AdminResponse(status: status, fields: fields, body: line + "\n")
     }
 
     /// - Parameters:
-    ///   - withBody: false for HEAD: the length is that of the body which is left out.
-    ///   - date: now, in seconds since 1970.
-    ///   - closing: the connection ends behind this answer.
+    ///   - withBody: false for HEAD: the body is omitted, but its length is sent.
+    ///   - date: the current time, in seconds since 1970.
+    ///   - closing: whether the connection closes after this answer.
     func write(into buffer: ByteBuffer, withBody: Bool, date: Int, closing: Bool) {
         let writer = HeadWriter(status: status, into: buffer)
         writer.date(date)
@@ -347,14 +347,14 @@ struct AdminResponse: Equatable {
     }
 }
 
-/// How long a client of the administrator's listener may take, in milliseconds.
+/// The time limits for clients of the administrator's listener, in milliseconds.
 struct AdminTimeouts: Sendable {
-    /// Between two requests. Prometheus asks every 15 to 60 seconds and connects anew where it must.
+    /// The limit between two requests. Prometheus asks every 15 to 60 seconds and reconnects if necessary.
     var idle = 30_000
-    /// From a request's first byte to the end of its head.
+    /// The limit from a request's first byte to the end of its head.
     var head = 5_000
-    /// To take an answer.
+    /// The limit for the client to take an answer.
     var response = 10_000
-    /// To read an answer that ends the connection while the client may still be sending.
+    /// The limit for reading after an answer that ends the connection, while the client may still send.
     var linger = 1_000
 }

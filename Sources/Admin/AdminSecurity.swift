@@ -5,19 +5,19 @@ import Transport
 
 /// TLS at the administrator's listener.
 public struct AdminSecurity: Sendable {
-    /// Puts TLS between, as the server; the bytes that were read from the stream are the client's first.
-    /// - Returns: whether there is TLS.
+    /// Starts TLS as the server. The bytes that were already read from the stream are the client's first.
+    /// - Returns: whether TLS was established.
     let handshake: @Sendable (ByteStream, ByteBuffer) async -> Bool
 
     public init(handshake: @escaping @Sendable (ByteStream, ByteBuffer) async -> Bool) { self.handshake = handshake }
 }
 
-/// The people who log in to the dashboard with a password.
+/// The users who log in to the dashboard with a password.
 public struct AdminUsers: Sendable {
     public enum Verdict: Sendable {
         case right
         case wrong
-        /// Too many passwords are looked at.
+        /// Too many passwords are being checked.
         case busy
     }
 

@@ -4,10 +4,10 @@ import Telemetry
 
 /// The administrator's listener: health, readiness, metrics, the practice origin and the dashboard, over plain HTTP/1.1.
 ///
-/// It belongs to one loop. Every client that may connect may read all of it but the dashboard, so its address should be a
-/// loopback one.
+/// It belongs to one loop. Every client that can connect may read all of it except the dashboard, so its address should
+/// be a loopback one.
 public final class AdminServer {
-    /// Where it listens: the address asked for, with the system's port where 0 was asked for.
+    /// The address of the listener: the configured one, with the system's port if 0 was configured.
     public var address: SocketAddress { listener?.address ?? wanted }
 
     private let wanted: SocketAddress
@@ -16,18 +16,18 @@ public final class AdminServer {
     private let timeouts: AdminTimeouts
     private let connectionLimit: Int
     private var listener: Listener?
-    /// In the order in which they began to wait for a request.
+    /// The connections, in the order in which they began to wait for a request.
     private var connections: [AdminConnection] = []
 
-    /// Listens at once and serves until `close`, whether or not the caller keeps a reference. To be called on the
-    /// loop's thread, or before the loop starts.
+    /// Listens at once and serves until `close`, even if the caller keeps no reference. Call it on the loop's thread,
+    /// or before the loop starts.
     /// - Throws: `IOError.system` when the address cannot be listened on.
     public convenience init(
         address: SocketAddress, on loop: EventLoop, sources: AdminSources, dashboard: DashboardSources? = nil,
         connectionLimit: Int = 64
     ) throws(IOError) {
         let practice = try? PracticeOrigin(nonceLifetime: PracticeOrigin.usualNonceLifetime)
-        // Open pages leave room for those who ask after health and metrics.
+        // Open pages leave room for health checks and metrics.
         let pages = max(1, connectionLimit - max(2, connectionLimit / 8))
         let feed = dashboard.map { DashboardFeed($0, limit: pages, on: loop) }
         let page = dashboard.flatMap { sources in feed.map { DashboardSite(sources, feed: $0) } }
@@ -45,11 +45,11 @@ public final class AdminServer {
         self.site = site
         self.timeouts = timeouts
         self.connectionLimit = connectionLimit
-        // The closure keeps the server, until `close` lets go of the listener.
+        // The closure retains the server until `close` releases the listener.
         listener = try Listener(address, on: loop) { [self] in accept($0.descriptor) }
     }
 
-    /// Stops listening and ends every connection. Not for a drain: that is when `/readyz` is asked.
+    /// Stops listening and closes every connection. Do not use it to drain: `/readyz` is needed then.
     public func close() {
         listener?.close()
         listener = nil
@@ -58,7 +58,7 @@ public final class AdminServer {
     }
 
     private func accept(_ descriptor: Int32) {
-        // Failing to register has closed the descriptor, and that is all the client needs to see.
+        // If registering fails the descriptor is closed, which is all that the client needs to see.
         guard
             let connection = try? AdminConnection(
                 takingOwnership: descriptor, to: site, security: site.dashboard?.security, timeouts: timeouts, on: loop)
@@ -83,9 +83,9 @@ public final class AdminServer {
         makeRoom()
     }
 
-    /// At the limit a connection goes that was answered and ends, or else the one that waits longest for a request, of which
-    /// nothing has come. The latest one stays: a health check has just connected. Where all are being answered, clients wait
-    /// in the system's queue.
+    /// Makes room for a connection at the limit. It closes one that was answered and is ending, else the one that has
+    /// waited longest for a request without receiving a byte. The latest one stays, since it may be a health check. If
+    /// all are being answered, clients wait in the system's queue.
     private func makeRoom() {
         if connections.count >= connectionLimit {
             let others = connections.dropLast()
@@ -97,22 +97,22 @@ public final class AdminServer {
     }
 }
 
-/// The facts that the administrator's listener asks the rest of the program for.
+/// The facts that the administrator's listener gets from the rest of the program.
 ///
-/// The closures are called on the listener's loop, once per request, and must not block.
+/// The closures are called on the listener's loop, once for each request, and must not block.
 public struct AdminSources: Sendable {
-    /// Whether the proxy takes work: what `/readyz` says.
+    /// The readiness of the proxy, for `/readyz`.
     public enum Readiness: Sendable, Equatable {
         case ready
-        /// It works, but not all of what it relies on does: to take it out of service would make that worse.
+        /// The proxy works, but something that it needs does not. Taking it out of service would make that worse.
         case degraded(reason: String)
-        /// The reason is one sentence that an operator understands.
+        /// The reason is one sentence for operators.
         case notReady(reason: String)
     }
 
     /// The program's version, as `attache version` prints it.
     public let version: String
-    /// The name in `Via` of requests that came through the proxy; nil where there is none.
+    /// The name in `Via` of requests that came through the proxy; nil if none.
     public let via: Via?
     public let readiness: @Sendable () -> Readiness
     public let metrics: @Sendable (MetricsFormat) -> String

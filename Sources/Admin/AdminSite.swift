@@ -3,7 +3,7 @@ import HTTP
 import IO
 import Telemetry
 
-/// Answers the requests of the administrator's listener. Knows no sockets.
+/// Answers the requests of the administrator's listener, without sockets.
 final class AdminSite: AdminResponder {
     let sources: AdminSources
     var via: Via? { sources.via }
@@ -11,8 +11,8 @@ final class AdminSite: AdminResponder {
     let dashboard: DashboardSite?
 
     /// - Parameters:
-    ///   - practice: nil when the system gave no random bytes to make nonces with.
-    ///   - dashboard: nil where there is none.
+    ///   - practice: nil if the system gave no random bytes for nonces.
+    ///   - dashboard: nil if none.
     init(sources: AdminSources, practice: PracticeOrigin?, dashboard: DashboardSite? = nil) {
         self.sources = sources
         self.practice = practice
@@ -32,7 +32,7 @@ final class AdminSite: AdminResponder {
         return await dashboard.response(to: request, port: local?.port ?? 0)
     }
 
-    /// A request that was meant for somebody else gets no answer.
+    /// The refusal of a request that was meant for another server; nil if it was not.
     private static func refusal(of request: AdminRequest, at local: SocketAddress?) -> AdminResponse? {
         if let authority = request.authority, !isOurs(authority, at: local) {
             return .text(
@@ -44,7 +44,7 @@ final class AdminSite: AdminResponder {
         return nil
     }
 
-    /// The answer of anything but the dashboard.
+    /// The answer for everything but the dashboard.
     func answer(to request: AdminRequest, at local: SocketAddress?, now: UInt64) -> AdminResponse {
         if let refusal = Self.refusal(of: request, at: local) { return refusal }
         guard request.method == .get || request.method == .head else {
@@ -69,16 +69,17 @@ final class AdminSite: AdminResponder {
         }
     }
 
-    /// A target that names another host was meant for the proxy. Names other than `localhost` cannot be told from
-    /// such, and nobody sends them in a target unless it takes us for a proxy.
+    /// Whether a target names this listener. A target that names another host was meant for the proxy. Names other than
+    /// `localhost` cannot be distinguished from that. A client writes them into a target only if it takes the listener
+    /// for a proxy.
     private static func isOurs(_ authority: AdminRequest.NamedAuthority, at local: SocketAddress?) -> Bool {
         guard let local, authority.isHTTP, authority.port == local.port else { return false }
         return authority.host == "localhost" || IPAddress(authority.host)?.unmapped == local.address.unmapped
     }
 
-    /// Whether the name in the request is one that nobody else can point here. A web page may have its own name
-    /// resolve to a loopback address, and its scripts would read this listener in the browser of whoever visits it.
-    /// Elsewhere names are what clients know the listener by.
+    /// Whether no other party can make the requested name lead here. A web page may let its own name resolve to a
+    /// loopback address. Its scripts could then read this listener in the browser of a visitor. At other addresses,
+    /// names are how clients find the listener.
     private static func isDirect(_ host: String?, at local: SocketAddress?) -> Bool {
         guard let host, let local = local?.address.unmapped else { return true }
         let isLoopback = local.family == .v4 ? local.low >> 24 == 127 : local.high == 0 && local.low == 1
@@ -119,7 +120,7 @@ private enum AdminResource: Equatable {
     case metrics
     case practice(PracticeSpace)
 
-    /// The resource at a path, which has no query; nil where there is nothing.
+    /// The resource at a path without a query; nil if none.
     init?(path: [UInt8]) {
         let path = path.span
         if path.equals("/") {

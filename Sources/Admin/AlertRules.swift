@@ -1,12 +1,12 @@
-/// Alerts on the metrics, as a rule file of Prometheus.
+/// Alerts on the metrics, as a rule file for Prometheus.
 public enum AlertRules {
     private struct Alert {
         let name: String
         let expression: String
-        /// How long that has to hold.
+        /// The time for which the condition must hold.
         let time: String
         var severity = "warning"
-        /// A sentence for the one who is called; may name labels.
+        /// A sentence for the person on call; may contain labels.
         let summary: String
     }
 
@@ -101,7 +101,7 @@ public enum AlertRules {
         ),
     ]
 
-    /// Of what is written here nothing has to be escaped in YAML's single quotes but these.
+    /// Quotes a text in YAML's single quotes. Only these need escaping here.
     private static func quoted(_ text: String) -> String {
         "'\(text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''"))'"
     }

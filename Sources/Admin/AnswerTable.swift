@@ -5,7 +5,7 @@ import HTTP
 import IO
 import Model
 
-/// The operators' answers that hold for requests to come, as text, and taking them back.
+/// The operators' answers that also apply to later requests, as text, and how to revoke them.
 enum AnswerTable {
     static func text(_ answers: [StandingAnswer]) -> String {
         answers.map { answer in
@@ -17,7 +17,7 @@ enum AnswerTable {
         }.joined(separator: "\n")
     }
 
-    /// - Parameter query: with the answer's number, `id`.
+    /// - Parameter query: contains the answer's number as `id`.
     static func forget(
         _ query: AdminQuery, in state: ChallengeState, by actor: AuditEvent.Actor
     ) async -> AdminResponse {

@@ -1,31 +1,31 @@
 import Model
 
-/// The certificates of servers, for somebody who decides whether they are to be trusted. Nothing here waits: what came of a
-/// call is among the looks, soon.
+/// The certificates of servers, for an operator who decides about trust. Its calls do not wait: the result appears
+/// among `looks` soon.
 public protocol CertificateDesk: Sendable {
-    /// The last first.
+    /// The looks, the latest first.
     var looks: [CertificateLook] { get }
 
-    /// Asks a server for its certificates, by a connection of its own.
+    /// Asks a server for its certificates, over a connection of its own.
     func look(at host: String, port: UInt16)
 
-    /// Keeps an exception for a key that was seen in a look.
+    /// Stores an exception for a key that was seen in a look.
     ///
-    /// - Returns: what comes of it.
+    /// - Returns: the result.
     func accept(_ pin: String, of host: String, port: UInt16, until day: Day) -> CertificateAcceptance
 }
 
-/// What comes of an exception for a key; each is a sentence.
+/// The result of storing an exception for a key; each is a sentence.
 public enum CertificateAcceptance: Sendable, Equatable {
     case kept(String)
     case refused(String)
 }
 
-/// A look at the certificates that a server shows.
+/// A look at the certificates that a server presents.
 public struct CertificateLook: Sendable {
     public let host: String
     public let port: UInt16
-    /// Milliseconds since 1970.
+    /// The time, in milliseconds since 1970.
     public let time: Int
     public var outcome = Outcome.pending
 
@@ -37,17 +37,17 @@ public struct CertificateLook: Sendable {
     }
 
     public struct Seen: Sendable {
-        /// The server's own first.
+        /// The certificates, the server's own first.
         public var certificates: [Shown] = []
         public var findings: [String] = []
         public var isTrusted = false
-        /// Whether it is trusted, and why.
+        /// Whether the server is trusted, and why.
         public var sentence = ""
         /// The key's pin.
         public var pin = ""
-        /// Whether an exception would make it trusted, or one has.
+        /// Whether an exception would make the server trusted, or already does.
         public var mayBeAccepted = false
-        /// Lines for the rule file that would trust it.
+        /// Lines for the rule file that would trust the server.
         public var suggestion: String?
 
         public init() {}
@@ -55,7 +55,7 @@ public struct CertificateLook: Sendable {
 
     public struct Shown: Sendable {
         public let name: String
-        /// What is to be known of it, by the name of each.
+        /// The facts about the certificate, each with its name.
         public let facts: [(name: String, value: String)]
 
         public init(name: String, facts: [(name: String, value: String)]) {

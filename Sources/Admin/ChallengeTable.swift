@@ -3,7 +3,7 @@ import Bytes
 import Challenges
 import Model
 
-/// The journal of challenges for people: what needs them first.
+/// The journal of challenges for people; entries that need action come first.
 enum ChallengeTable {
     static func text(_ entries: [JournalEntry]) -> String {
         let unanswered = entries.filter { !$0.isAnswered }
@@ -26,7 +26,7 @@ enum ChallengeTable {
             if entry.failures > 0 { lines += response(entry.response).map { "      \($0)" } }
         } else {
             lines.append("    \(entry.reason ?? "unknown reason")")
-            // Those of a response are in its title.
+            // The lines of a response are in its title.
             if !entry.key.space.authenticationMethod.isOfResponses { lines += entry.lines.map { "      \($0)" } }
             lines += response(entry.response).map { "      \($0)" }
             lines += entry.rules.map { "      \($0)" }
@@ -39,7 +39,7 @@ enum ChallengeTable {
         return lines.map { $0 + "\n" }.joined()
     }
 
-    /// What the server said, in lines of a terminal's width.
+    /// The server's text, in lines of a terminal's width.
     static func response(_ response: ResponseExcerpt?) -> [String] {
         guard let response else { return [] }
         var lines = ["the server answered \(response.status)\(response.text == nil ? "" : ":")"]
@@ -73,7 +73,7 @@ enum ChallengeTable {
 }
 
 extension Origin {
-    /// For people: as a URL.
+    /// The origin as a URL, for people.
     public var words: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return
@@ -83,7 +83,7 @@ extension Origin {
 
 /// Times on pages.
 enum AdminTime {
-    /// - Parameter milliseconds: since 1970.
+    /// - Parameter milliseconds: milliseconds since 1970.
     static func text(_ milliseconds: Int) -> String {
         let time = CivilTime(epochSeconds: milliseconds / 1000)
         let two = { (number: Int) in number < 10 ? "0\(number)" : "\(number)" }

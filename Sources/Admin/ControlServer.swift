@@ -1,6 +1,6 @@
 import IO
 
-/// The control socket: commands of this user ask the running proxy through it. It belongs to one loop.
+/// The control socket, through which commands of the same user ask the running proxy. It belongs to one loop.
 public final class ControlServer {
     private let loop: EventLoop
     private let sources: ControlSources
@@ -9,16 +9,16 @@ public final class ControlServer {
 
     private static let connectionLimit = 16
 
-    /// Listens at once and serves until `close`, whether or not the caller keeps a reference. To be called on the loop's
-    /// thread, or before the loop starts.
+    /// Listens at once and serves until `close`, even if the caller keeps no reference. Call it on the loop's thread,
+    /// or before the loop starts.
     public init(at path: LocalPath, on loop: EventLoop, sources: ControlSources) throws(LocalListenerError) {
         self.loop = loop
         self.sources = sources
-        // The closure keeps the server, until `close` lets go of the listener.
+        // The closure retains the server until `close` releases the listener.
         listener = try LocalListener(path, on: loop) { [self] in accept($0, from: $1) }
     }
 
-    /// Stops listening, and removes the socket. Requests under way are answered.
+    /// Stops listening, and removes the socket. Requests in progress are still answered.
     public func close() {
         listener?.close()
         listener = nil

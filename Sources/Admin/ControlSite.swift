@@ -7,10 +7,10 @@ import IO
 import Model
 import Telemetry
 
-/// Answers the requests of the control socket: those of commands of the same user. Knows no sockets.
+/// Answers the requests of the control socket, which come from commands of the same user. Without sockets.
 struct ControlSite: AdminResponder {
     let sources: ControlSources
-    /// The one who asks, as the system knows it.
+    /// The user id of the client, from the system.
     let user: UInt32
     var via: Via? { nil }
 
@@ -72,7 +72,7 @@ struct ControlSite: AdminResponder {
                 + "/answers, /answers/forget, /space, /status, /metrics, /reload and /admin/token")
     }
 
-    /// Questions to operators, and their answers; nil: something else is asked for.
+    /// Handles the questions to operators and their answers; nil for other resources.
     private func operatorsPart(_ request: AdminRequest, _ query: AdminQuery) async -> AdminResponse? {
         let path = request.path.span
         if path.equals("/questions") || path.equals("/answers") {
@@ -160,15 +160,17 @@ struct ControlSite: AdminResponder {
     }
 }
 
-/// The facts and acts that the control socket asks the rest of the program for. Called on its loop; they must not block.
+/// The facts and actions that the control socket gets from the rest of the program. Called on its loop; they must not
+/// block.
 public struct ControlSources: Sendable {
     public let state: ChallengeState
     public let challenges: @Sendable () -> [JournalEntry]
     public let status: @Sendable () -> RunningStatus
     public let reloads: any ReloadControl
-    /// Told whether stored certificates and tokens are opened, for their last day.
+    /// Gets the list of credentials. The argument says whether to decrypt stored certificates and tokens for their
+    /// expiry.
     public var credentials: @Sendable (Bool) -> CredentialList = { _ in CredentialList() }
-    /// A link that logs in to the dashboard, once; nil: there is none.
+    /// A link that logs in to the dashboard, once; nil if none.
     public var dashboardLink: @Sendable () -> String? = { nil }
     public var metrics: @Sendable (MetricsFormat) -> String = { _ in "" }
 
@@ -187,7 +189,7 @@ public struct ControlSources: Sendable {
 struct AdminQuery {
     private var values: [String: String] = [:]
 
-    /// Members of which there may be more are not looked at.
+    /// The limit of members; further ones are ignored.
     private static let limit = 16
 
     init(_ query: [UInt8]) {
@@ -202,7 +204,7 @@ struct AdminQuery {
 
     subscript(name: String) -> String? { values[name] }
 
-    /// The space that is asked about; of the method `default` where none is said. Nil: no server is.
+    /// The space in the query; with the method `default` if none is given. Nil without a server.
     var space: ProtectionSpace? {
         guard let host = self["host"], let port = self["port"].flatMap({ UInt16($0) }),
             let kind = self["protocol"].flatMap(NetworkProtocol.init(rawValue:))
@@ -213,7 +215,7 @@ struct AdminQuery {
             authenticationMethod: self["method"].flatMap(AuthenticationMethod.init(rawValue:)) ?? .default)
     }
 
-    /// Whether it is about that server, or about all.
+    /// Whether the query concerns that server, or all.
     func isAbout(_ origin: Origin) -> Bool {
         guard let host = self["host"] else { return true }
         return origin.host == HostSpelling.canonical(host) && self["port"] == "\(origin.port)"

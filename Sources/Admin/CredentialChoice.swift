@@ -1,15 +1,15 @@
 import Authentication
 
-/// The versions that `attache credential retry` is about.
+/// The versions that an `attache credential retry` selects.
 public struct CredentialChoice: Sendable {
-    /// Nil: any server.
+    /// The names of the servers; nil: any server.
     private let servers: [String]?
     /// A credential's name, or the user of a stored one; nil: any.
     private let name: String?
 
     /// - Parameters:
     ///   - origin: the server, as an origin or as a proxy.
-    ///   - kdc: the KDC that is the server, such as `krb5:EXAMPLE.COM`.
+    ///   - kdc: the KDC, such as `krb5:EXAMPLE.COM`, if it is the server.
     public init(origin: Origin?, kdc: String? = nil, name: String?) {
         let names = origin.map { origin in
             [false, true].map { isProxy in

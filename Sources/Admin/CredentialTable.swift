@@ -3,9 +3,9 @@ import Challenges
 import IO
 import Model
 
-/// The list of credentials for people: the worst state first.
+/// The list of credentials for people, the worst state first.
 public enum CredentialTable {
-    /// A line for each credential, and below it what is known of its value.
+    /// A line for each credential, followed by the facts about its value.
     public static func text(_ list: CredentialList) -> String {
         let rows = list.entries.map { (entry: $0, columns: columns(of: $0)) }
         let widths = (0..<3).map { column in rows.map { $0.columns[column].count }.max() ?? 0 }
@@ -17,7 +17,7 @@ public enum CredentialTable {
         }.joined()
     }
 
-    /// State, name and kind.
+    /// The columns: state, name and kind.
     private static func columns(of entry: ListedCredential) -> [String] {
         let state = entry.isJudged ? entry.standing.state.rawValue : "-"
         switch entry.source {
@@ -61,7 +61,7 @@ public enum CredentialTable {
 }
 
 extension Account.Standing {
-    /// For people: the state, since when, and what the next answer waits for.
+    /// The standing for people: the state, its beginning, and the event that the next answer waits for.
     var words: String {
         let since = since.map { " since \(AdminTime.text($0))" } ?? ""
         return "\(state)\(since)\(isTroubled ? ", \(nextTry.words)" : "")"
@@ -88,11 +88,11 @@ extension ListedCredential.Server {
             return "\(name): accepted\(lastAccepted.map { ", last \(AdminTime.text($0))" } ?? "")"
         }
         let times = [
-            // The state is that of all servers then.
+            // The state then concerns all servers.
             standing.state == .unproven ? nil : standing.words,
             lastAccepted.map { "accepted \(AdminTime.text($0))" }, lastRefused.map { "refused \(AdminTime.text($0))" },
         ].compactMap(\.self).joined(separator: ", ")
-        // What names the server alone is said already.
+        // A reason that only names the server adds nothing.
         let isKnown = reason.map { $0.hasPrefix("was refused by ") && $0.split(separator: " ").count == 4 } ?? true
         let other = isKnown ? nil : reason
         return "\(name): \(times)\(other.map { ": it \(JournalText.printable($0, longest: 512))" } ?? "")"
@@ -110,7 +110,7 @@ extension CredentialSource {
 }
 
 extension ProtectionSpace {
-    /// For people: in few words.
+    /// The space for people, in few words.
     public var words: String {
         let server = "\(isProxy ? "the proxy " : "")\(origin.commandURL)"
         if authenticationMethod == .serverTrust { return server }

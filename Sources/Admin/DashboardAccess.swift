@@ -2,19 +2,19 @@ import Bytes
 import Crypto
 import Synchronization
 
-/// Who may see the dashboard and act on it: the tokens of links that were printed, and the sessions that they were given
-/// for. Kept in memory only, as codes from which no secret is found.
+/// The access to the dashboard: the tokens of printed links, and the sessions that were created from them. They are
+/// kept in memory only, as hashes that reveal no secret.
 public final class DashboardAccess: Sendable {
-    /// Both are needed for everything. The cookie goes to every port of its host, the key to none but its own; the key can
-    /// be read by scripts, the cookie cannot.
+    /// Every request needs both secrets. The cookie is sent to every port of its host, the key only to its own. Scripts
+    /// can read the key, but not the cookie.
     struct Session: Sendable, Equatable {
         let cookie: String
         let key: String
     }
 
-    /// How long a link is good.
+    /// The lifetime of a link, in minutes.
     public static let tokenMinutes = 10
-    /// How long a session lasts that nobody uses, and how long at most.
+    /// The limit for an unused session; `longest` is the limit for every session.
     static let idle = Duration.seconds(30 * 60)
     static let longest = Duration.seconds(12 * 60 * 60)
     static let tokenLimit = 16
@@ -31,9 +31,9 @@ public final class DashboardAccess: Sendable {
     }
 
     private struct State {
-        /// By the code of each, its end.
+        /// The expiry of each token, by its hash.
         var tokens: [UInt128: ContinuousClock.Instant] = [:]
-        /// By the code of the cookie.
+        /// The sessions, by the hash of the cookie.
         var sessions: [UInt128: Admitted] = [:]
     }
 
@@ -41,15 +41,15 @@ public final class DashboardAccess: Sendable {
 
     public init() {}
 
-    /// A token for one session.
+    /// Makes a token for one session.
     ///
-    /// - Returns: nil when the system gives no random bytes.
+    /// - Returns: nil if the system gives no random bytes.
     public func makeToken(at now: ContinuousClock.Instant = .now) -> String? {
         guard let token = Self.secret() else { return nil }
         let end = now.advanced(by: .seconds(Self.tokenMinutes * 60))
         state.withLock { state in
             state.tokens = state.tokens.filter { $0.value > now }
-            // Whoever prints one after the other wants the last.
+            // A user who prints several links needs the last one.
             if state.tokens.count >= Self.tokenLimit, let oldest = state.tokens.min(by: { $0.value < $1.value }) {
                 state.tokens[oldest.key] = nil
             }
@@ -58,9 +58,9 @@ public final class DashboardAccess: Sendable {
         return token
     }
 
-    /// Takes a token, which is then none any more, for a session.
+    /// Exchanges a token, which becomes invalid, for a session.
     ///
-    /// - Returns: nil where it is none, or its time is over.
+    /// - Returns: nil if the token is unknown or expired.
     func session(for token: String, at now: ContinuousClock.Instant = .now) -> Session? {
         let code = Self.code(of: token)
         let end = state.withLock { $0.tokens.removeValue(forKey: code) }
@@ -68,7 +68,7 @@ public final class DashboardAccess: Sendable {
         return makeSession(at: now)
     }
 
-    /// A session for somebody who has proved to be one of the administrators.
+    /// Creates a session for a user who has authenticated as an administrator.
     func makeSession(at now: ContinuousClock.Instant = .now) -> Session? {
         guard let cookie = Self.secret(), let key = Self.secret() else { return nil }
         state.withLock { state in
@@ -83,7 +83,7 @@ public final class DashboardAccess: Sendable {
         return Session(cookie: cookie, key: key)
     }
 
-    /// Whether there is such a session, which is used by that.
+    /// Whether the session is valid; if so, notes its use.
     func admits(_ session: Session, at now: ContinuousClock.Instant = .now) -> Bool {
         let (cookie, key) = (Self.code(of: session.cookie), Self.code(of: session.key))
         return state.withLock { state in
@@ -106,7 +106,7 @@ public final class DashboardAccess: Sendable {
 
     private static func secret() -> String? { (try? RandomBytes.make(24)).map(Hex.encode) }
 
-    /// Looking a code up takes a time that tells nothing about the secret.
+    /// Hashes a secret. The time of looking up the hash reveals nothing about the secret.
     private static func code(of secret: String) -> UInt128 {
         MessageDigest.digest(.sha256, of: secret.utf8Span.span).prefix128
     }

@@ -1,35 +1,35 @@
 import Bytes
 import IO
 
-/// The content of open pages, sent as server-sent events: made once a second for all of them. Belongs to one loop. The parts are
-/// written on a thread of `pool`, since the loop has clients to serve.
+/// The content of open pages, sent as server-sent events and made once a second for all of them. Belongs to one loop. A
+/// thread of `pool` writes the parts, since the loop has clients to serve.
 final class DashboardFeed {
-    /// Seconds of load that a page has when it is opened.
+    /// The seconds of load that a page gets when it is opened.
     static let memory = 300
 
-    /// Pages that are open at once.
+    /// The limit of pages that are open at the same time.
     let limit: Int
     private let sources: DashboardSources
     private let loop: EventLoop
     private let pool: BlockingPool
     /// Whether the pool is writing the parts.
     private var isMaking = false
-    /// Whether they are to be written again after that: something has changed since it began.
+    /// Whether to write the parts again afterwards, since something changed after the start.
     private var isDue = false
     private var alarm: Alarm?
     private var readers: [Reader] = []
     private var figures: LoadFigures
     private var samples: [LoadSample] = []
-    /// Counts the samples.
+    /// The number of the latest sample.
     private var sampleNumber = 0
     private var parts: [Part]
 
     /// An open page.
     final class Reader {
         fileprivate let wakeup: Wakeup
-        /// The number of each part that it has.
+        /// The number of each part that the page has.
         fileprivate var known: [Int]
-        /// The number of the last sample that it has.
+        /// The number of the latest sample that the page has.
         fileprivate var lastSample = 0
 
         fileprivate init(_ wakeup: Wakeup, parts: Int) {
@@ -38,12 +38,12 @@ final class DashboardFeed {
         }
     }
 
-    /// A part of the page, sent whole where it has changed.
+    /// A part of the page, sent whole when it has changed.
     private struct Part: Sendable {
         let name: StaticString
         let make: @Sendable (DashboardSources, inout JSONText) -> Void
         var text = ""
-        /// Counts the changes.
+        /// The number of changes.
         var number = 0
     }
 
@@ -68,10 +68,10 @@ final class DashboardFeed {
         setAlarm()
     }
 
-    /// With the seconds of the clock, so that each has one sample.
+    /// Sets the alarm to the next full second, so that each second has one sample.
     private func setAlarm() { alarm?.set(after: 1000 - loop.epochMilliseconds % 1000) }
 
-    /// Nothing is told any more.
+    /// Ends the feed: no more events are sent.
     func end() {
         alarm?.cancel()
         alarm = nil
@@ -89,7 +89,7 @@ final class DashboardFeed {
 
     func close(_ reader: Reader) { readers.removeAll { $0 === reader } }
 
-    /// Something was done that pages show: they see it soon.
+    /// Updates the pages soon, after an action that they show.
     func refresh() {
         if !readers.isEmpty { renew() }
     }
@@ -105,7 +105,7 @@ final class DashboardFeed {
         refresh()
     }
 
-    /// Has the parts written again, and the readers woken if one has changed.
+    /// Writes the parts again, and wakes the readers if one has changed.
     private func renew() {
         isDue = isMaking
         if isMaking { return }
@@ -117,9 +117,9 @@ final class DashboardFeed {
         }
     }
 
-    /// Writes the parts. Long where there are many entries: never on a loop.
+    /// Writes the parts. This takes long with many entries: do not call it on a loop.
     ///
-    /// - Returns: those that have changed, each with its place.
+    /// - Returns: the parts that have changed, each with its index.
     private static func changed(_ parts: [Part], _ sources: DashboardSources) -> [(place: Int, text: String)] {
         parts.indices.compactMap { place in
             var json = JSONText()
@@ -142,7 +142,7 @@ final class DashboardFeed {
         for reader in readers { reader.wakeup.signal() }
     }
 
-    /// Writes what the reader does not have yet. One that is slow misses what was in between, and gets the last.
+    /// Writes everything that the reader does not have yet. A slow reader skips intermediate states.
     func write(to reader: Reader, into buffer: ByteBuffer) {
         if reader.lastSample != sampleNumber {
             var json = JSONText()
@@ -157,7 +157,7 @@ final class DashboardFeed {
         }
     }
 
-    /// JSON has no line ends of its own here.
+    /// The JSON here contains no line ends.
     private static func write(_ name: StaticString, _ text: String, into buffer: ByteBuffer) {
         buffer.append("event: " as StaticString)
         buffer.append(name)

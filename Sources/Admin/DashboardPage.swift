@@ -1,9 +1,9 @@
 import HTTP
 
-/// The files of the dashboard's page. They are the same for everybody and show nothing of this proxy: what is to be seen
-/// comes by requests of a session.
+/// The files of the dashboard's page. They are equal for all users and contain nothing about this proxy; the page gets
+/// its data by requests of a session.
 enum DashboardPage {
-    /// - Parameter name: of a file, or empty for the page itself.
+    /// - Parameter name: the name of a file, or empty for the page itself.
     static func file(named name: String) -> AdminResponse? {
         guard let (type, content) = files[name] else { return nil }
         return AdminResponse(status: .ok, contentType: type, body: content)

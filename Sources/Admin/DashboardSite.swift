@@ -8,7 +8,7 @@ import IO
 import Model
 import Telemetry
 
-/// Answers the requests of the dashboard, everything below `/dashboard`. Knows no sockets.
+/// Answers the requests of the dashboard, everything below `/dashboard`. Without sockets.
 final class DashboardSite {
     private let sources: DashboardSources
     private let feed: DashboardFeed
@@ -20,10 +20,10 @@ final class DashboardSite {
         self.feed = feed
     }
 
-    /// Nil: it is reached in clear.
+    /// The TLS of the listener; nil: the dashboard is used without TLS.
     var security: AdminSecurity? { sources.security }
 
-    /// Nothing is told any more.
+    /// Ends the feed: no more events are sent.
     func end() { feed.end() }
 
     static func contains(_ path: [UInt8]) -> Bool {
@@ -33,15 +33,15 @@ final class DashboardSite {
         return path.count == own || path[own] == .slash
     }
 
-    /// - Parameter port: the listener's; browsers send the cookies of one port to the others.
+    /// - Parameter port: the listener's port; browsers send the cookies of one port to the others.
     func response(to request: AdminRequest, port: UInt16) async -> AdminResponse {
         var response = await answer(to: request, port: port)
         response.fields += Self.fields
         return response
     }
 
-    /// Nothing but the page's own files is loaded or run, no other page shows it in a frame, and it tells no other page
-    /// where it was.
+    /// The fields of every answer. The page loads and runs only its own files, no other page can show it in a frame,
+    /// and it sends no referrer.
     private static let fields: [AdminResponse.Field] = [
         .init(
             name: "Content-Security-Policy",
@@ -59,7 +59,7 @@ final class DashboardSite {
         }
         let name = request.path.dropFirst(Self.path.utf8CodeUnitCount)
         guard name.first == .slash else {
-            // Relative links of the page want the slash.
+            // Relative links of the page need the slash.
             return .text(
                 .movedPermanently, "the dashboard is at /dashboard/", [.init(name: "Location", value: "/dashboard/")])
         }
@@ -118,7 +118,7 @@ final class DashboardSite {
         }
     }
 
-    /// The session's halves, each by its own way.
+    /// Sends the two secrets of the session, each in its own way.
     private static func begin(
         _ session: DashboardAccess.Session, of request: AdminRequest, port: UInt16
     ) -> AdminResponse {
@@ -129,7 +129,7 @@ final class DashboardSite {
         return response
     }
 
-    /// - Parameter credentials: user and password, as Basic sends them (RFC 7617).
+    /// - Parameter credentials: user and password in the form of Basic (RFC 7617).
     private func login(_ credentials: String, of request: AdminRequest, port: UInt16) async -> AdminResponse {
         let parts = Base64.decode(credentials)?.split(separator: .colon, maxSplits: 1, omittingEmptySubsequences: false)
         guard let users = sources.users, let parts, parts.count == 2 else {
@@ -149,7 +149,7 @@ final class DashboardSite {
         }
     }
 
-    /// The field is none that another site's page can have a browser send.
+    /// The credentials in `Authorization`, which a page of another site cannot make a browser send.
     private static func credentials(of request: AdminRequest, scheme: String) -> String? {
         guard request.authorization.count == 1, let field = request.authorization.first else { return nil }
         let parts = field.span.text.split(separator: " ")
@@ -178,7 +178,7 @@ final class DashboardSite {
 
     private static func cookieName(_ port: UInt16) -> String { "attache-\(port)" }
 
-    /// - Parameter cookie: nil: the browser is to forget it.
+    /// - Parameter cookie: nil: the browser deletes it.
     private static func setCookie(
         _ cookie: String?, of request: AdminRequest, port: UInt16
     ) -> AdminResponse.Field {
@@ -196,7 +196,7 @@ final class DashboardSite {
         .text(.methodNotAllowed, "only \(right) is supported here", [.init(name: "Allow", value: right)])
     }
 
-    // MARK: - Acts
+    // MARK: - Actions
 
     private func perform(_ act: DashboardAct, for request: AdminRequest) async -> AdminResponse {
         let query = AdminQuery(request.query)
@@ -219,7 +219,7 @@ final class DashboardSite {
             return await form.put(to: sources.state, by: .dashboard)
         case .forget: return await AnswerTable.forget(query, in: sources.state, by: .dashboard)
         case .look, .accept:
-            // Nobody has the proxy connect to where none of its clients went.
+            // The dashboard makes the proxy connect only to servers that its clients have used.
             guard let host = query["host"], let port = query["port"].flatMap({ UInt16($0) }),
                 sources.challenges().contains(where: { $0.key.space.isOfCertificate(of: host, port: port) })
             else { return .text(.notFound, "no certificate of that server needed a decision") }
@@ -240,17 +240,17 @@ final class DashboardSite {
     }
 }
 
-/// A thing that can be done on the dashboard.
+/// An action of the dashboard.
 private enum DashboardAct {
-    /// A refused credential may be sent once more.
+    /// Allows a refused credential to be sent once more.
     case retry
-    /// A question of a rule that says `ask`; the request's body is the password.
+    /// Answers a question of a rule with `ask`; the request's body is the password.
     case answer
-    /// An operator's answer holds no more.
+    /// Revokes an operator's answer.
     case forget
-    /// A server is asked for its certificates.
+    /// Asks a server for its certificates.
     case look
-    /// Its key is trusted until a day.
+    /// Trusts the key of a server until a day.
     case accept
 
     init?(_ resource: String) {
@@ -271,7 +271,7 @@ extension ProtectionSpace {
     }
 }
 
-/// Where nobody looks at certificates.
+/// A certificate desk without looks.
 private struct NoCertificates: CertificateDesk {
     var looks: [CertificateLook] { [] }
     func look(at host: String, port: UInt16) {}
@@ -280,17 +280,17 @@ private struct NoCertificates: CertificateDesk {
     }
 }
 
-/// The facts and acts that the dashboard asks the rest of the program for. Acts and `load` are called on the listener's loop
-/// and must not block. The other facts are called on a thread that may block.
+/// The facts and actions that the dashboard gets from the rest of the program. Actions and `load` are called on the
+/// listener's loop and must not block. The other facts are called on a thread that may block.
 public struct DashboardSources: Sendable {
     public let access: DashboardAccess
     public let state: ChallengeState
     public let status: @Sendable () -> RunningStatus
     public let load: @Sendable () -> LoadFigures
     public let challenges: @Sendable () -> [JournalEntry]
-    /// Nil: the page is reached in clear.
+    /// The TLS of the listener; nil: the page is used without TLS.
     public var security: AdminSecurity?
-    /// Nil: nobody has a password.
+    /// The users with passwords; nil if none.
     public var users: AdminUsers?
     public var certificates: any CertificateDesk = NoCertificates()
     public var credentials: @Sendable () -> CredentialList = { CredentialList() }

@@ -3,11 +3,11 @@ import Challenges
 import IO
 import Model
 
-/// The parts of the page, as it gets them.
+/// The parts of the page, in its own format.
 extension DashboardSources {
-    /// Spaces that a page gets: those seen last.
+    /// The limit of spaces for a page: those seen last.
     private static let challengeLimit = 300
-    /// Credentials that a page gets: those in the worst state.
+    /// The limit of credentials for a page: those in the worst state.
     private static let credentialLimit = 300
 
     func writeStatus(to json: inout JSONText) {
@@ -53,7 +53,7 @@ extension DashboardSources {
         }
     }
 
-    /// The ways to servers that should be given up, and who goes them.
+    /// Writes the weak logins and old TLS still in use, with their clients.
     func writeMigration(to json: inout JSONText) {
         json.array { json in for use in dated() { use.write(to: &json) } }
     }

@@ -1,7 +1,7 @@
 import Telemetry
 
 extension DatedUse {
-    /// For people.
+    /// The use as a sentence for people.
     var words: String {
         let place =
             "\(server.protocol)://\(server.host.contains(":") ? "[\(server.host)]" : server.host):\(server.port)"
@@ -28,7 +28,7 @@ extension DatedUse {
 }
 
 extension DatedUse.Server.Role {
-    /// For people: the words before its address.
+    /// The words before the server's address, for people.
     fileprivate var words: String {
         switch self {
         case .origin: ""

@@ -1,13 +1,13 @@
 import Model
 
-/// Something that ends at a time that is known.
+/// Something that expires at a known time.
 public struct Expiry: Sendable, Equatable {
-    /// Such as "client certificate".
+    /// The kind, such as "client certificate".
     public let kind: String
     public let name: String
-    /// The server that it is for; nil: for none alone.
+    /// The server that it is for; nil: no particular one.
     public let place: String?
-    /// The first second behind it, since 1970.
+    /// The first second after the expiry, since 1970.
     public let end: Int
 
     public init(kind: String, name: String, place: String? = nil, end: Int) {
@@ -17,7 +17,7 @@ public struct Expiry: Sendable, Equatable {
         self.end = end
     }
 
-    /// For people.
+    /// The expiry as text for people.
     var words: String { "\(AdminTime.text(end * 1000)) \(kind) \(name)\(place.map { " of \($0)" } ?? "")" }
 
     func write(to json: inout JSONText) {

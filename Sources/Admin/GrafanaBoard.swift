@@ -1,4 +1,4 @@
-/// A Grafana board of the metrics, as JSON to be imported. It asks for the data source, and for one instance or several.
+/// A Grafana board of the metrics, as JSON to import. It asks for the data source, and for one instance or several.
 public enum GrafanaBoard {
     private struct Query {
         let expression: String
@@ -12,7 +12,7 @@ public enum GrafanaBoard {
 
     private struct Panel {
         let title: String
-        /// As Grafana names it.
+        /// The unit by Grafana's name.
         let unit: String
         let queries: [Query]
 
@@ -201,11 +201,11 @@ public enum GrafanaBoard {
 
     // MARK: - JSON
 
-    /// Panels that stand beside each other, of the 24 columns that there are.
+    /// The panels in a row. Grafana has 24 columns.
     private static let perRow = 3
     private static let (width, height) = (24 / perRow, 8)
 
-    /// As Grafana 8 and later import it.
+    /// The board in the form that Grafana 8 and later import.
     public static var json: String {
         var json = JSONText()
         json.object { json in

@@ -1,4 +1,4 @@
-/// A JSON document in the making (RFC 8259). Control characters, also those of C1 that a terminal may obey, are escaped.
+/// A JSON document in progress (RFC 8259). Control characters are escaped, also those of C1, which some terminals obey.
 struct JSONText {
     private(set) var text = ""
     private var isFirst = true

@@ -2,7 +2,7 @@ import Authentication
 import Challenges
 import Model
 
-/// Rules for the servers of the journal, each as narrow as what was met: for review, and then for the rule file.
+/// Rules for the servers of the journal, as narrow as their challenges: to be reviewed, then added to the rule file.
 enum LearnedRules {
     static func text(_ entries: [JournalEntry]) -> String {
         var made: Set<String> = []

@@ -1,18 +1,18 @@
 import IO
 
-/// The proxy's counters at one moment: of all exchanges since the start.
+/// The proxy's counters at one moment, over all exchanges since the start.
 public struct LoadFigures: Sendable {
     public var requests = 0
-    /// Requests that ended in a 5xx, or without a response.
+    /// The requests that ended in a 5xx, or without a response.
     public var failed = 0
     public var bytesIn = 0
     public var bytesOut = 0
-    /// Challenges that were answered, and that nobody answered.
+    /// The challenges that were answered, and in `unanswered` those that were not.
     public var answered = 0
     public var unanswered = 0
-    /// Requests by their duration: in the buckets of `DurationHistogram`.
+    /// The number of requests by duration, in the buckets of `DurationHistogram`.
     public var durations: [Int] = []
-    /// Connections of clients at this moment.
+    /// The current client connections.
     public var clients = 0
 
     public init() {}
@@ -20,7 +20,7 @@ public struct LoadFigures: Sendable {
 
 /// The load of one second.
 struct LoadSample {
-    /// Seconds since 1970.
+    /// The time, in seconds since 1970.
     let time: Int
     let requests: Int
     let failed: Int
@@ -29,7 +29,7 @@ struct LoadSample {
     let answered: Int
     let unanswered: Int
     let clients: Int
-    /// Milliseconds in which half of the requests were done, and 95 of 100; nil: there were none.
+    /// The median of the durations in milliseconds; `slow` is the 95th percentile. Nil without requests.
     let median: Double?
     let slow: Double?
 
@@ -47,7 +47,7 @@ struct LoadSample {
         slow = Self.quantile(0.95, of: counts)
     }
 
-    /// Within a bucket durations count as spread evenly.
+    /// A quantile. Within a bucket durations count as evenly spread.
     static func quantile(_ share: Double, of counts: [Int]) -> Double? {
         let total = counts.reduce(0, +)
         guard total > 0 else { return nil }
@@ -64,7 +64,7 @@ struct LoadSample {
         return bound(of: counts.count - 1)
     }
 
-    /// Milliseconds; of the longest durations twice the bound before.
+    /// The upper bound of a bucket in milliseconds; for the last bucket twice the previous bound.
     private static func bound(of bucket: Int) -> Double {
         if let nanoseconds = DurationHistogram.bound(of: bucket) { return Double(nanoseconds) / 1_000_000 }
         return DurationHistogram.bound(of: DurationHistogram.buckets - 2).map { Double($0) / 500_000 } ?? 0
@@ -85,6 +85,6 @@ struct LoadSample {
         }
     }
 
-    /// Hundredths of a millisecond: JSON here has whole numbers.
+    /// Hundredths of a millisecond, since this JSON has whole numbers only.
     private static func hundredths(_ milliseconds: Double) -> Int { Int(milliseconds * 100) }
 }

@@ -1,7 +1,7 @@
 import Telemetry
 
 extension ParentState {
-    /// For people: its name and place, and whether connections to it can be made.
+    /// The parent for people: its name and address, and whether connections to it succeed.
     var words: String {
         let found = isFound ? ", named by a PAC file" : ""
         var words = "\(parent.name), \(parent.kind)://\(parent.address)\(found): \(standing)"

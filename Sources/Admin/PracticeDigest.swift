@@ -3,16 +3,17 @@ import Bytes
 import Crypto
 
 /// The server's side of Digest (RFC 7616) for one protection space, with the practice credential: one algorithm,
-/// `qop=auth`, no `userhash`. Reads and verifies answers with the code that verifies the proxy's own clients. No I/O; time
-/// comes in as an argument.
+/// `qop=auth`, no `userhash`. It verifies answers with the code that verifies the proxy's own clients. No I/O; times
+/// are arguments.
 struct PracticeDigest {
     enum Verdict: Equatable {
-        /// `info` is the value of `Authentication-Info`, with which the server proves itself (section 3.5).
+        /// The value of `Authentication-Info` is `info`, by which the server proves that it knows the password (section
+        /// 3.5).
         case accepted(info: String)
         /// The user knows the password, but a new nonce is needed.
         case stale
         case refused
-        /// Not the credentials of this request, or not such as could be verified: 400, says section 3.4.6.
+        /// The credentials are not for this request, or cannot be verified: 400 by section 3.4.6.
         case malformed(String)
     }
 
@@ -21,7 +22,7 @@ struct PracticeDigest {
     private let key: DigestValue
     private let nonces: DigestNonces
 
-    /// - Parameter nonceLifetime: milliseconds.
+    /// - Parameter nonceLifetime: the lifetime in milliseconds.
     init(_ space: PracticeSpace, algorithm: DigestAlgorithm, nonceLifetime: Int) throws(CryptoError) {
         self.space = space
         self.algorithm = algorithm
@@ -31,19 +32,19 @@ struct PracticeDigest {
         nonces = try DigestNonces(key: nil, lifetime: nonceLifetime)
     }
 
-    /// A challenge with a nonce of its own.
-    /// - Parameter now: milliseconds, above 0, on any clock that never goes back.
-    /// - Throws: when the system gives no random bytes.
+    /// Makes a challenge with a new nonce.
+    /// - Parameter now: milliseconds, above 0, on any monotonic clock.
+    /// - Throws: if the system gives no random bytes.
     func challenge(stale: Bool = false, at now: Int) throws(CryptoError) -> String {
         "Digest realm=\"\(space.realm)\", domain=\"\(space.path)\", qop=\"auth\", algorithm=\(algorithm == .md5 ? "MD5" : "SHA-256")"
             + ", nonce=\"\(try nonces.make(at: now))\"" + (stale ? ", stale=true" : "")
     }
 
-    /// Verifies credentials sent with a request. Right ones use up their count, whatever comes of the request.
+    /// Verifies the credentials of a request. Valid ones use up their count, with any result of the request.
     /// - Parameters:
     ///   - field: the value of `Authorization`.
-    ///   - target: the request target as it was sent.
-    ///   - now: on the clock of `challenge`.
+    ///   - target: the request target, unchanged.
+    ///   - now: the time on the clock of `challenge`.
     func verify(_ field: [UInt8], method: StaticString, target: [UInt8], at now: Int) -> Verdict {
         let scheme = "digest".utf8.count
         guard field.count > scheme, field[scheme].isBlank,
@@ -58,7 +59,7 @@ struct PracticeDigest {
         } catch { return .malformed("\(error)") }
         digest.appendRealm(of: value, to: realm)
         digest.appendTarget(of: value, to: uri)
-        // An answer to another space's challenge, sent unasked.
+        // The answer was made for another space's challenge and sent preemptively.
         guard realm.readable.equals(space.realm), digest.algorithm == algorithm else { return .refused }
         guard uri.readable.equals(target.span) else {
             return .malformed("the uri in the Digest credentials is not the request target")

@@ -3,23 +3,24 @@ import Bytes
 import Crypto
 import HTTP
 
-/// An origin that asks for credentials, so that a new user sees a challenge met in the first minute. The challenges
-/// and their verification are real; what they guard is one line of text.
+/// An origin that asks for credentials, so that a new user sees an answered challenge in the first minute. The
+/// challenges and their verification are real; they protect one line of text.
 struct PracticeOrigin {
-    /// Milliseconds; short, so that whoever practises for a minute meets `stale=true` too.
+    /// The default lifetime of a nonce in milliseconds. It is short, so that a user who practises for a minute sees
+    /// `stale=true` too.
     static let usualNonceLifetime = 60_000
 
     private let digest: PracticeDigest
     private let digestSHA256: PracticeDigest
 
-    /// - Parameter nonceLifetime: milliseconds.
+    /// - Parameter nonceLifetime: the lifetime in milliseconds.
     init(nonceLifetime: Int) throws(CryptoError) {
         digest = try PracticeDigest(.digest, algorithm: .md5, nonceLifetime: nonceLifetime)
         digestSHA256 = try PracticeDigest(.digestSHA256, algorithm: .sha256, nonceLifetime: nonceLifetime)
     }
 
-    /// - Parameter now: milliseconds, above 0, on any clock that never goes back.
-    /// - Throws: when the system gives no random bytes to make a nonce with.
+    /// - Parameter now: milliseconds, above 0, on any monotonic clock.
+    /// - Throws: if the system gives no random bytes for a nonce.
     func response(
         to request: AdminRequest, in space: PracticeSpace, at now: Int
     ) throws(CryptoError) -> AdminResponse {
@@ -39,7 +40,7 @@ struct PracticeOrigin {
         }
     }
 
-    /// Nil for the space that asks for Basic.
+    /// The Digest of a space; nil for the space with Basic.
     private func digest(of space: PracticeSpace) -> PracticeDigest? {
         switch space {
         case .basic: nil
@@ -48,7 +49,7 @@ struct PracticeOrigin {
         }
     }
 
-    /// Credentials are written like a challenge (RFC 9110 sections 11.3 and 11.4), but there is always exactly one.
+    /// Credentials have the syntax of a challenge (RFC 9110 sections 11.3 and 11.4), but there is always exactly one.
     private static func credentials(_ field: [UInt8]) -> HeaderChallenge? {
         var parser = ChallengeParser()
         parser.parse(field.span)
@@ -90,7 +91,7 @@ enum PracticeSpace: CaseIterable {
         }
     }
 
-    /// Each space has its own: the realm is what tells spaces of one origin apart.
+    /// The realm of the space: it distinguishes the spaces of an origin.
     var realm: StaticString {
         switch self {
         case .basic: "practice basic"
@@ -99,7 +100,7 @@ enum PracticeSpace: CaseIterable {
         }
     }
 
-    /// For people.
+    /// The name of the scheme, for people.
     var schemeName: StaticString {
         switch self {
         case .basic: "Basic"
@@ -129,8 +130,8 @@ private enum PracticeBasic {
     }
 }
 
-/// The credential that opens the practice origin. It is public on purpose: it protects nothing, and proxy.conf.example
-/// has to name it.
+/// The credential for the practice origin. It is public on purpose: it protects nothing, and proxy.conf.example
+/// contains it.
 enum PracticeCredential {
     static let user = "practice"
     static let password = "practice makes perfect"

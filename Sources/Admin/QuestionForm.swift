@@ -5,7 +5,7 @@ import Crypto
 import HTTP
 import Model
 
-/// An operator's answer as it is sent: `id`, `act`, `name`, `persistence` and `until`, the password apart.
+/// An operator's answer as sent: `id`, `act`, `name`, `persistence` and `until`, with the password apart.
 struct QuestionForm {
     struct Flaw: Error {
         let sentence: String
@@ -16,7 +16,7 @@ struct QuestionForm {
     /// The last day of an exception.
     let until: Day
 
-    /// Days that an exception holds for where none is said.
+    /// The days for which an exception is valid by default.
     private static let usualDays = 30
 
     init(_ query: AdminQuery, secret: [UInt8], today: Day) throws(Flaw) {
@@ -53,7 +53,7 @@ struct QuestionForm {
         case "user":
             if name.isEmpty { throw Flaw(sentence: "'user' needs a user's name") }
             if secret.isEmpty { throw Flaw(sentence: "the password is empty") }
-            // RFC 7617 section 2: no client can send one.
+            // RFC 7617 section 2: no client can send a control character.
             if (Array(name.utf8) + secret).contains(where: { $0 < 0x20 || $0 == 0x7F }) {
                 throw Flaw(sentence: "the user or the password has a control character in it")
             }

@@ -2,12 +2,12 @@ import Authentication
 import Challenges
 import Telemetry
 
-/// The state of a running proxy, as its operator asks for it.
+/// The state of a running proxy, for its operator.
 public struct RunningStatus: Sendable {
-    /// The rule file at work.
+    /// The current rule file.
     public struct Rules: Sendable {
         public let path: String
-        /// Milliseconds since 1970.
+        /// The time of loading, in milliseconds since 1970.
         public let loaded: Int
         public let routes: Int
         public let challenges: Int
@@ -24,9 +24,9 @@ public struct RunningStatus: Sendable {
         }
     }
 
-    /// A rule file that was not put to use, behind the one that was.
+    /// A rule file that was rejected after the current one.
     public struct Rejection: Sendable, Equatable {
-        /// Milliseconds since 1970.
+        /// The time, in milliseconds since 1970.
         public let time: Int
         public let reason: String
 
@@ -39,7 +39,7 @@ public struct RunningStatus: Sendable {
     public struct Program: Sendable {
         public let version: String
         public let process: Int
-        /// Milliseconds since 1970.
+        /// The time of the start, in milliseconds since 1970.
         public let started: Int
 
         public init(version: String, process: Int, started: Int) {
@@ -49,7 +49,7 @@ public struct RunningStatus: Sendable {
         }
     }
 
-    /// Where clients and operators connect.
+    /// The addresses for clients and operators.
     public struct Addresses: Sendable {
         public let listeners: [String]
         public let admin: String?
@@ -62,7 +62,7 @@ public struct RunningStatus: Sendable {
 
     public struct Store: Sendable {
         public let place: String
-        /// Why it cannot be followed.
+        /// The reason why changes of the store cannot be followed.
         public let problem: String?
 
         public init(place: String, problem: String?) {
@@ -75,14 +75,14 @@ public struct RunningStatus: Sendable {
     public let addresses: Addresses
     public let rules: Rules
     public let rejection: Rejection?
-    /// Where credentials are kept; nil: nowhere.
+    /// The credential store; nil if none.
     public let store: Store?
-    /// Connections of clients at this moment.
+    /// The current client connections.
     public let clients: Int
     public var parents: [ParentState] = []
-    /// What ends at a time that is known, the first first.
+    /// Certificates, tokens, tickets and exceptions with a known expiry, soonest first.
     public var expiries: [Expiry] = []
-    /// The ways to servers that should be given up, the last first.
+    /// The weak logins and old TLS still in use, most recent first.
     public var dated: [DatedUse] = []
 
     public init(
@@ -96,12 +96,12 @@ public struct RunningStatus: Sendable {
         self.clients = clients
     }
 
-    /// The business that waits for somebody.
+    /// The matters that wait for an operator.
     struct Waiting {
-        /// Spaces whose challenges nobody answered.
+        /// The number of spaces with unanswered challenges.
         let unanswered: Int
         let credentials: CredentialList
-        /// Challenges that requests are held for.
+        /// The number of challenges for which requests wait.
         let questions: Int
     }
 
@@ -142,7 +142,7 @@ public struct RunningStatus: Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Of a list that may be long.
+    /// The limit of items shown from a long list.
     private static let shown = 10
 
     private static func list(_ counts: [(Int, String)]) -> String {
@@ -162,7 +162,7 @@ public struct RunningStatus: Sendable {
         return json.text
     }
 
-    /// Writes the members of an object: all but the parents, whose figures never rest.
+    /// Writes the members of an object: all but the parents, whose figures change all the time.
     func write(to json: inout JSONText, _ waiting: Waiting) {
         json.member("version", program.version)
         json.member("process", program.process)
@@ -189,21 +189,21 @@ public struct RunningStatus: Sendable {
     }
 }
 
-/// The reloads that commands ask for. A reload is done elsewhere, and takes its time.
+/// The reloads that commands request. A reload happens elsewhere and takes time.
 public protocol ReloadControl: Sendable {
-    /// Asks for a reload, for that user of the machine.
+    /// Requests a reload for that user of the machine.
     ///
-    /// - Parameter retries: whether every refused credential gets another chance behind it.
-    /// - Returns: its number.
+    /// - Parameter retries: whether every refused credential may be sent again afterwards.
+    /// - Returns: the number of the reload.
     func request(by user: UInt32, retrying retries: Bool) -> Int
 
-    /// What came of the reload with that number, or of a later one; nil: it is not done yet.
+    /// The result of the reload with that number, or of a later one; nil: it is not finished.
     func outcome(of number: Int) -> ReloadOutcome?
 }
 
 public enum ReloadOutcome: Sendable, Equatable {
-    /// - Parameter lifted: how many refusals were lifted; nil: that was not asked for.
+    /// - Parameter lifted: the number of refusals that were lifted; nil: that was not requested.
     case reloaded(lifted: Int?)
-    /// The running rules go on.
+    /// The current rules stay in use.
     case rejected(reason: String)
 }

@@ -1,9 +1,9 @@
 import Authentication
 import Challenges
 
-/// The facts about a space as the control socket tells them.
+/// The facts about a space, for the control socket.
 extension SpaceFacts {
-    /// A line each: its kind, and behind a tabulator what it is.
+    /// A line for each fact: its kind, a tabulator, and its text.
     func lines(at now: Int) -> String {
         var lines = sentences.map { "fact\t\($0)" }
         if let stored { lines.append("stored\t\(stored)") }
@@ -21,7 +21,7 @@ extension SpaceFacts {
         return json.text
     }
 
-    /// About the origin, and the target.
+    /// The sentences about the origin and the target.
     private var sentences: [String] {
         var sentences: [String] = []
         if let covering, !accepted.isEmpty {
@@ -32,7 +32,7 @@ extension SpaceFacts {
         } else if isOpen {
             sentences.append("the server did not ask for a login below this path when it was last seen")
         }
-        // What other servers alone have refused is no fact about this one.
+        // A refusal by another server only is no fact about this one.
         for (name, standing, reason) in held where standing.state != .unproven || reason != nil {
             sentences.append("\(name) is \(standing.words)\(reason.map { ": it \($0)" } ?? "")")
         }

@@ -1,4 +1,4 @@
-/// How a challenge wants to be answered, by the word of the rule file.
+/// The way to answer a challenge, by its word in the rule file.
 public enum AuthenticationMethod: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
     case basic
     case digest
@@ -8,15 +8,15 @@ public enum AuthenticationMethod: String, Sendable, Hashable, CaseIterable, Cust
     case htmlForm = "html-form"
     case clientCertificate = "client-certificate"
     case serverTrust = "server-trust"
-    /// A scheme that is none of the others, which nobody here can answer.
+    /// A scheme that the proxy does not support.
     case other
-    /// No particular one: of a credential that is kept for whichever of them, and of a request that is signed before anybody
-    /// asks. No word of the rule file.
+    /// No particular method: for a credential that is stored for any of them, and for a request that is signed without
+    /// a challenge. It is not a word of the rule file.
     case `default`
 
     public var description: String { rawValue }
 
-    /// Whether an answer belongs to the request that it is sent with, and to no connection or session.
+    /// Whether an answer belongs to its request, and not to a connection or a session.
     public var answersRequests: Bool {
         switch self {
         case .basic, .digest, .bearer: true
@@ -24,10 +24,10 @@ public enum AuthenticationMethod: String, Sendable, Hashable, CaseIterable, Cust
         }
     }
 
-    /// Whether responses ask for it; else TLS does.
+    /// Whether responses ask for it; if not, TLS does.
     public var isOfResponses: Bool { self != .clientCertificate && self != .serverTrust }
 
-    /// Whether answering lets whoever reads the connection have the credential itself.
+    /// Whether an eavesdropper on the connection can read the credential itself.
     public var revealsCredential: Bool {
         switch self {
         case .basic, .bearer, .htmlForm, .other, .default: true

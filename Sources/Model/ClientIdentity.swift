@@ -10,6 +10,6 @@ public struct ClientIdentity: Sendable, Hashable {
         exactUser = user.map { ExactText($0) }
     }
 
-    /// The name under which the proxy authenticated it; nil when it did not.
+    /// The user as whom the proxy authenticated the client; nil if it did not.
     public var user: String? { exactUser?.text }
 }

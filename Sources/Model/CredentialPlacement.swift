@@ -1,4 +1,4 @@
-/// A place of a credential in the requests that it goes with, other than the `Authorization` of RFC 7617 and RFC 6750.
+/// A place of a credential in requests, other than the `Authorization` of RFC 7617 and RFC 6750.
 public struct CredentialPlacement: Sendable, Hashable, CustomStringConvertible {
     public enum Place: Sendable, Hashable {
         /// A field of the head.
@@ -22,7 +22,7 @@ public struct CredentialPlacement: Sendable, Hashable, CustomStringConvertible {
         self.value = value
     }
 
-    /// The place alone: what a rule file says around a secret may be one.
+    /// The place alone: the text around a secret in the rule file may be a secret too.
     public var description: String {
         switch place {
         case .field(let name): "header \(name)"

@@ -1,4 +1,4 @@
-/// A credential as the rule file states it: its kind, and the places of its parts.
+/// A credential in the rule file: its kind, and the sources of its parts.
 public enum CredentialSource: Sendable, Hashable {
     case password(user: ValueSource, password: ValueSource)
     case identity(IdentitySource)
@@ -6,11 +6,11 @@ public enum CredentialSource: Sendable, Hashable {
     case token(ValueSource)
     case oauth(OAuthSource)
     case signature(SignatureSource)
-    /// A password or a token that is sent with each request, unasked, in places of its own.
+    /// A password or a token that is sent preemptively with each request, in special places.
     indirect case placed(CredentialSource, [CredentialPlacement])
 
-    /// The files that the value is read from. A write to one of them sets the credential anew. A Kerberos cache is not among
-    /// them, since tickets come and go there.
+    /// The files that contain the value. Writing one of them sets the credential again. A Kerberos cache is not
+    /// included, since its tickets change regularly.
     public var files: [String] {
         switch self {
         case .password(let user, let password): [user, password].compactMap(\.path)
@@ -25,7 +25,7 @@ public enum CredentialSource: Sendable, Hashable {
     }
 }
 
-/// Where a certificate with its private key comes from. Files are read again when they change.
+/// The source of a certificate with its private key. Files are read again when they change.
 public enum IdentitySource: Sendable, Hashable {
     /// PEM files: the certificate and its issuers, and the key.
     case pem(certificate: String, key: String, passphrase: ValueSource?)
@@ -43,12 +43,12 @@ public enum IdentitySource: Sendable, Hashable {
     }
 }
 
-/// A Kerberos principal, and what proves it to the key distribution centre.
+/// A Kerberos principal, with its proof for the key distribution centre.
 public struct KerberosSource: Sendable, Hashable {
     public enum Proof: Sendable, Hashable {
         /// A keytab file, read again when it changes.
         case keytab(String)
-        /// A credential cache that somebody else keeps current.
+        /// A credential cache that another program keeps current.
         case cache(TicketCacheName)
         case password(ValueSource)
 
@@ -61,7 +61,7 @@ public struct KerberosSource: Sendable, Hashable {
         }
     }
 
-    /// `NAME@REALM`, `NAME/INSTANCE@REALM`, or without a realm for the default one.
+    /// The name `NAME@REALM`, `NAME/INSTANCE@REALM`, or without a realm for the default one.
     public let principal: String
     public let proof: Proof
 
@@ -71,16 +71,16 @@ public struct KerberosSource: Sendable, Hashable {
     }
 }
 
-/// Where a bearer token is fetched (RFC 6749 section 3.2), and with what.
+/// The token endpoint for a bearer token (RFC 6749 section 3.2), with the grant.
 public struct OAuthSource: Sendable, Hashable {
-    /// How the proxy proves at the token endpoint that it is the client.
+    /// The authentication of the proxy as client at the token endpoint.
     public enum Proof: Sendable, Hashable {
         /// A public client.
         case none
         /// `client_secret_basic`, or `client_secret_post` (RFC 6749 section 2.3.1).
         case secret(ValueSource, inBody: Bool)
         /// `private_key_jwt` (RFC 7523 section 2.2).
-        /// - Parameter audience: whom its assertions are for; nil: the endpoint.
+        /// - Parameter audience: the audience of the assertions; nil: the endpoint.
         case key(path: String, passphrase: ValueSource?, id: String?, audience: String?)
         /// A certificate to which the tokens are bound (RFC 8705).
         case certificate(path: String, key: String, passphrase: ValueSource?)
@@ -101,7 +101,7 @@ public struct OAuthSource: Sendable, Hashable {
         case clientCredentials
         /// RFC 6749 section 6.
         case refreshToken(ValueSource)
-        /// A token of another issuer in exchange for one (RFC 7523 section 2.1).
+        /// A token of another issuer, to be exchanged (RFC 7523 section 2.1).
         case assertion(ValueSource)
 
         fileprivate var files: [String] {
@@ -112,7 +112,7 @@ public struct OAuthSource: Sendable, Hashable {
         }
     }
 
-    /// By `https`; by `http` for this machine alone.
+    /// The URL of the endpoint, with `https`; with `http` for this machine only.
     public let endpoint: HTTPEndpoint
     public let clientID: String
     public let proof: Proof
@@ -138,9 +138,9 @@ public struct SignatureSource: Sendable, Hashable {
     public let service: String
     public let accessKey: ValueSource
     public let secretKey: ValueSource
-    /// Of temporary keys.
+    /// The session token of temporary keys.
     public let sessionToken: ValueSource?
-    /// Whether a request's content is hashed before it is sent, or `UNSIGNED-PAYLOAD` is said.
+    /// Whether a request's content is hashed before it is sent; if not, `UNSIGNED-PAYLOAD` is sent.
     public let signsPayload: Bool
 
     public init(

@@ -2,19 +2,19 @@ import Bytes
 
 /// A day of the Gregorian calendar, in UTC.
 public struct Day: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// Days since 1970-01-01.
+    /// The number of days since 1970-01-01.
     public let number: Int
 
     public init(number: Int) {
         self.number = number
     }
 
-    /// The day in which a moment lies, given in seconds since 1970-01-01T00:00:00Z.
+    /// Takes a time in seconds since 1970-01-01T00:00:00Z.
     public init(epochSeconds: Int) {
         number = epochSeconds >= 0 ? epochSeconds / 86_400 : (epochSeconds + 1) / 86_400 - 1
     }
 
-    /// `YYYY-MM-DD` (ISO 8601), a day that exists, from 1970 on.
+    /// Parses `YYYY-MM-DD` (ISO 8601): a valid day, from 1970 on.
     public init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.map(\.utf8.count) == [4, 2, 2], parts.allSatisfy({ $0.utf8.allSatisfy(\.isDigit) }),
@@ -30,7 +30,7 @@ public struct Day: Hashable, Comparable, Sendable, CustomStringConvertible {
         return "\(year)-\(month < 10 ? "0" : "")\(month)-\(day < 10 ? "0" : "")\(day)"
     }
 
-    /// The first moment behind it, in seconds since 1970-01-01T00:00:00Z.
+    /// The first moment after the day, in seconds since 1970-01-01T00:00:00Z.
     public var end: Int { (number &+ 1) &* 86_400 }
 
     public static func < (left: Day, right: Day) -> Bool { left.number < right.number }

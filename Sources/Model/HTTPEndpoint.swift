@@ -1,15 +1,16 @@
 import Bytes
 
-/// Where the proxy itself asks, such as the token endpoint of RFC 6749 section 3.2: an `http` or `https` URL, taken apart.
+/// A server for the proxy's own requests, such as the token endpoint of RFC 6749 section 3.2: a parsed `http` or
+/// `https` URL.
 public struct HTTPEndpoint: Sendable, Hashable, CustomStringConvertible {
     public let isSecure: Bool
-    /// In its canonical spelling (`HostSpelling`).
+    /// The host in its canonical spelling (`HostSpelling`).
     public let host: String
     public let port: UInt16
-    /// Path and query.
+    /// The path and the query.
     public let target: String
 
-    /// Nil for what is no such URL, or has a user, a fragment or a port that is none.
+    /// Nil if it is not a valid URL of these schemes, or if it has a user, a fragment or an invalid port.
     public init?(_ url: String) {
         let lowercased = url.lowercased()
         guard lowercased.hasPrefix("https://") || lowercased.hasPrefix("http://") else { return nil }

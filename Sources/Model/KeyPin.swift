@@ -1,8 +1,9 @@
 import Bytes
 
-/// A public key by its digest, which outlives the certificate that bears it: the SHA-256 of a certificate's SubjectPublicKeyInfo (RFC 7469 section 2.4), written `sha256/BASE64`.
+/// The digest of a public key, which stays equal when the certificate is renewed: the SHA-256 of a certificate's
+/// SubjectPublicKeyInfo (RFC 7469 section 2.4), written `sha256/BASE64`.
 public struct KeyPin: Hashable, Sendable, CustomStringConvertible {
-    /// 32 bytes.
+    /// The digest, 32 bytes.
     public let digest: [UInt8]
 
     /// - Parameter digest: 32 bytes.

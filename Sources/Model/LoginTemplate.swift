@@ -1,4 +1,4 @@
-/// The answer to a login form: where it is sent, and which fields are given the user and the password.
+/// The answer to a login form: its target, and the fields for the user and the password.
 public struct LoginTemplate: Sendable, Equatable {
     public struct Field: Sendable, Equatable {
         public enum Part: Sendable, Equatable {
@@ -19,7 +19,7 @@ public struct LoginTemplate: Sendable, Equatable {
     /// A path, or a URL.
     public let action: String
     public let fields: [Field]
-    /// Whether the fields are sent as the members of a JSON object, and not as a form.
+    /// Whether the fields are sent as a JSON object, and not as a form.
     public let isJSON: Bool
 
     public init(action: String, fields: [Field], isJSON: Bool = false) {

@@ -1,4 +1,4 @@
-/// The protocol that is spoken with the server of a protection space; for a proxy its type.
+/// The protocol of the server of a protection space; for a proxy its type.
 public enum NetworkProtocol: String, Sendable, Hashable, CaseIterable {
     case http
     case https

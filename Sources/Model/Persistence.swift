@@ -1,9 +1,9 @@
-/// How long a credential is kept once it was accepted.
+/// The time for which an accepted credential is kept.
 public enum Persistence: String, Sendable, Hashable, CaseIterable {
-    /// For this request.
+    /// The credential is used for this request only.
     case none
-    /// For this client's session.
+    /// The credential is kept for this client's session.
     case session
-    /// In the store.
+    /// The credential is kept in the store.
     case permanent
 }

@@ -11,7 +11,7 @@ extension TLSVersion: Comparable {
 }
 
 extension TLSVersion: LosslessStringConvertible {
-    /// The number alone, as in a rule file: `1.2`.
+    /// Parses the number alone, as in a rule file: `1.2`.
     public init?(_ description: String) {
         guard let version = Self.allCases.first(where: { $0.description == description }) else { return nil }
         self = version

@@ -2,12 +2,13 @@
 public enum TicketCacheName: Sendable, Hashable, CustomStringConvertible {
     /// The path of a cache in a file.
     case file(String)
-    /// The full name of a cache of another type, such as `KCM:1000`, `KEYRING:persistent:1000` or `DIR:/run/user/1000/krb5cc`.
+    /// The full name of a cache of another type, such as `KCM:1000`, `KEYRING:persistent:1000` or
+    /// `DIR:/run/user/1000/krb5cc`.
     case other(String)
 
     private static let types = ["DIR", "KCM", "KEYRING", "MEMORY"]
 
-    /// Reads a name with its type, as MIT Kerberos writes it. Nil if it begins with none of the types.
+    /// Parses a name with its type, in the form of MIT Kerberos. Nil if it begins with none of the types.
     public init?(typed name: String) {
         guard let colon = name.firstIndex(of: ":") else { return nil }
         let type = name[..<colon]
@@ -20,7 +21,7 @@ public enum TicketCacheName: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The name with its type, as libkrb5 takes it.
+    /// The name with its type, in the form of libkrb5.
     public var typed: String {
         switch self {
         case .file(let path): "FILE:\(path)"

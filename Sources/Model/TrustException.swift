@@ -1,7 +1,7 @@
-/// The operator's word that a server may be trusted, whatever is found against its certificate, as long as it bears this key.
+/// An operator's exception: a server with this key is trusted despite the problems of its certificate.
 public struct TrustException: Hashable, Sendable {
     public let pin: KeyPin
-    /// The last day.
+    /// The last day of the exception.
     public let until: Day
 
     public init(pin: KeyPin, until: Day) {

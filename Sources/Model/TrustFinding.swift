@@ -1,33 +1,33 @@
-/// A finding of the evaluation of a server's certificate chain, by the word of the rule file.
+/// A problem of a server's certificate chain, by its word in the rule file.
 public enum TrustFinding: String, Sendable, Hashable, CaseIterable {
-    /// The chain is whole, and ends in a root that is no anchor.
+    /// The chain is complete, but ends in a root that is not trusted.
     case unknownIssuer = "unknown-issuer"
-    /// The server's own certificate is its own issuer, and is no anchor.
+    /// The server's own certificate is its own issuer, and is not trusted.
     case selfSigned = "self-signed"
     /// An issuer was not sent and is not known.
     case incompleteChain = "incomplete-chain"
     case expired
     case notYetValid = "not-yet-valid"
-    /// No subject alternative name fits (RFC 9525 section 6); the common name is not looked at.
+    /// No subject alternative name matches (RFC 9525 section 6); the common name is ignored.
     case wrongName = "wrong-name"
-    /// By a stapled response or a list; also where a list speaks for the certificate but cannot be relied on.
+    /// The certificate is revoked by a stapled response or a list. Also if a list covers the certificate but cannot be
+    /// used.
     case revoked
-    /// A stapled OCSP response must come (RFC 7633) and none came, or one came that is not to be relied on (RFC 6066
-    /// section 8).
+    /// A stapled OCSP response is required (RFC 7633), but it is missing or cannot be used (RFC 6066 section 8).
     case missingStaple = "missing-staple"
     case weakKey = "weak-key"
     case weakSignature = "weak-signature"
-    /// Key usage or extended key usage do not allow what the certificate is used for.
+    /// Key usage or extended key usage do not allow this use of the certificate.
     case wrongUsage = "wrong-usage"
     case nameConstraints = "name-constraints"
     case pathLength = "path-length"
-    /// An extension that is critical and not understood.
+    /// A critical extension is not supported.
     case unknownExtension = "unknown-extension"
-    /// A signature that does not fit, or a certificate that breaks RFC 5280 in another way.
+    /// A signature is invalid, or a certificate violates RFC 5280 in another way.
     case invalid
 }
 
-/// Findings of an evaluation, or those that a rule names.
+/// The problems of an evaluation, or those that a rule names.
 public struct TrustFindings: OptionSet, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt32
 
@@ -60,7 +60,7 @@ public struct TrustFindings: OptionSet, Hashable, Sendable, CustomStringConverti
         self = findings.reduce(into: []) { $0.formUnion(TrustFindings($1)) }
     }
 
-    /// One by one, in the order of `TrustFinding.allCases`.
+    /// The single problems, in the order of `TrustFinding.allCases`.
     public var findings: [TrustFinding] { TrustFinding.allCases.filter { contains($0) } }
 
     public func contains(_ finding: TrustFinding) -> Bool { contains(TrustFindings(finding)) }
@@ -83,7 +83,7 @@ public struct TrustFindings: OptionSet, Hashable, Sendable, CustomStringConverti
     public static let pathLength = Self(rawValue: 1 << 12)
     public static let unknownExtension = Self(rawValue: 1 << 13)
     public static let invalid = Self(rawValue: 1 << 14)
-    /// The two that say so.
+    /// The problems `weakKey` and `weakSignature`.
     public static let weak: Self = [.weakKey, .weakSignature]
     public static let all = Self(TrustFinding.allCases)
 }

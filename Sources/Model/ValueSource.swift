@@ -1,17 +1,18 @@
-/// Where a value comes from that is read when it is used, and again when it has changed.
+/// The source of a value that is read when it is used, and again when it has changed.
 public enum ValueSource: Sendable, Hashable, CustomStringConvertible {
     case literal(RedactedText)
     /// The name of an environment variable.
     case environment(String)
-    /// A path, resolved against the directory of the file that names it. One trailing newline is no part of the value.
+    /// A path, resolved against the directory of the file that contains it. One trailing newline is not part of the
+    /// value.
     case file(String)
 
-    /// The file that it is read from; nil where it stands elsewhere.
+    /// The file of the value; nil for other sources.
     var path: String? {
         if case .file(let path) = self { path } else { nil }
     }
 
-    /// As the rule file would say it, with a literal hidden.
+    /// The source in the form of the rule file, with a literal hidden.
     public var description: String {
         switch self {
         case .literal(let text): "\(text)"
@@ -21,8 +22,8 @@ public enum ValueSource: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// A secret that stands in the rule file itself. Nothing prints it: not interpolation, not `dump`, not a debugger's
-/// reflection. Only `reveal` yields the text.
+/// A secret in the rule file itself. It is never printed: not by interpolation, `dump`, or a debugger's reflection.
+/// Only `reveal` returns the text.
 public struct RedactedText: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {

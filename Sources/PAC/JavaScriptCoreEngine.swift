@@ -1,14 +1,14 @@
 import CJavaScriptCore
 import Glibc
 
-/// WebKit's engine, which knows today's JavaScript. One for a process.
+/// WebKit's engine, which supports current JavaScript. One for a process.
 struct JavaScriptCoreEngine: PACScriptEngine {
     private let library: libjavascriptcore
     private let context: OpaquePointer
 
-    /// Nil if the library is not installed, or the process may not reserve the addresses that the engine wants.
+    /// Nil if the library is not installed, or if the process may not reserve the addresses that the engine needs.
     ///
-    /// - Parameter memory: the largest resident size of the process, in bytes. With more it ends.
+    /// - Parameter memory: the limit of the process's resident size in bytes. Beyond it the process ends.
     init?(memory: Int) {
         guard Self.mayReserve else { return nil }
         libjavascriptcore_configure()
@@ -58,7 +58,7 @@ struct JavaScriptCoreEngine: PACScriptEngine {
     /// The message of an exception, and its line in the script.
     private func failure(_ exception: OpaquePointer?) -> PACScriptError {
         guard let exception else { return PACScriptError("the engine gives no reason") }
-        // A hostile exception may throw another one as it is read.
+        // Reading a hostile exception may throw another one.
         let words = text(of: exception) ?? "an exception that is no text"
         guard library.JSValueIsObject(context, exception),
             let line = withString("line", { library.JSObjectGetProperty(context, exception, $0, nil) }),
@@ -91,7 +91,7 @@ struct JavaScriptCoreEngine: PACScriptEngine {
         return try body(string)
     }
 
-    // MARK: - What the script can call
+    // MARK: - Functions for the script
 
     private func define(_ name: String, _ function: jsc_function) {
         withString(name) { name in
@@ -100,7 +100,7 @@ struct JavaScriptCoreEngine: PACScriptEngine {
         }
     }
 
-    /// Calls a function of a host's name, which answers with a text or, without one, with null.
+    /// Calls a function with a host's name. The result is a text or null.
     private static func answer(
         _ context: OpaquePointer?, _ count: Int, _ arguments: UnsafePointer<OpaquePointer?>?,
         _ body: (String) -> String?
@@ -117,7 +117,7 @@ struct JavaScriptCoreEngine: PACScriptEngine {
         return library.JSValueMakeString(context, result)
     }
 
-    /// The engine reserves some 70 GB of addresses, without using them.
+    /// Whether the process may reserve the 70 GB of addresses that the engine reserves without using them.
     static var mayReserve: Bool {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0, limit.rlim_cur >= 1 << 40 else {
@@ -129,6 +129,6 @@ struct JavaScriptCoreEngine: PACScriptEngine {
         return file < 0 || read(file, &mode, 1) != 1 || mode != UInt8(ascii: "2")
     }
 
-    /// The last line of a worker whose script wants too much memory.
+    /// The last line of a worker whose script needs too much memory.
     private static let farewell = "-the script uses more than \(PACWorker.memory >> 20) MB of memory\n"
 }

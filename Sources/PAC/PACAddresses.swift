@@ -1,8 +1,8 @@
 import Glibc
 
-/// The addresses that a script may ask for.
+/// The addresses for scripts.
 enum PACAddresses {
-    /// The addresses of a name, in the resolver's order, each once; none where it has none. Blocks.
+    /// The addresses of a name, in the resolver's order, without duplicates; empty if the name has none. Blocks.
     static func resolve(_ name: String, family: Int32) -> [String] {
         guard !name.isEmpty, name.utf8.count <= 255 else { return [] }
         var hints = addrinfo()
@@ -20,8 +20,8 @@ enum PACAddresses {
         return found
     }
 
-    /// The addresses of this machine on interfaces that are up, without loopback and link-local ones; where there are
-    /// none, `127.0.0.1`.
+    /// The addresses of this machine on interfaces that are up, without loopback and link-local ones; `127.0.0.1` if it
+    /// has no others.
     static var own: (first: String, all: [String]) {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&list) == 0 else { return ("127.0.0.1", ["127.0.0.1"]) }
@@ -43,7 +43,7 @@ enum PACAddresses {
         return (v4.first ?? "127.0.0.1", all.isEmpty ? ["127.0.0.1"] : all)
     }
 
-    /// Nil for an address of another family than IPv4 and IPv6.
+    /// Nil for an address that is neither IPv4 nor IPv6.
     private static func text(of address: UnsafeMutablePointer<sockaddr>?) -> String? {
         guard let address else { return nil }
         let size: Int
@@ -57,7 +57,7 @@ enum PACAddresses {
             return nil
         }
         let text = room.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } }
-        // Without the scope of a link-local address.
+        // The scope of a link-local address is removed.
         return text?.split(separator: "%").first.map(String.init)
     }
 }

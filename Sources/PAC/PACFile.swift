@@ -2,7 +2,7 @@ import Bytes
 import IO
 import Synchronization
 
-/// A PAC file, and what it said lately. It is read again when it changes.
+/// A PAC file with its recent results. It is read again when it changes.
 public final class PACFile: Sendable {
     private struct Question: Hashable {
         let scheme: String
@@ -16,7 +16,7 @@ public final class PACFile: Sendable {
     }
 
     private struct Memory {
-        /// Of the file that said so.
+        /// The state of the file that gave the results.
         var stamp: FileStamp?
         var answers: [Question: Known] = [:]
     }
@@ -29,24 +29,24 @@ public final class PACFile: Sendable {
     private let questions = FairWork<Question, Result<[PACWay], PACError>>(
         on: BlockingPool(threads: PACFile.width), threads: PACFile.width, waiting: PACFile.waiting)
 
-    /// How many questions are asked at a time, where some take theirs.
+    /// The number of processes that evaluate at the same time.
     private static let width = 4
-    /// How many wait at most.
+    /// The limit of waiting questions.
     private static let waiting = 256
     private static let keptFor = Duration.seconds(60)
     private static let failureKeptFor = Duration.seconds(5)
     private static let capacity = 4096
 
     /// - Parameters:
-    ///   - program: the program that evaluates it; see `PACWorker`.
-    ///   - limit: for one answer.
+    ///   - program: the program that evaluates the file; see `PACWorker`.
+    ///   - limit: the time limit of one answer.
     public init(path: String, program: String = "/proc/self/exe", limit: Duration = .seconds(5)) {
         self.path = path
         self.program = program
         self.limit = limit
     }
 
-    /// Why it cannot be used; nil: it can. Blocks.
+    /// The reason why the file cannot be used; nil: it can. Blocks.
     public func check() -> PACError? {
         engines[0].state.withLock { engine in
             do throws(PACError) {
@@ -56,12 +56,12 @@ public final class PACFile: Sendable {
         }
     }
 
-    /// The ways to a server. To be called on the client's loop.
+    /// The ways to a server. Call it on the client's loop.
     ///
     /// - Parameters:
-    ///   - scheme: the protocol that is spoken with it.
+    ///   - scheme: the protocol of the server.
     ///   - host: a name, or an address without brackets.
-    ///   - client: for whom.
+    ///   - client: the client that needs the ways.
     public func ways(
         to scheme: String, host: String, port: UInt16, for client: WaitingClient
     ) async throws(PACError) -> [PACWay] {
@@ -95,7 +95,7 @@ public final class PACFile: Sendable {
         } catch { answer = .failure(error) }
         let isKnown = if case .success = answer { true } else { false }
         known.withLock { known in
-            // An older file's result is of no use to others.
+            // The result of an older file is not stored for others.
             guard known.stamp == engine.stamp else { return }
             if known.answers.count >= Self.capacity { known.answers.removeAll(keepingCapacity: true) }
             known.answers[question] = Known(
@@ -104,7 +104,7 @@ public final class PACFile: Sendable {
         return answer
     }
 
-    /// Sees to it that a process runs that has read the file as it is.
+    /// Makes sure that a process runs which has read the current file.
     private func start(_ engine: inout PACEngine.State) throws(PACError) {
         let stamp = FileStamp(path: path)
         if engine.process != nil, engine.stamp == stamp { return }
@@ -116,7 +116,7 @@ public final class PACFile: Sendable {
         engine.process = try PACProcess(program: program, path: path, within: limit)
     }
 
-    /// The answer of a process that runs, or of a new one if that turns out to have died.
+    /// The answer of the running process, or of a new one if that has died.
     private func told(_ engine: inout PACEngine.State, about question: Question) throws(PACError) -> String {
         let mayHaveDied = engine.process != nil
         try start(&engine)
@@ -134,7 +134,7 @@ public final class PACFile: Sendable {
             return try process.ask(
                 url: "\(question.scheme)://\(host):\(question.port)/", host: question.host, within: limit)
         } catch {
-            // It may be still at it; the next question is for another.
+            // The process may still be busy; the next question needs another one.
             if case .broken = error { throw error }
             engine.process = nil
             throw error
@@ -142,28 +142,28 @@ public final class PACFile: Sendable {
     }
 }
 
-/// A place for one process that evaluates the file; there are several, since a script may wait for DNS.
+/// A slot for one process that evaluates the file. There are several, since a script may wait for DNS.
 private final class PACEngine: Sendable {
     struct State {
         var process: PACProcess?
-        /// The file as the process has read it.
+        /// The state of the file that the process has read.
         var stamp: FileStamp?
     }
 
-    /// Locked while the process is at work.
+    /// Locked while the process is working.
     let state = Mutex<State>(State())
 }
 
-/// Why a PAC file does not say a way.
+/// The reason why a PAC file gives no way.
 public enum PACError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// Of this machine's making; the text is a sentence.
+    /// The machine lacks something; the text is a sentence.
     case unavailable(String)
-    /// The script is none, or throws; the text is its engine's.
+    /// The script is invalid, or throws; the text is its engine's.
     case broken(String)
     case timedOut
-    /// Too many questions wait. There is a prospect of room in so many seconds.
+    /// Too many questions wait. There may be room in this many seconds.
     case busy(retryAfter: Int)
-    /// The client has left, and nobody was asked.
+    /// The client has left, and the script was not called.
     case abandoned
 
     public var description: String {

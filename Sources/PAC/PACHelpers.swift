@@ -1,20 +1,21 @@
-/// The functions that a PAC file finds besides the language: those of Netscape's "Navigator Proxy Auto-Config File Format"
-/// (1996) and Microsoft's IPv6 ones. They are written in ECMAScript 3, so that they behave alike in every engine. An engine
-/// brings `dnsResolve` and `dnsResolveEx`.
+/// The functions of the PAC environment: those of Netscape's "Navigator Proxy Auto-Config File Format" (1996) and
+/// Microsoft's IPv6 ones. They are written in ECMAScript 3, so that they behave alike in every engine. An engine
+/// provides `dnsResolve` and `dnsResolveEx`.
 enum PACHelpers {
     /// The function that answers a question, with URL and host. `ending` defines it.
     static let entry = "findProxyForURL"
 
-    /// The script that defines `myIpAddress` and `myIpAddressEx`, to evaluate whenever the addresses change.
+    /// The script that defines `myIpAddress` and `myIpAddressEx`. It is evaluated whenever the addresses change.
     static func addresses(first: String, all: [String]) -> String {
-        // Both are addresses in numbers.
+        // The values are numeric addresses, which need no escaping.
         """
         this.myIpAddress = function () { return "\(first)"; };
         this.myIpAddressEx = function () { return "\(all.joined(separator: ";"))"; };
         """
     }
 
-    /// The script to evaluate before the PAC file. It assigns its functions: `let` could not declare a declared one again.
+    /// The script to evaluate before the PAC file. It assigns its functions, so that the file can declare them again
+    /// with `let`.
     static let beginning = """
         alert = function () {};
         getClientVersion = function () { return "1.0"; };

@@ -1,20 +1,20 @@
 import Glibc
 import IO
 
-/// A `PACWorker` and the way to it. Blocks; one thread at a time uses it.
+/// A `PACWorker` process and its socket. Blocks; one thread at a time uses it.
 final class PACProcess {
     private let identifier: pid_t
     private let descriptor: Int32
     private var received: [UInt8] = []
 
-    /// Bytes.
+    /// The limit of a script in bytes.
     static let longestScript = 4 << 20
-    /// Bytes.
+    /// The limit of an answer in bytes.
     static let longestAnswer = 4096
 
-    /// Starts it, and waits until the script was read.
+    /// Starts the process, and waits until it has read the script.
     ///
-    /// - Parameter program: this one, or one that is the worker as well.
+    /// - Parameter program: this program, or one that also contains the worker.
     init(program: String, path: String, within limit: Duration) throws(PACError) {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
@@ -44,10 +44,10 @@ final class PACProcess {
     ///   - url: without blanks.
     ///   - host: without blanks.
     /// - Returns: the script's own result.
-    /// - Throws: `broken` if it threw. After anything else the process is of no more use.
+    /// - Throws: `broken` if the script threw. After any other error the process cannot be used again.
     func ask(url: String, host: String, within limit: Duration) throws(PACError) -> String {
         let line = Array("\(url) \(host)\n".utf8)
-        // It has read every line before.
+        // The process has read every line before this one.
         guard send(descriptor, line, line.count, Int32(truncatingIfNeeded: MSG_NOSIGNAL)) == line.count else {
             throw .unavailable("the process that reads a PAC file has ended")
         }
@@ -83,7 +83,7 @@ final class PACProcess {
         }
     }
 
-    /// With an empty environment, and nothing open but the descriptor and standard error.
+    /// Starts the process with an empty environment, and no open descriptors but this one and standard error.
     private static func spawn(_ arguments: [String], talkingTo descriptor: Int32) -> pid_t? {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -94,7 +94,7 @@ final class PACProcess {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // The threads that start it block all signals.
+        // The threads that start the process block all signals.
         withUnsafeTemporaryAllocation(of: sigset_t.self, capacity: 1) { room in
             guard let none = room.baseAddress else { return }
             sigemptyset(none)

@@ -10,14 +10,14 @@ protocol PACScriptEngine {
     func find(url: String, host: String) throws(PACScriptError) -> String
 }
 
-/// The message of an engine about a script that fails.
+/// The error of a script, in the engine's words.
 struct PACScriptError: Error {
     let words: String
 
     init(_ words: String) { self.words = words }
 }
 
-/// SpiderMonkey of 2000 in libpacparser, which knows ECMAScript 3 and some of 5. One for a process.
+/// The SpiderMonkey of 2000 in libpacparser, which supports ECMAScript 3 and parts of 5. One for a process.
 struct PacparserEngine: PACScriptEngine {
     private let library: libpacparser
 
@@ -34,14 +34,14 @@ struct PacparserEngine: PACScriptEngine {
     }
 
     func finish() throws(PACScriptError) {
-        // The library calls the one or the other by its version.
+        // The library calls one or the other, depending on its version.
         try evaluate("\(PACHelpers.ending)\nthis.FindProxyForURL = \(PACHelpers.entry);")
     }
 
     func find(url: String, host: String) throws(PACScriptError) -> String {
         libpacparser_complaint()?[0] = 0
         guard let found = library.find_proxy(url, host) else { throw complaint }
-        // The engine owns the text, and has one for all answers that are the same literal.
+        // The engine owns the text, and shares it between answers from one literal.
         return String(cString: found)
     }
 

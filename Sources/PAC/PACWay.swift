@@ -1,8 +1,8 @@
 import Bytes
 
-/// One of the ways that a PAC file names, in its order.
+/// One of the ways that a PAC file returns, in order.
 public enum PACWay: Equatable, Sendable {
-    /// The protocol that is spoken with a proxy.
+    /// The protocol of a proxy.
     public enum Scheme: Sendable {
         case http, https, socks4, socks5
     }
@@ -11,11 +11,11 @@ public enum PACWay: Equatable, Sendable {
     /// The host in its canonical spelling (`HostSpelling`).
     case proxy(Scheme, host: String, port: UInt16)
 
-    /// How many ways are tried for one request.
+    /// The limit of ways for one request.
     static let limit = 32
 
-    /// The result of `FindProxyForURL`: `PROXY a:8080; SOCKS5 b:1080; DIRECT`. An empty one means directly; an entry
-    /// that is not understood is left out, and so there may be none.
+    /// Parses the result of `FindProxyForURL`: `PROXY a:8080; SOCKS5 b:1080; DIRECT`. An empty text means directly.
+    /// Unknown entries are omitted, so the list may be empty.
     public static func list(_ text: String) -> [PACWay] {
         let entries = text.split(separator: ";").map { $0.split(whereSeparator: { $0 == " " || $0 == "\t" }) }
         let said = entries.filter { !$0.isEmpty }
@@ -30,7 +30,7 @@ public enum PACWay: Equatable, Sendable {
         switch word {
         case "PROXY", "HTTP": (scheme, usualPort) = (.http, 80)
         case "HTTPS": (scheme, usualPort) = (.https, 443)
-        // As browsers have it: the older version, unless the newer is named.
+        // As in browsers: SOCKS 4, unless SOCKS5 is named.
         case "SOCKS", "SOCKS4": (scheme, usualPort) = (.socks4, 1080)
         case "SOCKS5": (scheme, usualPort) = (.socks5, 1080)
         default: return nil

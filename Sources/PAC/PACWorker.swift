@@ -2,31 +2,31 @@ import CPacparser
 import Glibc
 import IO
 
-/// The process that evaluates one PAC file. A script may run for ever and take all memory, so it runs where nothing else
-/// does: the process can be killed, has no descriptors but its pipe, and ends when it uses too much memory. The engine is
+/// The process that evaluates one PAC file. A script may run for ever and take all memory, so it runs alone. The
+/// process can be killed, has no descriptors but its pipe, and ends when it uses too much memory. The engine is
 /// JavaScriptCore if it is installed, else libpacparser.
 ///
-/// It answers each line `URL HOST` of its input with one line of its output: `+` and what the script returned, or `-` and
-/// what went wrong. The first line comes unasked, and says whether the script can be used.
+/// It answers each line `URL HOST` of its input with one line: `+` and the script's result, or `-` and the error. The
+/// first line comes without a question, and says whether the script can be used.
 public enum PACWorker {
-    /// The program's first argument, when it is to be this; the path follows.
+    /// The program's first argument to start the worker; the path follows.
     public static let command = "pac-worker"
 
-    /// The resident memory with which the process ends, in bytes. A script of 4 MB needs half of it.
+    /// The resident memory in bytes at which the process ends. A script of 4 MB needs half of it.
     static let memory = 256 << 20
 
-    /// The limit on addresses where no engine reserves more than it uses, in bytes.
+    /// The limit of addresses in bytes, for an engine that reserves only what it uses.
     private static let addresses: rlim_t = 512 << 20
 
-    /// Descriptors: what a script resolves names with may use select(2), which knows no higher ones.
+    /// The limit of descriptors: resolving names may use select(2), which supports no higher numbers.
     private static let descriptors: rlim_t = 1024
 
-    /// - Parameter engine: `pacparser` for libpacparser even where JavaScriptCore is installed, for tests.
+    /// - Parameter engine: `pacparser` for libpacparser even if JavaScriptCore is installed, for tests.
     /// - Returns: when the input ends.
     public static func serve(path: String, engine: String? = nil) {
         libpacparser_end_with_parent()
         lower(RLIMIT_NOFILE, to: descriptors)
-        // The engine's reserved addresses would be in a core dump.
+        // A core dump would include the engine's reserved addresses.
         lower(RLIMIT_CORE, to: 0)
         let script: String
         do throws(FileError) { script = try text(SmallFile.read(path, limit: PACProcess.longestScript)) } catch {
@@ -88,7 +88,7 @@ public enum PACWorker {
         setrlimit(resource, &limit)
     }
 
-    /// A file as text; one that begins with the mark of UTF-16 is read as that. `SmallFile` leaves that of UTF-8 out.
+    /// A file as text. A file with a UTF-16 byte-order mark is read as UTF-16. `SmallFile` removes that of UTF-8.
     static func text(_ file: [UInt8]) -> String {
         if file.starts(with: [0xFF, 0xFE]) { return utf16(file) { $0 | $1 << 8 } }
         if file.starts(with: [0xFE, 0xFF]) { return utf16(file) { $0 << 8 | $1 } }
@@ -100,13 +100,14 @@ public enum PACWorker {
         return String(decoding: units, as: UTF16.self)
     }
 
-    /// One line, whatever is in the text.
+    /// Writes one line, for any text.
     private static func answer(_ sign: String, _ text: String) {
         print(line(sign, text))
         fflush(nil)
     }
 
-    /// Of what is too long a script's answer keeps as many ways as are whole: half a host's name is another's.
+    /// The line of an answer. If a script's result is too long, only complete ways are kept: a part of a host's name is
+    /// another host.
     static func line(_ sign: String, _ text: String) -> String {
         var line = sign
         var count = 0

@@ -1,18 +1,18 @@
 import Bytes
 import IO
 
-/// Moves a counted number of bytes from one stream to another, through the kernel where there are many and neither side
-/// has TLS.
+/// Moves a given number of bytes from one stream to another. If they are many and neither side has TLS, the kernel
+/// moves them.
 ///
-/// One step at a time: it reads only when all that was read has been written, which is the back-pressure. Between two
-/// steps it may rest for as long as its owner likes, and keeps the bytes that it has in hand.
+/// It works in steps. It reads only when everything read before was written, which gives back-pressure. Between two
+/// steps it may rest as long as its owner likes, and keeps the bytes that it has read.
 public final class BodyRelay {
     public enum Step {
         /// Bytes moved: try again.
         case moved
-        /// Nothing to do until an event of the source.
+        /// No bytes can be moved. Wait for an event of the source.
         case awaitsSource
-        /// The same of the target.
+        /// No bytes can be moved. Wait for an event of the target.
         case awaitsTarget
         /// The target has all bytes.
         case finished
@@ -26,7 +26,7 @@ public final class BodyRelay {
     }
 
     private enum Passage {
-        /// The relay has no bytes in hand and holds nothing.
+        /// The relay has no unwritten bytes and holds no memory or pipe.
         case none
         case memory(ByteBuffer)
         case kernel(Pipe)
@@ -38,15 +38,15 @@ public final class BodyRelay {
     private let target: ByteStream
     private let loop: EventLoop
     private var passage = Passage.none
-    /// Bytes that the source is still to give.
+    /// The bytes that the source must still deliver.
     public private(set) var unread: Int
 
-    /// The bytes from which on two calls of `splice(2)` cost less than copying them into this process and out again.
+    /// The number of bytes from which two calls of `splice(2)` cost less than copying.
     private static let spliceThreshold = 32 * 1024
 
     /// - Parameters:
-    ///   - count: the bytes that the source is still to give.
-    ///   - first: bytes that go before them, and are taken out of this buffer.
+    ///   - count: the bytes that the source must still deliver.
+    ///   - first: bytes that precede them; removed from this buffer.
     public init(
         _ count: Int, from source: ByteStream, to target: ByteStream, on loop: EventLoop,
         beginningWith first: ByteBuffer? = nil
@@ -67,7 +67,7 @@ public final class BodyRelay {
         release()
     }
 
-    /// Bytes that the target is still to be given, those in hand included.
+    /// The bytes that the target must still get, including those already read.
     public var unwritten: Int {
         switch passage {
         case .none: unread
@@ -85,8 +85,8 @@ public final class BodyRelay {
         }
     }
 
-    /// Moves what can be moved in one call, without waiting.
-    /// - Throws: `source(.endOfStream)` when the source ends too early.
+    /// Moves the bytes that one call can move, without waiting.
+    /// - Throws: `source(.endOfStream)` if the source ends too early.
     public func advance() throws(RelayError) -> Step {
         switch passage {
         case .none: break
@@ -101,12 +101,12 @@ public final class BodyRelay {
             return step
         }
         if unread == 0 { return .finished }
-        // A silent source needs nothing to read into.
+        // While the source is silent no buffer is needed.
         if source.isPlain, !source.isReadable, !source.isClosed { return rest() }
         return try read()
     }
 
-    /// Gives back what bytes could go through, so that a connection which waits for its source holds nothing.
+    /// Releases the memory or the pipe, so that a connection that waits for its source holds nothing.
     private func rest() -> Step {
         release()
         passage = .none
@@ -125,12 +125,13 @@ public final class BodyRelay {
         if unread >= Self.spliceThreshold, source.isPlain, target.isPlain, let pipe = loop.pipes.take() {
             return .kernel(pipe)
         }
-        // A record of TLS has no more than 16 KiB (RFC 8446 section 5.1), and is read and written by itself.
+        // A TLS record has no more than 16 KiB (RFC 8446 section 5.1), and is read and written separately.
         let isLarge = unread > BufferPool.regular && source.isPlain && target.isPlain
         return .memory(isLarge ? loop.buffers.takeLarge() : loop.buffers.take())
     }
 
-    /// The buffer goes once all of it was written. Where the target's TLS has the rest in a record, that is waited for without it.
+    /// Writes the buffer, and releases it once all was written. If the target's TLS has the rest in a record, the relay
+    /// waits without the buffer.
     private func write(_ buffer: ByteBuffer) throws(RelayError) -> Step {
         let step = try written(target.tryWrite(from: buffer))
         if buffer.isEmpty {
@@ -171,7 +172,7 @@ public final class BodyRelay {
     }
 
     /// Moves all bytes.
-    /// - Parameter idle: milliseconds without a byte after which a side has failed.
+    /// - Parameter idle: the milliseconds without a byte after which a side counts as failed.
     public func run(idle: Int) async throws(RelayError) {
         while true {
             switch try advance() {
@@ -190,7 +191,7 @@ public final class BodyRelay {
     }
 }
 
-/// Which side of a relay failed: the one the bytes come from, or the one they go to.
+/// The side of a relay that failed: the source or the target of the bytes.
 public enum RelayError: Error, Equatable, Sendable {
     case source(IOError)
     case target(IOError)

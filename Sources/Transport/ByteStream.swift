@@ -2,12 +2,12 @@ import Bytes
 import IO
 import TLS
 
-/// An ordered stream of bytes in both directions, which every layer above reads and writes.
+/// An ordered stream of bytes in both directions, for reading and writing in all higher layers.
 ///
-/// Its bytes are the socket's until `handshake` or `accept` has put TLS between, and more than once where there is TLS
-/// inside TLS. Belongs to its loop. One task at a time uses it, and lends it the wake-up on which that task waits.
+/// Its bytes are the socket's until `handshake` or `accept` adds TLS. That is possible several times, for TLS inside
+/// TLS. Belongs to its loop. One task at a time uses it, and lends it the wake-up on which that task waits.
 public final class ByteStream {
-    /// The socket underneath. Its bytes are the stream's only while the stream `isPlain`.
+    /// The socket below. Its bytes are the stream's only while the stream `isPlain`.
     public let socket: Socket
     /// The TLS connection whose plain bytes are the stream's: the innermost, if there are several.
     public private(set) var tls: TLSConnection?
@@ -24,16 +24,16 @@ public final class ByteStream {
     public var peerAddress: SocketAddress? { socket.peerAddress }
     public var localAddress: SocketAddress? { socket.localAddress }
 
-    /// The task that uses the stream; nil while it rests in a pool.
+    /// The wake-up of the task that uses the stream; nil while it is idle in a pool.
     public var wakeup: Wakeup? {
         get { socket.wakeup }
         set { socket.wakeup = newValue }
     }
 
-    /// From now on no task waits for the stream: its news is for the observer alone.
+    /// Makes the stream idle: its events go to the observer only.
     public func rest(telling observer: any ChannelObserver) { socket.rest(telling: observer) }
 
-    /// From now on nobody hears of its events, but the task that may wait for it.
+    /// Removes the observer. Only a task that waits for the stream gets its events.
     public func forgetObserver() { socket.observer = nil }
 
     public var isClosed: Bool { socket.isClosed }
@@ -41,19 +41,20 @@ public final class ByteStream {
     /// Whether the socket's bytes are the stream's, so that the kernel may move them.
     public var isPlain: Bool { tls == nil }
 
-    /// Something has come, or the peer has ended: for a stream at rest, the sign not to use it again.
+    /// Whether bytes have arrived, or the peer has closed: an idle stream must then not be used again.
     ///
-    /// Of TLS, what it has to say to itself is taken in, and does not count: a connection in a pool outlives a new session
-    /// ticket if whoever observes the socket asks this.
+    /// Messages of TLS itself are processed and do not count. So a connection in a pool survives a new session ticket
+    /// if the observer of the socket checks this property.
     public var isReadable: Bool { isPlain ? socket.isReadable : tls?.isReadable ?? false }
 
-    /// As `isReadable`, and certain: where the last read left open whether more is there, the system is asked.
+    /// Whether bytes have arrived, like `isReadable`, but reliable: if the last read left that open, the system is
+    /// asked.
     public func hasInput() -> Bool { isPlain ? socket.hasInput() : isReadable }
 
-    /// Whether the peer has ended its side, and all that it sent before was read. Of TLS, what has come is taken in.
+    /// Whether the peer has closed its side, and everything before was read. Received TLS records are processed first.
     public func isAtEnd() -> Bool { isPlain ? socket.isAtEnd() : tls?.isAtEnd ?? false }
 
-    /// The time until the stream fails with `timedOut`; every call replaces the one before.
+    /// Sets the time until the stream fails with `timedOut`; every call replaces the previous one.
     public func setDeadline(after milliseconds: Int?) {
         socket.clearTimeout()
         socket.setDeadline(after: milliseconds)
@@ -64,8 +65,8 @@ public final class ByteStream {
         return Transfer(tls.read(into: buffer, limit: limit))
     }
 
-    /// Writes from the front of `buffer`, and consumes what was taken. With TLS, what was refused must be offered again
-    /// before anything else.
+    /// Writes from the front of `buffer`, and consumes the written bytes. With TLS, refused bytes must be offered again
+    /// before any others.
     public func tryWrite(from buffer: ByteBuffer, limit: Int = .max) -> Transfer {
         guard let tls else { return socket.tryWrite(from: buffer, limit: limit) }
         return Transfer(tls.write(from: buffer, limit: limit))
@@ -74,13 +75,13 @@ public final class ByteStream {
     /// Whether TLS may read more from the socket than the next record (`TLSConnection.readsAhead`).
     func readsAhead(_ isAllowed: Bool) { tls?.readsAhead = isAllowed }
 
-    /// The number of refused bytes, from the first one on, that TLS has made a record of and keeps itself.
+    /// The number of refused bytes, from the first one on, for which TLS has made a record that it keeps itself.
     var owed: Int { tls?.owed ?? 0 }
 
-    /// Writes the bytes that are `owed`, which the caller has no more.
+    /// Writes the bytes that are `owed`, which the caller no longer has.
     func tryWriteOwed() -> Transfer { tls.map { Transfer($0.writeOwed()) } ?? .moved(0) }
 
-    /// Reads at least one byte; 0 is the peer's end.
+    /// Reads at least one byte; 0 means that the peer has closed.
     public func read(into buffer: ByteBuffer) async throws(IOError) -> Int {
         if isPlain { return try await socket.read(into: buffer) }
         while true {
@@ -89,7 +90,7 @@ public final class ByteStream {
         }
     }
 
-    /// Reads what has come: nil is nothing.
+    /// Reads the received bytes; nil if none.
     private func readOnce(into buffer: ByteBuffer) throws(IOError) -> Int? {
         while true {
             try check()
@@ -103,13 +104,13 @@ public final class ByteStream {
         }
     }
 
-    /// Writes all that `buffer` holds in one call, which is the common case; false when some of it is left.
+    /// Writes all of `buffer` in one call, the common case; false if a part is left.
     public func writeAtOnce(_ buffer: ByteBuffer) -> Bool {
         if case .moved = tryWrite(from: buffer), buffer.isEmpty { return true }
         return buffer.isEmpty
     }
 
-    /// Writes all that `buffer` holds.
+    /// Writes all of `buffer`.
     public func write(from buffer: ByteBuffer) async throws(IOError) {
         if isPlain { return try await socket.write(from: buffer) }
         while !buffer.isEmpty {
@@ -123,8 +124,8 @@ public final class ByteStream {
     }
 
     /// Reads at least one byte, unless `other`, which has the same wake-up, becomes readable first.
-    /// - Parameter idle: milliseconds in which a byte must come.
-    /// - Returns: the count; 0 is the peer's end, nil the other's turn.
+    /// - Parameter idle: the milliseconds in which a byte must arrive.
+    /// - Returns: the number of bytes; 0 if the peer has closed, nil if the other stream is readable.
     public func read(
         into buffer: ByteBuffer, unless other: ByteStream?, idle: Int
     ) async throws(IOError) -> Int? {
@@ -136,13 +137,13 @@ public final class ByteStream {
         }
     }
 
-    /// Writes the first `count` bytes that `buffer` holds, and consumes them, unless the peer has something to say
-    /// while it takes none.
-    /// - Parameter idle: milliseconds in which the peer must take a byte, should it not take them at once.
-    /// - Returns: whether all were written; false when the peer has something to say.
+    /// Writes the first `count` bytes of `buffer`, and consumes them. Stops if the peer sends something while it takes
+    /// no bytes.
+    /// - Parameter idle: the milliseconds in which the peer must take a byte, if it does not take them at once.
+    /// - Returns: whether all were written; false if the peer has sent something.
     public func write(_ count: Int, from buffer: ByteBuffer, idle: Int) async throws(IOError) -> Bool {
         var rest = count
-        // The wait of the deadline is over.
+        // The deadline of an earlier wait no longer applies.
         setDeadline(after: nil)
         while rest > 0 {
             try check()
@@ -159,7 +160,7 @@ public final class ByteStream {
         return true
     }
 
-    /// Waits, holding no buffer, until there is something to read: bytes or the peer's end.
+    /// Waits without a buffer until bytes arrive or the peer closes.
     public func untilReadable() async throws(IOError) {
         if isPlain { return try await socket.untilReadable() }
         while true {
@@ -169,11 +170,11 @@ public final class ByteStream {
         }
     }
 
-    /// Throws when the deadline has passed or the stream was closed.
+    /// Throws if the deadline has passed or the stream was closed.
     public func check() throws(IOError) { try socket.check() }
 
-    /// The meaning of an `errno` of a read or write: with TLS an end that was not announced is one that came too
-    /// early. More about TLS says `tls.failure`.
+    /// The meaning of an `errno` of a read or write. With TLS, an unannounced end is an end that came too early.
+    /// `tls.failure` says more.
     public func failure(_ errno: Int32, _ operation: String) -> IOError {
         if let tls, tls.failure == .truncated { return .endOfStream }
         return .system(errno: errno, operation: operation)
@@ -184,13 +185,13 @@ public final class ByteStream {
     /// The transport of a further TLS connection.
     var carrier: any RecordTransport { tls ?? socket }
 
-    /// From here on the stream's bytes are those of the connection, which runs over `carrier`.
+    /// Makes the plain bytes of the connection, which runs over `carrier`, the bytes of the stream.
     func push(_ connection: TLSConnection) {
         if let tls { carriers.append(tls) }
         tls = connection
     }
 
-    /// Says to the peer that nothing more will come from here: within TLS, if there is TLS.
+    /// Tells the peer that no more bytes follow: within TLS, if there is TLS.
     public func shutdownWrite() {
         guard let tls else { return socket.shutdownWrite() }
         tls.shutdownWrite()
@@ -204,7 +205,7 @@ public final class ByteStream {
         socket.close()
     }
 
-    /// Ends the stream so that the peer sees a fault, not an end: a cut-off message must not look whole.
+    /// Ends the stream so that the peer sees a fault, not an end: a truncated message must not look complete.
     public func abort() {
         socket.resetOnClose()
         socket.close()
@@ -212,17 +213,17 @@ public final class ByteStream {
 }
 
 extension ByteStream {
-    /// Puts TLS between, as the client: from here on the stream's bytes are what goes through it.
+    /// Starts TLS as the client. From then on the stream's bytes are those inside TLS.
     ///
     /// - Parameters:
-    ///   - name: the server that is meant; sent to it unless it is an address.
-    ///   - sessions: where a session may be found and new ones are left.
-    ///   - chooseIdentity: called whenever the server wants a certificate, also later, with the issuers that it accepts;
-    ///     never before the server is trusted. Nil declines. It must not keep the stream.
-    ///   - limit: milliseconds for the server's part; anew after each decision.
-    ///   - judge: decides about the server's chain; it may take its time, and nil refuses. Not called for a session
-    ///     that is resumed, which carries its trust with it (`tls.serverTrust`).
-    /// - Throws: why there is no TLS. The stream is then good for nothing but to be closed.
+    ///   - name: the server to connect to; sent to it unless it is an address.
+    ///   - sessions: the store to take a session from and to keep new ones in.
+    ///   - chooseIdentity: called whenever the server requests a certificate, also later, with the issuers that it
+    ///     accepts; never called before the server is trusted. Nil declines. It must not retain the stream.
+    ///   - limit: the milliseconds for the server's part; restarted after each decision.
+    ///   - judge: decides about the server's chain; it may take time, and nil refuses. Not called for a resumed
+    ///     session, which keeps its trust (`tls.serverTrust`).
+    /// - Throws: the reason why TLS failed. The stream must then be closed.
     public func handshake(
         as client: ClientTLSContext, to name: ServerName, sessions: (any SessionSlot)? = nil,
         chooseIdentity: (([DistinguishedName]) -> Identity?)? = nil, within limit: Int,
@@ -239,14 +240,14 @@ extension ByteStream {
         }
     }
 
-    /// Puts TLS between, as the server.
+    /// Starts TLS as the server.
     ///
     /// - Parameters:
-    ///   - earlier: bytes of the client that were read from the stream to look at them; emptied.
-    ///   - limit: milliseconds for the client's part; anew after the identity was found.
-    ///   - identity: chooses the certificate for a client that wants this name, or says none; nil refuses. It may take
-    ///     its time. Not called for a client that comes back.
-    /// - Throws: why there is no TLS. The stream is then good for nothing but to be closed.
+    ///   - earlier: bytes of the client that were already read from the stream to inspect them; emptied.
+    ///   - limit: the milliseconds for the client's part; restarted after the identity was found.
+    ///   - identity: chooses the certificate for a client that asks for this name, or for none; nil refuses. It may
+    ///     take time. Not called for a resumed session.
+    /// - Throws: the reason why TLS failed. The stream must then be closed.
     public func accept(
         as server: ServerTLSContext, after earlier: ByteBuffer? = nil, within limit: Int,
         identity: (_ serverName: String?) async -> Identity?
@@ -277,7 +278,7 @@ extension ByteStream {
             case .done: return push(connection)
             case .wouldBlock: await socket.waitForEvent()
             case .serverTrust, .serverIdentity:
-                // The peer is not to blame for the time that the answer takes.
+                // The time for the answer is not the peer's fault.
                 setDeadline(after: nil)
                 await answer(step)
                 setDeadline(after: limit)
@@ -286,9 +287,9 @@ extension ByteStream {
     }
 }
 
-/// Why there is no TLS on a stream.
+/// The reason why TLS on a stream failed.
 public enum HandshakeError: Error, Equatable, Sendable {
-    /// The connection underneath stopped, or the time limit passed.
+    /// The connection below ended, or the time limit passed.
     case connection(IOError)
     case tls(TLSError)
 

@@ -2,18 +2,18 @@ import Bytes
 import DNS
 import IO
 
-/// Connects to one of several addresses: Happy Eyeballs (RFC 8305). Attempts start 250 ms apart, or as soon as the one
-/// before has failed; the first to arrive wins and the others are closed.
+/// Connects to one of several addresses by Happy Eyeballs (RFC 8305). Attempts start 250 ms apart, or as soon as the
+/// previous one has failed. The first that connects is used, and the others are closed.
 public struct Connector {
     private let loop: EventLoop
     private let wakeup: Wakeup
     private var waiting: ArraySlice<SocketAddress>
     private var attempts: [Socket] = []
     private var failure = IOError.timedOut
-    /// Addresses that were taken over from the resolution.
+    /// The number of addresses taken over from the resolution.
     private var known = 0
 
-    /// Milliseconds between attempts: RFC 8305 section 8, "Connection Attempt Delay".
+    /// The milliseconds between attempts: RFC 8305 section 8, "Connection Attempt Delay".
     private static let stagger = 250
 
     private init(on loop: EventLoop, wakeup: Wakeup) {
@@ -23,8 +23,8 @@ public struct Connector {
     }
 
     /// - Parameters:
-    ///   - addresses: already judged; no other is dialled.
-    ///   - limit: milliseconds for all attempts together.
+    ///   - addresses: already judged; no others are dialled.
+    ///   - limit: the milliseconds for all attempts together.
     /// - Throws: `timedOut`, or the error of the last attempt that failed.
     public static func connect(
         to addresses: [SocketAddress], within limit: Int, on loop: EventLoop, wakeup: Wakeup
@@ -34,10 +34,10 @@ public struct Connector {
         return ByteStream(try await connector.race(within: limit) { _ in true })
     }
 
-    /// Connects to one of a name's addresses, also of those that follow while others are tried (RFC 8305 section 3).
+    /// Connects to one of a name's addresses, also to those that arrive while others are tried (RFC 8305 section 3).
     ///
     /// - Parameters:
-    ///   - isPermitted: asked of every address; no other is dialled.
+    ///   - isPermitted: asked for every address; only permitted ones are dialled.
     public static func connect(
         to resolution: Resolution, port: UInt16, within limit: Int, on loop: EventLoop, wakeup: Wakeup,
         where isPermitted: (SocketAddress) -> Bool
@@ -77,7 +77,7 @@ public struct Connector {
         }
     }
 
-    /// Takes over the addresses that have come since the last time.
+    /// Takes over the addresses that have arrived since the last call.
     private mutating func take(
         _ resolution: Resolution, port: UInt16, where isPermitted: (SocketAddress) -> Bool
     ) {
@@ -100,7 +100,7 @@ public struct Connector {
         }
     }
 
-    /// The first attempt that is connected; those that failed are closed and forgotten.
+    /// The first connected attempt. Failed attempts are closed and removed.
     private mutating func arrived() -> Socket? {
         var index = 0
         while index < attempts.count {
@@ -115,7 +115,7 @@ public struct Connector {
         return nil
     }
 
-    /// RFC 8305 section 4: families take turns, IPv6 first, each in the order the resolver gave.
+    /// RFC 8305 section 4: the families alternate, IPv6 first, each in the resolver's order.
     static func interleaved(_ addresses: [SocketAddress]) -> [SocketAddress] {
         var six = addresses.filter { $0.address.family == .v6 }[...]
         var four = addresses.filter { $0.address.family == .v4 }[...]

@@ -4,7 +4,7 @@ import TLS
 
 extension Socket: RecordTransport {
     public func read(into room: inout MutableRawSpan) -> RecordTransfer {
-        // The number of a closed descriptor may belong to somebody else by now.
+        // The number of a closed descriptor may already be reused.
         isClosed ? .failed(errno: EBADF) : RecordTransfer(tryRead(into: &room))
     }
 

@@ -1,24 +1,24 @@
 import Bytes
 import IO
 
-/// A blind relay between two streams: bytes both ways, each end passed on as a half-close. A machine that goes on at each
-/// event of the two; between two events it holds no buffer but for bytes that are still to be written.
+/// A blind relay between two streams: it moves bytes in both directions, and passes each end on as a half-close. It is
+/// a machine that advances at each event of the two. Between events it holds a buffer only for unwritten bytes.
 ///
 /// Belongs to its loop. The owner closes the streams.
 public final class Tunnel {
-    /// How far it came.
+    /// The result of a step.
     public enum Progress {
-        /// There is nothing to do until an event of either stream.
+        /// No bytes can be moved. Wait for an event of either stream.
         case awaitsEvent
-        /// Both directions have ended, one side has failed, or neither said anything for too long.
+        /// Both directions have ended, one side has failed, or neither sent anything for too long.
         case ended
     }
 
-    /// The bytes that went through.
+    /// The number of relayed bytes.
     public struct Totals: Sendable {
         public var up = 0
         public var down = 0
-        /// Nil when both sides ended in order.
+        /// The error; nil if both sides closed in order.
         public var error: IOError?
     }
 
@@ -30,9 +30,9 @@ public final class Tunnel {
     private var error: IOError?
 
     /// - Parameters:
-    ///   - idle: milliseconds for which neither side may say anything.
-    ///   - sent: bytes that the client has sent already.
-    ///   - early: bytes that the upstream has sent already.
+    ///   - idle: the milliseconds for which both sides may be silent.
+    ///   - sent: bytes that the client has already sent.
+    ///   - early: bytes that the upstream has already sent.
     public init(
         client: ByteStream, upstream: ByteStream, idle: Int, on loop: EventLoop, sent: ByteBuffer? = nil,
         early: ByteBuffer? = nil
@@ -48,7 +48,7 @@ public final class Tunnel {
 
     public var totals: Totals { Totals(up: up.moved, down: down.moved, error: error) }
 
-    /// Moves what can be moved without waiting.
+    /// Moves the bytes that can be moved without waiting.
     public func advance() -> Progress {
         do throws(IOError) {
             try upstream.check()
@@ -69,28 +69,29 @@ public final class Tunnel {
         }
     }
 
-    /// Relays to the end in a task. Both streams must have the wake-up on which it waits.
+    /// Relays to the end, in a task. Both streams must have the wake-up on which the task waits.
     public func run() async -> Totals {
         while case .awaitsEvent = advance() { await client.socket.waitForEvent() }
         return totals
     }
 }
 
-/// One direction of a tunnel: the bytes it has read and not yet written, and how far its end has come.
+/// One direction of a tunnel, with its unwritten bytes and the state of its end.
 ///
-/// The first bytes go through memory, since most tunnels are short; later ones stay in the kernel, unless a side has TLS.
+/// The first bytes pass through memory, since most tunnels are short. Later ones stay in the kernel, unless a side has
+/// TLS.
 private struct TunnelDirection: ~Copyable {
     enum Progress {
         /// Bytes moved, or an end was passed on: try again.
         case advanced
-        /// Nothing to do until an event.
+        /// No bytes can be moved until an event.
         case blocked
         /// The end of the source has been passed on.
         case finished
     }
 
     private enum Passage {
-        /// Nothing is on its way.
+        /// The direction holds no bytes.
         case none
         case memory(ByteBuffer)
         case kernel(Pipe)
@@ -104,10 +105,10 @@ private struct TunnelDirection: ~Copyable {
     private var isFinished = false
     private(set) var moved = 0
 
-    /// Bytes after which a pipe pays for its descriptors.
+    /// The number of bytes after which a pipe is worth its descriptors.
     private static let widenAfter = 64 * 1024
 
-    /// - Parameter bytes: were read already.
+    /// - Parameter bytes: bytes that were already read.
     init(from source: ByteStream, to target: ByteStream, on loop: EventLoop, beginningWith bytes: ByteBuffer?) {
         self.source = source
         self.target = target
@@ -136,8 +137,8 @@ private struct TunnelDirection: ~Copyable {
         }
     }
 
-    /// Moves what can be moved without waiting.
-    /// - Throws: the error of either socket; a tunnel does not care whose.
+    /// Moves the bytes that can be moved without waiting.
+    /// - Throws: the error of either socket.
     mutating func advance() throws(IOError) -> Progress {
         if isFinished { return .finished }
         if !isEmpty { return try write() }
@@ -164,7 +165,7 @@ private struct TunnelDirection: ~Copyable {
     }
 
     private mutating func read() throws(IOError) -> Progress {
-        // A silent side needs nothing to read into.
+        // While the source is silent no buffer is needed.
         guard source.isReadable || source.isClosed else { return rest() }
         choosePassage()
         let transfer: Transfer =
@@ -182,7 +183,7 @@ private struct TunnelDirection: ~Copyable {
         return .advanced
     }
 
-    /// Gives back what bytes could go through.
+    /// Releases the memory or the pipe.
     private mutating func rest() -> Progress {
         switch passage {
         case .none: break
@@ -201,7 +202,7 @@ private struct TunnelDirection: ~Copyable {
         case .none: break
         }
         if moved < Self.widenAfter || !source.isPlain || !target.isPlain {
-            // Of TLS it is a record at a time.
+            // With TLS it moves one record at a time.
             passage = .memory(loop.buffers.take())
         } else {
             passage = loop.pipes.take().map { .kernel($0) } ?? .memory(loop.buffers.take())

@@ -1,15 +1,15 @@
 import CLinux
 import Glibc
 
-/// A failure of a descriptor. `system` carries the errno; the others are conditions this target makes itself.
+/// An error of a descriptor. `system` has the errno; the others are conditions of this target.
 public enum IOError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The deadline of the channel passed.
     case timedOut
     /// The channel was closed on this side while, or before, it was used.
     case closed
-    /// The peer ended its side where more was needed.
+    /// The peer closed its side before enough bytes had arrived.
     case endOfStream
-    /// A socket in the file system belongs to a user who is not trusted with what would be sent.
+    /// A socket in the file system belongs to a user who is not trusted with the request.
     case foreignPeer(UInt32)
     case system(errno: Int32, operation: String)
 
@@ -23,13 +23,13 @@ public enum IOError: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Running out of descriptors or memory: this machine's trouble, not the peer's.
+    /// Whether the machine is out of descriptors or memory, which is not the peer's fault.
     public var isLocalResource: Bool {
         guard case .system(let errno, _) = self else { return false }
         return [EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL].contains(errno)
     }
 
-    /// The system's own words for an errno, in lower case so that they stand inside a sentence.
+    /// The system's text for an errno, in lower case to fit inside a sentence.
     public static func sentence(for errno: Int32) -> String {
         var room = [CChar](repeating: 0, count: 128)
         linux_error_text(errno, &room, room.count)

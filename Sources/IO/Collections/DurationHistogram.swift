@@ -1,16 +1,16 @@
 import Synchronization
 
-/// Counts durations that one loop measures on its clock, in nanoseconds. That loop alone writes; any thread may read.
+/// Counts durations that one loop measures on its clock, in nanoseconds. Only that loop writes; any thread may read.
 ///
-/// With one writer a relaxed load and store is enough, and costs no locked instruction. The bounds of the buckets are powers
-/// of two from 2^16 ns (66 µs) to 2^36 ns (69 s), and one bucket is for all above, so that the bucket is a count of leading
-/// zeros, not a search, and 1.05 ms is a bound.
+/// With one writer a relaxed load and store is enough, and needs no locked instruction. The bounds of the buckets are
+/// powers of two from 2^16 ns (66 µs) to 2^36 ns (69 s); one more bucket is for longer durations. So the bucket is
+/// found by counting leading zeros, and 1.05 ms is a bound.
 public struct DurationHistogram: ~Copyable, Sendable {
     public static let buckets = 22
     private static let lowest = 16
 
     private let counts = InlineArray<22, Atomic<Int>> { _ in Atomic(0) }
-    /// Begins anew after 584 years, which ten thousand tunnels have in three weeks: readers take that for a restart.
+    /// The sum wraps after 584 years, which ten thousand tunnels reach in three weeks: readers take that for a restart.
     private let sum = Atomic<UInt64>(0)
 
     public init() {}
@@ -20,14 +20,14 @@ public struct DurationHistogram: ~Copyable, Sendable {
         sum.store(sum.load(ordering: .relaxed) &+ nanoseconds, ordering: .relaxed)
     }
 
-    /// The durations so far. A writer may be between two numbers: the total is that of the buckets, so that these agree.
+    /// The durations so far. A writer may be between two numbers, so the total is computed from the buckets.
     public var durations: Durations {
         Durations(
             counts: (0..<Self.buckets).map { counts[$0].load(ordering: .relaxed) },
             nanoseconds: sum.load(ordering: .relaxed))
     }
 
-    /// The durations in that bucket are below it, in nanoseconds; nil: the bucket is that of the longest.
+    /// The upper bound of a bucket, in nanoseconds; nil for the bucket of the longest durations.
     public static func bound(of bucket: Int) -> Int? { bucket < buckets - 1 ? 1 << (bucket + lowest) : nil }
 
     /// The bucket with the smallest bound above `nanoseconds`.
@@ -40,7 +40,7 @@ public struct DurationHistogram: ~Copyable, Sendable {
     }
 }
 
-/// Durations by the buckets of `DurationHistogram`.
+/// The durations in the buckets of `DurationHistogram`.
 public struct Durations: Sendable {
     public private(set) var counts: [Int]
     public private(set) var nanoseconds: UInt64
@@ -50,7 +50,7 @@ public struct Durations: Sendable {
         self.nanoseconds = nanoseconds
     }
 
-    /// Those of all loops.
+    /// Sums the durations of all loops.
     public init(sumOf all: [Durations]) {
         self.init(counts: Array(repeating: 0, count: DurationHistogram.buckets), nanoseconds: 0)
         for durations in all {

@@ -1,13 +1,13 @@
-/// Elements in the order of their last use, so that the one used longest ago can be forgotten. Each step takes constant
-/// time.
+/// Elements in the order of their last use, so that the least recently used one can be removed. Each step takes
+/// constant time.
 public struct RecencyList<Element> {
-    /// Where an element stands, from its insertion to its removal. It means nothing after that.
+    /// The position of an element, valid from its insertion to its removal.
     public struct Position {
         fileprivate let index: Int
     }
 
     private struct Node {
-        /// Nil in a free node.
+        /// The element; nil in a free node.
         var element: Element?
         /// The neighbours' indices; -1 at either end.
         var newer = -1
@@ -25,16 +25,16 @@ public struct RecencyList<Element> {
 
     public subscript(position: Position) -> Element? { nodes[position.index].element }
 
-    /// The one used longest ago.
+    /// The least recently used element.
     public var oldest: (position: Position, element: Element)? {
         guard last >= 0, let element = nodes[last].element else { return nil }
         return (Position(index: last), element)
     }
 
-    /// All of them, in no order.
+    /// All elements, in no particular order.
     public var elements: [Element] { nodes.compactMap(\.element) }
 
-    /// Adds an element as the one used last.
+    /// Adds an element as the most recently used.
     public mutating func insert(_ element: Element) -> Position {
         let index: Int
         if let reused = free.popLast() {
@@ -48,7 +48,7 @@ public struct RecencyList<Element> {
         return Position(index: index)
     }
 
-    /// The element is used now.
+    /// Marks the element as used now.
     public mutating func use(_ position: Position) {
         guard position.index != newest else { return }
         unlink(position.index)

@@ -1,17 +1,17 @@
-/// The order in which entries were used, so that the one used longest ago can be found. Each step is a few stores: entries
-/// know their neighbours, and are not kept alive by them.
+/// The order in which entries were used, so that the least recently used one can be found. Each step is a few stores:
+/// entries know their neighbours, but do not retain them.
 ///
 /// Belongs to one loop.
 public struct UseOrder: ~Copyable {
-    /// A ring: it stands between the oldest and the newest.
+    /// The entry between the oldest and the newest, which closes the ring.
     private let ends = Entry()
 
     public init() { ends.closeRing() }
 
-    /// The one used longest ago.
+    /// The least recently used entry.
     public var oldest: Entry? { ends.next }
 
-    /// All of them, the one used longest ago first.
+    /// All entries, the least recently used first.
     public var entries: [Entry] {
         var entries: [Entry] = []
         var next = oldest
@@ -22,15 +22,15 @@ public struct UseOrder: ~Copyable {
         return entries
     }
 
-    /// The entry is used now; it may be in the order already.
+    /// Marks the entry as used now; it may be in the order already.
     public func use(_ entry: Entry) {
         entry.leaveOrder()
         entry.stand(before: ends)
     }
 
-    /// An entry stands in one order at a time. It leaves with its last reference.
+    /// An entry of one order at a time. It leaves the order with its last reference.
     open class Entry {
-        /// Pointers, since references would be counted with each step.
+        /// The neighbours as pointers, since references would be counted at each step.
         fileprivate struct Links {
             unowned(unsafe) let entry: Entry
             var newer: UnsafeMutablePointer<Links>?
@@ -51,7 +51,7 @@ public struct UseOrder: ~Copyable {
 
         public final var isInOrder: Bool { links.pointee.newer != nil }
 
-        /// Once is enough, twice does no harm.
+        /// Removes the entry. Calling it twice is harmless.
         public final func leaveOrder() {
             guard let newer = links.pointee.newer, let older = links.pointee.older else { return }
             newer.pointee.older = older
@@ -73,7 +73,7 @@ public struct UseOrder: ~Copyable {
             other.links.pointee.older = links
         }
 
-        /// The newer neighbour; nil where there is none but itself.
+        /// The newer neighbour; nil if the entry is alone.
         fileprivate final var next: Entry? {
             guard let newer = links.pointee.newer, newer != links else { return nil }
             return newer.pointee.entry

@@ -1,19 +1,20 @@
 import Glibc
 
-/// Keeps other processes of ours away from a directory's files while several of them change together. Gone with the
-/// process; where the file system has no locks there is nobody to keep away.
+/// Keeps other processes of this program away from a directory's files while several of them change together. It ends
+/// with the process. On a file system without locks it has no effect.
 public final class DirectoryLock {
     private let descriptor: Int32
 
-    /// Waits until nobody else holds one.
+    /// Waits until no other process holds a lock.
     public init(exclusive path: String) throws(IOError) {
         descriptor = try Self.open(path)
         while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
     }
 
-    /// For reading.
+    /// Locks for reading.
     ///
-    /// - Parameter waits: whether to wait while another process changes the directory; if not, there is then no lock.
+    /// - Parameter waits: whether to wait while another process changes the directory. If false, the result is then
+    ///   nil.
     public init?(shared path: String, waits: Bool) throws(IOError) {
         descriptor = try Self.open(path)
         while flock(descriptor, waits ? LOCK_SH : LOCK_SH | LOCK_NB) != 0 {

@@ -1,12 +1,12 @@
 import Glibc
 
-/// Writes small files that have to be there after a crash, whole: as they were before or as they are now.
+/// Writes small files so that after a crash they are complete, with the old or the new content.
 public enum DurableFile {
-    /// Makes the file, or takes the place of the one that is there.
+    /// Creates the file, or replaces an existing one.
     ///
     /// - Parameters:
-    ///   - mode: its permissions, whatever the process's mask.
-    ///   - replacing: whether it may take the place of another. If not, one that is there is an error.
+    ///   - mode: the file's permissions, independent of the process's mask.
+    ///   - replacing: whether an existing file may be replaced. If false, it is an error.
     public static func write(
         _ bytes: Span<UInt8>, to path: String, mode: mode_t, replacing: Bool = true
     ) throws(IOError) {
@@ -18,7 +18,7 @@ public enum DurableFile {
         let isWritten = fchmod(descriptor, mode) == 0 && writeAll(bytes, to: descriptor) && fsync(descriptor) == 0
         let reason = errno
         close(descriptor)
-        // A link is never made in the place of another file.
+        // A link never replaces another file.
         guard isWritten, replacing ? rename(temporary, path) == 0 : link(temporary, path) == 0 else {
             let failure = isWritten ? errno : reason
             unlink(temporary)
@@ -32,8 +32,8 @@ public enum DurableFile {
         }
     }
 
-    /// Makes a directory and those above it that are missing, for this user alone unless `mode` says otherwise. One that is
-    /// there stays as it is.
+    /// Creates a directory and the missing ones above it, accessible by this user only unless `mode` differs. An
+    /// existing directory stays unchanged.
     public static func makeDirectory(_ path: String, mode: mode_t = 0o700) throws(IOError) {
         var made = path.hasPrefix("/") ? "/" : ""
         for name in path.split(separator: "/") {
@@ -44,7 +44,7 @@ public enum DurableFile {
         }
     }
 
-    /// Whether users beside the owner and the group may write to a directory. False if it does not exist.
+    /// Whether users other than the owner and the group may write to a directory. False if it does not exist.
     public static func isOpenToOthers(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_mode & S_IWOTH != 0

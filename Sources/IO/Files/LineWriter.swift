@@ -1,20 +1,20 @@
 import Glibc
 import Synchronization
 
-/// Appends whole lines to a file on a thread of its own, so that nobody waits who writes. Where the destination is slower
-/// than those who write, or takes no more, lines are dropped and counted.
+/// Appends complete lines to a file on a thread of its own, so that writers never wait. If the destination is slower
+/// than the writers, or fails, lines are dropped and counted.
 public final class LineWriter: Sendable {
-    /// The news of the destination for an operator, once each.
+    /// A change of the destination's state, for an operator, reported once each.
     public enum Change: Sendable, Equatable {
-        /// It takes no more, as a full disk or a closed pipe; the text is the system's.
+        /// The destination fails, such as a full disk or a closed pipe; the text is the system's.
         case failed(String)
-        /// It takes less than is written.
+        /// The destination is slower than the writers.
         case overtaxed
-        /// It takes everything again. So many lines were lost meanwhile.
+        /// The destination takes everything again. This many lines were lost meanwhile.
         case recovered(lost: Int)
     }
 
-    /// Counts the lines of one kind that were lost.
+    /// Counts the lost lines of one kind.
     public final class Losses: Sendable {
         private let all = Atomic(0)
         private let fresh = Atomic(0)
@@ -23,7 +23,7 @@ public final class LineWriter: Sendable {
 
         public var total: Int { all.load(ordering: .relaxed) }
 
-        /// The lines that were lost since the last call.
+        /// Returns the number of lines lost since the last call.
         public func take() -> Int { fresh.exchange(0, ordering: .relaxed) }
 
         fileprivate func add(_ lines: Int) {
@@ -40,17 +40,17 @@ public final class LineWriter: Sendable {
 
     private struct State {
         var file: any LineSink
-        /// The file ends within a line.
+        /// Whether the file ends within a line.
         var isTorn: Bool
         var pieces: [Piece] = []
         var bytes = 0
         var isWriting = false
         var trouble: Change?
-        /// The lines that the trouble has cost.
+        /// The number of lines lost since the trouble began.
         var lost = 0
         var lastLoss = ContinuousClock.now
 
-        /// - Returns: the news to report: every trouble once.
+        /// - Returns: the change to report, once for each trouble.
         mutating func lose(_ lines: Int, of losses: Losses, because change: Change) -> Change? {
             losses.add(lines)
             lost += lines
@@ -60,7 +60,7 @@ public final class LineWriter: Sendable {
             return change
         }
 
-        /// - Parameter calm: how long nothing was lost.
+        /// - Parameter calm: the time without losses after which the trouble is over.
         mutating func recover(after calm: Duration) -> Change? {
             guard trouble != nil, .now - lastLoss >= calm else { return nil }
             defer { (trouble, lost) = (nil, 0) }
@@ -74,14 +74,14 @@ public final class LineWriter: Sendable {
     private let tell: (@Sendable (Change) -> Void)?
     private let pool: BlockingPool
 
-    /// For reports: there is nowhere to say that it takes none.
+    /// Writes to standard error. Its own failures are not reported.
     public static let standardError = LineWriter(OutputFile.standardError)
 
     /// - Parameters:
-    ///   - pending: bytes that wait at most.
-    ///   - calm: how long nothing must be lost until a trouble is over: one that comes and goes is one.
+    ///   - pending: the limit of waiting bytes.
+    ///   - calm: the time without losses after which a trouble is over, so that an intermittent one is reported once.
     ///   - pool: its one thread writes.
-    ///   - tell: is told from any thread, and must not block.
+    ///   - tell: called on any thread with each change; it must not block.
     public init(
         _ file: any LineSink, pending: Int = 16 << 20, calm: Duration = .seconds(10),
         on pool: BlockingPool = BlockingPool(threads: 1), tell: (@Sendable (Change) -> Void)? = nil
@@ -93,7 +93,7 @@ public final class LineWriter: Sendable {
         self.tell = tell
     }
 
-    /// All later lines go to `file`.
+    /// Writes all later lines to `file`.
     public func replace(with file: any LineSink) {
         state.withLock { state in
             state.file = file
@@ -101,9 +101,9 @@ public final class LineWriter: Sendable {
         }
     }
 
-    /// Takes lines over without blocking.
+    /// Takes over lines without blocking.
     /// - Parameters:
-    ///   - lines: as many as `bytes` holds, each with its end.
+    ///   - lines: the number of lines in `bytes`, each with its end.
     ///   - losses: counts those that are lost, now or later.
     public func write(_ bytes: [UInt8], lines: Int, losses: Losses) {
         let (startsWriting, change) = state.withLock { state -> (Bool, Change?) in
@@ -119,10 +119,10 @@ public final class LineWriter: Sendable {
         if startsWriting { pool.submit { self.writeAll() } }
     }
 
-    /// Whether all that was taken over has been written, or was lost.
+    /// Whether everything taken over was written, or was lost.
     public var isIdle: Bool { state.withLock { !$0.isWriting } }
 
-    /// Waits until it is idle. Blocks: never on a loop.
+    /// Waits until it is idle. Blocks: do not call it on a loop.
     public func drain(within milliseconds: Int) {
         let end = ContinuousClock.now + Duration.milliseconds(milliseconds)
         while !isIdle, ContinuousClock.now < end { Pause.milliseconds(5) }
@@ -149,7 +149,7 @@ public final class LineWriter: Sendable {
     /// - Parameter isTorn: whether the file ends within a line.
     private func write(_ piece: Piece, to file: any LineSink, _ isTorn: inout Bool) {
         let newline = UInt8(ascii: "\n")
-        // Half a line that a full disk has left does not spoil the next one.
+        // A line that a full disk has truncated must not spoil the next one.
         let bytes = isTorn ? [newline] + piece.bytes : piece.bytes
         let change: Change?
         switch file.write(bytes) {
@@ -165,13 +165,13 @@ public final class LineWriter: Sendable {
     }
 }
 
-/// Where lines go in the end. Writing blocks: it belongs on a thread that may.
+/// The destination of lines. Writing blocks, so it needs a thread that may block.
 public protocol LineSink: AnyObject, Sendable {
-    /// Writes the bytes, and waits until the destination has taken them all.
+    /// Writes the bytes, and waits until the destination has taken all of them.
     @discardableResult
     func write(_ bytes: [UInt8]) -> LinesWritten
 
-    /// Whether what is there already ends within a line, as after a full disk.
+    /// Whether the existing content ends within a line, as after a full disk.
     var endsWithinLine: Bool { get }
 }
 
@@ -179,10 +179,10 @@ extension LineSink {
     public var endsWithinLine: Bool { false }
 }
 
-/// How much of some bytes was written.
+/// The part of some bytes that was written.
 public enum LinesWritten: Equatable, Sendable {
     case all
-    /// So many, before an error with that number, as on a full disk or a closed pipe.
+    /// The number of bytes before an error with that number, for instance on a full disk or a closed pipe.
     case part(Int, errno: Int32)
 }
 
@@ -201,7 +201,7 @@ public final class OutputFile: LineSink {
         endsWithinLine = false
     }
 
-    /// Opens, or makes with mode 0640, a file for appending.
+    /// Opens a file for appending, or creates it with mode 0640.
     public init(appendingTo path: String) throws(IOError) {
         descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
         isOwned = true
@@ -209,7 +209,7 @@ public final class OutputFile: LineSink {
         endsWithinLine = Self.endsWithinLine(path, openAs: descriptor)
     }
 
-    /// False for a pipe or a device. Only a regular file is opened for reading: a pipe would count that as a reader.
+    /// False for a pipe or a device. Only a regular file is opened for reading: on a pipe that would count as a reader.
     private static func endsWithinLine(_ path: String, openAs writing: Int32) -> Bool {
         var (status, last) = (stat(), UInt8(0))
         guard fstat(writing, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else { return false }
@@ -221,7 +221,7 @@ public final class OutputFile: LineSink {
 
     deinit { if isOwned, descriptor >= 0 { close(descriptor) } }
 
-    /// Whether both lead to the same file, pipe or terminal.
+    /// Whether both are the same file, pipe or terminal.
     public func isSame(as other: OutputFile) -> Bool {
         var (mine, others) = (stat(), stat())
         return fstat(descriptor, &mine) == 0 && fstat(other.descriptor, &others) == 0
@@ -244,14 +244,14 @@ public final class OutputFile: LineSink {
         }
     }
 
-    /// Standard output may be shared with a program that has made it non-blocking.
+    /// Standard output may be shared with a program that made it non-blocking.
     private func waitForRoom() -> Bool {
         var watched = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return poll(&watched, 1, -1) > 0 || errno == EINTR
     }
 }
 
-/// Waiting on a thread that may block: never one of a loop's.
+/// Waits on a thread that may block, never on a loop's.
 public enum Pause {
     public static func milliseconds(_ milliseconds: Int) {
         usleep(UInt32(clamping: milliseconds) &* 1000)

@@ -1,10 +1,10 @@
 import CLinux
 import Glibc
 
-/// Reads small files whole, without the UTF-8 byte-order mark that editors on Windows put before a text. No binary file
-/// that the proxy reads begins with one. Blocks; on a pipe without a writer, for two seconds at most.
+/// Reads small files completely, without the UTF-8 byte-order mark that editors on Windows put before a text. No binary
+/// file that the proxy reads begins with these bytes. Blocks; on a pipe without a writer, for two seconds at most.
 public enum SmallFile {
-    /// Milliseconds.
+    /// The time limit for a pipe, in milliseconds.
     private static let patience: Int32 = 2000
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
@@ -17,19 +17,20 @@ public enum SmallFile {
 
     public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// Whether there is a file of that path, and no directory or device.
+    /// Whether the path is a file, and not a directory or a device.
     public static func isRegular(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
-    /// Which of the permissions in `mask` the file gives: 0 where there is no such file.
+    /// The permissions of the file among those in `mask`; 0 if there is no file.
     public static func permissions(of path: String, among mask: mode_t) -> mode_t {
         var status = stat()
         return stat(path, &status) == 0 ? status.st_mode & mask : 0
     }
 
-    /// The permissions of a file that every user can read; nil for another, and where a directory above keeps some out.
+    /// The permissions of a file that every user can read; nil for other files, and if a directory above excludes some
+    /// users.
     public static func exposedMode(of path: String) -> mode_t? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
@@ -43,7 +44,7 @@ public enum SmallFile {
         return mode
     }
 
-    /// The content that is piped or redirected into the program.
+    /// Reads the content that is piped or redirected into the program.
     public static func readStandardInput(limit: Int) throws(FileError) -> [UInt8] {
         try readAll(of: STDIN_FILENO, limit: limit)
     }
@@ -51,7 +52,7 @@ public enum SmallFile {
     private static func readAll(of descriptor: Int32, limit: Int) throws(FileError) -> [UInt8] {
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 4096)
-        // The bytes that were read may be a secret.
+        // The bytes may be a secret.
         defer { wipe(&piece) }
         var status = stat()
         if fstat(descriptor, &status) == 0, status.st_size > 0, status.st_size <= limit {
@@ -83,7 +84,7 @@ public enum SmallFile {
         bytes = text
     }
 
-    /// An array that grows by itself leaves what it held where it stood.
+    /// Grows the array with wiping: a growing array leaves copies behind.
     private static func grow(_ bytes: inout [UInt8], to count: Int) {
         var larger: [UInt8] = []
         larger.reserveCapacity(max(count, 2 * bytes.count))
@@ -102,33 +103,34 @@ public enum SmallFile {
     }
 }
 
-/// Tells whether a file is the one that was read, without reading it: which file it is, how long, and when it was
-/// written to. Blocks.
+/// Detects whether a file has changed since it was read, without reading it: by its identity, size and time of change.
+/// Blocks.
 public struct FileStamp: Hashable, Sendable {
     private let device: UInt64
     private let inode: UInt64
-    /// Bytes in it.
+    /// The size in bytes.
     public let size: Int
     private let seconds: Int
     private let nanoseconds: Int
 
-    /// Nil when there is no such file, or none that may be looked at.
+    /// Nil if there is no file, or if it cannot be accessed.
     public init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         device = UInt64(status.st_dev)
         inode = UInt64(status.st_ino)
         size = Int(status.st_size)
-        // When its name or rights changed counts too: a file that was moved here may be older than the one before.
+        // The time of change includes moves and permissions: a file that was moved here may be older than the former
+        // one.
         seconds = status.st_ctim.tv_sec
         nanoseconds = status.st_ctim.tv_nsec
     }
 
-    /// Whether it is the same file, whatever was written to it meanwhile.
+    /// Whether it is the same file, even with other content.
     public func isSameFile(as other: FileStamp) -> Bool { device == other.device && inode == other.inode }
 }
 
-/// Why a file was not read.
+/// The reason why a file was not read.
 public enum FileError: Error, Sendable, Hashable {
     case tooLarge
     case system(errno: Int32)

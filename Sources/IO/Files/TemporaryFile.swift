@@ -1,11 +1,11 @@
 import CLinux
 import Glibc
 
-/// A file without a name, gone with its descriptor. Its calls run on the blocking pool.
+/// A file without a name, deleted with its descriptor. Its calls run on the blocking pool.
 public final class TemporaryFile: Sendable {
     private let descriptor: Int32
 
-    /// Nil when none can be made in `$TMPDIR` or `/tmp`.
+    /// Nil if no file can be created in `$TMPDIR` or `/tmp`.
     public init?() {
         let directory = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         descriptor = linux_temporary_file(directory)
@@ -14,7 +14,7 @@ public final class TemporaryFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Adds the bytes at the end; false when they are not all written, as on a full disk.
+    /// Appends the bytes; false if not all were written, as on a full disk.
     public func append(_ bytes: [UInt8]) async -> Bool {
         await BlockingPool.shared.run { [descriptor] in
             bytes.withUnsafeBytes { all in
@@ -30,7 +30,7 @@ public final class TemporaryFile: Sendable {
         }
     }
 
-    /// Up to `count` bytes at `offset`; nil at the end and after an error.
+    /// Reads up to `count` bytes at `offset`; nil at the end and after an error.
     public func read(at offset: Int, count: Int) async -> [UInt8]? {
         await BlockingPool.shared.run { [descriptor] in
             let bytes = [UInt8](unsafeUninitializedCapacity: count) { room, filled in

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// A deadline on its own, for what is not a channel: the next attempt of a race, the time-outs of a resolver.
+/// A deadline without a channel: for the next attempt of a race, or the time-outs of a resolver.
 public final class Alarm: Timed {
     private let ring: () -> Void
-    /// Whether the alarm rang since it was last set.
+    /// Whether the alarm has rung since it was last set.
     public private(set) var hasRung = false
 
     public init(on loop: EventLoop, ring: @escaping () -> Void) {
@@ -11,7 +11,7 @@ public final class Alarm: Timed {
         super.init(on: loop)
     }
 
-    /// Rings `milliseconds` from now, forgetting an earlier setting.
+    /// Sets the alarm to `milliseconds` from now, in place of an earlier time.
     public func set(after milliseconds: Int) {
         hasRung = false
         setDeadline(after: milliseconds)
@@ -25,7 +25,7 @@ public final class Alarm: Timed {
     }
 }
 
-/// Something that one task waits for, and not for ever: neither longer than it wants to, nor when it was cancelled.
+/// A value that one task waits for, until a time limit or its cancellation.
 public final class Expectation<Value: Sendable>: Sendable {
     private enum State {
         case open
@@ -37,7 +37,7 @@ public final class Expectation<Value: Sendable>: Sendable {
 
     public init() {}
 
-    /// The first word is the last; nil: nobody is to wait any longer.
+    /// Delivers the value. Only the first call counts; nil ends the wait.
     public func fulfil(_ value: Value?) {
         let continuation: CheckedContinuation<Value?, Never>? = state.withLock { state in
             switch state {
@@ -55,10 +55,10 @@ public final class Expectation<Value: Sendable>: Sendable {
 
     public var isOver: Bool { state.withLock { if case .over = $0 { true } else { false } } }
 
-    /// To be awaited once, on a loop.
+    /// The value. Await it once, on a loop.
     ///
-    /// - Parameter limit: milliseconds; nil: as long as it takes.
-    /// - Returns: nil when that has passed, or the task was cancelled.
+    /// - Parameter limit: milliseconds; nil: no limit.
+    /// - Returns: nil if the time has passed, or if the task was cancelled.
     public func value(within limit: Int?) async -> Value? {
         let alarm = EventLoop.current.map { Alarm(on: $0) { self.fulfil(nil) } }
         if let limit { alarm?.set(after: max(0, limit)) }

@@ -2,9 +2,9 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// A few threads for calls that block: files, password hashes. A task awaits the answer and is resumed on its own loop.
+/// A few threads for calls that block: files, password hashes. A task awaits the result and is resumed on its own loop.
 ///
-/// `@unchecked Sendable`: the queue and the counts are guarded by `lock`, a pthread mutex, since a condition variable
+/// `@unchecked Sendable`: `lock` guards the queue and the counts. It is a pthread mutex, since a condition variable
 /// needs one.
 public final class BlockingPool: @unchecked Sendable {
     public static let shared = BlockingPool(threads: 4)
@@ -21,7 +21,7 @@ public final class BlockingPool: @unchecked Sendable {
         self.init(threads: threads) { SystemThread.start(name: "blocking", $0) }
     }
 
-    /// - Parameter startThread: gives a thread, or false; for tests.
+    /// - Parameter startThread: starts a thread, or returns false; for tests.
     init(threads: Int, startThread: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool) {
         self.startThread = startThread
         limit = max(1, threads)
@@ -31,7 +31,7 @@ public final class BlockingPool: @unchecked Sendable {
         pthread_cond_init(work, nil)
     }
 
-    /// Runs `body` on one of the pool's threads and returns what it returns.
+    /// Runs `body` on one of the pool's threads and returns its result.
     public func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         let loop = EventLoop.current
         loop?.workElsewhere += 1
@@ -45,7 +45,7 @@ public final class BlockingPool: @unchecked Sendable {
     public func submit(_ body: @escaping @Sendable () -> Void) {
         pthread_mutex_lock(lock)
         queue.append(body)
-        // A thread that was woken counts as idle until it has its work, which may be another's.
+        // A woken thread counts as idle until it takes its work, which may be another's.
         let startsThread = queue.count > idle && started < limit
         if startsThread { started += 1 }
         pthread_cond_signal(work)
@@ -53,7 +53,7 @@ public final class BlockingPool: @unchecked Sendable {
         if startsThread, !startThread({ self.serve() }) { doWithout() }
     }
 
-    /// The system gave no thread: those that run do the work, and if there is none, whoever brought it.
+    /// Handles a thread that could not be started: the running threads do the work. Without any, the caller does it.
     private func doWithout() {
         pthread_mutex_lock(lock)
         started -= 1
@@ -76,14 +76,14 @@ public final class BlockingPool: @unchecked Sendable {
     }
 }
 
-/// A task on a loop of its own that the calling thread waits for. For a command that has no loop.
+/// Runs a task on a loop of its own, for a command without a loop. The calling thread waits.
 public enum BlockingTask {
     private final class Outcome<Value: Sendable>: Sendable {
         let value = Mutex<Value?>(nil)
     }
 
-    /// - Returns: what `body` returns.
-    /// - Throws: when the process has no descriptors left for a loop.
+    /// - Returns: the result of `body`.
+    /// - Throws: if the process has no descriptors left for a loop.
     public static func run<Value: Sendable>(
         _ body: @escaping @Sendable (EventLoop) async -> Value
     ) throws(IOError) -> Value {
@@ -107,14 +107,14 @@ public enum BlockingTask {
     }
 }
 
-/// A queue in a ring of slots. It lets go of what was taken at once, grows as it must, and gives its memory back when it
-/// is empty again.
+/// A queue in a ring of slots. It releases taken elements at once, grows as needed, and frees its memory when it is
+/// empty again.
 struct Ring<Element> {
     private var slots: [Element?] = Array(repeating: nil, count: Self.usual)
     private var head = 0
     private(set) var count = 0
 
-    /// Slots that are kept while nothing is in them.
+    /// The number of slots that are kept while the ring is empty.
     private static var usual: Int { 256 }
 
     var isEmpty: Bool { count == 0 }

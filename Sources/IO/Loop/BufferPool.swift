@@ -2,9 +2,9 @@ import Bytes
 
 /// The free buffers of one loop. A buffer is taken when bytes arrive and given back before an idle wait.
 public final class BufferPool {
-    /// Room for a request or response head with its first piece of body.
+    /// The size for a head with the first piece of its body, in bytes.
     public static let regular = 16 * 1024
-    /// Room for bulk bodies: fewer, larger system calls.
+    /// The size for large bodies, in bytes: fewer, larger system calls.
     public static let large = 64 * 1024
 
     private var regularFree: [ByteBuffer] = []
@@ -25,7 +25,7 @@ public final class BufferPool {
         largeFree.popLast() ?? ByteBuffer(capacity: Self.large)
     }
 
-    /// Takes the memory of an empty buffer whose owner keeps it: until `refill` it has room for a few bytes.
+    /// Takes the memory of an empty buffer that its owner keeps. Until `refill` it has room for a few bytes.
     public func reclaim(from buffer: ByteBuffer) {
         guard buffer.isEmpty, buffer.capacity >= Self.regular else { return }
         let taken = ByteBuffer(capacity: 0)
@@ -33,13 +33,13 @@ public final class BufferPool {
         give(taken)
     }
 
-    /// Has a buffer that was reclaimed, and is empty, be as large as any.
+    /// Gives an empty buffer that was reclaimed its full size again.
     public func refill(_ buffer: ByteBuffer) {
         guard buffer.isEmpty, buffer.capacity < Self.regular else { return }
         buffer.swapContents(with: take())
     }
 
-    /// Gives a buffer back. One that grew past its class is let go.
+    /// Returns a buffer to the pool. A buffer that grew beyond its size is freed.
     public func give(_ buffer: ByteBuffer) {
         buffer.clear()
         switch buffer.capacity {

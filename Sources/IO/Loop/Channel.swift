@@ -1,13 +1,13 @@
 import CLinux
 import Glibc
 
-/// A descriptor on a loop, with what is known of its readiness.
+/// A descriptor on a loop, with its known readiness.
 ///
-/// Belongs to its loop. An event tells the `observer`, if there is one, and then wakes the one task that uses the channel
-/// (`wakeup`): that is how a pool learns that an idle connection was closed by the peer, and a session that its client
-/// has left while a task waits for somebody else.
+/// Belongs to its loop. An event informs the `observer`, if there is one, and then wakes the one task that uses the
+/// channel (`wakeup`). So a pool learns that the peer closed an idle connection. A session learns that its client has
+/// left while a task waits for another server.
 open class Channel: Timed {
-    /// The state of the channel, beyond being ready.
+    /// The condition of the channel, apart from its readiness.
     enum Condition {
         case open
         case timedOut
@@ -17,15 +17,15 @@ open class Channel: Timed {
     public final let descriptor: Int32
     public final var isReadable = false
     public final var isWritable = false
-    /// The peer has ended its sending side (or all of it): the buffered bytes must be read to the end.
+    /// Whether the peer has closed its sending side, or both. The buffered bytes must still be read.
     public final var hasPeerEnded = false
-    /// The connection is gone, as after a reset: nothing that is sent will arrive.
+    /// Whether the connection is broken, as after a reset: bytes that are sent do not arrive.
     public final var isBroken = false
     final var condition = Condition.open
     public final var wakeup: Wakeup?
-    /// Until the channel is closed the two may refer to each other.
+    /// The observer. The two may refer to each other until the channel is closed.
     public final var observer: (any ChannelObserver)?
-    /// The one who counts connections of its kind.
+    /// The object that counts connections of this kind.
     public final var account: (any ChannelAccount)?
 
     init(descriptor: Int32, on loop: EventLoop) {
@@ -33,7 +33,7 @@ open class Channel: Timed {
         super.init(on: loop)
     }
 
-    /// The loop's news of this descriptor.
+    /// Handles an event of this descriptor.
     func receive(_ mask: UInt32) {
         if condition == .closed { return }
         if mask & (EPOLLIN.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue | EPOLLRDHUP.rawValue) != 0 {
@@ -41,7 +41,7 @@ open class Channel: Timed {
         }
         if mask & (EPOLLOUT.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 { isWritable = true }
         if mask & (EPOLLHUP.rawValue | EPOLLERR.rawValue | EPOLLRDHUP.rawValue) != 0 { hasPeerEnded = true }
-        // Not EPOLLHUP: two sides that have ended one after the other hang up with bytes still unread.
+        // Not for EPOLLHUP: it also follows two orderly ends, with bytes still unread.
         if mask & EPOLLERR.rawValue != 0 { isBroken = true }
         announce()
     }
@@ -51,7 +51,7 @@ open class Channel: Timed {
         announce()
     }
 
-    /// It is the channel's turn again.
+    /// Continues the channel in its next turn.
     func resume() {
         if condition == .open { announce() }
     }
@@ -64,19 +64,19 @@ open class Channel: Timed {
     public final var isClosed: Bool { condition == .closed }
     public final var isOpen: Bool { condition == .open }
 
-    /// From now on no task waits for the channel: its news is for the observer alone. Most are told already, and a look is
-    /// cheaper than counting references.
+    /// Makes the channel idle: its events go to the observer only. Mostly that is already so, and a check is cheaper
+    /// than counting references.
     public final func rest(telling observer: any ChannelObserver) {
         if wakeup != nil { wakeup = nil }
         if self.observer !== observer { self.observer = observer }
     }
 
-    /// A deadline that passed stays passed until this is called: the owner decides that the channel may go on.
+    /// Clears a passed deadline. It stays passed until then: the owner decides that the channel may continue.
     public final func clearTimeout() {
         if condition == .timedOut { condition = .open }
     }
 
-    /// Throws what makes further use of the channel pointless: also that its task is not to wait any more.
+    /// Throws the reason why the channel cannot be used, also if its task was cancelled.
     public final func check() throws(IOError) {
         if let wakeup, wakeup.isCancelled { throw .closed }
         switch condition {
@@ -86,11 +86,11 @@ open class Channel: Timed {
         }
     }
 
-    /// Ends the channel, and wakes the task that waits for it. Once is enough, twice does no harm.
+    /// Closes the channel, and wakes the task that waits for it. Calling it twice is harmless.
     public func close() {
         guard condition != .closed else { return }
         condition = .closed
-        // That ends the watch too.
+        // Closing the descriptor ends its watch too.
         Glibc.close(descriptor)
         loop.forget(self)
         observer = nil
@@ -99,7 +99,7 @@ open class Channel: Timed {
     }
 }
 
-/// Told of a channel's events, before the task is woken that uses it.
+/// Gets a channel's events, before the task that uses it is woken.
 public protocol ChannelObserver: AnyObject {
     func channelChanged(_ channel: Channel)
 }
@@ -108,7 +108,7 @@ public protocol ChannelObserver: AnyObject {
 public protocol ChannelAccount: AnyObject {
     /// The connection waits for its next request.
     func channelRests()
-    /// It does not any more: it serves one, or is about to be closed.
+    /// The connection no longer waits: it serves a request, or is about to be closed.
     func channelIsUsed()
     func channelClosed()
 }

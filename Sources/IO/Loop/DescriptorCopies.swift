@@ -1,24 +1,24 @@
 import Synchronization
 
-/// The copies of this process's descriptors that programs have which are being started: one that is closed meanwhile is
-/// watched on until its copy is closed, too.
+/// The copies of this process's descriptors in programs that are being started. A descriptor that is closed meanwhile
+/// stays watched until its copy is closed too.
 final class DescriptorCopies: Sendable {
     private let starts = Atomic(0)
-    /// When the last start came to its end.
+    /// The time at which the last start ended.
     private let end = Atomic<UInt64>(0)
 
-    /// Milliseconds. The system lets the parent go on a little before it closes the child's copies, and the child may have to
-    /// wait for a processor in between.
+    /// The milliseconds to wait after a start. The system lets the parent continue before it closes the child's copies,
+    /// and the child may have to wait for a processor.
     static let patience: UInt64 = 5000
 
-    /// Whether there may be any.
+    /// Whether copies may exist.
     /// - Parameter now: milliseconds of the system's monotonic clock.
     func mayExist(at now: UInt64) -> Bool {
         starts.load(ordering: .sequentiallyConsistent) > 0
             || now < end.load(ordering: .sequentiallyConsistent) &+ Self.patience
     }
 
-    /// Starts a program.
+    /// Starts a program, and counts it meanwhile.
     func whileMade<Result>(_ start: () -> Result) -> Result {
         starts.add(1, ordering: .sequentiallyConsistent)
         defer {

@@ -1,7 +1,7 @@
 import CLinux
 
-/// Watches a descriptor that a C library owns: level-triggered, since the library may leave bytes unread, and never
-/// closing it.
+/// Watches a descriptor that a C library owns. It is level-triggered, since the library may leave bytes unread, and it
+/// never closes the descriptor.
 public final class DescriptorWatch: Channel {
     private let changed: (_ readable: Bool, _ writable: Bool) -> Void
 
@@ -19,7 +19,7 @@ public final class DescriptorWatch: Channel {
         loop.modify(self, events: Self.mask(read: read, write: write))
     }
 
-    /// Stops watching; to be called before the library closes the descriptor.
+    /// Stops watching. Call it before the library closes the descriptor.
     public func stop() {
         guard condition == .open else { return }
         condition = .closed

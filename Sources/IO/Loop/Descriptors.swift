@@ -4,10 +4,10 @@ import Synchronization
 
 /// The process's limit on open descriptors.
 ///
-/// The system gives the lowest number that is free: how many descriptors are in use can be told from a new one's number,
-/// without counting them.
+/// The system uses the lowest free number. So the number of a new descriptor shows how many are in use, without
+/// counting.
 public enum Descriptors {
-    /// As of `raiseLimit`.
+    /// The limit, from `raiseLimit`.
     private static let limit = Atomic(Int.max)
 
     /// Raises the soft limit to the hard one, and returns it.
@@ -25,24 +25,25 @@ public enum Descriptors {
 
     static let copies = DescriptorCopies()
 
-    /// Starts a program, which has a copy of every descriptor for a moment.
+    /// Starts a program, which briefly has a copy of every descriptor.
     public static func whileCopied<Result>(_ start: () -> Result) -> Result { copies.whileMade(start) }
 
-    /// Whether a new descriptor with that number leaves few: what is only kept for later is to be let go of.
+    /// Whether few descriptors are left after a new one with that number, so that idle ones should be closed.
     static func areFew(behind descriptor: Int32) -> Bool {
         let limit = limit.load(ordering: .relaxed)
         return Int(descriptor) >= limit - limit / 8
     }
 
-    /// Whether it leaves so many that some can be spent on speed.
+    /// Whether so many descriptors are left that some can be used for speed.
     static func areMany(behind descriptor: Int32) -> Bool {
         Int(descriptor) < limit.load(ordering: .relaxed) / 4
     }
 }
 
-/// The descriptors that a started program finds open.
+/// The descriptors that a started program inherits.
 public enum PassedDescriptors {
-    /// Nothing from `descriptor` on, even if a library has opened it without close-on-exec.
+    /// Closes all descriptors from `descriptor` on in the program, even those that a library opened without
+    /// close-on-exec.
     /// - Returns: whether there was memory for that.
     public static func end(before descriptor: Int32, in actions: inout posix_spawn_file_actions_t) -> Bool {
         linux_spawn_close_from(&actions, descriptor) == 0

@@ -5,11 +5,10 @@ import Synchronization
 
 /// One epoll loop on one thread, and the executor of every task started with `spawn`.
 ///
-/// A task whose executor preference is a loop stays on it through every suspension, so that what it owns
-/// (sockets, buffers, pools) needs no lock. Unstructured tasks do *not* inherit the preference: `spawn` is the only
-/// way to start one.
+/// A task with a loop as executor preference stays on it through every suspension. So its sockets, buffers and pools
+/// need no lock. Unstructured tasks do *not* inherit the preference: `spawn` is the only way to start one.
 ///
-/// `@unchecked Sendable`: the fields are touched by the loop's own thread only, except `remote`, which its mutex guards, and
+/// `@unchecked Sendable`: only the loop's own thread uses the fields, except `remote`, which its mutex guards, and
 /// `EventPoll.wake`, which reads a descriptor that never changes.
 public final class EventLoop: TaskExecutor, @unchecked Sendable {
     private struct Remote {
@@ -19,38 +18,38 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     }
 
     public let index: Int
-    /// Bytes that one socket brings in one turn before the others have theirs: a peer that is faster than we are would
-    /// keep the loop to itself.
+    /// The bytes that one socket may deliver in one turn before the others are served: a fast peer could otherwise
+    /// occupy the loop.
     let share: Int
     private var time: LoopTime
-    /// Milliseconds on the monotonic clock, read once per batch of events.
+    /// The time in milliseconds on the monotonic clock, read once per batch of events.
     public var now: UInt64 { time.milliseconds }
-    /// The same moment in nanoseconds, for all that is measured.
+    /// The time of `now` in nanoseconds, for measurements.
     public var nanoseconds: UInt64 { time.nanoseconds }
     public let buffers = BufferPool()
     public let pipes = PipePool()
-    /// Called when a new socket leaves few descriptors: whoever keeps some for later closes them.
+    /// Called when a new socket leaves few descriptors, so that idle ones are closed.
     public var onScarcity: (() -> Void)?
-    /// From an event, or a batch of them, to the next wait for events: how long another event may have waited.
+    /// The times from an event, or a batch of them, to the next wait for events: so long another event may have waited.
     public let lag = DurationHistogram()
     var wheel: TimerWheel
-    /// Written once, before the thread exists.
+    /// Whether the loop was started. Written once, before the thread exists.
     private(set) var hasStarted = false
-    /// Pieces of work on other threads that tasks of this loop wait for.
+    /// The number of calls on other threads that tasks of this loop wait for.
     var workElsewhere = 0
     private let poll: EventPoll
     private let remote = Mutex(Remote())
     private var jobs = Ring<UnownedJob>()
     private var served: Turn
-    /// Counts how often the loop has asked for events.
+    /// The number of times that the loop has waited for events.
     var turn: UInt64 { served.number }
     public static let usualShare = 1 << 20
-    /// Jobs that run in one turn at most, beyond those that were there when it began: tasks that each bring the next job
-    /// would keep the loop from its events.
+    /// The limit of jobs in one turn, beyond those that existed at its start. Tasks that each add the next job could
+    /// otherwise keep the loop from its events.
     private static let jobShare = 64
 
-    /// - Parameter clock: the time that the loop goes by, instead of the system's; then the loop is driven by hand.
-    /// - Throws: `IOError.system` when the process has no descriptors left.
+    /// - Parameter clock: the time for the loop in place of the system's; the loop is then driven by hand.
+    /// - Throws: `IOError.system` if the process has no descriptors left.
     public init(
         index: Int, share: Int = EventLoop.usualShare, clock: ManualClock? = nil
     ) throws(IOError) {
@@ -62,7 +61,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         poll = try EventPoll()
     }
 
-    /// The loop whose thread this is, if any.
+    /// The loop of the current thread, if any.
     public static var current: EventLoop? {
         linux_get_current_loop().map { Unmanaged<EventLoop>.fromOpaque($0).takeUnretainedValue() }
     }
@@ -71,10 +70,10 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         linux_get_current_loop() == UnsafeMutableRawPointer(Unmanaged.passUnretained(self).toOpaque())
     }
 
-    /// Milliseconds since 1970-01-01T00:00:00Z.
+    /// The time in milliseconds since 1970-01-01T00:00:00Z.
     public var epochMilliseconds: Int { time.clock?.epochMilliseconds ?? SystemClock.epochMilliseconds }
 
-    /// The zero of `nanoseconds` on the clock of the day, in nanoseconds since 1970-01-01T00:00:00Z.
+    /// The zero of `nanoseconds` in the time of day, in nanoseconds since 1970-01-01T00:00:00Z.
     public var epoch: Int {
         if let clock = time.clock {
             return clock.epochMilliseconds &* Int(LoopTime.nanosecondsPerMillisecond)
@@ -135,7 +134,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Runs the jobs that are there, and some that they bring, and then what has its time.
+    /// Runs the existing jobs and some that they add, then the entries whose deadline has passed.
     @inline(__always)
     private func runDue() {
         if time.clock != nil || !jobs.isEmpty {
@@ -149,8 +148,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         while let entry = wheel.nextExpired(now: now) { entry.expire() }
     }
 
-    /// - Parameter limit: milliseconds to wait for the first event; -1: as long as it takes.
-    /// - Returns: how many events there were.
+    /// - Parameter limit: milliseconds to wait for the first event; -1: no limit.
+    /// - Returns: the number of events.
     @inline(__always) @discardableResult
     private func serveEvents(within limit: Int32) -> Int {
         let ready = poll.wait(within: limit)
@@ -159,15 +158,15 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         served.number &+= 1
         for place in 0..<ready { dispatch(poll[place]) }
         if !served.postponed.isEmpty { resumePostponed() }
-        // An event may name a channel that an earlier event of the same batch closed.
+        // An event may refer to a channel that an earlier event of the batch closed.
         if !served.closed.isEmpty { releaseClosed() }
         return ready
     }
 
     // MARK: - By hand
 
-    /// Makes the calling thread the loop's while `body` runs, instead of `start`. Nothing happens on the loop but in
-    /// `runUntilIdle`. The calling thread must not be one that runs tasks.
+    /// Makes the calling thread the loop's while `body` runs, in place of `start`. The loop runs only in
+    /// `runUntilIdle`. The calling thread must not run tasks.
     public func occupyThread<Value>(_ body: () throws -> Value) rethrows -> Value {
         precondition(!hasStarted && time.clock != nil, "a loop with a thread of its own cannot be driven by hand")
         linux_set_current_loop(Unmanaged.passUnretained(self).toOpaque())
@@ -175,11 +174,11 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         return try body()
     }
 
-    /// Serves what is ready until nothing is: no job, no event, no deadline that has passed, and no work on other threads
-    /// that a task waits for.
+    /// Runs until the loop is idle: no job, no event, no passed deadline, and no work on other threads that a task
+    /// waits for.
     ///
     /// - Parameter limit: milliseconds to wait for work on other threads.
-    /// - Returns: false when that takes longer.
+    /// - Returns: false if that takes longer.
     public func runUntilIdle(within limit: Int32) -> Bool {
         precondition(isCurrent, "a loop is driven by the thread that it occupies")
         while true {
@@ -193,7 +192,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Milliseconds until the loop has to look at a deadline again; nil: there is none.
+    /// The milliseconds until the loop must check a deadline again; nil without deadlines.
     public var timeToNextDeadline: Int? { wheel.timeToNextSlot(now: now) }
 
     private func dispatch(_ event: epoll_event) {
@@ -238,45 +237,45 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         poll.modify(channel.descriptor, events: events, as: Unmanaged.passUnretained(channel).toOpaque())
     }
 
-    /// Forgets a registered channel whose descriptor stays open.
+    /// Removes a registered channel whose descriptor stays open.
     func unregister(_ channel: Channel) {
         endWatch(of: channel)
         forget(channel)
     }
 
-    /// For a descriptor that is about to be closed while the system has others for the same thing.
+    /// Ends the watch of a descriptor that is about to be closed while copies of it exist.
     func endWatch(of channel: Channel) {
         poll.remove(channel.descriptor)
     }
 
-    /// Forgets a channel whose descriptor was closed, which has ended its watch; its memory stays until the current batch of
-    /// events is done, and while a copy of the descriptor may keep the watch alive.
+    /// Removes a channel whose descriptor was closed, which has ended its watch. Its memory stays until the current
+    /// batch of events is done, and while a copy of the descriptor may keep the watch active.
     func forget(_ channel: Channel) {
         wheel.remove(channel)
         served.closed.append(channel)
         Unmanaged.passUnretained(channel).release()
     }
 
-    /// Lets go of closed channels, unless a copy of a descriptor may have its events reported still.
+    /// Releases closed channels, unless a copy of a descriptor may still report events for them.
     private func releaseClosed() {
         if Descriptors.copies.mayExist(at: time.clock == nil ? now : Self.uptimeMilliseconds) { return }
         served.closed.removeAll(keepingCapacity: true)
     }
 
-    /// Nanoseconds on the monotonic clock.
+    /// The time in nanoseconds on the monotonic clock.
     static func systemTime() -> UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
     }
 
-    /// The same in milliseconds.
+    /// The time in milliseconds on the monotonic clock.
     static var uptimeMilliseconds: UInt64 { systemTime() / LoopTime.nanosecondsPerMillisecond }
 }
 
-/// The time that a loop goes by, as it was read last.
+/// The time of a loop, as it was read last.
 private struct LoopTime {
-    /// Nil where the system's clocks hold.
+    /// The manual clock; nil: the system's clocks are used.
     let clock: ManualClock?
     private(set) var nanoseconds: UInt64 = 0
     private(set) var milliseconds: UInt64 = 0
@@ -295,15 +294,15 @@ private struct LoopTime {
     }
 }
 
-/// The batch of events that a loop serves.
+/// The batch of events that a loop is serving.
 private struct Turn {
-    /// Counts them.
+    /// The number of the batch.
     var number: UInt64 = 1
-    /// When the events were there.
+    /// The time at which the events were there.
     var began: UInt64
-    /// Channels that were closed meanwhile.
+    /// The channels that were closed meanwhile.
     var closed: [Channel] = []
-    /// Channels that have had their share.
+    /// The channels that have used up their share.
     var postponed: [Channel] = []
 
     init(began: UInt64) { self.began = began }

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// An epoll instance, and the descriptor by which other threads wake whoever waits for it.
+/// An epoll instance, and the descriptor by which other threads wake the waiting thread.
 ///
 /// All but `wake` belongs to the thread that waits.
 struct EventPoll: ~Copyable {
@@ -10,7 +10,7 @@ struct EventPoll: ~Copyable {
     private let events: UnsafeMutablePointer<epoll_event>
     private static let batch: Int32 = 256
 
-    /// - Throws: `IOError.system` when the process has no descriptors left.
+    /// - Throws: `IOError.system` if the process has no descriptors left.
     init() throws(IOError) {
         descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
         waker = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
@@ -28,29 +28,29 @@ struct EventPoll: ~Copyable {
         events.deallocate()
     }
 
-    /// - Parameter limit: milliseconds to wait for the first event; -1: as long as it takes.
-    /// - Returns: how many events there are, from place 0 on.
+    /// - Parameter limit: milliseconds to wait for the first event; -1: no limit.
+    /// - Returns: the number of events, from index 0 on.
     @inline(__always)
     func wait(within limit: Int32) -> Int { max(0, Int(linux_wait(descriptor, events, Self.batch, limit))) }
 
-    /// An event without a pointer is the waker's.
+    /// The event at that index. An event without a pointer is the waker's.
     @inline(__always)
     subscript(place: Int) -> epoll_event { events[place] }
 
-    /// Callable from any thread.
+    /// Wakes the waiting thread. Callable from any thread.
     func wake() {
         var one: UInt64 = 1
         _ = Glibc.write(waker, &one, 8)
     }
 
-    /// The waker's event has been seen.
+    /// Clears the waker after its event.
     func settle() {
         var count: UInt64 = 0
         _ = Glibc.read(waker, &count, 8)
     }
 
     /// - Parameter channel: the value of the descriptor's events.
-    /// - Returns: whether the system takes it.
+    /// - Returns: whether the system accepts it.
     func add(_ watched: Int32, events: UInt32, as channel: UnsafeMutableRawPointer) -> Bool {
         control(EPOLL_CTL_ADD, watched, events: events, as: channel)
     }

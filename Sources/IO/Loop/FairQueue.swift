@@ -1,26 +1,27 @@
 import Bytes
 
-/// The order in which waiting work of many sources is done: by rank, then in turns of the sources, then as it came. A
-/// value without I/O and clock.
+/// The order in which waiting work of many sources is done: by rank, then in turns of the sources, then in order of
+/// arrival. A value without I/O and clock.
 ///
-/// The turns are those of start-time fair queuing: a source's next piece of work stands one round behind its last one, and
-/// a source that brings nothing saves no rounds. So a source that brings a hundred pieces delays the first piece of
-/// another by one. In a full queue a new piece replaces the one that would be done last, unless that is itself.
+/// The turns are those of start-time fair queuing. A source's next piece of work is one round behind its last one, and
+/// an idle source saves no rounds. So a source with a hundred pieces delays the first piece of another one by one only.
+/// In a full queue a new piece replaces the one that would be done last, unless that is itself.
 struct FairQueue<Key: Hashable> {
-    /// The client whose turn it is.
+    /// The turn of a client.
     struct Turn {
         let source: IPAddress
         /// Lower ranks come first.
         let rank: Int
-        /// Of the work that has a subject, no two pieces of one subject are done at a time, nor two of one source.
+        /// The subject of the work. Two pieces with one subject are not done at the same time, nor two with subjects
+        /// from one source.
         let subject: UInt128?
     }
 
     enum Admission: Equatable {
         case waits
-        /// The same work waits already, or is being done.
+        /// Equal work already waits, or is being done.
         case joins
-        /// It waits instead of that one.
+        /// The piece waits in place of that one.
         case replaces(Key)
         case refused
     }
@@ -43,7 +44,7 @@ struct FairQueue<Key: Hashable> {
     private var round = 0
     private var arrivals = 0
 
-    /// - Parameter limit: pieces that wait at most; few enough to be looked through each time.
+    /// - Parameter limit: the limit of waiting pieces; few enough to be scanned each time.
     init(limit: Int) { self.limit = max(1, limit) }
 
     var count: Int { waiting.count }
@@ -53,7 +54,7 @@ struct FairQueue<Key: Hashable> {
         arrivals &+= 1
         let piece = Piece(key: key, turn: turn, round: nextRound(of: turn.source), number: arrivals)
         if let index = waiting.firstIndex(where: { $0.key == key }) {
-            // It is done when the first of those who want it has a turn.
+            // Shared work is done with the earliest turn of those who need it.
             if piece.precedes(waiting[index]) { (waiting[index].turn, waiting[index].round) = (turn, piece.round) }
             return .joins
         }
@@ -69,10 +70,10 @@ struct FairQueue<Key: Hashable> {
         return .replaces(replaced)
     }
 
-    /// Whether there is work that may be done now.
+    /// Whether any work may be done now.
     var hasNext: Bool { nextPlace != nil }
 
-    /// Takes the work that is to be done next; `finish` says when it is done.
+    /// Takes the next work; report its end by `finish`.
     mutating func next() -> Key? {
         guard let index = nextPlace else { return nil }
         let piece = waiting.remove(at: index)
@@ -83,8 +84,8 @@ struct FairQueue<Key: Hashable> {
 
     mutating func finish(_ key: Key) { running.removeAll { $0.key == key } }
 
-    /// Nobody wants it any more.
-    /// - Returns: whether it is given up; false: it is being done.
+    /// Removes work that no client needs any longer.
+    /// - Returns: whether it was removed; false: it is being done.
     mutating func withdraw(_ key: Key) -> Bool {
         guard let index = waiting.firstIndex(where: { $0.key == key }) else { return false }
         waiting.remove(at: index)
@@ -110,15 +111,15 @@ struct FairQueue<Key: Hashable> {
 
 /// A client whose task waits on its loop for slow work.
 public struct WaitingClient {
-    /// Where it is from: with an IPv6 address somebody has a whole network of them.
+    /// The network of the client. One client may control a whole network of IPv6 addresses.
     public let network: IPAddress
     let wakeup: Wakeup
     let loop: EventLoop
     let hasLeft: () -> Bool
 
     /// - Parameters:
-    ///   - wakeup: of the client's task; events of its connection signal it as well.
-    ///   - hasLeft: whether nobody is there any more who could be answered.
+    ///   - wakeup: the wake-up of the client's task, which events of its connection signal too.
+    ///   - hasLeft: whether the client has gone.
     public init(address: IPAddress, wakeup: Wakeup, on loop: EventLoop, hasLeft: @escaping () -> Bool) {
         network = address.network
         self.wakeup = wakeup

@@ -1,18 +1,19 @@
 import Bytes
 import Synchronization
 
-/// Slow work that clients may ask for faster than it is done. Only so much of it waits, the clients' addresses have their
-/// turns, and what no client waits for any more is not done. Clients that want the same at the same time share it.
+/// Slow work that clients may request faster than it is done. The amount of waiting work is limited, and the clients'
+/// addresses take turns. Work that no client needs any longer is not done. Clients that need equal work at the same
+/// time share it.
 public final class FairWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     public enum Outcome: Sendable {
         case done(Value)
-        /// Too much waits already. There is a prospect of room in so many seconds.
+        /// Too much work waits already. There may be room in this many seconds.
         case refused(retryAfter: Int)
         /// The client has left.
         case abandoned
     }
 
-    /// One client that waits.
+    /// A client that waits.
     private final class Ticket: Sendable {
         private let wakeup: LoopBound<Wakeup>
         private let word = Mutex<Outcome?>(nil)
@@ -43,11 +44,11 @@ public final class FairWork<Key: Hashable & Sendable, Value: Sendable>: Sendable
 
     private struct State {
         var queue: FairQueue<Key>
-        /// Those that wait and those that are being done.
+        /// The waiting jobs, and those that are being done.
         var jobs: [Key: Job] = [:]
-        /// Threads that are at work.
+        /// The number of threads at work.
         var threads = 0
-        /// The usual time of a piece of work.
+        /// The usual duration of a piece of work.
         var milliseconds = 0
     }
 
@@ -56,20 +57,20 @@ public final class FairWork<Key: Hashable & Sendable, Value: Sendable>: Sendable
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - threads: pieces of work that are done at a time.
-    ///   - waiting: pieces that wait at most.
+    ///   - threads: the limit of simultaneous pieces of work.
+    ///   - waiting: the limit of waiting pieces.
     public init(on pool: BlockingPool, threads: Int, waiting: Int) {
         self.pool = pool
         self.threads = max(1, threads)
         state = Mutex(State(queue: FairQueue(limit: waiting)))
     }
 
-    /// The result of `work`, for every client that asked for it. To be called on the client's loop.
+    /// The result of `work`, for every client that requested it. Call it on the client's loop.
     ///
     /// - Parameters:
     ///   - rank: lower ranks come first.
-    ///   - subject: work with a subject is not done beside other work of that subject, nor beside other work with a subject
-    ///     that was asked for from the same address.
+    ///   - subject: work with a subject is not done at the same time as other work with that subject, nor as other work
+    ///     with a subject from the same address.
     public func run(
         _ key: Key, for client: WaitingClient, rank: Int = 0, subject: UInt128? = nil,
         _ work: @escaping @Sendable () -> Value
@@ -81,7 +82,7 @@ public final class FairWork<Key: Hashable & Sendable, Value: Sendable>: Sendable
         add(ticket, key, turn, work)
         while true {
             if let outcome = ticket.outcome { return outcome }
-            // A wake-up that is cancelled ends every wait at once.
+            // A cancelled wake-up ends every wait at once.
             if client.hasLeft() || client.wakeup.isCancelled {
                 withdraw(ticket, key)
                 return .abandoned
@@ -126,7 +127,7 @@ public final class FairWork<Key: Hashable & Sendable, Value: Sendable>: Sendable
         min(60, 1 + state.queue.count * state.milliseconds / threads / 1000)
     }
 
-    /// Does all that may be done.
+    /// Does all work that may be done.
     private func serve() {
         var done: (key: Key, value: Value, milliseconds: Int)?
         while true {
@@ -134,7 +135,7 @@ public final class FairWork<Key: Hashable & Sendable, Value: Sendable>: Sendable
                 let former = done.flatMap { finish($0.key, after: $0.milliseconds, &state) }
                 let next = state.queue.next().flatMap { key in state.jobs[key].map { (key, $0.work) } }
                 if next == nil { state.threads -= 1 }
-                // Beside the work that is done now, two pieces may have had to wait.
+                // The current work may have kept two pieces from starting.
                 return (next, former, mayStartThread(&state))
             }
             if startsThread { pool.submit { self.serve() } }
@@ -153,7 +154,7 @@ public final class FairWork<Key: Hashable & Sendable, Value: Sendable>: Sendable
     }
 }
 
-/// A value that belongs to one loop, in a box that may travel.
+/// A value that belongs to one loop, in a box that other threads may pass on.
 ///
 /// `@unchecked Sendable`: every access checks that it happens on the loop's own thread.
 public struct LoopBound<Value>: @unchecked Sendable {
@@ -170,7 +171,7 @@ public struct LoopBound<Value>: @unchecked Sendable {
         return bound
     }
 
-    /// The value before the loop runs, while the thread that made both still owns them.
+    /// The value before the loop runs, while the thread that created both still owns them.
     public var unstarted: Value {
         precondition(!loop.hasStarted, "a value bound to a running loop was used on another thread")
         return bound

@@ -1,15 +1,15 @@
-/// A time that stands still until somebody moves it: for a loop that is driven by hand.
+/// A time that changes only when it is set: for a loop that is driven by hand.
 ///
 /// Belongs to the thread that drives the loop.
 public final class ManualClock {
-    /// Milliseconds since 1970-01-01T00:00:00Z at the start.
+    /// The start in milliseconds since 1970-01-01T00:00:00Z.
     private let epoch: Int
-    /// Milliseconds since the clock was made, plus a beginning that is not 0, which stands for no deadline.
+    /// The milliseconds since the clock was created, plus a beginning other than 0, which means no deadline.
     private(set) var uptime: UInt64
 
     private static let beginning: UInt64 = 1_000_000
 
-    /// - Parameter epochMilliseconds: the time of day at which it stands first.
+    /// - Parameter epochMilliseconds: the time of day at the start.
     public init(epochMilliseconds: Int) {
         epoch = epochMilliseconds
         uptime = Self.beginning

@@ -1,15 +1,15 @@
 import CLinux
 import Glibc
 
-/// A kernel pipe: the way-station of `splice(2)`, so that bulk bytes never enter this process.
+/// A kernel pipe for `splice(2)`, so that bulk bytes never enter this process.
 public final class Pipe {
     public let capacity: Int
-    /// Bytes that were spliced in and not yet out.
+    /// The bytes in the pipe.
     public internal(set) var held = 0
     let readEnd: Int32
     let writeEnd: Int32
 
-    /// A pipe of 1 MiB costs a fourth of the system calls of the default 64 KiB.
+    /// The wanted capacity. With 1 MiB a pipe needs a fourth of the system calls of the default 64 KiB.
     private static let wanted: Int32 = 1 << 20
 
     init() throws(IOError) {
@@ -33,18 +33,18 @@ public final class Pipe {
     }
 }
 
-/// The empty pipes of one loop. Each costs two descriptors, so few are kept.
+/// The empty pipes of one loop. Each needs two descriptors, so few are kept.
 public final class PipePool {
     private var free: [Pipe] = []
     private static let kept = 16
 
-    /// Nil when the system gives no pipe, or its descriptors are wanted for connections: the caller copies through memory
-    /// instead.
+    /// Takes a pipe. Nil if the system gives none, or if descriptors are needed for connections: the caller then copies
+    /// through memory.
     public func take() -> Pipe? {
         free.popLast() ?? (try? Pipe())
     }
 
-    /// Gives a pipe back. One that still holds bytes is let go: they belong to nobody else.
+    /// Returns a pipe to the pool. A pipe that still contains bytes is closed.
     public func give(_ pipe: Pipe) {
         if pipe.held == 0, free.count < Self.kept { free.append(pipe) }
     }

@@ -1,23 +1,23 @@
 import CLinux
 import Glibc
 
-/// The time of day, and the time that passes.
+/// The time of day, and the monotonic time.
 public enum SystemClock {
-    /// Milliseconds since 1970-01-01T00:00:00Z.
+    /// The time in milliseconds since 1970-01-01T00:00:00Z.
     public static var epochMilliseconds: Int {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return time.tv_sec &* 1000 &+ time.tv_nsec / 1_000_000
     }
 
-    /// Nanoseconds since 1970-01-01T00:00:00Z.
+    /// The time in nanoseconds since 1970-01-01T00:00:00Z.
     static var epochNanoseconds: Int {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return time.tv_sec &* 1_000_000_000 &+ time.tv_nsec
     }
 
-    /// Milliseconds since some moment, whatever becomes of the time of day.
+    /// The monotonic time in milliseconds; changes of the time of day do not affect it.
     public static var uptimeMilliseconds: Int {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

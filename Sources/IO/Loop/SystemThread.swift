@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// A named thread that blocks all signals: those belong to the main thread.
+/// A named thread that blocks all signals, which belong to the main thread.
 public enum SystemThread {
     private final class Start {
         let name: String
@@ -12,7 +12,7 @@ public enum SystemThread {
         }
     }
 
-    /// - Returns: whether the system gave a thread; a container may have a limit on them.
+    /// - Returns: whether the system gave a thread; a container may limit them.
     public static func start(name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
         let start = Unmanaged.passRetained(Start(name: name, body: body))
         var thread = pthread_t()
@@ -36,6 +36,6 @@ public enum SystemThread {
 
 /// The processors that this process may use.
 public enum Processors {
-    /// Cores by the scheduler's affinity mask, which a container's cpuset narrows; at least 1.
+    /// The number of cores in the scheduler's affinity mask, which a container's cpuset restricts; at least 1.
     public static var count: Int { max(1, Int(linux_processor_count())) }
 }

@@ -1,13 +1,14 @@
-/// A hashed timer wheel: 512 slots of 50 ms, each an intrusive list. Filing, unlinking and re-arming are O(1).
+/// A hashed timer wheel: 512 slots of 50 ms, each an intrusive list. Adding, removing and re-arming take constant time.
 struct TimerWheel: ~Copyable {
     /// Milliseconds per slot: the resolution of every deadline.
     static let tick: UInt64 = 50
     private static let slots = 512
 
     private let heads: UnsafeMutablePointer<Unmanaged<Timed>?>
-    /// A bit for each slot that holds anything.
+    /// A bit for each slot that is not empty.
     private let occupied: UnsafeMutablePointer<UInt64>
-    /// A bit for each of these words that is not zero, twice over, so that the words behind one follow it in one shift.
+    /// A bit for each of these words that is not zero, stored twice, so that one shift gives the words after a given
+    /// one.
     private var words: UInt32 = 0
     private var current: UInt64
 
@@ -26,7 +27,7 @@ struct TimerWheel: ~Copyable {
 
     private func slot(of tick: UInt64) -> Int { Int(truncatingIfNeeded: tick % UInt64(Self.slots)) }
 
-    /// Puts the entry into the slot of its deadline, or one turn ahead when the deadline is further than a turn.
+    /// Puts the entry into the slot of its deadline, or one turn ahead if the deadline is further away.
     mutating func file(_ entry: Timed) {
         remove(entry)
         let wanted = (entry.deadline &+ Self.tick - 1) / Self.tick
@@ -62,25 +63,25 @@ struct TimerWheel: ~Copyable {
         if occupied[slot >> 6] == 0 { words &= ~(0x101 << UInt32(slot >> 6)) }
     }
 
-    /// Milliseconds until the next slot that holds anything, or nil when the wheel is empty.
+    /// The milliseconds until the next slot that is not empty; nil if the wheel is empty.
     func timeToNextSlot(now: UInt64) -> Int? {
         guard let distance = distanceToNextSlot() else { return nil }
         let due = (current + UInt64(distance)) * Self.tick
         return due > now ? Int(due - now) : 0
     }
 
-    /// Ticks from the current slot to the next that holds anything.
+    /// The number of ticks from the current slot to the next one that is not empty.
     private func distanceToNextSlot() -> Int? {
         guard words != 0 else { return nil }
         let start = slot(of: current + 1)
         let rest = occupied[start >> 6] >> UInt64(start & 63)
         if rest != 0 { return 1 + rest.trailingZeroBitCount }
-        // Of the word where the turn began what is left stands before it, and so comes last.
+        // The rest of the word in which the turn began precedes the start, and so comes last.
         let index = (start >> 6 + 1 + (words >> UInt32(start >> 6 + 1)).trailingZeroBitCount) & 7
         return 1 + ((index << 6 + occupied[index].trailingZeroBitCount - start) & (Self.slots - 1))
     }
 
-    /// Takes the next entry whose deadline has passed, re-filing those met on the way whose deadline has moved.
+    /// Takes the next entry whose deadline has passed. Entries with a later deadline are filed again on the way.
     @inline(__always)
     mutating func nextExpired(now: UInt64) -> Timed? {
         let target = now / Self.tick
@@ -88,7 +89,7 @@ struct TimerWheel: ~Copyable {
     }
 
     private mutating func turn(to target: UInt64, now: UInt64) -> Timed? {
-        // After a long sleep one turn visits every slot.
+        // After a long sleep, one turn visits every slot.
         if target > current + UInt64(Self.slots) { current = target - UInt64(Self.slots) }
         while current < target || heads[slot(of: current)] != nil {
             while let entry = heads[slot(of: current)]?.takeUnretainedValue() {
@@ -107,29 +108,29 @@ struct TimerWheel: ~Copyable {
     }
 }
 
-/// Something with a deadline on a loop's timer wheel.
+/// An object with a deadline on a loop's timer wheel.
 ///
-/// Activity only stores a new deadline; the wheel looks at the entry when its slot comes round, and files it again
-/// if the deadline has moved on. Only a deadline that moves *closer* costs a relink.
+/// Activity only stores a new deadline. The wheel checks the entry when its slot is due, and files it again if the
+/// deadline has changed. Only a deadline that becomes *earlier* costs a relink.
 open class Timed {
     public internal(set) unowned(unsafe) final var loop: EventLoop
-    /// Milliseconds on the loop's clock; 0 is no deadline.
+    /// The deadline in milliseconds on the loop's clock; 0 means none.
     final var deadline: UInt64 = 0
-    /// The tick whose slot holds this entry; 0 when it is in none.
+    /// The tick whose slot contains this entry; 0 if none.
     final var filedTick: UInt64 = 0
     unowned(unsafe) final var earlier: Timed?
     unowned(unsafe) final var later: Timed?
 
     init(on loop: EventLoop) { self.loop = loop }
 
-    /// The wheel does not keep its entries alive, so the last reference is dropped on the loop's thread, as everything
-    /// else about them is done there.
+    /// The wheel does not retain its entries. The last reference is dropped on the loop's thread, like all other access
+    /// to them.
     deinit { loop.wheel.remove(self) }
 
-    /// Called on the loop once the deadline has passed; the entry is in no slot by then.
+    /// Called on the loop once the deadline has passed; the entry is in no slot at that time.
     func expire() {}
 
-    /// Sets the deadline `milliseconds` from now; nil takes it away.
+    /// Sets the deadline to `milliseconds` from now; nil removes it.
     public final func setDeadline(after milliseconds: Int?) {
         guard let milliseconds else {
             deadline = 0

@@ -1,20 +1,21 @@
-/// The object that a task waits on: any event on any channel that names this wake-up ends the wait.
+/// An object that a task waits on: an event on any channel with this wake-up ends the wait.
 ///
-/// A task that serves a client holds one and lends it to each channel it uses, so that it can wait for the client and
-/// the upstream at once. It remembers nothing but its end: try the call, and wait only after it said it would block.
+/// A task that serves a client has one and lends it to each channel it uses. So it can wait for the client and the
+/// upstream at the same time. The wake-up stores nothing but its cancellation: try the call first, and wait only if it
+/// would block.
 public final class Wakeup {
     private var waiter: UnsafeContinuation<Void, Never>?
-    /// Told of each event before the task is: the work beside it, on the same channels.
+    /// Gets each event before the task: the work beside it, on the same channels.
     public var companion: (any WakeupCompanion)?
-    /// Told of an event that no task waits for.
+    /// Gets an event for which no task waits.
     public var driver: (any WakeupCompanion)?
-    /// The task is not to wait for anything any more. The channels that have this wake-up say so in `check`; whoever waits on
-    /// the wake-up itself asks here.
+    /// Whether the task must not wait any longer. The channels with this wake-up report that in `check`; code that
+    /// waits on the wake-up itself asks here.
     public private(set) var isCancelled = false
 
     public init() {}
 
-    /// Suspends until the next event. The caller checks again what it waits for.
+    /// Suspends until the next event. The caller then checks its condition again.
     public func wait() async {
         if isCancelled { return }
         await withUnsafeContinuation { waiter = $0 }
@@ -37,8 +38,8 @@ public final class Wakeup {
     }
 }
 
-/// Goes on beside a task, from the events of the task's own channels.
+/// Work beside a task, driven by the events of the task's own channels.
 public protocol WakeupCompanion: AnyObject {
-    /// Something has happened on one of the channels. It must not wait.
+    /// Handles an event on one of the channels. It must not wait.
     func wakeupSignalled()
 }

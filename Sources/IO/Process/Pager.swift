@@ -1,12 +1,12 @@
 import Glibc
 
-/// The program by which a person reads a long text on a terminal.
+/// The program that shows a long text on a terminal.
 public enum Pager {
-    /// `$PAGER`, else less, which leaves by itself where the text has room on the screen, else more.
+    /// The command: `$PAGER`, else less, which exits by itself if the text fits on the screen, else more.
     private static let command = "LESS=${LESS-FRX} exec ${PAGER:-$(command -v less || command -v more || echo cat)}"
 
-    /// Shows the text, and waits until it was read.
-    /// - Returns: false where there is no such program.
+    /// Shows the text, and waits until the user leaves the program.
+    /// - Returns: false if the program cannot be started.
     public static func show(_ text: String) -> Bool {
         guard let pipe = popen(command, "w") else { return false }
         fputs(text, pipe)

@@ -1,22 +1,22 @@
 import CLinux
 import Glibc
 
-/// The process as the system accounts for it. What the system does not tell is nil.
+/// The system's figures of the process; nil if the system does not provide them.
 public struct ProcessFigures: Sendable {
-    /// Processor time, in seconds.
+    /// The processor time, in seconds.
     public var processorSeconds: Double?
     public var openDescriptors: Int?
     public var descriptorLimit: Int?
     public var virtualBytes: Int?
-    /// Nil where there is no limit, too.
+    /// The limit of addresses in bytes; nil also without a limit.
     public var virtualLimit: Int?
     public var residentBytes: Int?
-    /// Since 1970.
+    /// The start, in seconds since 1970.
     public var startSeconds: Double?
 
     public init() {}
 
-    /// As of now. Costs a few system calls, which do not wait for anything.
+    /// The current figures. It takes a few system calls that do not wait.
     public static var current: ProcessFigures {
         var figures = ProcessFigures()
         var time = timespec()
@@ -37,7 +37,7 @@ public struct ProcessFigures: Sendable {
         fields.indices.contains(place) ? Int(fields[place]) : nil
     }
 
-    /// The fields behind the program's name, which may have blanks and parentheses.
+    /// The fields after the program's name, which may contain blanks and parentheses.
     private static func statusFields() -> [Substring]? {
         guard let bytes = try? SmallFile.read("/proc/self/stat", limit: 4096) else { return nil }
         let text = String(decoding: bytes, as: UTF8.self)
@@ -45,7 +45,8 @@ public struct ProcessFigures: Sendable {
         return text[text.index(after: name)...].split(separator: " ")
     }
 
-    /// Found once, as the time of day may be set while the process lives. The system counts ticks since its own start.
+    /// Computed once, since the time of day may change while the process lives. The system counts ticks since its own
+    /// start.
     private static let start: Double? = {
         var (epoch, uptime) = (timespec(), timespec())
         let rate = sysconf(Int32(_SC_CLK_TCK))
@@ -56,7 +57,7 @@ public struct ProcessFigures: Sendable {
         return (start * Double(rate)).rounded() / Double(rate)
     }()
 
-    /// Since Linux 6.2 the folder's size is the number of its entries.
+    /// The number of open descriptors. Since Linux 6.2 it is the size of the folder.
     private static func openDescriptors() -> Int? {
         var information = stat()
         guard stat("/proc/self/fd", &information) == 0 else { return nil }
@@ -65,7 +66,7 @@ public struct ProcessFigures: Sendable {
         defer { closedir(folder) }
         var count = 0
         while readdir(folder) != nil { count += 1 }
-        // Without itself, `.` and `..`.
+        // Without the folder itself, `.` and `..`.
         return max(0, count - 3)
     }
 

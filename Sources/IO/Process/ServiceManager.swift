@@ -1,13 +1,13 @@
 import CLinux
 import Glibc
 
-/// The service manager that supervises this process, as systemd does; it hears how far the process is (sd_notify(3)).
+/// The service manager that supervises this process, such as systemd. It gets the state of the process (sd_notify(3)).
 public struct ServiceManager: Sendable {
     public enum State: Sendable {
-        /// Serves, or serves again after a reload.
+        /// The process serves, at first or after a reload.
         case ready
         case reloading
-        /// Takes nothing new; ends within that time.
+        /// The process accepts nothing new, and ends within that time.
         case stopping(within: Duration)
 
         fileprivate var text: String {
@@ -32,10 +32,11 @@ public struct ServiceManager: Sendable {
     }
 
     private let socket: String
-    /// A manager that stands still holds nobody up for longer.
+    /// The time limit in seconds. A manager that does not answer delays the process no longer than that.
     private static let patience = 1
 
-    /// - Parameter socket: `$NOTIFY_SOCKET`: a path, or `@` and a name. Nil where nobody supervises the process.
+    /// - Parameter socket: the value of `$NOTIFY_SOCKET`: a path, or `@` and a name. Nil if the process is not
+    ///   supervised.
     public init?(socket: String?) {
         guard let socket, socket.hasPrefix("/") || socket.hasPrefix("@"),
             (2...LocalPath.longest).contains(socket.utf8.count)
@@ -43,7 +44,7 @@ public struct ServiceManager: Sendable {
         self.socket = socket
     }
 
-    /// Blocks, for a second at most.
+    /// Sends a state. Blocks, for a second at most.
     public func tell(_ state: State) throws(IOError) {
         let operation = "cannot tell the service manager at \(socket)"
         let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -65,10 +66,10 @@ public struct ServiceManager: Sendable {
         system.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &system.sun_path) { room in
             room.copyBytes(from: socket.utf8)
-            // A name that stands in no file system begins with a zero.
+            // The name of an abstract socket begins with a zero byte.
             if socket.hasPrefix("@") { room[0] = 0 }
         }
-        // The length counts: a name ends with it, not with a zero.
+        // The length counts: an abstract name ends with it, not with a zero byte.
         let length = MemoryLayout<sa_family_t>.size + socket.utf8.count
         return withUnsafePointer(to: &system) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(length)) }

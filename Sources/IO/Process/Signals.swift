@@ -1,25 +1,25 @@
 import CLinux
 import Glibc
 
-/// Signals, read by the main thread like messages. Every other thread has them blocked.
+/// Signals, which the main thread reads like messages. Every other thread blocks them.
 public enum Signals {
     public enum Event: Equatable, Sendable {
-        /// SIGTERM or SIGINT: finish what runs, take nothing new.
+        /// SIGTERM or SIGINT: finish current work, accept no new work.
         case terminate
-        /// SIGHUP: read the rule file again. By that user of the machine; nil: nobody knows by whom.
+        /// SIGHUP: read the rule file again. It names the user of the machine who sent it; nil if unknown.
         case reload(by: UInt32?)
-        /// SIGUSR1: open the log anew, as its file was renamed.
+        /// SIGUSR1: reopen the log, since its file was renamed.
         case reopen
-        /// Nothing came in the time given.
+        /// No signal arrived in the given time.
         case quiet
     }
 
-    /// Blocks the signals for this thread and all it starts. To be called before any thread is started; a process
-    /// that is PID 1 ignores a signal for which it does nothing.
+    /// Blocks the signals for this thread and all threads that it starts. Call it before any thread is started. The
+    /// kernel discards signals to PID 1 that it does not handle.
     public static func block() {
         var set = handled
         pthread_sigmask(SIG_BLOCK, &set, nil)
-        // The call itself reports a file that may grow no more and a pipe without a reader.
+        // The write call itself reports a file at its size limit, or a pipe without a reader.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
     }
@@ -32,7 +32,7 @@ public enum Signals {
         switch sigtimedwait(&set, &information, &limit) {
         case SIGTERM, SIGINT: return .terminate
         case SIGHUP:
-            // The kernel itself sends it when a terminal goes.
+            // The kernel sends it when a terminal is closed.
             return .reload(by: information.si_code <= 0 ? information._sifields._kill.si_uid : nil)
         case SIGUSR1: return .reopen
         default: return .quiet

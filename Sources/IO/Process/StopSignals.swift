@@ -1,14 +1,14 @@
 import Glibc
 import Synchronization
 
-/// SIGINT, SIGTERM and SIGHUP as a wish, for a command that ends itself between two items of its work. A second signal of
-/// the same number ends the process at once, as does any that is not expected. A signal that the process ignored from its
-/// start, as under `nohup`, stays ignored.
+/// SIGINT, SIGTERM and SIGHUP as a request to a command that stops between two items of its work. A second signal with
+/// the same number ends the process at once, like any other signal. A signal that the process ignored from its start,
+/// as under `nohup`, stays ignored.
 public enum StopSignals {
     private static let latest = Atomic<Int32>(0)
     private static let numbers = [SIGINT, SIGTERM, SIGHUP]
 
-    /// From now on signals are noted, and interrupt a system call that waits.
+    /// Begins to note signals. They interrupt system calls that wait.
     public static func expect() {
         latest.store(0, ordering: .relaxed)
         for number in numbers {
@@ -21,7 +21,7 @@ public enum StopSignals {
         }
     }
 
-    /// Signals end the process again.
+    /// Lets signals end the process again.
     public static func endExpecting() {
         for number in numbers {
             var present = sigaction()
@@ -30,7 +30,7 @@ public enum StopSignals {
         }
     }
 
-    /// The number of the signal that came; nil: none did.
+    /// The number of the received signal; nil if none.
     public static var received: Int32? {
         let number = latest.load(ordering: .relaxed)
         return number == 0 ? nil : number

@@ -1,12 +1,12 @@
 import CLinux
 import Glibc
 
-/// The terminal of the person who started the program, whatever the standard streams lead to. Blocks: for a command
-/// that has no loop.
+/// The terminal of the user who started the program, even if the standard streams are redirected. Blocks: for a command
+/// without a loop.
 public struct Terminal: ~Copyable {
     private let descriptor: Int32
 
-    /// Throws when the program has no terminal.
+    /// Throws if the program has no terminal.
     public init() throws(IOError) {
         descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else { throw .system(errno: errno, operation: "cannot open the terminal") }
@@ -14,20 +14,20 @@ public struct Terminal: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Whether standard input is a terminal, hence a person.
+    /// Whether standard input is a terminal, so that a person types.
     public static var isStandardInput: Bool { isatty(STDIN_FILENO) == 1 }
     public static var isStandardOutput: Bool { isatty(STDOUT_FILENO) == 1 }
     public static var isStandardError: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Asks for a line that is not shown while it is typed, and erases the question. The answer is without its end;
-    /// nil when the person ended the input instead.
+    /// Asks for a line that is not shown while it is typed, and erases the question. The answer has no line end; nil if
+    /// the user ended the input instead.
     ///
-    /// A signal that ends the process meanwhile does so after the terminal shows again what is typed.
+    /// A signal that ends the process meanwhile takes effect after the terminal shows input again.
     public borrowing func askUnseen(_ question: String) throws(IOError) -> [UInt8]? {
         try ask(question, isSeen: false)
     }
 
-    /// Asks for a line that is seen as it is typed.
+    /// Asks for a line that is shown while it is typed.
     public borrowing func ask(_ question: String) throws(IOError) -> String? {
         try ask(question, isSeen: true).map { String(decoding: $0, as: UTF8.self) }
     }
@@ -45,7 +45,7 @@ public struct Terminal: ~Copyable {
         var asking = shown
         if isSeen { asking.c_lflag |= tcflag_t(ECHO) } else { asking.c_lflag &= ~tcflag_t(ECHO) }
         asking.c_lflag |= tcflag_t(ICANON | ISIG)
-        // Characters that were typed before the question are no answer to it.
+        // Characters that were typed before the question are not an answer to it.
         guard tcsetattr(descriptor, TCSAFLUSH, &asking) == 0 else {
             throw .system(errno: errno, operation: "cannot change the terminal's settings")
         }
@@ -60,7 +60,8 @@ public struct Terminal: ~Copyable {
         text.withUTF8 { _ = Glibc.write(descriptor, $0.baseAddress, $0.count) }
     }
 
-    /// One line, or what a person ended without one. A terminal in canonical mode gives a whole line at once.
+    /// Reads a line, or the text before the end of the input. A terminal in canonical mode gives a complete line at
+    /// once.
     private func readLine(unless endings: inout sigset_t) throws(IOError) -> [UInt8]? {
         let signals = signalfd(-1, &endings, Int32(SFD_CLOEXEC))
         defer { close(signals) }
@@ -80,7 +81,7 @@ public struct Terminal: ~Copyable {
         return Array(line[..<end])
     }
 
-    /// The line discipline's own limit.
+    /// The limit of the terminal's line discipline.
     private static let longestLine = 4096
 
     private static var endings: sigset_t {

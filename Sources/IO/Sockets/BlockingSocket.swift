@@ -2,9 +2,9 @@ import Bytes
 import CLinux
 import Glibc
 
-/// The end of a stream within this process that belongs to a thread which may block; the other end is a loop's.
+/// One end of a stream inside this process, for a thread that may block; the other end belongs to a loop.
 ///
-/// One thread at a time uses it. Nothing here has a deadline: the loop's side has, and ends the stream.
+/// One thread at a time uses it. It has no deadlines: the loop's side has, and closes the stream.
 public final class BlockingSocket: Sendable {
     private let descriptor: Int32
 
@@ -12,7 +12,7 @@ public final class BlockingSocket: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Both ends of a new stream.
+    /// Creates both ends of a new stream.
     public static func pair(on loop: EventLoop) throws(IOError) -> (loop: Socket, thread: BlockingSocket) {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
@@ -28,7 +28,7 @@ public final class BlockingSocket: Sendable {
     }
 
     /// Reads at least one byte into the free room of `buffer`, which must have some.
-    /// - Returns: the count; 0 is the end, also that of a stream that broke.
+    /// - Returns: the number of bytes; 0 at the end, also after an error.
     public func read(into buffer: ByteBuffer) -> Int {
         while true {
             let count = buffer.withWritable { free in recv(descriptor, free.baseAddress, free.count, 0) }
@@ -37,7 +37,7 @@ public final class BlockingSocket: Sendable {
         }
     }
 
-    /// Writes all of the bytes; false when nobody takes them any more.
+    /// Writes all of the bytes; false if the other end is closed.
     public func write(_ bytes: Span<UInt8>) -> Bool {
         bytes.withUnsafeBufferPointer { all in
             var rest = all[...]
@@ -52,7 +52,7 @@ public final class BlockingSocket: Sendable {
         }
     }
 
-    /// Says to the other end that nothing more will come from here.
+    /// Tells the other end that no more bytes follow.
     public func shutdownWrite() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// Whether the other end has been closed.
@@ -62,10 +62,10 @@ public final class BlockingSocket: Sendable {
     }
 }
 
-/// One question and its answer over a connection of their own. Blocks: for a command that has no loop.
+/// A request and its response over a connection of their own. Blocks: for a command without a loop.
 public enum BlockingExchange {
-    /// Sends `request` and reads until the peer ends the connection or `limit` bytes came, which are then returned.
-    /// All of it may take `milliseconds`.
+    /// Sends `request`, and returns the bytes read until the peer closes or `limit` is reached. The total time is
+    /// limited to `milliseconds`.
     public static func send(
         _ request: [UInt8], to address: SocketAddress, within milliseconds: Int, limit: Int
     ) throws(IOError) -> [UInt8] {
@@ -80,8 +80,8 @@ public enum BlockingExchange {
         return try exchange(request, on: descriptor, until: end, limit: limit)
     }
 
-    /// Does so over a socket in the file system, whose other end is a process of this user or of root. Root also asks the
-    /// owner of the socket's directory.
+    /// Sends a request over a socket in the file system. The other end must be a process of this user or of root. Root
+    /// may also ask the owner of the socket's directory.
     public static func send(
         _ request: [UInt8], to path: LocalPath, within milliseconds: Int, limit: Int
     ) throws(IOError) -> [UInt8] {

@@ -1,23 +1,25 @@
 import CLinux
 import Glibc
 
-/// A listening socket on one loop. Each loop has its own for the same address (`SO_REUSEPORT`), so that an accepted
-/// connection never changes threads. A socket that a service manager has passed for the address is shared by the loops instead.
+/// A listening socket on one loop. Each loop has its own for one address (`SO_REUSEPORT`), so that an accepted
+/// connection never changes threads. If a service manager has passed a socket for the address, the loops share it
+/// instead.
 public final class Listener: Channel {
     public let address: SocketAddress
     private let accept: (AcceptedConnection) -> Void
     private var spare: Int32
-    /// While set, clients wait in the system's queue: the process has as many as it may have.
+    /// While set, clients wait in the system's queue, since the process has reached its limit.
     public var isPaused = false {
         didSet { if oldValue, !isPaused { acceptAll() } }
     }
     private static let backlog: Int32 = 1024
-    /// Connections that are accepted in one turn before the loop's others have theirs.
+    /// The connections accepted in one turn before the loop's other channels are served.
     private static let batch = 64
-    /// How long to leave the queue alone when the process has no descriptors left.
+    /// The milliseconds to leave the queue alone when the process has no descriptors left.
     private static let pause = 100
 
-    /// Binds and listens. `accept` is called on the loop with each new connection, which it then owns. With port 0 the system chooses; `address` has the port then.
+    /// Binds and listens. `accept` is called on the loop with each new connection, and then owns it. With port 0 the
+    /// system chooses a port, which `address` then has.
     /// - Throws: `IOError.system` (EADDRINUSE, EACCES, EADDRNOTAVAIL …).
     public init(
         _ wanted: SocketAddress, on loop: EventLoop, accept: @escaping (AcceptedConnection) -> Void
@@ -30,8 +32,8 @@ public final class Listener: Channel {
         try loop.register(self)
     }
 
-    /// Whether the address is free: asked once before any loop starts, without `SO_REUSEPORT`, since with it a second
-    /// process would silently share the port. It does not listen, so no client can take it for a server.
+    /// Checks that the address is free. Called once before any loop starts, without `SO_REUSEPORT`: with it a second
+    /// process would silently share the port. It does not listen, so no client can mistake it for a server.
     public static func probe(_ address: SocketAddress) throws(IOError) {
         if PassedSockets.contains(address) { return }
         Glibc.close(try bind(address, sharing: false))
@@ -57,7 +59,7 @@ public final class Listener: Channel {
         let size = socklen_t(MemoryLayout<Int32>.size)
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, size)
         if sharing { setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &one, size) }
-        // Linux gives each accepted connection the options of its listener, which saves it a call.
+        // Linux gives each accepted connection the options of its listener, which saves a call.
         Socket.sendAtOnce(descriptor)
         if address.family == AF_INET6 { setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &one, size) }
         guard address.withSystemAddress({ Glibc.bind(descriptor, $0, $1) }) == 0 else {
@@ -82,7 +84,7 @@ public final class Listener: Channel {
         acceptAll()
     }
 
-    /// The pause is over: there are descriptors again, or there are not.
+    /// Tries again after the pause: there may be descriptors now.
     override func expire() {
         guard condition == .open else { return }
         acceptAll()
@@ -109,7 +111,8 @@ public final class Listener: Channel {
         }
     }
 
-    /// The system makes a whole socket before it sees that nobody waits: to ask costs a tenth of an accept in vain.
+    /// The system creates a whole socket before it sees that no connection waits: this check costs a tenth of a useless
+    /// accept.
     private var isAnyoneWaiting: Bool {
         var question = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&question, 1, 0) != 0
@@ -117,7 +120,7 @@ public final class Listener: Channel {
 
     private struct Reason: Error { let code: Int32 }
 
-    /// The peer's address comes with the connection: asked for later, that of a peer which has left is not known.
+    /// Accepts a connection with its peer's address. A later question fails if the peer has left.
     private func acceptNext() -> Result<AcceptedConnection, Reason> {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -132,20 +135,21 @@ public final class Listener: Channel {
         return .success(AcceptedConnection(descriptor: accepted, peer: peer))
     }
 
-    /// Out of descriptors: the spare one lets a waiting client be turned away instead of being left to hang.
+    /// Refuses one client when descriptors have run out: the spare descriptor is used to close its connection, so that
+    /// it does not hang.
     private func refuseOne() {
         if spare >= 0 {
             Glibc.close(spare)
             let descriptor = linux_accept(self.descriptor, nil, nil)
             if descriptor >= 0 { Glibc.close(descriptor) }
         }
-        // Another thread may have been quicker: then the next pause tries again.
+        // Another thread may have taken the descriptor: then the next pause tries again.
         spare = linux_open_spare()
         setDeadline(after: Self.pause)
     }
 
     override public func close() {
-        // A socket that was passed stays open elsewhere, and its watch with it.
+        // A passed socket stays open elsewhere, and its watch with it.
         if !isClosed { loop.endWatch(of: self) }
         super.close()
         if spare >= 0 { Glibc.close(spare) }
@@ -153,12 +157,12 @@ public final class Listener: Channel {
     }
 }
 
-/// A connection as a listener's system call gave it.
+/// A connection from a listener's system call.
 public struct AcceptedConnection: Sendable {
     /// The new owner of the connection closes it.
     public let descriptor: Int32
     public let peer: SocketAddress
 
-    /// For one that nobody takes over.
+    /// Closes a connection that is not used.
     public func close() { Glibc.close(descriptor) }
 }

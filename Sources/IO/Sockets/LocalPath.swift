@@ -5,29 +5,29 @@ import Glibc
 public struct LocalPath: Sendable, Hashable, CustomStringConvertible {
     public let description: String
 
-    /// The longest that the system takes, in bytes.
+    /// The longest path that the system supports, in bytes.
     public static let longest = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
-    /// Nil when it is longer than the system takes, or has a zero in it.
+    /// Nil if the path is too long for the system, or contains a zero byte.
     public init?(_ path: String) {
         guard (1...Self.longest).contains(path.utf8.count), !path.utf8.contains(0) else { return nil }
         description = path
     }
 
-    /// Whether nobody listens there, by that error number.
+    /// Whether that error number means that no process listens there.
     public static func isAbsence(_ reason: Int32) -> Bool { [ENOENT, ECONNREFUSED, ENOTDIR].contains(reason) }
 
-    /// The user who owns the directory that it is in; nil where that is gone.
+    /// The user who owns the directory of the socket; nil if it is gone.
     var directoryOwner: UInt32? {
         let name = description.split(separator: "/", omittingEmptySubsequences: false).last?.utf8.count ?? 0
         var status = stat()
         return stat(description.dropLast(name) + ".", &status) == 0 ? status.st_uid : nil
     }
 
-    /// Nobody finds the socket any more.
+    /// Deletes the socket's file, so that it cannot be found.
     public func remove() { unlink(description) }
 
-    /// A socket that is connected to whoever listens there. Blocks.
+    /// Connects to the process that listens there. Blocks.
     func connected(as kind: __socket_type = SOCK_STREAM) throws(IOError) -> Int32 {
         let descriptor = socket(AF_UNIX, Int32(kind.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw .system(errno: errno, operation: "cannot make a socket") }
@@ -39,7 +39,7 @@ public struct LocalPath: Sendable, Hashable, CustomStringConvertible {
         return descriptor
     }
 
-    /// A socket that listens there, which only the process's own user may connect to. One that nobody listens on any more is
+    /// Listens there, so that only the process's own user can connect. A socket file without a listening process is
     /// replaced.
     func listening() throws(LocalListenerError) -> Int32 {
         if let listener = process { throw .inUse(process: listener) }
@@ -48,7 +48,7 @@ public struct LocalPath: Sendable, Hashable, CustomStringConvertible {
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let descriptor = socket(AF_UNIX, kind, 0)
         guard descriptor >= 0 else { throw .failed(.system(errno: errno, operation: operation)) }
-        // Before it has a name: at no moment may others connect.
+        // Set before the socket has a name, so that other users can never connect.
         guard fchmod(descriptor, 0o600) == 0, withSystemAddress({ bind(descriptor, $0, $1) }) == 0,
             listen(descriptor, 16) == 0
         else {
@@ -59,7 +59,7 @@ public struct LocalPath: Sendable, Hashable, CustomStringConvertible {
         return descriptor
     }
 
-    /// The process that listens there; nil: none does.
+    /// The process that listens there; nil if none.
     private var process: Int32? {
         guard let descriptor = try? connected() else { return nil }
         defer { close(descriptor) }
@@ -80,14 +80,14 @@ public struct LocalPath: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Why nobody listens on a path.
+/// The reason why the process cannot listen on a path.
 public enum LocalListenerError: Error {
-    /// Another process does.
+    /// The path is used by another process.
     case inUse(process: Int32)
     case failed(IOError)
 }
 
-/// The other end of a socket of this machine, as the system knows it.
+/// The process at the other end of a local socket, from the system.
 public struct LocalPeer: Sendable {
     public let user: UInt32
     public let process: Int32
@@ -105,7 +105,7 @@ public struct LocalPeer: Sendable {
 
     static var isRoot: Bool { geteuid() == 0 }
 
-    /// Whether it is this process's user, or root.
+    /// Whether it is a process of this user, or of root.
     public var isOurs: Bool { user == 0 || user == geteuid() }
 }
 
@@ -116,7 +116,7 @@ public final class LocalListener: Channel {
     private static let batch = 16
     private static let pause = 100
 
-    /// `accept` is called on the loop with each new connection, which it then owns, and with its other end.
+    /// Calls `accept` on the loop with each new connection, which `accept` then owns, and with its other end.
     public init(
         _ path: LocalPath, on loop: EventLoop, accept: @escaping (Int32, LocalPeer) -> Void
     ) throws(LocalListenerError) {
@@ -149,7 +149,7 @@ public final class LocalListener: Channel {
         loop.postpone(self)
     }
 
-    /// Nobody finds it any more.
+    /// Closes the listener and deletes its file.
     override public func close() {
         if !isClosed { path.remove() }
         super.close()

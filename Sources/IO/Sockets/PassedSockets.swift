@@ -18,17 +18,17 @@ public enum PassedSockets {
         return sockets
     }()
 
-    /// Looks for them, and keeps them from the children of this process. To be called before there are any.
+    /// Takes the sockets, and hides them from child processes. Call it before there are any.
     public static func take() { _ = descriptors }
 
-    /// Where they listen.
+    /// The addresses on which the sockets listen.
     public static var addresses: [SocketAddress] {
         descriptors.keys.sorted { "\($0)" < "\($1)" }
     }
 
     static func contains(_ address: SocketAddress) -> Bool { descriptors[address] != nil }
 
-    /// A descriptor of its own for the socket at that address, ready for a loop; nil: none was passed.
+    /// A new descriptor for the socket at that address, ready for a loop; nil: none was passed.
     static func copy(at address: SocketAddress) throws(IOError) -> Int32? {
         guard let passed = descriptors[address] else { return nil }
         let descriptor = fcntl(passed, F_DUPFD_CLOEXEC, 0)

@@ -4,17 +4,17 @@ import Glibc
 
 /// A connected, non-blocking stream socket.
 ///
-/// The `try…` calls make one system call at most and never suspend; the `async` ones suspend only after a real
-/// EAGAIN, on the channel's wake-up, which must be set. Once the socket is closed nothing makes a call: the descriptor's
-/// number may be that of another connection by then.
+/// The `try…` calls make at most one system call and never suspend. The `async` ones suspend only after a real EAGAIN,
+/// on the channel's wake-up, which must be set. After the socket is closed no call is made: the number of its
+/// descriptor may already belong to another connection.
 public final class Socket: Channel {
-    /// Bytes of the loop's share that were brought.
+    /// The bytes delivered of the loop's share.
     private var brought = 0
     /// The turn in which the share was last used up.
     private var fullTurn: UInt64 = 0
 
-    /// Takes ownership of a connected or connecting descriptor, with the options that it has: an accepted one has those of
-    /// its listener.
+    /// Takes ownership of a connected or connecting descriptor with its options: an accepted one has those of its
+    /// listener.
     public init(takingOwnership descriptor: Int32, on loop: EventLoop) throws(IOError) {
         super.init(descriptor: descriptor, on: loop)
         if Descriptors.areFew(behind: descriptor) { loop.onScarcity?() }
@@ -27,7 +27,7 @@ public final class Socket: Channel {
         }
     }
 
-    /// A socket on its way to `address`: wait with `connected()`.
+    /// Begins a connection to `address`: wait with `connected()`.
     public static func connecting(to address: SocketAddress, on loop: EventLoop) throws(IOError) -> Socket {
         var descriptor = open(address.family)
         if descriptor < 0, errno == EMFILE, let onScarcity = loop.onScarcity {
@@ -45,7 +45,7 @@ public final class Socket: Channel {
         return try Socket(takingOwnership: descriptor, on: loop)
     }
 
-    /// Has small pieces leave at once (`TCP_NODELAY`): heads are written whole.
+    /// Sends small pieces at once (`TCP_NODELAY`): heads are written completely.
     static func sendAtOnce(_ descriptor: Int32) {
         var one: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
@@ -55,11 +55,11 @@ public final class Socket: Channel {
         socket(family, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
     }
 
-    /// Whether a connecting socket has arrived. Nil while it is on its way; the system tells a failure once only.
+    /// The result of a connecting socket; nil while it is connecting. The system reports a failure only once.
     public func connectionResult() -> Result<Void, IOError>? {
         guard isWritable else { return nil }
         if isClosed { return .failure(.closed) }
-        // A failure comes as an error (epoll_ctl(2)): without one there is nothing to ask for.
+        // A failure is reported as an error event (epoll_ctl(2)): without one no question is needed.
         if !isBroken { return .success(()) }
         var reason: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
@@ -67,7 +67,7 @@ public final class Socket: Channel {
         return reason == 0 ? .success(()) : .failure(.system(errno: reason, operation: "cannot connect"))
     }
 
-    /// The address of the other side, or nil once it is gone.
+    /// The address of the other side; nil once it is gone.
     public var peerAddress: SocketAddress? { address(getpeername) }
     public var localAddress: SocketAddress? { address(getsockname) }
 
@@ -85,7 +85,7 @@ public final class Socket: Channel {
 
     // MARK: - One system call
 
-    /// Reads once into the free room of `buffer`, which must have some, and at most `limit` bytes.
+    /// Reads once into the free room of `buffer`, which must have some, at most `limit` bytes.
     public func tryRead(into buffer: ByteBuffer, limit: Int = .max) -> Transfer {
         if isClosed { return .failed(errno: EBADF) }
         guard isReadable, hasShare else { return .wouldBlock }
@@ -97,7 +97,7 @@ public final class Socket: Channel {
         return received(count, of: room)
     }
 
-    /// The same into plain memory, from its front.
+    /// Reads once into plain memory, from its front.
     public func tryRead(into room: inout MutableRawSpan) -> Transfer {
         if isClosed { return .failed(errno: EBADF) }
         guard isReadable, hasShare else { return .wouldBlock }
@@ -105,7 +105,7 @@ public final class Socket: Channel {
         return received(count, of: room.byteCount)
     }
 
-    /// A short read has drained the socket; only an end that was announced is still to be fetched.
+    /// Handles a read. A short read has emptied the socket; only an announced end is still to be read.
     @inline(__always)
     private func received(_ count: Int, of room: Int) -> Transfer {
         if count > 0 {
@@ -117,8 +117,9 @@ public final class Socket: Channel {
 
     /// Whether there is something to read: bytes, the peer's end or an error.
     ///
-    /// `isReadable` stays set behind a read that got exactly as many bytes as it wanted, since only an empty socket clears
-    /// it. Where that flag would cost a connection, this asks the system (`MSG_PEEK`); it makes no call where the flag is clear.
+    /// `isReadable` stays set after a read that got exactly the wanted number of bytes, since only an empty socket
+    /// clears it. If that could cost a connection, use this method, which asks the system (`MSG_PEEK`). It makes no
+    /// call if the flag is clear.
     public func hasInput() -> Bool {
         guard isReadable, !isClosed else { return isReadable }
         var byte: UInt8 = 0
@@ -128,8 +129,8 @@ public final class Socket: Channel {
         return false
     }
 
-    /// Whether the peer has ended its side, and all that it sent before was read. Asks the system only once an end was
-    /// announced.
+    /// Whether the peer has closed its side, and everything before was read. It asks the system only after an announced
+    /// end.
     public func isAtEnd() -> Bool {
         guard hasPeerEnded, !isClosed else { return isClosed }
         var byte: UInt8 = 0
@@ -137,13 +138,13 @@ public final class Socket: Channel {
         return count == 0 || count < 0 && errno != EAGAIN && errno != EINTR
     }
 
-    /// Whether bytes have come that nobody has read, of which the loop may not have heard yet.
+    /// Whether unread bytes have arrived, perhaps without an event on the loop yet.
     public var hasUnreadBytes: Bool {
         var byte: UInt8 = 0
         return !isClosed && recv(descriptor, &byte, 1, Int32(truncatingIfNeeded: MSG_PEEK)) > 0
     }
 
-    /// Writes once from the front of `buffer`, and consumes what was taken.
+    /// Writes once from the front of `buffer`, and consumes the written bytes.
     public func tryWrite(from buffer: ByteBuffer, limit: Int = .max) -> Transfer {
         if isClosed { return .failed(errno: EBADF) }
         guard isWritable else { return .wouldBlock }
@@ -154,7 +155,7 @@ public final class Socket: Channel {
         return transfer(count, readable: false)
     }
 
-    /// The same from plain memory.
+    /// Writes once from plain memory.
     public func tryWrite(_ bytes: RawSpan) -> Transfer {
         if isClosed { return .failed(errno: EBADF) }
         guard isWritable else { return .wouldBlock }
@@ -173,12 +174,12 @@ public final class Socket: Channel {
             pipe.held += count
             brought &+= count
         }
-        // EAGAIN may mean a pipe without free slots rather than a socket without bytes.
+        // EAGAIN may mean that the pipe has no free slots, and not that the socket has no bytes.
         if count == -Int(EAGAIN), pipe.held > 0 { return .moved(0) }
         return transfer(count, readable: true)
     }
 
-    /// Moves what the pipe holds into this socket.
+    /// Moves the bytes in the pipe into this socket.
     public func trySplice(from pipe: Pipe) -> Transfer {
         if isClosed { return .failed(errno: EBADF) }
         guard isWritable else { return .wouldBlock }
@@ -188,7 +189,7 @@ public final class Socket: Channel {
         return transfer(count, readable: false)
     }
 
-    /// Whether the socket may bring more in this turn; if not, its task is woken in the next.
+    /// Whether the socket may deliver more in this turn; if not, its task is woken in the next one.
     private var hasShare: Bool {
         if brought < loop.share { return true }
         if fullTurn == loop.turn {
@@ -200,7 +201,7 @@ public final class Socket: Channel {
         return true
     }
 
-    /// - Parameter count: or the negated number of an error.
+    /// - Parameter count: the number of bytes, or a negated error number.
     private func transfer(_ count: Int, readable: Bool) -> Transfer {
         if count > 0 { return .moved(count) }
         if count == 0 { return .endOfStream }
@@ -216,10 +217,10 @@ public final class Socket: Channel {
         }
     }
 
-    // MARK: - Until done
+    // MARK: - Until complete
 
     /// Reads at least one byte.
-    /// - Returns: the count; 0 is the peer's end.
+    /// - Returns: the number of bytes; 0 if the peer has closed.
     public func read(into buffer: ByteBuffer) async throws(IOError) -> Int {
         while true {
             try check()
@@ -233,7 +234,7 @@ public final class Socket: Channel {
         }
     }
 
-    /// Writes all that `buffer` holds.
+    /// Writes all of `buffer`.
     public func write(from buffer: ByteBuffer) async throws(IOError) {
         while !buffer.isEmpty {
             try check()
@@ -245,7 +246,7 @@ public final class Socket: Channel {
         }
     }
 
-    /// Waits, holding no buffer, until there is something to read: bytes or the peer's end.
+    /// Waits without a buffer until bytes arrive or the peer closes.
     public func untilReadable() async throws(IOError) {
         while true {
             try check()
@@ -260,13 +261,13 @@ public final class Socket: Channel {
         await wakeup.wait()
     }
 
-    /// Says to the peer that nothing more will come from here.
+    /// Tells the peer that no more bytes follow.
     public func shutdownWrite() {
         guard !isClosed else { return }
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// Makes `close` reset the connection, so that the peer cannot take a cut-off body for a whole one.
+    /// Makes `close` reset the connection, so that the peer cannot mistake a truncated body for a complete one.
     public func resetOnClose() {
         guard !isClosed else { return }
         var linger = linger(l_onoff: 1, l_linger: 0)

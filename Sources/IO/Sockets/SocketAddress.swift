@@ -2,7 +2,7 @@ import Bytes
 import CLinux
 import Glibc
 
-/// An IP address and a port: where a socket listens, or what it connects to.
+/// An IP address and a port, to listen on or to connect to.
 public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     public let address: IPAddress
     public let port: UInt16
@@ -60,7 +60,7 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
         self.init(storage)
     }
 
-    /// Nil when the storage holds neither an IPv4 nor an IPv6 address.
+    /// Nil if the storage contains neither an IPv4 nor an IPv6 address.
     init?(_ storage: sockaddr_storage) {
         var storage = storage
         switch Int32(storage.ss_family) {
@@ -84,15 +84,15 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
 
 /// The addresses of this machine.
 public enum LocalAddress {
-    /// Whether what goes to the address stays on this machine. The system says so, each time, since addresses come and go:
-    /// of a way that ends here the destination is also the source. Nothing is sent.
+    /// Whether packets to the address stay on this machine. The system is asked each time, since addresses change: for
+    /// a local destination it chooses that address as the source. Nothing is sent.
     public static func contains(_ address: IPAddress) -> Bool {
         let address = address.unmapped
         let isLoopback = address.family == .v4 ? address.low >> 24 == 127 : address.high == 0 && address.low == 1
         if isLoopback { return true }
         let target = SocketAddress(address, port: 9)
         let descriptor = socket(target.family, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        // Without a descriptor nobody knows; the connection that this is about could not be made either.
+        // Without a descriptor the answer is unknown; the connection in question could not be made either.
         guard descriptor >= 0 else { return true }
         defer { close(descriptor) }
         guard target.withSystemAddress({ connect(descriptor, $0, $1) }) == 0 else { return false }

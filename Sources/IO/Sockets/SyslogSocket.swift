@@ -2,18 +2,18 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// The system's log daemon on this machine: each line is a datagram to its socket. Sending blocks while the daemon has no room:
-/// it belongs on a thread that may.
+/// The system's log daemon on this machine: each line is a datagram to its socket. Sending blocks while the daemon has
+/// no room, so it needs a thread that may block.
 public final class SyslogSocket: LineSink {
     private let path: String
-    /// -1: none.
+    /// The descriptor; -1 if none.
     private let descriptor = Mutex<Int32>(-1)
 
-    /// Bytes of a line that is too long for the system. Daemons cut longer ones themselves.
+    /// The bytes of a shortened line, if it is too long for the system. Daemons truncate longer ones themselves.
     private static let shortened = 8 << 10
 
-    /// - Parameter path: of the daemon's socket, which is connected to when there is something to say, and once more after the
-    ///   daemon was away.
+    /// - Parameter path: the path of the daemon's socket. It is connected when there is something to send, and again
+    ///   after the daemon was away.
     public init(_ path: String) { self.path = path }
 
     deinit { descriptor.withLock { if $0 >= 0 { close($0) } } }
@@ -23,7 +23,7 @@ public final class SyslogSocket: LineSink {
             var start = 0
             while start < bytes.count {
                 let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
-                // One that is empty ends a line that another kind of log would have left torn.
+                // An empty line ends a truncated one in other kinds of logs.
                 if end > start, let error = send(bytes[start..<end], on: &descriptor) {
                     return .part(start, errno: error)
                 }
@@ -33,7 +33,7 @@ public final class SyslogSocket: LineSink {
         }
     }
 
-    /// - Returns: an error's number; nil: the line was sent.
+    /// - Returns: the number of an error; nil: the line was sent.
     private func send(_ line: ArraySlice<UInt8>, on descriptor: inout Int32) -> Int32? {
         var isNew = false
         if descriptor < 0 {
@@ -44,7 +44,7 @@ public final class SyslogSocket: LineSink {
         case nil: return nil
         case EMSGSIZE?: return attempt(line.prefix(Self.shortened), on: descriptor)
         case let error?:
-            // The daemon of before has gone, and another may be there.
+            // The former daemon has gone, and another may be there.
             close(descriptor)
             descriptor = -1
             return isNew ? error : send(line, on: &descriptor)

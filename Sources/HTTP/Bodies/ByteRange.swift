@@ -1,15 +1,15 @@
 import Bytes
 
-/// The part of a representation that a `Range` field wants (RFC 9110 section 14.2).
+/// The part of a representation that a `Range` field requests (RFC 9110 section 14.2).
 public enum ByteRange: Equatable, Sendable {
-    /// All: the field says nothing that is understood, or wants several parts.
+    /// The whole representation: the field is not understood, or requests several parts.
     case whole
-    /// Not empty.
+    /// One part, not empty.
     case part(Range<Int>)
-    /// Nothing that there is.
+    /// A part outside the representation.
     case none
 
-    /// - Parameter size: bytes of the representation.
+    /// - Parameter size: the size of the representation in bytes.
     public init(_ field: String, of size: Int) {
         self = .whole
         guard let equals = field.firstIndex(of: "="), field[..<equals].lowercased() == "bytes" else { return }

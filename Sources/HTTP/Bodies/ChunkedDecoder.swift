@@ -1,66 +1,67 @@
 import Bytes
 
-/// Follows a chunked body (RFC 9112 section 7.1) to its end, either decoding it (`next`) or only watching it pass
-/// (`pass`). It consumes size lines, line ends and trailer lines whole: what is left of one is shown to it again with
-/// more bytes behind it. A failed decoder stays failed.
+/// Follows a chunked body (RFC 9112 section 7.1) to its end, either decoding it (`next`) or only watching it (`pass`).
+/// It consumes size lines, line ends and trailer lines completely. The rest of an incomplete one must be passed again,
+/// with more bytes after it. A failed decoder stays failed.
 ///
-/// Refused, beside what the grammar refuses: white space around a chunk size, which the grammar tolerates before an
-/// extension and parsers read differently, and trailer fields that control a message. Of an upstream's body that old servers
-/// write, white space behind a size, line feeds alone, and folded trailers or such with a blank before the colon are
-/// read (see `LenientHead`), and `pass(_:to:)` writes them as they should be.
+/// It refuses more than the grammar does: white space around a chunk size, which parsers read differently, and trailer
+/// fields that control a message. Bodies of upstreams may contain what old servers write: white space after a size,
+/// bare line feeds, and trailers that are folded or have a blank before the colon (see `LenientHead`). `pass(_:to:)`
+/// writes them in the correct form.
 public struct ChunkedDecoder: Sendable {
     public enum Step: Sendable {
-        /// Everything before `consumed` is done with; the rest needs more bytes behind it.
+        /// The bytes before `consumed` were consumed; the rest needs more bytes after it.
         case needsMore(consumed: Int)
-        /// Content; go on behind it.
+        /// Content; continue after it.
         case data(Range<Int>)
-        /// A line of the trailer section with its line end; go on behind it.
+        /// A line of the trailer section with its line end; continue after it.
         case trailer(Range<Int>)
-        /// The body ended before `consumed`; the bytes behind it are not its.
+        /// The body ended before `consumed`; the bytes after it do not belong to it.
         case end(consumed: Int)
     }
 
     private enum State: Sendable {
-        /// Awaiting the end of a size line, of which `scanned` bytes are known to hold none; becomes `.data`, or
+        /// Awaits the end of a size line, whose first `scanned` bytes contain no line end; becomes `.data`, or
         /// `.trailers` after size 0.
         case size(scanned: Int)
-        /// Awaiting `remaining` bytes, at least one, of a chunk; becomes `.dataEnd`.
+        /// Awaits `remaining` bytes, at least one, of a chunk; becomes `.dataEnd`.
         case data(remaining: Int)
-        /// Awaiting the line end behind a chunk; becomes `.size`.
+        /// Awaits the line end after a chunk; becomes `.size`.
         case dataEnd
-        /// Awaiting the end of a trailer line, or the empty line; becomes `.ended`. `size` and `count` of what came.
+        /// Awaits the end of a trailer line, or the empty line; becomes `.ended`. `size` and `count` are those of the
+        /// trailers so far.
         case trailers(scanned: Int, size: Int, count: Int)
-        /// The body is over. Stays.
+        /// The body is complete. Stays.
         case ended
         /// The body was refused. Stays.
         case failed(Defect)
     }
 
-    /// One thing of the body that is there, up to `end`.
+    /// A part of the body that has arrived, up to `end`.
     private struct Piece {
         enum Kind {
             case needsMore
             case size(Int)
             case data
             case dataEnd
-            /// Nil for one that is not passed on.
+            /// Nil for a trailer that is not passed on.
             case trailer(LenientField?)
             case end
         }
 
         let kind: Kind
         let end: Int
-        /// It may be passed on as it is.
+        /// Whether it may be passed on unchanged.
         var isRegular = true
     }
 
     private let fault: HTTPError.Fault
     private let limits: Limits
     private var state = State.size(scanned: 0)
-    /// Something came that is not as RFC 9112 wants it: no second message is expected to begin where this one ends.
+    /// Whether a part violates RFC 9112, so that no second message is expected after this one.
     public private(set) var isIrregular = false
 
-    /// `fault` is whose body it is.
+    /// - Parameter fault: the side that sends the body.
     public init(fault: HTTPError.Fault, limits: Limits) {
         self.fault = fault
         self.limits = limits
@@ -72,8 +73,9 @@ public struct ChunkedDecoder: Sendable {
 
     private var isLenient: Bool { fault == .upstream }
 
-    /// How many bytes, from the first, belong to the body. The others are shown again at the next call, before what came
-    /// later; once `isEnded`, they are the next message's. Unless it `isIrregular`, they may be relayed as they are.
+    /// Returns how many bytes at the front belong to the body. Pass the others again at the next call, before later
+    /// bytes; once `isEnded`, they belong to the next message. Unless it `isIrregular`, the bytes may be relayed
+    /// unchanged.
     public mutating func pass(_ bytes: Span<UInt8>) throws(HTTPError) -> Int {
         var offset = 0
         while true {
@@ -84,8 +86,8 @@ public struct ChunkedDecoder: Sendable {
         }
     }
 
-    /// Appends what belongs to the body, as it may be relayed.
-    /// - Returns: as `pass`.
+    /// Appends the bytes of the body in the form in which they may be relayed.
+    /// - Returns: the number of bytes consumed, as for `pass`.
     public mutating func pass(_ bytes: Span<UInt8>, to buffer: ByteBuffer) throws(HTTPError) -> Int {
         var (offset, copied) = (0, 0)
         while true {
@@ -116,7 +118,7 @@ public struct ChunkedDecoder: Sendable {
         buffer.append(literal: "\r\n")
     }
 
-    /// The next piece of the body at `offset`.
+    /// Returns the next piece of the body at `offset`.
     public mutating func next(_ bytes: Span<UInt8>, from offset: Int) throws(HTTPError) -> Step {
         var offset = offset
         while true {
@@ -234,7 +236,8 @@ public struct ChunkedDecoder: Sendable {
         } else if bytes[line.lowerBound].isBlank, count > 0 {
             piece.isRegular = false
         } else {
-            // Whether the field goes on in the next line, the next byte tells; there is one, since an empty line must come.
+            // The next byte shows whether the field continues on the next line. It will come, since an empty line must
+            // follow.
             guard end < bytes.count else {
                 state = .trailers(scanned: line.upperBound &- start, size: size, count: count)
                 return Piece(kind: .needsMore, end: start)
@@ -242,7 +245,7 @@ public struct ChunkedDecoder: Sendable {
             if bytes[line.lowerBound].isBlank { throw .foldedLine }
             let field = try LenientField(bytes, line: line)
             if FieldSet.forbiddenInTrailers.contains(KnownField(bytes, in: field.name)) { throw .forbiddenTrailer }
-            // A folded one is dropped whole, as RFC 9110 section 6.5.1 lets an intermediary do.
+            // A folded trailer is dropped, which RFC 9110 section 6.5.1 allows an intermediary.
             let isFolded = bytes[end].isBlank
             piece = Piece(
                 kind: .trailer(isFolded ? nil : field), end: end,

@@ -1,6 +1,6 @@
 import Bytes
 
-/// A set of known fields, one bit each. It never holds `other`.
+/// A set of known fields, one bit each. It never contains `other`.
 public struct FieldSet: OptionSet, Sendable {
     public let rawValue: UInt64
 
@@ -18,33 +18,33 @@ public struct FieldSet: OptionSet, Sendable {
 
     public mutating func insert(_ field: KnownField) { self = union(FieldSet(field)) }
 
-    // Constants as expressions of single bits, so that they need no initialisation at run time.
+    // Constants as expressions of single bits, which need no initialisation at run time.
 
-    /// Fields that concern one connection only and never cross the proxy (RFC 9110 section 7.6.1), and the credentials
-    /// and challenges between a client and its proxy (section 11.7). `Transfer-Encoding` is not here: it goes with the
-    /// body's framing. Nor is `Trailer`: section 6.6.2 keeps it as a hint of what the trailer section held.
+    /// The fields that concern one connection only and never pass the proxy (RFC 9110 section 7.6.1), and the
+    /// credentials and challenges between a client and its proxy (section 11.7). `Transfer-Encoding` is not included:
+    /// it depends on the body's framing. Nor is `Trailer`: section 6.6.2 keeps it as a hint about the trailer section.
     public static var hopByHop: FieldSet {
         FieldSet(.connection).union(FieldSet(.proxyConnection)).union(FieldSet(.keepAlive)).union(FieldSet(.te))
             .union(FieldSet(.upgrade)).union(FieldSet(.proxyAuthorization)).union(FieldSet(.proxyAuthenticate))
             .union(FieldSet(.proxyAuthenticationInfo))
     }
 
-    /// Fields that a `Connection` field must not take out of a message: where it goes, where it ends, how often it may
-    /// be passed on, and who sent it.
+    /// The fields that a `Connection` field must not remove from a message: its destination, its end, its limit of
+    /// hops, and its sender.
     public static var essential: FieldSet {
         FieldSet(.host).union(FieldSet(.contentLength)).union(FieldSet(.contentEncoding)).union(FieldSet(.via))
             .union(FieldSet(.maxForwards)).union(FieldSet(.authorization)).union(FieldSet(.wwwAuthenticate))
             .union(FieldSet(.authenticationInfo))
     }
 
-    /// Fields that decide about framing and connection of a request; without any of them there is nothing to decide.
+    /// The fields that affect framing and connection of a request; without them no checks are needed.
     static var concludingRequest: FieldSet {
         FieldSet(.connection).union(FieldSet(.proxyConnection)).union(FieldSet(.contentLength))
             .union(FieldSet(.transferEncoding)).union(FieldSet(.expect))
     }
 
-    /// Fields that must not stand in a trailer section (RFC 9110 section 6.5.1): a recipient that merges trailers into
-    /// the head would read another message than we relayed.
+    /// The fields that are forbidden in a trailer section (RFC 9110 section 6.5.1). A recipient that merges trailers
+    /// into the head would read another message than we relayed.
     public static var forbiddenInTrailers: FieldSet {
         essential.union(hopByHop).union(FieldSet(.transferEncoding)).union(FieldSet(.trailer)).union(FieldSet(.expect))
             .union(FieldSet(.contentType)).union(FieldSet(.contentRange)).union(FieldSet(.setCookie))
@@ -52,7 +52,7 @@ public struct FieldSet: OptionSet, Sendable {
     }
 }
 
-/// The fields a proxy reads, writes or removes. All others are `other`, and only their bytes tell them apart.
+/// The fields that a proxy reads, writes or removes. All others are `other`, and only their bytes distinguish them.
 public enum KnownField: UInt8, Sendable, CaseIterable {
     case other
     case acceptEncoding, authenticationInfo, authorization, connection, contentEncoding, contentLength, contentRange
@@ -62,7 +62,7 @@ public enum KnownField: UInt8, Sendable, CaseIterable {
 }
 
 extension KnownField {
-    /// By raw value, from 1.
+    /// The names by raw value, from 1.
     static let names = NameTable([
         "accept-encoding", "authentication-info", "authorization", "connection", "content-encoding", "content-length",
         "content-range", "content-type", "cookie", "date", "etag", "expect", "host", "keep-alive", "location",
@@ -71,7 +71,7 @@ extension KnownField {
         "upgrade", "user-agent", "via", "www-authenticate",
     ])
 
-    /// The field whose name stands there, all of it token bytes.
+    /// Reads the name in `range`, whose bytes are all token bytes.
     init(_ bytes: Span<UInt8>, in range: Range<Int>) {
         self = KnownField(rawValue: Self.names.ordinal(of: range, in: bytes)) ?? .other
     }

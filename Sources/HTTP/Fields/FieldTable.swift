@@ -1,13 +1,13 @@
 import Bytes
 
-/// The fields of a head in the order they came, as offsets. It keeps its room when emptied, so a kept connection
-/// allocates nothing for its second message. A class, since it is handed about and only its head changes it.
+/// The fields of a head in order, as offsets. Emptied, it keeps its memory, so a kept connection allocates nothing for
+/// its second message. A class, since many functions get it and only its head changes it.
 public final class FieldTable {
     private let names = KnownField.names
     private var lines: FieldLines
-    /// Whether a head that says the same as the one before is known again.
+    /// Whether a head that repeats the previous one is recognised.
     private let remembers: Bool
-    /// Whether a `Connection` option took any field out.
+    /// Whether a `Connection` option removed any field.
     public private(set) var hasNominated = false
 
     init(limits: Limits, remembers: Bool = false) {
@@ -27,12 +27,12 @@ public final class FieldTable {
         firstIndex(of: name).map { self[$0] }
     }
 
-    /// The first line with that name; `lowercaseName` is lower case.
+    /// The first line with that name; `lowercaseName` is in lower case.
     public func first(named lowercaseName: StaticString, in bytes: Span<UInt8>) -> Field? {
         first { bytes.extracting($0.name).equalsIgnoringCase(lowercaseName) }
     }
 
-    /// From now on the lines with that name are passed on as little as those that a `Connection` option names.
+    /// Withholds the lines with that name, like those that a `Connection` option names.
     public func withhold(_ lowercaseName: StaticString, in bytes: Span<UInt8>) {
         for index in 0..<count where bytes.extracting(lines[index].name).equalsIgnoringCase(lowercaseName) {
             hasNominated = true
@@ -40,8 +40,8 @@ public final class FieldTable {
         }
     }
 
-    /// Withholds the lines whose name is that to an application: in any case, and with `_` for `-`, as CGI (RFC 3875 section
-    /// 4.1.18) and all that follow it read names.
+    /// Withholds the lines whose name an application reads as that one: in any case, and with `_` for `-`, as CGI (RFC
+    /// 3875 section 4.1.18) and its successors read names.
     public func withhold(named name: Span<UInt8>, in bytes: Span<UInt8>) {
         for index in 0..<count where Self.isSameVariable(bytes.extracting(lines[index].name), name) {
             hasNominated = true
@@ -56,7 +56,7 @@ public final class FieldTable {
         return true
     }
 
-    /// From now on that line is passed on as little.
+    /// Withholds that line.
     public func withhold(at index: Int) {
         hasNominated = true
         lines.mark(index)
@@ -67,7 +67,7 @@ public final class FieldTable {
         present.contains(name) ? lines.firstIndex(from: 0, of: FieldSet(name).rawValue) : nil
     }
 
-    /// The next line of that field behind `index`, which is one.
+    /// The next line of that field after `index`, which is one.
     public func index(of name: KnownField, after index: Int) -> Int? {
         guard repeated.contains(name) else { return nil }
         let next = lines.firstIndex(from: index + 1, of: FieldSet(name).rawValue)
@@ -90,34 +90,34 @@ extension FieldTable {
         hasNominated = false
     }
 
-    /// Takes all lines of the head, if from `start` on it says what the one before has said.
-    /// - Returns: where the head ends; nil if it has to be read.
+    /// Restores all lines of the head, if from `start` on it repeats the previous one.
+    /// - Returns: the end of the head; nil if it must be parsed.
     func recall(_ bytes: Span<UInt8>, from start: Int, limits: Limits) -> Int? {
         remembers ? lines.recall(bytes, from: start, limit: limits.head) : nil
     }
 
-    /// The lines that are there are the whole head from `start` to `end`.
+    /// Remembers the current lines as the whole head from `start` to `end`.
     func remember(_ bytes: Span<UInt8>, from start: Int, to end: Int) {
         if remembers { lines.remember(bytes, in: start..<end) }
     }
 
-    /// Takes the field lines that stand whole and faultless from `start`, within the limits. Returns where the first
-    /// thing begins that is none.
+    /// Reads the complete and valid field lines from `start`, within the limits. Returns the start of the first part
+    /// that is not such a line.
     func readLines(_ bytes: Span<UInt8>, from start: Int, limits: Limits) -> Int {
         lines.read(bytes, from: start, limit: limits.head, recognising: names)
     }
 
-    /// Where the first line begins; 0 when there is none.
+    /// The start of the first line; 0 without lines.
     var start: Int { count > 0 ? lines[0].line.lowerBound : 0 }
-    /// Where the last line ends; 0 when there is none.
+    /// The end of the last line; 0 without lines.
     var end: Int { count > 0 ? lines[count &- 1].line.upperBound : 0 }
 
-    /// The first line at or after `index` that is in `dropping` or nominated; `count` when there is none.
+    /// The index of the first line at or after `index` that is in `dropping` or nominated; `count` if none.
     func firstDropped(from index: Int, dropping: FieldSet) -> Int {
         lines.firstIndex(from: index, markedOr: dropping.rawValue)
     }
 
-    /// Marks every line whose name stands in `token`, which holds token bytes only.
+    /// Marks every line with the name in `token`, whose bytes are all token bytes.
     func nominate(_ token: Range<Int>, in bytes: Span<UInt8>) {
         let known = KnownField(bytes, in: token)
         if known != .other, !present.contains(known) { return }
@@ -137,19 +137,19 @@ public struct Field: Sendable {
     private let parts: FieldLine
 
     public var known: KnownField { KnownField(rawValue: parts.ordinal) ?? .other }
-    /// A `Connection` option names it: it ends at this hop.
+    /// Whether a `Connection` option names the field, so that it ends at this hop.
     public var isNominated: Bool { parts.isMarked }
-    /// The whole line with its line end.
+    /// The line with its line end.
     public var line: Range<Int> { parts.line }
     public var name: Range<Int> { parts.name }
-    /// Without white space at either end. May be empty.
+    /// The value without white space at either end; may be empty.
     public var value: Range<Int> { parts.value }
 }
 
 extension Field {
     init(_ parts: FieldLine) { self.parts = parts }
 
-    /// Reads the line whose text is `line`, free of control characters; its line end stands behind it.
+    /// Reads the line whose text is `line`, without control characters; its line end follows.
     init(_ bytes: Span<UInt8>, line: Range<Int>) throws(Defect) {
         var lines = FieldLines(most: 1)
         let end = lines.read(bytes, from: line.lowerBound, limit: bytes.count, recognising: KnownField.names)
@@ -157,7 +157,8 @@ extension Field {
         parts = lines[0]
     }
 
-    /// Why the line is none (RFC 9112 section 5.1: white space before the colon was used to smuggle requests).
+    /// The reason why the line is invalid (RFC 9112 section 5.1: white space before the colon was used to smuggle
+    /// requests).
     static func defect(_ bytes: Span<UInt8>, line: Range<Int>) -> Defect {
         let nameEnd = bytes.endOfToken(in: line)
         if nameEnd == line.upperBound { return .missingColon }

@@ -8,7 +8,7 @@ public enum MediaType {
         "webp": "image/webp", "xml": "application/xml", "xz": "application/x-xz", "zip": "application/zip",
     ]
 
-    /// - Parameter name: the last part of a path; `application/octet-stream` where it tells nothing.
+    /// - Parameter name: the last segment of a path; `application/octet-stream` if its extension is unknown.
     public static func of(_ name: some BidirectionalCollection<UInt8>) -> String {
         guard let dot = name.lastIndex(of: UInt8(ascii: ".")) else { return "application/octet-stream" }
         let suffix = String(decoding: name[name.index(after: dot)...], as: UTF8.self).lowercased()

@@ -1,20 +1,20 @@
 import Bytes
 
-/// Where the body of a message ends (RFC 9112 section 6.3).
+/// The end of a message's body (RFC 9112 section 6.3).
 ///
-/// Two recipients that decide this differently can be made to see different messages, so nothing is repaired: a head
-/// that does not say one clear thing is refused, also where the RFC lets a recipient guess.
+/// Two recipients that decide this differently can be made to see different messages. So nothing is repaired: an
+/// ambiguous head is refused, even if the RFC allows a recipient to guess.
 public enum BodyFraming: Equatable, Sendable {
-    /// No body, whatever the fields say.
+    /// There is no body, independent of the fields.
     case none
     case length(Int)
     case chunked
-    /// Until the connection closes: responses only.
+    /// The body ends when the connection closes: responses only.
     case untilClose
 
-    /// Steps 3 to 7 for a request. A `Content-Length` list or repetition is refused even if all values agree: no
-    /// client sends one, and step 5 merely allows to accept it. So is a `Transfer-Encoding` with empty elements, which says
-    /// `chunked` by its grammar, and which servers read differently.
+    /// Steps 3 to 7 for a request. A `Content-Length` list or repetition is refused even with equal values: no client
+    /// sends one, and step 5 merely allows to accept it. A `Transfer-Encoding` with empty elements is refused too: its
+    /// grammar allows it to mean `chunked`, but servers read it differently.
     static func ofRequest(
         _ bytes: Span<UInt8>, version: Version, fields: FieldTable
     ) throws(Defect) -> BodyFraming {
@@ -30,8 +30,8 @@ public enum BodyFraming: Equatable, Sendable {
         return .length(try length(bytes, in: field.value))
     }
 
-    /// The only transfer coding we do is `chunked`, alone (RFC 9112 section 6.1). `untilClose` stands for `identity`, which
-    /// RFC 2616 section 3.6 had for a body without any.
+    /// The only supported transfer coding is `chunked`, alone (RFC 9112 section 6.1). `untilClose` represents
+    /// `identity`, which in RFC 2616 section 3.6 meant a body without a coding.
     static func codings(
         _ bytes: Span<UInt8>, version: Version, fields: FieldTable
     ) throws(Defect) -> BodyFraming {
@@ -59,23 +59,23 @@ public enum BodyFraming: Equatable, Sendable {
         return .chunked
     }
 
-    /// Whether the field is that one word on one line.
+    /// Whether the field is the word `chunked` alone, on one line.
     static func isChunkedAlone(_ bytes: Span<UInt8>, _ field: Field, _ fields: FieldTable) -> Bool {
         !fields.repeated.contains(.transferEncoding) && bytes.extracting(field.value).equalsIgnoringCase("chunked")
     }
 
-    /// Whether the field is the word `identity` on one line, by which old servers say beside `Content-Length` that the body
-    /// has no transfer coding (RFC 2616 section 4.4).
+    /// Whether the field is the word `identity` alone, on one line. With it, beside `Content-Length`, old servers say
+    /// that the body has no transfer coding (RFC 2616 section 4.4).
     static func isIdentityAlone(_ bytes: Span<UInt8>, _ field: Field, _ fields: FieldTable) -> Bool {
         !fields.repeated.contains(.transferEncoding) && bytes.extracting(field.value).equalsIgnoringCase("identity")
     }
 
-    /// Digits only (RFC 9110 section 8.6), up to what a signed 64-bit number holds.
+    /// Reads a number of digits only (RFC 9110 section 8.6), up to the largest signed 64-bit number.
     static func length(_ bytes: Span<UInt8>, in value: Range<Int>) throws(Defect) -> Int {
         guard !value.isEmpty else { throw .malformedContentLength }
         var length = 0
         if value.count <= 18 {
-            // Too few digits to overflow.
+            // So few digits cannot overflow.
             var offset = value.lowerBound
             while offset < value.upperBound {
                 let digit = bytes[offset] &- 0x30
@@ -96,29 +96,29 @@ public enum BodyFraming: Equatable, Sendable {
     }
 }
 
-/// Where the body of a response ends, and what its fields say of that.
+/// The end of a response's body, and the framing that its fields announce.
 struct ResponseFraming {
     /// The framing by which the body is read.
     var body = BodyFraming.none
-    /// The framing that the fields announce, also of a response that has no body, such as one to HEAD.
+    /// The framing that the fields announce, also in a response without a body, such as one to HEAD.
     var stated = BodyFraming.none
-    /// Nothing in them but what every server writes. Else no second response is expected to begin where this one ends.
+    /// Whether the fields are as every server writes them. If not, no second response is expected after this one.
     var isRegular = true
-    /// `Content-Length` says it more than once, or with leading zeros, which some programs take for an octal number.
+    /// Whether `Content-Length` is repeated or has leading zeros, which some programs read as octal.
     var lengthIsOdd = false
 }
 
 extension ResponseFraming {
-    /// Steps 1 to 8 of RFC 9112 section 6.3 for a response to `method`. `Content-Length` values that agree are accepted:
-    /// some origins repeat theirs, and only one is passed on. A list with empty elements is as good as one without: the
-    /// client gets what we write. `identity` beside `Content-Length` changes nothing: the client gets the length alone, and
-    /// nothing behind the body is read as another response.
+    /// Steps 1 to 8 of RFC 9112 section 6.3 for a response to `method`. Equal `Content-Length` values are accepted:
+    /// some origins repeat theirs, and only one is passed on. Empty list elements are accepted too, since the client
+    /// gets our own field. `identity` beside `Content-Length` changes nothing: the client gets the length alone, and
+    /// bytes after the body are not read as another response.
     init(
         _ bytes: Span<UInt8>, version: Version, status: Status, to method: Method, fields: FieldTable
     ) throws(Defect) {
         if method == .connect, status.isSuccessful { return }
         if status.rawValue < 200 || status == .noContent { return }
-        // Checked also where there is no body: the client gets these fields.
+        // Checked also without a body, since the client gets these fields.
         if let field = fields.first(.transferEncoding) {
             if let length = fields.first(.contentLength), version >= .http11,
                 BodyFraming.isIdentityAlone(bytes, field, fields)
@@ -149,7 +149,7 @@ extension ResponseFraming {
         return first
     }
 
-    /// One number, or several that agree (RFC 9110 section 8.6).
+    /// Reads one number, or several equal ones (RFC 9110 section 8.6).
     private mutating func length(_ bytes: Span<UInt8>, in value: Range<Int>) throws(Defect) -> Int {
         if value.count > 1, bytes[value.lowerBound] == 0x30 { lengthIsOdd = true }
         do throws(Defect) { return try BodyFraming.length(bytes, in: value) } catch {

@@ -1,6 +1,6 @@
 import Bytes
 
-/// The connection options of a message (RFC 9110 section 7.6.1) that mean something to us.
+/// The connection options of a message (RFC 9110 section 7.6.1) that the proxy uses.
 public struct ConnectionOptions: OptionSet, Sendable {
     public let rawValue: UInt8
 
@@ -10,16 +10,16 @@ public struct ConnectionOptions: OptionSet, Sendable {
     public static let keepAlive = ConnectionOptions(rawValue: 2)
     public static let upgrade = ConnectionOptions(rawValue: 4)
 
-    /// No honest message has more; each is compared with every field.
+    /// The limit of options. No honest message has more; each is compared with every field.
     static let most = 64
 }
 
 extension ConnectionOptions {
-    /// Reads every `Connection` line and nominates the fields they name.
+    /// Reads every `Connection` line and nominates the fields that they name.
     ///
-    /// A name that is essential is a gadget: whoever sends it wants a hop to lose the field. A request that does so is
-    /// refused; in a response, where the server harms itself alone, the field is simply kept.
-    /// `Transfer-Encoding`, `TE` and their like are hop-by-hop in any case, and naming them changes nothing.
+    /// An option with the name of an essential field is an attack: its sender wants a hop to remove the field. A
+    /// request with one is refused. In a response, where the server harms only itself, the field is kept.
+    /// `Transfer-Encoding`, `TE` and similar fields are hop-by-hop in any case, and naming them changes nothing.
     init(_ bytes: Span<UInt8>, fields: borrowing FieldTable, refusingEssential: Bool) throws(Defect) {
         self = []
         guard fields.present.contains(.connection) else { return }
@@ -53,7 +53,7 @@ extension ConnectionOptions {
         }
     }
 
-    /// Whether a `Proxy-Connection` line, which RFC 9112 appendix C.2.2 calls a misunderstanding, has that option.
+    /// Reads the options of a `Proxy-Connection` line, which RFC 9112 appendix C.2.2 calls a misunderstanding.
     static func proxyConnection(_ bytes: Span<UInt8>, fields: FieldTable) -> ConnectionOptions {
         var options: ConnectionOptions = []
         var next = fields.firstIndex(of: .proxyConnection)
@@ -83,13 +83,13 @@ extension ConnectionOptions {
     }
 }
 
-/// The `Connection` field of a head we write; the default of HTTP/1.1 needs no line.
+/// The `Connection` field of a head that we write; the default of HTTP/1.1 needs no line.
 public enum ConnectionLine: UInt8, Sendable {
     case none
     case close
-    /// For HTTP/1.0 clients.
+    /// The line for HTTP/1.0 clients.
     case keepAlive
-    /// With the `Upgrade` lines of the original.
+    /// The line, together with the `Upgrade` lines of the original.
     case upgrade
 
     func append(to writer: borrowing HeadWriter) {

@@ -1,22 +1,21 @@
 import Bytes
 
-/// Where the parser of one head stands.
+/// The state of a head parser.
 enum HeadState {
-    /// Awaiting the end of the start line; becomes `.fields`. `emptyLines` came before it.
+    /// Awaits the end of the start line; becomes `.fields`. `emptyLines` empty lines preceded it.
     case startLine(LineReader, emptyLines: Int)
-    /// Awaiting the end of a field line, or the empty line; becomes `.complete`.
+    /// Awaits the end of a field line, or the empty line; becomes `.complete`.
     case fields(LineReader)
-    /// Awaiting the end of a head that is not as RFC 9112 wants it; becomes `.startLine` of the head that is made of it.
-    /// Responses only.
+    /// Awaits the end of a head that violates RFC 9112; becomes `.startLine` of the repaired head. Responses only.
     case lenient(LineReader)
-    /// The whole head has been read and found good. Stays.
+    /// The complete head was read and is valid. Stays.
     case complete(length: Int)
     /// The head was refused. Stays.
     case failed(Defect)
 
     static var initial: HeadState { .startLine(LineReader(), emptyLines: 0) }
 
-    /// The lines up to the empty one, into `fields`. Returns whether the head is whole.
+    /// Reads the lines up to the empty one into `fields`. Returns whether the head is complete.
     mutating func readFields(
         _ bytes: Span<UInt8>, from reader: LineReader, limits: Limits, into fields: FieldTable
     ) throws(Defect) -> Bool {
@@ -37,7 +36,7 @@ enum HeadState {
         return try readOn(bytes, from: reader, limits: limits, into: fields)
     }
 
-    /// The same where they are not there to the end, or one of them is unusual.
+    /// Reads the lines if they are incomplete, or if one of them is unusual.
     private mutating func readOn(
         _ bytes: Span<UInt8>, from reader: LineReader, limits: Limits, into fields: FieldTable
     ) throws(Defect) -> Bool {
@@ -51,7 +50,7 @@ enum HeadState {
                 }
                 reader.advance(to: next)
             }
-            // Not a field line that is whole and good: what else, or what is wrong with it?
+            // The line is not a complete and valid field line: find out what it is.
             guard let line = try reader.next(bytes, limit: limits.head, or: .headTooLarge(limit: limits.head)) else {
                 self = .fields(reader)
                 return false
@@ -69,10 +68,10 @@ enum HeadState {
     }
 }
 
-/// A head parser's verdict on the bytes it has been shown.
+/// The result of a head parser for the bytes so far.
 public enum HeadProgress: Equatable, Sendable {
-    /// The head is not whole; show it the same bytes again with more behind them.
+    /// The head is incomplete; pass the same bytes again with more after them.
     case needsMore
-    /// The head is the first `length` bytes; the rest is the body's.
+    /// The head is in the first `length` bytes; the rest belongs to the body.
     case complete(length: Int)
 }

@@ -1,7 +1,7 @@
 import Bytes
 
-/// Writes one head into a buffer: first the lines that are copied or made by whoever creates it, then the caller's
-/// own, then `end`. It can be ended once.
+/// Writes one head into a buffer: first the lines that its creator copies or makes, then the caller's own, then `end`.
+/// It can be ended once.
 public struct HeadWriter: ~Copyable {
     let buffer: ByteBuffer
 
@@ -9,7 +9,7 @@ public struct HeadWriter: ~Copyable {
         self.buffer = buffer
     }
 
-    /// A response of our own. Says nothing about its body or the connection.
+    /// Begins a response of the proxy, without fields about its body or the connection.
     public init(status: Status, into buffer: ByteBuffer) {
         self.buffer = buffer
         buffer.append(literal: "HTTP/1.1 ")
@@ -19,14 +19,14 @@ public struct HeadWriter: ~Copyable {
         buffer.appendLineEnd()
     }
 
-    /// `Date` of a response of our own (RFC 9110 section 6.6.1).
+    /// Writes the `Date` of a response of the proxy (RFC 9110 section 6.6.1).
     ///
     /// - Parameter epochSeconds: seconds since 1970.
     public func date(_ epochSeconds: Int) {
         if let text = HTTPDate.text(epochSeconds: epochSeconds) { field("Date", text) }
     }
 
-    /// A request of our own in origin-form. `target` must be one already: it is written as it is.
+    /// Begins a request of the proxy in origin-form. `target` must already be in origin-form: it is written unchanged.
     public init(method: Method, target: Span<UInt8>, host: String, into buffer: ByteBuffer) {
         self.buffer = buffer
         buffer.append(method.name ?? "GET")
@@ -48,13 +48,13 @@ public struct HeadWriter: ~Copyable {
         field(name, value.utf8Span.span)
     }
 
-    /// A control character in `value` is written as a space, so that no value can end its line.
+    /// Writes a field. A control character in `value` becomes a space, so that no value can end its line.
     public func field(_ name: StaticString, _ value: Span<UInt8>) {
         buffer.append(name)
         finish(value)
     }
 
-    /// The same; `name` must be a token.
+    /// Writes a field; `name` must be a token.
     public func field(named name: Span<UInt8>, _ value: Span<UInt8>) {
         buffer.append(name)
         finish(value)
@@ -72,7 +72,7 @@ public struct HeadWriter: ~Copyable {
         buffer.appendLineEnd()
     }
 
-    /// - Parameter upgrade: of the way that the response came; the client gets the cookie as it fits that.
+    /// - Parameter upgrade: the upgrade through which the response came; the cookie is adapted to it.
     public func setCookie(_ value: Span<UInt8>, through upgrade: UpgradedOrigin?) {
         buffer.append(literal: "Set-Cookie: ")
         if let upgrade { upgrade.append(cookie: value, to: buffer) } else { buffer.append(value) }
@@ -93,8 +93,8 @@ public struct HeadWriter: ~Copyable {
 }
 
 extension HeadWriter {
-    /// Copies the lines that are neither in `dropping` nor nominated, each run of neighbours at once. `start` is where
-    /// the first run begins: behind the start line, or inside it.
+    /// Copies the lines that are neither in `dropping` nor nominated, each run of adjacent lines at once. `start` is
+    /// the beginning of the first run: after the start line, or inside it.
     func copy(_ fields: FieldTable, of bytes: Span<UInt8>, from start: Int, dropping: FieldSet) {
         var start = start
         if fields.hasNominated || !fields.present.isDisjoint(with: dropping) {
@@ -111,7 +111,7 @@ extension HeadWriter {
 }
 
 extension ByteBuffer {
-    /// A bare literal would be taken for a `String`, which costs a detour.
+    /// Appends a literal. A bare literal would become a `String`, which costs more.
     @inline(__always)
     func append(literal text: StaticString) { append(text) }
 }

@@ -1,9 +1,9 @@
 import Bytes
 
-/// A request's head, read as an intermediary must read it: what two programs could understand differently is refused,
-/// not repaired. Everything is an offset into the bytes that were parsed.
+/// A request's head, read in the way an intermediary must: anything that two programs could understand differently is
+/// refused, not repaired. Everything is an offset into the parsed bytes.
 ///
-/// One object serves a connection's whole life: `reset` keeps its room, so a further request allocates nothing.
+/// One object serves a connection's whole life: `reset` keeps its memory, so a further request allocates nothing.
 public final class RequestHead {
     public let limits: Limits
     private var state = HeadState.initial
@@ -14,20 +14,20 @@ public final class RequestHead {
     public private(set) var version = Version.http11
     public let fields: FieldTable
     private(set) var host = HostLine()
-    /// Outlives `reset`.
+    /// The authority read last; it outlives `reset`.
     private var recent = RecentAuthority()
     public private(set) var framing = BodyFraming.none
     public private(set) var options: ConnectionOptions = []
     /// Whether the client can send another request on this connection (RFC 9112 section 9.3).
     public private(set) var keepAlive = false
-    /// The client waits for `100 Continue` before it sends its body (RFC 9110 section 10.1.1).
+    /// Whether the client waits for `100 Continue` before it sends its body (RFC 9110 section 10.1.1).
     public private(set) var expectsContinue = false
     /// The value of `Max-Forwards`, for OPTIONS and TRACE (RFC 9110 section 7.6.2); other methods ignore it.
     public private(set) var maxForwards: Int?
-    /// `Connection: upgrade` with an Upgrade field came, in HTTP/1.1.
+    /// The protocol of a `Connection: upgrade` with an Upgrade field, in HTTP/1.1.
     public private(set) var upgrade: Upgrade?
 
-    /// From the target, else from the Host field: whom the request is for. Nil only for HTTP/1.0 in origin-form or
+    /// The authority of the request, from the target, else from the Host field. Nil only for HTTP/1.0 in origin-form or
     /// asterisk-form without Host.
     public var authority: Authority? { target.authority ?? host.authority }
 
@@ -36,7 +36,7 @@ public final class RequestHead {
         fields = FieldTable(limits: limits, remembers: true)
     }
 
-    /// Forgets the head that was read and makes ready for the next.
+    /// Forgets the current head and prepares for the next one.
     public func reset() {
         state = .initial
         fields.removeAll()
@@ -53,15 +53,15 @@ public final class RequestHead {
         upgrade = nil
     }
 
-    /// From now on the authority has this port, which it does not name.
+    /// Sets the port of an authority without one.
     public func assume(port: UInt16) {
         host.assumedPort = port
         host.isKept = false
     }
 
-    /// Reads on, from a buffer that begins where the head begins. Bytes above 0x7F in the target, which some tools send as
-    /// they are, are percent-encoded there first (RFC 3986 section 2.5): whoever looks at the target sees the form that the
-    /// origin gets.
+    /// Continues parsing, from a buffer that begins with the head. Bytes above 0x7F in the target, which some tools
+    /// send unencoded, are percent-encoded in the buffer first (RFC 3986 section 2.5). So all code sees the target in
+    /// the form that the origin gets.
     public func parse(_ buffer: ByteBuffer) throws(HTTPError) -> HeadProgress {
         do throws(HTTPError) { return try parse(buffer.readable) } catch {
             guard error.defect == .rawBytesInTarget else { throw error }
@@ -71,7 +71,7 @@ public final class RequestHead {
         return try parse(buffer.readable)
     }
 
-    /// The request line is whole.
+    /// Encodes the target. The request line is complete.
     private func encodeTarget(in buffer: ByteBuffer) {
         let bytes = buffer.readable
         let lineEnd = bytes.firstControl(from: methodName.upperBound)
@@ -80,8 +80,8 @@ public final class RequestHead {
         buffer.replaceFirst(lineEnd, with: encoded.readable)
     }
 
-    /// Reads on. `bytes` begins where the head begins, at every call; no byte is looked at twice in search of the end.
-    /// A head that was refused stays refused, and one that is complete stays complete, until `reset`.
+    /// Continues parsing. `bytes` begins with the head at every call; no byte is scanned twice for the end. A refused
+    /// head stays refused, and a complete one stays complete, until `reset`.
     public func parse(_ bytes: Span<UInt8>) throws(HTTPError) -> HeadProgress {
         do throws(Defect) {
             return try advance(bytes)
@@ -111,8 +111,8 @@ public final class RequestHead {
         return .complete(length: length)
     }
 
-    /// Some old clients send an empty line behind a body; RFC 9112 section 2.2 lets a server pass over one. Two are
-    /// taken for such a client, more for an attack.
+    /// Some old clients send an empty line after a body, and RFC 9112 section 2.2 lets a server ignore one. Two empty
+    /// lines are accepted for such clients; more count as an attack.
     private func readStartLine(
         _ bytes: Span<UInt8>, _ reader: LineReader, emptyLines: Int
     ) throws(Defect) -> LineReader? {
@@ -135,7 +135,7 @@ public final class RequestHead {
         return nil
     }
 
-    /// RFC 9112 section 3 tells a method that nobody implements from a target that is too long.
+    /// RFC 9112 section 3 distinguishes an unsupported method from a target that is too long.
     private func nextStartLine(_ bytes: Span<UInt8>, _ reader: inout LineReader) throws(Defect) -> Range<Int>? {
         let (start, limit) = (reader.start, limits.startLine)
         do throws(Defect) {
@@ -147,8 +147,8 @@ public final class RequestHead {
         }
     }
 
-    /// The usual request line, when it is there to its end, in one go. Returns where the next line begins; nil when
-    /// the line has to be looked at more closely.
+    /// Reads a usual and complete request line in one step. Returns the start of the next line; nil if the line needs a
+    /// closer look.
     private func readWholeRequestLine(_ bytes: Span<UInt8>, from start: Int) throws(Defect) -> Int? {
         guard bytes.holds("GET ", at: start) || bytes.holds("POST ", at: start) else { return nil }
         let isGet = bytes[start] == UInt8(ascii: "G")
@@ -168,7 +168,7 @@ public final class RequestHead {
     private func readRequestLine(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(Defect) {
         methodName = try readMethod(bytes, line)
         let targetStart = methodName.upperBound &+ 1
-        // "HTTP/1.1" and the space before it.
+        // The length of "HTTP/1.1" with the space before it.
         let targetEnd = line.upperBound &- 9
         guard targetStart < targetEnd, bytes[targetEnd] == .space else { throw .malformedRequestLine }
         version = try Version(bytes, at: targetEnd &+ 1)
@@ -190,7 +190,7 @@ public final class RequestHead {
         return start..<end
     }
 
-    /// The checks that need the whole head.
+    /// Makes the checks that need the complete head.
     private func conclude(_ bytes: Span<UInt8>) throws(Defect) {
         try readHost(bytes)
         if fields.present.isDisjoint(with: .concludingRequest), method != .options, method != .trace {
@@ -207,10 +207,10 @@ public final class RequestHead {
         }
     }
 
-    /// RFC 9112 section 3.2. A target that names its host makes a Host that differs meaningless (section 3.2.2): nobody
-    /// gets it, and ours is made from the target. It must be one host all the same. Of CONNECT the target is whole and
-    /// nothing of the head goes to the origin: some text browsers send no Host in HTTP/1.1, and programs that open a tunnel
-    /// as the manual of Node does send the proxy's own.
+    /// RFC 9112 section 3.2. If the target names the host, a different Host field is meaningless (section 3.2.2): it is
+    /// not passed on, and ours is made from the target. It must still be one host. With CONNECT no field reaches the
+    /// origin: some text browsers send no Host in HTTP/1.1, and programs that open a tunnel as in Node's manual send
+    /// the proxy's own.
     private func readHost(_ bytes: Span<UInt8>) throws(Defect) {
         if fields.repeated.contains(.host) { throw .repeatedHost }
         guard let field = fields.first(.host) else {
@@ -231,7 +231,7 @@ public final class RequestHead {
     }
 
     /// RFC 9112 section 9.3. A proxy must not believe `Connection: keep-alive` of HTTP/1.0: an older proxy before us
-    /// may have passed it on blindly. `Proxy-Connection` is sent only by who knows that it speaks to a proxy.
+    /// may have passed it on blindly. Only clients that know they use a proxy send `Proxy-Connection`.
     private func keptAlive(_ bytes: Span<UInt8>) -> Bool {
         if options.contains(.close) { return false }
         let misnamed = ConnectionOptions.proxyConnection(bytes, fields: fields)
@@ -239,7 +239,7 @@ public final class RequestHead {
         return version >= .http11 || misnamed.contains(.keepAlive)
     }
 
-    /// An HTTP/1.0 client's expectation is ignored, as RFC 9110 section 10.1.1 demands; without a body there is nothing
+    /// An HTTP/1.0 client's expectation is ignored, as RFC 9110 section 10.1.1 demands. Without a body there is nothing
     /// to wait for.
     private func readExpectation(_ bytes: Span<UInt8>) throws(Defect) -> Bool {
         guard version >= .http11, let field = fields.first(.expect) else { return false }
@@ -262,10 +262,11 @@ public final class RequestHead {
     }
 }
 
-/// The protocol a client asks to change to (RFC 9110 section 7.8).
+/// The protocol that a client asks to change to (RFC 9110 section 7.8).
 public enum Upgrade: UInt8, Sendable {
     case webSocket
-    /// `h2c`, `TLS/1.0` and whatever else: to pass it on would open a channel past the proxy's judgement of requests.
+    /// Any other protocol, such as `h2c` or `TLS/1.0`: passing it on would open a channel that bypasses the proxy's
+    /// checks of requests.
     case other
 
     init(_ value: Span<UInt8>) {
@@ -273,8 +274,8 @@ public enum Upgrade: UInt8, Sendable {
     }
 }
 
-/// The protocol version a message was sent with, as far as it changes what the message means. A higher minor version
-/// counts as 1.1 (RFC 9110 section 2.5); another major version is refused.
+/// The protocol version of a message, as far as it changes the meaning of the message. A higher minor version counts as
+/// 1.1 (RFC 9110 section 2.5); another major version is refused.
 public enum Version: UInt8, Sendable, Comparable {
     case http10
     case http11
@@ -297,12 +298,12 @@ extension Version {
     }
 }
 
-/// What the Host field of a request says, and what is assumed in its place.
+/// The content of the Host field of a request, and the values assumed without it.
 struct HostLine {
-    /// The field says what the target says, byte for byte.
+    /// Whether the field equals the target's authority, byte for byte.
     var isKept = false
-    /// The authority of the field, where the target names none.
+    /// The authority of the field, if the target names none.
     var authority: Authority?
-    /// The port of an authority that names none, where it is not the scheme's.
+    /// The port of an authority without one, if it is not the scheme's default.
     var assumedPort: UInt16?
 }

@@ -1,18 +1,18 @@
 import Bytes
 
-/// How a request's head changes on its way on. The default is a plain request to an origin server.
+/// The changes of a request's head when it is sent on. The default is a plain request to an origin server.
 public struct RequestRewrite: Sendable {
     public enum Form: Sendable {
         /// Path and query; `host:port` for CONNECT.
         case origin
-        /// For a parent proxy. The scheme stands in for one that the target does not name.
+        /// The absolute-form for a parent proxy. The scheme is used for a target without one.
         case absolute(Scheme)
     }
 
     public enum Body: Equatable, Sendable {
-        /// The framing stays: the body's bytes are relayed as they come, chunks included.
+        /// The framing stays: the body's bytes are relayed unchanged, chunks included.
         case asReceived
-        /// No body follows, whatever came: `Content-Length: 0`, for a probe.
+        /// No body follows, even if the client sent one: `Content-Length: 0`, for a probe.
         case empty
         case length(Int)
         case chunked
@@ -21,7 +21,7 @@ public struct RequestRewrite: Sendable {
     public enum Expectation: Sendable {
         case asReceived
         case dropped
-        /// `Expect: 100-continue`, whether the client sent it or not.
+        /// `Expect: 100-continue` is sent, even if the client did not send it.
         case added
     }
 
@@ -29,23 +29,23 @@ public struct RequestRewrite: Sendable {
     public var body = Body.asReceived
     public var expectation = Expectation.asReceived
     public var connection = ConnectionLine.none
-    /// Beside the hop-by-hop fields, for instance `authorization` when the caller writes its own.
+    /// The fields to drop beside the hop-by-hop fields, for instance `authorization` if the caller writes its own.
     public var dropping: FieldSet = []
 
     public init() {}
 }
 
 extension RequestHead {
-    /// Writes this head as the proxy sends it on, up to but without the empty line: the caller may add fields, then
-    /// ends it. `bytes` are those that were parsed.
+    /// Writes this head in the form in which the proxy sends it on, up to the empty line, which the caller adds after
+    /// its own fields. `bytes` are the parsed bytes.
     ///
-    /// The Host line is made from the target (RFC 9112 section 3.2.2) and stands first, unless the client's is the
-    /// same already; hop-by-hop and nominated fields go; a Via line comes last, and OPTIONS and TRACE lose one of their
-    /// Max-Forwards. Whether any is left, and whether the request has been here before, the caller has asked already.
+    /// The Host line is made from the target (RFC 9112 section 3.2.2) and is first, unless the client's is already
+    /// equal. Hop-by-hop and nominated fields are dropped. A Via line is last, and the Max-Forwards of OPTIONS and
+    /// TRACE is decremented. The caller has already checked Max-Forwards and loops.
     ///
     /// - Parameters:
-    ///   - target: in place of the client's, in origin-form.
-    ///   - upgrade: set where the origin is reached as `https` though the target says `http`.
+    ///   - target: a target in origin-form that replaces the client's.
+    ///   - upgrade: set if the origin is reached as `https` though the target says `http`.
     public func write(
         _ bytes: Span<UInt8>, as rewrite: RequestRewrite, to target: ByteBuffer? = nil,
         through upgrade: UpgradedOrigin? = nil, via: Via, into buffer: ByteBuffer
@@ -88,7 +88,7 @@ extension RequestHead {
         return writer
     }
 
-    /// Writes anew what must not go on as it came.
+    /// Writes the framing fields again that must not be passed on unchanged.
     private func restateFraming(_ bytes: Span<UInt8>, with writer: borrowing HeadWriter) {
         switch framing {
         case .chunked: writer.buffer.append(literal: "Transfer-Encoding: chunked\r\n")
@@ -97,7 +97,7 @@ extension RequestHead {
         }
     }
 
-    /// Leading zeros make an octal number of it for some programs.
+    /// Whether the length has leading zeros, which some programs read as octal.
     private func lengthIsPadded(_ bytes: Span<UInt8>) -> Bool {
         guard let value = fields.first(.contentLength)?.value, value.count > 1 else { return false }
         return bytes[value.lowerBound] == 0x30
@@ -114,14 +114,14 @@ extension RequestHead {
         buffer.append(literal: " HTTP/1.1\r\n")
     }
 
-    /// Appends the request target as whoever is asked in that form reads it.
+    /// Appends the request target in that form.
     public func appendTarget(_ bytes: Span<UInt8>, form: RequestRewrite.Form, to buffer: ByteBuffer) {
         if target.form == .authority {
             buffer.append(bytes.extracting(target.text))
         } else if case .absolute(let scheme) = form, let authority {
             appendScheme(bytes, or: scheme, to: buffer)
             append(authority, of: bytes, to: buffer)
-            // RFC 9112 section 3.2.4: to a proxy, the target without path means the asterisk.
+            // RFC 9112 section 3.2.4: for a proxy, the target without path means the asterisk.
             if target.form != .asterisk { target.appendOriginForm(bytes, to: buffer) }
         } else {
             target.appendOriginForm(bytes, to: buffer)
@@ -135,7 +135,7 @@ extension RequestHead {
         buffer.append(decimal: Int(assumedPort))
     }
 
-    /// Whether the request line from the path on is what an origin server gets.
+    /// Whether the request line from the path on is already what an origin server gets.
     private func isOriginFormAsSent(_ bytes: Span<UInt8>) -> Bool {
         target.form != .asterisk && !target.path.isEmpty && bytes[target.path.lowerBound] == .slash
             && bytes.holds("HTTP/1.1", at: target.text.upperBound &+ 1)
@@ -150,7 +150,7 @@ extension RequestHead {
         buffer.append(literal: "://")
     }
 
-    /// Whether the Host line also says what the origin is to read.
+    /// Whether the Host line is also correct for the origin.
     private func keepsHostLine(_ upgrade: UpgradedOrigin?) -> Bool {
         guard host.isKept, let upgrade else { return host.isKept }
         return (authority?.explicitPort ?? UpgradedOrigin.usualOriginPort) == upgrade.originPort
@@ -167,7 +167,7 @@ extension RequestHead {
         } else if case .length = framing, lengthIsPadded(bytes) {
             dropped.insert(.contentLength)
         }
-        // An expectation that came in HTTP/1.0 was ignored, and must not be made one by the higher version.
+        // An expectation in HTTP/1.0 was ignored, and the higher version must not make it valid.
         if case .asReceived = rewrite.expectation, version >= .http11 { return dropped }
         dropped.insert(.expect)
         return dropped

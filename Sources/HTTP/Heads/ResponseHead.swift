@@ -1,28 +1,28 @@
 import Bytes
 
-/// A response's head, read as strictly as a request's, but for what old servers write (`LenientHead`). Everything is an
-/// offset into the bytes that were parsed.
+/// A response's head, read as strictly as a request's, except for what old servers write (`LenientHead`). Everything
+/// is an offset into the parsed bytes.
 ///
-/// One object serves a connection's whole life: `reset` keeps its room.
+/// One object serves a connection's whole life: `reset` keeps its memory.
 public final class ResponseHead {
     public let limits: Limits
     private var state = HeadState.initial
 
     public private(set) var version = Version.http11
     public private(set) var status = Status.ok
-    /// May be empty.
+    /// The reason phrase; may be empty.
     public private(set) var reason = 0..<0
-    /// The status line from behind the version to its end, with its line end.
+    /// The status line after the version, with its line end.
     private(set) var statusLineRest = 0..<0
     public let fields: FieldTable
     public var framing: BodyFraming { said.body }
     private(set) var said = ResponseFraming()
     public private(set) var options: ConnectionOptions = []
-    /// Whether the upstream's connection can carry another request once this body has been read to its end.
+    /// Whether the upstream's connection can carry another request once this body was read completely.
     public private(set) var keepAlive = false
-    /// The head was made of one that is not as RFC 9112 wants it.
+    /// Whether the head was made from one that violates RFC 9112.
     private var isMended = false
-    /// It is understood, but no second response is expected to begin where this one ends.
+    /// Whether the response is understood, but no second response is expected after it.
     public var isIrregular: Bool { isMended || !said.isRegular }
 
     public init(limits: Limits = .response) {
@@ -30,7 +30,7 @@ public final class ResponseHead {
         fields = FieldTable(limits: limits)
     }
 
-    /// Forgets the head that was read and makes ready for the next.
+    /// Forgets the current head and prepares for the next one.
     public func reset() {
         state = .initial
         fields.removeAll()
@@ -40,8 +40,8 @@ public final class ResponseHead {
         isMended = false
     }
 
-    /// Reads on, from a buffer that begins where the head begins. What old servers write is replaced there by what it
-    /// means, and the head is read from that.
+    /// Continues parsing, from a buffer that begins with the head. A head of an old server is replaced in the buffer by
+    /// its correct form, which is then parsed.
     public func parse(_ buffer: ByteBuffer, answering method: Method) throws(HTTPError) -> HeadProgress {
         do throws(HTTPError) {
             guard case .lenient = state else { return try parse(buffer.readable, answering: method) }
@@ -58,7 +58,7 @@ public final class ResponseHead {
         return try parse(buffer.readable, answering: method)
     }
 
-    /// - Returns: whether the head was whole.
+    /// - Returns: whether the head was complete.
     private func mend(_ buffer: ByteBuffer) throws(Defect) -> Bool {
         guard case .lenient(var reader) = state else { return true }
         let bytes = buffer.readable
@@ -77,8 +77,8 @@ public final class ResponseHead {
         return false
     }
 
-    /// Reads on, as `RequestHead.parse` does. `method` is that of the request which is answered: it decides whether
-    /// there is a body.
+    /// Continues parsing, as `RequestHead.parse` does. `method` is the method of the request: it decides whether there
+    /// is a body.
     public func parse(_ bytes: Span<UInt8>, answering method: Method) throws(HTTPError) -> HeadProgress {
         do throws(Defect) {
             return try advance(bytes, method)
@@ -129,19 +129,19 @@ public final class ResponseHead {
         return .complete(length: length)
     }
 
-    /// A proxy that speaks of the connection in a field of its own is believed when it wants to end it; that it keeps it, in
-    /// HTTP/1.0, only where nobody but a proxy can have said so.
+    /// The connection options in a proxy's own field. If it wants to close the connection, that is believed. In
+    /// HTTP/1.0, that it keeps the connection is believed only if no other than a proxy can have sent it.
     private func proxyOptions(_ bytes: Span<UInt8>) -> ConnectionOptions {
         let said = ConnectionOptions.proxyConnection(bytes, fields: fields)
         if said.contains(.close) || status == .proxyAuthenticationRequired { return options.union(said) }
         return options
     }
 
-    /// The usual status line, when it is there to its end, in one go. Returns where the next line begins; nil when the
-    /// line has to be looked at more closely.
+    /// Reads a usual and complete status line in one step. Returns the start of the next line; nil if the line needs a
+    /// closer look.
     private func readWholeStatusLine(_ bytes: Span<UInt8>) -> Int? {
         guard bytes.holds("HTTP/1.1", at: 0), bytes.count >= 16 else { return nil }
-        // " 200 OK\r"
+        // The bytes are " 200 OK\r".
         let word = bytes.word(at: 8)
         guard word & 0xFF == 0x20, word >> 32 & 0xFF == 0x20 else { return nil }
         let (hundreds, tens, ones) = (word >> 8 & 0xFF &- 0x30, word >> 16 & 0xFF &- 0x30, word >> 24 & 0xFF &- 0x30)
@@ -155,8 +155,8 @@ public final class ResponseHead {
         return end &+ 2
     }
 
-    /// RFC 9112 section 4. The space behind the code is required, but servers without a phrase leave it out, and
-    /// nothing hangs on it.
+    /// RFC 9112 section 4. The space after the code is required, but servers without a phrase omit it, which is
+    /// harmless.
     private func readStatusLine(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(Defect) {
         guard line.count >= 12 else { throw .malformedStatusLine }
         version = try Version(bytes, at: line.lowerBound)
@@ -175,8 +175,8 @@ public final class ResponseHead {
 }
 
 extension ResponseHead {
-    /// Whether `Cache-Control: no-transform` keeps an intermediary from changing the content (RFC 9110 section 7.7).
-    /// `bytes` are those that were parsed.
+    /// Whether `Cache-Control: no-transform` forbids an intermediary to change the content (RFC 9110 section 7.7).
+    /// `bytes` are the parsed bytes.
     public func forbidsTransformation(_ bytes: Span<UInt8>) -> Bool {
         for field in fields where bytes.extracting(field.name).equalsIgnoringCase("cache-control") {
             var list = ListReader(field.value)
@@ -188,15 +188,15 @@ extension ResponseHead {
     }
 }
 
-/// The frames of HTTP/2 (RFC 9113 section 4.1), as far as they tell that a server speaks nothing else.
+/// The frames of HTTP/2 (RFC 9113 section 4.1), just enough to recognise a server that supports only HTTP/2.
 private enum HTTP2Frame {
     private static let settings: UInt8 = 4
     private static let goAway: UInt8 = 7
 
-    /// Whether the bytes begin with a frame that a server sends first: SETTINGS (section 3.4), or GOAWAY for want of a
-    /// preface. Nil when more bytes are needed to tell.
+    /// Whether the bytes begin with the first frame of a server: SETTINGS (section 3.4), or GOAWAY after a missing
+    /// preface. Nil if more bytes are needed.
     static func begins(_ bytes: Span<UInt8>) -> Bool? {
-        // Neither is longer than 64 KiB. Behind the length: the type, and stream 0.
+        // Neither frame is longer than 64 KiB. After the length: the type, and stream 0.
         let places = [0: 0, 5: 0, 6: 0, 7: 0, 8: 0] as KeyValuePairs<Int, UInt8>
         for (place, value) in places where place < bytes.count && bytes[place] != value { return false }
         if bytes.count > 3, bytes[3] != settings, bytes[3] != goAway { return false }

@@ -1,33 +1,33 @@
 import Bytes
 
-/// How a response's head changes on its way back. The default is a plain response to an HTTP/1.1 client.
+/// The changes of a response's head when it is sent back. The default is a plain response to an HTTP/1.1 client.
 public struct ResponseRewrite: Sendable {
     public enum Body: Equatable, Sendable {
-        /// The framing stays: the body's bytes are relayed as they come, chunks included.
+        /// The framing stays: the body's bytes are relayed unchanged, chunks included.
         case asReceived
-        /// The body's length is known anew.
+        /// The body has a new, known length.
         case length(Int)
-        /// The body is chunked by us: it came until close, or its content was decoded.
+        /// The proxy chunks the body: it ended with its connection, or its content was decoded.
         case chunked
-        /// The body ends with the connection, as for an HTTP/1.0 client; the caller says `Connection: close`.
+        /// The body ends with the connection, as for an HTTP/1.0 client; the caller writes `Connection: close`.
         case untilClose
     }
 
     public var body = Body.asReceived
     public var connection = ConnectionLine.none
-    /// Beside the hop-by-hop fields, for instance `contentEncoding` when the content was decoded.
+    /// The fields to drop beside the hop-by-hop fields, for instance `contentEncoding` if the content was decoded.
     public var dropping: FieldSet = []
 
     public init() {}
 }
 
 extension ResponseHead {
-    /// Writes this head as the proxy sends it on, up to but without the empty line: the caller may add fields, then
-    /// ends it. `bytes` are those that were parsed.
+    /// Writes this head in the form in which the proxy sends it on, up to the empty line, which the caller adds after
+    /// its own fields. `bytes` are the parsed bytes.
     ///
-    /// The version is ours, HTTP/1.1, whatever the upstream spoke (RFC 9110 section 2.5).
+    /// The version is HTTP/1.1, for any version of the upstream (RFC 9110 section 2.5).
     ///
-    /// - Parameter upgrade: set where the origin was reached as `https` though the client asked for `http`.
+    /// - Parameter upgrade: set if the origin was reached as `https` though the client asked for `http`.
     public func write(
         _ bytes: Span<UInt8>, as rewrite: ResponseRewrite, through upgrade: UpgradedOrigin? = nil, via: Via,
         into buffer: ByteBuffer
@@ -68,8 +68,7 @@ extension ResponseHead {
         }
     }
 
-    /// Writes anew what must not go on as it came: of a `Transfer-Encoding`, however it is spelled, one recipient may read
-    /// something else than another.
+    /// Writes the framing fields again. Recipients may read an unusual spelling of `Transfer-Encoding` differently.
     private func restateFraming(with writer: borrowing HeadWriter) {
         switch said.stated {
         case .chunked: writer.buffer.append(literal: "Transfer-Encoding: chunked\r\n")
@@ -78,8 +77,8 @@ extension ResponseHead {
         }
     }
 
-    /// RFC 9112 section 6.1 and RFC 9110 section 8.6: neither framing field may stand in these, and a client that
-    /// believes one waits for a body that does not come.
+    /// RFC 9112 section 6.1 and RFC 9110 section 8.6: neither framing field is allowed in these responses. A client
+    /// that believes one waits for a body that does not come.
     private var isBodiless: Bool { status.rawValue < 200 || status == .noContent }
 
     private func dropped(by rewrite: ResponseRewrite) -> FieldSet {

@@ -1,25 +1,25 @@
 import Bytes
 
-/// An origin that its clients call `http` and that is reached as `https`: how each side names it.
+/// An origin that clients address as `http` and that is reached as `https`, with the names on each side.
 ///
-/// Where a field of a head names the origin as one side does, it is made to name it as the other does. Only URLs that
-/// begin with scheme, host and port of this very origin change, and only where the field's syntax has a URL; one with
-/// user information is left alone. Nothing is allocated.
+/// If a field of a head contains a URL of the origin, it is changed to the name on the other side. Only URLs with
+/// exactly the scheme, host and port of this origin change, and only in fields whose syntax has a URL. A URL with user
+/// information is left unchanged. Nothing is allocated.
 ///
-/// A class, made once for an origin: each request holds it.
+/// A class, made once for an origin: each request refers to it.
 public final class UpgradedOrigin: Sendable {
-    /// In its canonical spelling.
+    /// The host in its canonical spelling.
     private let host: [UInt8]
     private let isBracketed: Bool
     /// The port of the client's `http` URLs.
     public let clientPort: UInt16
-    /// The port on which the origin speaks TLS.
+    /// The port on which the origin uses TLS.
     public let originPort: UInt16
 
     static let usualClientPort: UInt16 = 80
     static let usualOriginPort: UInt16 = 443
 
-    /// - Parameter host: in its canonical spelling (`HostSpelling`).
+    /// - Parameter host: the host in its canonical spelling (`HostSpelling`).
     public init(host: [UInt8], clientPort: UInt16, originPort: UInt16) {
         self.host = host
         isBracketed = host.contains(.colon)
@@ -27,18 +27,18 @@ public final class UpgradedOrigin: Sendable {
         self.originPort = originPort
     }
 
-    /// Which side's way to name the origin.
+    /// The side whose name for the origin is used.
     enum Side {
         case client
         case origin
     }
 
-    /// Appends `value`; where it is a URL of the origin as the other side names it, as `side` does.
+    /// Appends `value`. If it is a URL of the origin in the form of the other side, it is changed to that of `side`.
     func append(url value: Span<UInt8>, namedFor side: Side, to buffer: ByteBuffer) {
         append(value, from: 0, urlAt: 0, namedFor: side, to: buffer)
     }
 
-    /// Appends `value`, whose URLs stand in `<` and `>` (RFC 8288 section 3, RFC 4918 section 10.4).
+    /// Appends `value`, whose URLs are in `<` and `>` (RFC 8288 section 3, RFC 4918 section 10.4).
     func append(bracketed value: Span<UInt8>, namedFor side: Side, to buffer: ByteBuffer) {
         var start = 0
         while let bracket = value.firstIndex(of: UInt8(ascii: "<"), from: start) {
@@ -48,7 +48,7 @@ public final class UpgradedOrigin: Sendable {
         buffer.append(value.extracting(start..<value.count))
     }
 
-    /// Appends the value of `Refresh`: seconds, and behind `;` or `,` a URL, which `url=` and quotes may precede.
+    /// Appends the value of `Refresh`: seconds, and after `;` or `,` a URL, perhaps after `url=` and in quotes.
     func append(refresh value: Span<UInt8>, to buffer: ByteBuffer) {
         var start = 0
         while start < value.count, value[start] != .semicolon, value[start] != .comma { start &+= 1 }
@@ -61,9 +61,9 @@ public final class UpgradedOrigin: Sendable {
         append(value, from: 0, urlAt: min(start, value.count), namedFor: .client, to: buffer)
     }
 
-    /// Appends the value of `Set-Cookie` without its `Secure` attribute: the client has the cookie from an `http` URL and
-    /// must send it there (RFC 6265 section 5.4). A cookie with a `Domain` keeps it: the client would send it in clear to hosts
-    /// that nothing upgrades.
+    /// Appends the value of `Set-Cookie` without its `Secure` attribute: the client got the cookie from an `http` URL
+    /// and must send it there (RFC 6265 section 5.4). A cookie with a `Domain` keeps the attribute: the client would
+    /// send it unencrypted to other hosts, which are not upgraded.
     func append(cookie value: Span<UInt8>, to buffer: ByteBuffer) {
         guard !Self.hasDomain(value) else { return buffer.append(value) }
         var start = 0
@@ -76,7 +76,7 @@ public final class UpgradedOrigin: Sendable {
         }
     }
 
-    /// Appends host and port as the origin is to be named in a Host field; `host` is the client's spelling.
+    /// Appends host and port for a Host field to the origin; `host` is the client's spelling.
     func append(hostField host: Span<UInt8>, to buffer: ByteBuffer) {
         buffer.append(host)
         appendPort(originPort, unless: Self.usualOriginPort, to: buffer)
@@ -111,8 +111,8 @@ public final class UpgradedOrigin: Sendable {
         buffer.append(value.extracting(rest..<value.count))
     }
 
-    /// Appends scheme, host and port for `side` if the other side's stand at `offset`.
-    /// - Returns: where the rest of the value begins; `offset` when nothing was appended.
+    /// Appends scheme, host and port for `side` if those of the other side are at `offset`.
+    /// - Returns: the start of the rest of the value; `offset` if nothing was appended.
     private func appendAuthority(
         _ value: Span<UInt8>, urlAt offset: Int, namedFor side: Side, to buffer: ByteBuffer
     ) -> Int {
@@ -136,7 +136,7 @@ public final class UpgradedOrigin: Sendable {
         buffer.append(decimal: Int(port))
     }
 
-    /// Where the authority ends of a URL at `offset` that names the origin as `side` does, else nil.
+    /// The end of the authority of a URL at `offset` that names the origin in the form of `side`; nil for other text.
     private func endOfAuthority(_ value: Span<UInt8>, at offset: Int, named side: Side) -> Int? {
         let scheme: StaticString = side == .client ? "http://" : "https://"
         let hostStart = offset &+ scheme.utf8CodeUnitCount
@@ -170,7 +170,7 @@ public final class UpgradedOrigin: Sendable {
         return value.extracting(offset..<end).isSpelling(of: host.span) ? end : nil
     }
 
-    /// The characters that may follow host and port. Any other, `@` above all, makes it another host's URL.
+    /// The characters that may follow host and port. Any other one, above all `@`, makes it another host's URL.
     private static func endsAuthority(_ byte: UInt8) -> Bool {
         switch byte {
         case .slash, UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: ">"), .quote, UInt8(ascii: "'"), .space, .tab:
@@ -181,22 +181,22 @@ public final class UpgradedOrigin: Sendable {
 }
 
 extension UpgradedOrigin {
-    /// The treatment of a field on its way through an upgrade.
+    /// The treatment of a field in an upgrade.
     enum Treatment {
         case kept
         case dropped
         /// The value is a URL.
         case url
-        /// URLs stand in angle brackets.
+        /// The URLs are in angle brackets.
         case bracketed
         case refresh
         case cookie
     }
 
-    /// The change that a response's field needs before a client may have it that believes in `http`.
+    /// The change of a response's field for a client that uses `http`.
     ///
-    /// `Strict-Transport-Security` and `Alt-Svc` would have the client leave the way that was chosen for it. `Link` is
-    /// treated since clients page with it.
+    /// `Strict-Transport-Security` and `Alt-Svc` are dropped, since they would make the client leave the configured
+    /// route. `Link` is changed, since clients use it for paging.
     static func treatmentOfResponse(_ name: Span<UInt8>) -> Treatment {
         switch name.count {
         case 4 where name.equalsIgnoringCase("link"): .bracketed
@@ -210,8 +210,8 @@ extension UpgradedOrigin {
         }
     }
 
-    /// The change that a request's field needs before the origin may have it: one that checks `Referer` or `Origin`
-    /// expects its own name, and WebDAV (RFC 4918 sections 10.3 and 10.4) names the origin in `Destination` and `If`.
+    /// The change of a request's field for the origin. A server that checks `Referer` or `Origin` expects its own name.
+    /// WebDAV (RFC 4918 sections 10.3 and 10.4) names the origin in `Destination` and `If`.
     static func treatmentOfRequest(_ name: Span<UInt8>) -> Treatment {
         switch name.count {
         case 2 where name.equalsIgnoringCase("if"): .bracketed
@@ -224,7 +224,7 @@ extension UpgradedOrigin {
 }
 
 extension HeadWriter {
-    /// Copies as `copy` does, with the fields that name the origin made to name it as `side` does.
+    /// Copies as `copy` does, and changes the fields that name the origin to the form of `side`.
     func copy(
         _ fields: FieldTable, of bytes: Span<UInt8>, from start: Int, dropping: FieldSet,
         through upgrade: UpgradedOrigin, namedFor side: UpgradedOrigin.Side

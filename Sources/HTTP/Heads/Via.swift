@@ -1,7 +1,7 @@
 import Bytes
 
-/// Our entry in the Via field (RFC 9110 section 7.6.3): added to what passes, and looked for, since a request that
-/// has been here before runs in a circle.
+/// The proxy's entry in the Via field (RFC 9110 section 7.6.3). It is added to messages, and searched in requests,
+/// since a request that already contains it is in a loop.
 public struct Via: Sendable {
     private let pseudonym: [UInt8]
     private let line10: [UInt8]
@@ -15,12 +15,12 @@ public struct Via: Sendable {
         line11 = Array("Via: 1.1 \(pseudonym)\r\n".utf8)
     }
 
-    /// Appends our line, which names the version the message was received with.
+    /// Appends our line, with the version of the received message.
     func append(received version: Version, to buffer: ByteBuffer) {
         buffer.append(version == .http11 ? line11 : line10)
     }
 
-    /// Whether any element of any Via line was added under our name.
+    /// Whether any element of any Via line has our name.
     public func occurs(in fields: FieldTable, of bytes: Span<UInt8>) -> Bool {
         guard fields.present.contains(.via) else { return false }
         for field in fields where field.known == .via {
@@ -29,7 +29,8 @@ public struct Via: Sendable {
         return false
     }
 
-    /// `protocol RWS received-by [RWS comment]`, separated by commas; a comment may hold commas, and other comments.
+    /// Searches `protocol RWS received-by [RWS comment]`, separated by commas; a comment may contain commas, and other
+    /// comments.
     private func occurs(in value: Span<UInt8>) -> Bool {
         var word = 0
         var wordStart: Int?
@@ -63,9 +64,9 @@ public struct Via: Sendable {
 }
 
 extension HeadWriter {
-    /// `Via` of a request that is made because of another one: the lines of that one, and ours.
+    /// Writes the `Via` of a request that is caused by another one: its lines, and ours.
     ///
-    /// - Parameter version: the version of the message that came.
+    /// - Parameter version: the version of the received message.
     public func via(_ via: Via, behind fields: FieldTable, of bytes: Span<UInt8>, received version: Version) {
         if fields.present.contains(.via) {
             for line in fields where line.known == .via { field("Via", bytes.extracting(line.value)) }

@@ -1,5 +1,4 @@
-/// A fault for which an intermediary must not pass a message on. It says nothing about the sender:
-/// `HTTPError` adds that.
+/// A fault for which an intermediary must not pass a message on. `HTTPError` adds whose message it was.
 public enum Defect: Error, Equatable, Sendable {
     // Size.
     case startLineTooLong(limit: Int)
@@ -23,13 +22,13 @@ public enum Defect: Error, Equatable, Sendable {
     case statusOutOfRange
     case malformedVersion
     case unsupportedVersion
-    /// A frame of HTTP/2 stands where a status line should.
+    /// A frame of HTTP/2 in place of a status line.
     case onlyHTTP2
 
     // Target and Host (RFC 9112 section 3.2).
     case malformedTarget
     case fragmentInTarget
-    /// Bytes above 0x7F as they are.
+    /// Unencoded bytes above 0x7F.
     case rawBytesInTarget
     case malformedUserinfo
     case malformedHost
@@ -57,7 +56,7 @@ public enum Defect: Error, Equatable, Sendable {
     case chunkSizeTooLarge
     case malformedChunkEnd
     case forbiddenTrailer
-    /// The connection closed before the message was whole.
+    /// The connection closed before the message was complete.
     case incomplete
 
     // Fields a proxy acts on (RFC 9110 sections 7.6 and 10.1.1).
@@ -68,7 +67,7 @@ public enum Defect: Error, Equatable, Sendable {
 }
 
 extension Defect {
-    /// The oddities of old servers' responses that have one reading, which the client can be given.
+    /// Whether old servers write it in responses with only one possible meaning, which the client can get.
     var isLenientlyRead: Bool {
         switch self {
         case .bareLineFeed, .foldedLine, .blankBeforeColon: true

@@ -1,4 +1,4 @@
-/// A message that is refused, and whose message it was.
+/// The reason why a message is refused, and who sent it.
 public struct HTTPError: Error, Equatable, Sendable, CustomStringConvertible {
     public enum Fault: Sendable {
         /// The client sent a bad request.
@@ -22,8 +22,8 @@ public struct HTTPError: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The status to answer the client with. The connection at fault is closed after it, for where its next message
-    /// begins is unknown.
+    /// The status for the client. The connection at fault is closed afterwards, since the start of its next message is
+    /// unknown.
     public var status: Status {
         if fault == .upstream { return .badGateway }
         return switch defect {

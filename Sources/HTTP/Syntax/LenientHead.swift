@@ -1,12 +1,12 @@
 import Bytes
 
-/// The head of a response as servers wrote it before RFC 7230, made one that keeps to RFC 9112: lines that end in a line
-/// feed alone, white space before a colon (section 5.1 has a proxy remove it) and folded lines (section 5.2).
+/// Converts the head of a response in the style before RFC 7230 to one of RFC 9112: it accepts bare line feeds, white
+/// space before a colon (section 5.1 lets a proxy remove it) and folded lines (section 5.2).
 ///
-/// Only responses are treated so. A server that says something two ways harms itself alone: the client reads what we write,
-/// and the connection is not used again. In a request the same is how one client's request is slipped into another's.
+/// Only responses are treated so. A server with an ambiguous response harms only itself: the client reads our version,
+/// and the connection is not reused. In a request the same would allow request smuggling.
 enum LenientHead {
-    /// Appends the head that `bytes` are, up to its empty line, and that line.
+    /// Appends the head in `bytes`, up to and including its empty line.
     static func append(_ bytes: Span<UInt8>, to buffer: ByteBuffer) throws(Defect) {
         var reader = LineReader()
         var count = 0
@@ -28,13 +28,13 @@ enum LenientHead {
     }
 }
 
-/// A field line as `LenientHead` takes it.
+/// A field line in the form that `LenientHead` accepts.
 struct LenientField {
     let name: Range<Int>
-    /// Without white space at either end. May be empty.
+    /// The value without white space at either end; may be empty.
     let value: Range<Int>
 
-    /// - Parameter line: without its line end, free of control characters, and not folded.
+    /// - Parameter line: the line without its end, free of control characters, and not folded.
     init(_ bytes: Span<UInt8>, line: Range<Int>) throws(Defect) {
         let nameEnd = bytes.endOfToken(in: line)
         var colon = nameEnd
@@ -45,10 +45,10 @@ struct LenientField {
         value = bytes.trimmingBlanks(colon &+ 1..<line.upperBound)
     }
 
-    /// Whether nothing but the line's end is unusual about it.
+    /// Whether the line is regular, apart from its end.
     func isRegular(_ bytes: Span<UInt8>) -> Bool { bytes[name.upperBound] == .colon }
 
-    /// Appends it without a line end.
+    /// Appends the line without a line end.
     func append(_ bytes: Span<UInt8>, to buffer: ByteBuffer) {
         buffer.append(bytes.extracting(name))
         buffer.append(literal: ": ")

@@ -1,23 +1,24 @@
-/// The most that a peer may make us hold or count before a message is refused. Bytes, unless said otherwise.
+/// The limits on a peer's message, beyond which it is refused. In bytes unless stated otherwise.
 public struct Limits: Sendable, Equatable {
-    /// No offset into a head may outgrow 32 bits, whatever is configured.
+    /// The largest head that can be configured: its offsets have 32 bits.
     public static let largestHead = 1 << 30
 
-    /// Method, target and version, or the status line. Apache allows 8,190, nginx one buffer of 8 KiB; SSO portals
+    /// The limit of the request line or the status line. Apache allows 8,190, nginx one buffer of 8 KiB; SSO portals
     /// put whole assertions into a URL, hence twice that.
     public var startLine: Int
-    /// The start line and all field lines. HAProxy's buffer is 16 KiB, Node's limit 16 KiB, nginx's 4 × 8 KiB.
+    /// The limit of the start line and all field lines. HAProxy's buffer is 16 KiB, Node's limit 16 KiB, nginx's 4 × 8
+    /// KiB.
     public var head: Int
-    /// Field lines, counted. Apache allows 100, HAProxy 101, llhttp's embedders 128.
+    /// The number of field lines. Apache allows 100, HAProxy 101, programs with llhttp 128.
     public var fields: Int
-    /// The trailer section of a chunked body, all lines.
+    /// The limit of all lines in the trailer section of a chunked body.
     public var trailers: Int
-    /// Trailer lines, counted.
+    /// The number of trailer lines.
     public var trailerFields: Int
-    /// Everything on a chunk-size line behind the digits. hyper and Node allow 16 KiB over a whole body; a relay's
-    /// work is linear in the bytes anyway, so here the line is bounded.
+    /// The limit of a chunk-size line after the digits. hyper and Node allow 16 KiB over a whole body. A relay's work
+    /// is linear in the bytes, so here only the line is limited.
     public var chunkExtension: Int
-    /// Hexadecimal digits of a chunk size, leading zeros included. 16 cannot overflow 64 bits.
+    /// The number of hexadecimal digits of a chunk size, leading zeros included. 16 cannot overflow 64 bits.
     public var chunkSizeDigits: Int
 
     public init(
@@ -33,10 +34,10 @@ public struct Limits: Sendable, Equatable {
         self.chunkSizeDigits = chunkSizeDigits
     }
 
-    /// For what a client sends.
+    /// The limits for messages of clients.
     public static let request = Limits()
 
-    /// For what an upstream sends: a Kerberos ticket with many groups makes a `WWW-Authenticate` of 64 KiB and more,
-    /// and applications set a cookie per line.
+    /// The limits for messages of upstreams: a Kerberos ticket with many groups makes a `WWW-Authenticate` of 64 KiB
+    /// and more, and applications set one cookie per line.
     public static let response = Limits(head: 256 << 10, fields: 256)
 }

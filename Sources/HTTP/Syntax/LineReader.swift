@@ -1,18 +1,18 @@
 import Bytes
 
-/// Finds the lines of a head as its bytes come in. Each byte is looked at once, and what no line may hold (RFC 9112
-/// section 2.2) is refused where it stands: a line feed without carriage return, the reverse, any other control.
+/// Finds the lines of a head as its bytes arrive. Each byte is scanned once. Bytes that no line may contain (RFC 9112
+/// section 2.2) are refused: a line feed without carriage return, the reverse, any other control character.
 struct LineReader {
-    /// Where the line being read begins.
+    /// The start of the line being read.
     private(set) var start = 0
-    /// From `start` up to here there is no line end.
+    /// The offset up to which no line end was found from `start` on.
     private(set) var scanned = 0
 
-    /// Whether nothing of the line has been looked at.
+    /// Whether no byte of the line was scanned yet.
     var isAtStart: Bool { scanned == start }
 
-    /// The text of the next whole line, without its line end; nil when more bytes are needed. The line stays the
-    /// next one until `advance`.
+    /// The text of the next complete line, without its line end; nil if more bytes are needed. The line stays the next
+    /// one until `advance`.
     mutating func next(
         _ bytes: Span<UInt8>, limit: Int, or defect: Defect
     ) throws(Defect) -> Range<Int>? {
@@ -33,7 +33,7 @@ struct LineReader {
         }
     }
 
-    /// The same where a line may also end in a line feed alone; `lineEnd(behind:in:)` tells how it does.
+    /// The next complete line, which may also end with a bare line feed: see `lineEnd(behind:in:)`.
     mutating func nextLenient(
         _ bytes: Span<UInt8>, limit: Int, or defect: Defect
     ) throws(Defect) -> Range<Int>? {
@@ -43,25 +43,25 @@ struct LineReader {
         }
     }
 
-    /// Where the line end ends that stands behind `line`, which `nextLenient` returned.
+    /// The end of the line end that follows `line`, a result of `nextLenient`.
     static func lineEnd(behind line: Range<Int>, in bytes: Span<UInt8>) -> Int {
         line.upperBound &+ (bytes[line.upperBound] == .lineFeed ? 1 : 2)
     }
 
-    /// Passes over `line`, which `next` returned.
+    /// Skips `line`, a result of `next`.
     mutating func advance(over line: Range<Int>) {
         advance(to: line.upperBound &+ 2)
     }
 
-    /// Goes on with the line that begins at `next`.
+    /// Continues with the line that begins at `next`.
     mutating func advance(to next: Int) {
         start = next
         scanned = next
     }
 }
 
-/// The elements of a comma-separated list (RFC 9110 section 5.6.1) that holds no quoted strings, one by one. Empty
-/// elements are passed over.
+/// The elements of a comma-separated list (RFC 9110 section 5.6.1) without quoted strings, one by one. Empty elements
+/// are skipped.
 struct ListReader {
     private var rest: Range<Int>
 

@@ -1,14 +1,15 @@
 import Bytes
 
-/// A request method, as far as a proxy treats it on its own terms. Any token is a method (RFC 9110 section 9.1);
-/// those not listed are `extension`, and their name is in the head.
+/// A request method, as far as the proxy treats it differently. Any token is a method (RFC 9110 section 9.1). Unknown
+/// ones are `extension`, and their name is in the head.
 public enum Method: UInt8, Sendable {
     case get, head, post, put, delete, connect, options, trace, patch
-    /// An extension that servers treat as TRACE: TRACK, and either name in other letters.
+    /// A method that servers treat as TRACE: TRACK, and either name in other case.
     case track
     case `extension`
 
-    /// May be sent again when a reused connection died before any byte of the answer (RFC 9110 section 9.2.2).
+    /// Whether the request may be sent again if a reused connection died before any byte of the response (RFC 9110
+    /// section 9.2.2).
     public var isIdempotent: Bool {
         switch self {
         case .get, .head, .put, .delete, .options, .trace: true
@@ -16,7 +17,7 @@ public enum Method: UInt8, Sendable {
         }
     }
 
-    /// Whether the response may show the request's fields, and a credential in them (RFC 9110 section 9.3.8).
+    /// Whether the response may show the request's fields, with a credential in them (RFC 9110 section 9.3.8).
     public var isEchoed: Bool { self == .trace || self == .track }
 
     /// The name; nil for an extension method.
@@ -37,7 +38,7 @@ public enum Method: UInt8, Sendable {
 }
 
 extension Method {
-    /// The method with that name; method names are case-sensitive.
+    /// Reads the method with that name; method names are case-sensitive.
     init(_ name: Span<UInt8>) {
         self =
             switch name.count {

@@ -5,9 +5,9 @@ public struct ProxyStatus: Sendable {
     public var proxy: String
     public var error: ProxyError?
     public var details: String?
-    /// The status the next hop answered with, when the response is not simply passed on.
+    /// The status of the next hop, if the response is not simply passed on.
     public var receivedStatus: UInt16?
-    /// The alert of `tlsAlertReceived`, by number and name.
+    /// The alert of `tlsAlertReceived`, as number and name.
     public var alert: (id: Int, message: String)?
 
     public init(
@@ -31,14 +31,15 @@ public struct ProxyStatus: Sendable {
         return text
     }
 
-    /// RFC 8941 section 3.3.4: begins with a letter or `*`; then token bytes, `:` and `/`.
+    /// Whether the text is a token of RFC 8941 section 3.3.4: it begins with a letter or `*`; then token bytes, `:` and
+    /// `/`.
     private static func isToken(_ text: String) -> Bool {
         guard let first = text.utf8.first, first == UInt8(ascii: "*") || first.asciiLowercased &- 0x61 < 26
         else { return false }
         return text.utf8.allSatisfy { $0.isTokenByte || $0 == .colon || $0 == .slash }
     }
 
-    /// RFC 8941 section 3.3.3: printable ASCII. Every other character becomes `?`.
+    /// A string of RFC 8941 section 3.3.3: printable ASCII. Every other character becomes `?`.
     private static func string(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {

@@ -1,11 +1,11 @@
 import Bytes
 
-// Short texts are compared as one number: the first byte in the lowest bits, ASCII letters folded to lower case by
-// setting bit 5. That maps other bytes too, but none save controls onto a letter, digit or hyphen.
+// Short texts are compared as one number: the first byte in the lowest bits, ASCII letters converted to lower case by
+// setting bit 5. That changes other bytes too, but only control characters become a letter, digit or hyphen.
 
 private let caseBits: UInt64 = 0x2020_2020_2020_2020
 
-/// The number of a lower-case text of at most eight bytes; of a literal the compiler makes a constant.
+/// The number of a lower-case text of at most eight bytes. For a literal the compiler computes a constant.
 @inline(__always)
 func word(_ text: StaticString) -> UInt64 {
     var word: UInt64 = 0
@@ -14,7 +14,7 @@ func word(_ text: StaticString) -> UInt64 {
 }
 
 extension Span<UInt8> {
-    /// The number of the `count` bytes at `offset`, 1 to 8, as they are.
+    /// The number of the `count` bytes at `offset`, 1 to 8, unchanged.
     @inline(__always)
     func word(at offset: Int, count: Int) -> UInt64 {
         let mask = UInt64.max &>> UInt64(truncatingIfNeeded: 64 &- count &* 8)
@@ -22,14 +22,14 @@ extension Span<UInt8> {
         return lastWord(at: offset, count: count)
     }
 
-    /// The same with letters folded; there is no control among the bytes.
+    /// The number of the bytes with letters in lower case. The bytes must not contain control characters.
     @inline(__always)
     func foldedWord(at offset: Int, count: Int) -> UInt64 {
         let mask = UInt64.max &>> UInt64(truncatingIfNeeded: 64 &- count &* 8)
         return (word(at: offset, count: count) | caseBits) & mask
     }
 
-    /// Whether `text`, of at most eight bytes, stands at `offset`; false when the span ends before it.
+    /// Whether `text`, of at most eight bytes, is at `offset`; false if the span ends before it.
     @inline(__always)
     func holds(_ text: StaticString, at offset: Int) -> Bool {
         let length = text.utf8CodeUnitCount

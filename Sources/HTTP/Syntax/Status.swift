@@ -1,4 +1,4 @@
-/// A status code (RFC 9110 section 15) and the reason phrase we write for it.
+/// A status code (RFC 9110 section 15) with the reason phrase that we write for it.
 public struct Status: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt16
 
@@ -34,12 +34,12 @@ public struct Status: RawRepresentable, Hashable, Sendable {
     public static let httpVersionNotSupported = Status(rawValue: 505)
     public static let insufficientStorage = Status(rawValue: 507)
 
-    /// 1xx other than 101: another response to the same request follows.
+    /// Whether it is 1xx other than 101: another response to the same request follows.
     public var isInterim: Bool { rawValue / 100 == 1 && self != .switchingProtocols }
 
     public var isSuccessful: Bool { rawValue / 100 == 2 }
 
-    /// The registered phrase; empty for a code we never send ourselves.
+    /// The registered phrase; empty for a code that we never send ourselves.
     public var reason: StaticString {
         switch rawValue {
         case 100: "Continue"

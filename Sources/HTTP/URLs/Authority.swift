@@ -1,29 +1,28 @@
 import Bytes
 
-/// `host[:port]` as it stands in a target or a Host field, as offsets from the start of the head (RFC 3986 section
-/// 3.2).
+/// The `host[:port]` of a target or a Host field, as offsets from the start of the head (RFC 3986 section 3.2).
 ///
-/// The host is what DNS and sockets can hold: letters, digits, `-`, `.`, `_` and `~`, or an address. Percent-encoding
-/// and sub-delimiters, which RFC 3986 allows in a registered name, are refused, since each program decodes them
-/// differently; so is a name that ends in a number but is no dotted quad (`127.1`, `0x7f.1`), which some resolvers
-/// take for an address.
+/// The host has only characters that DNS and sockets support: letters, digits, `-`, `.`, `_` and `~`, or it is an
+/// address. Percent-encoding and sub-delimiters, which RFC 3986 allows in a registered name, are refused, since
+/// programs decode them differently. A name that ends in a number but is not a dotted quad (`127.1`, `0x7f.1`) is
+/// refused too: some resolvers read it as an address.
 public struct Authority: Sendable {
     public enum HostForm: UInt8, Sendable { case name, ipv4, ipv6 }
 
     public let form: HostForm
-    /// Host and explicit port as written, brackets included: what goes into a Host field.
+    /// Host and explicit port as written, brackets included, for a Host field.
     public let text: Range<Int>
     /// The host; an IPv6 address without its brackets.
     public let host: Range<Int>
-    /// The port, when one is written.
+    /// The port; nil if none is written.
     public let explicitPort: UInt16?
 
-    /// The longest host name: 253 characters of DNS and the dot of the root, rounded up.
+    /// The longest host name: 253 characters of DNS and a trailing dot, rounded up.
     static let longestHost = 255
 }
 
 extension Authority {
-    /// Reads exactly `range`.
+    /// Reads all of `range`.
     init(_ bytes: Span<UInt8>, in range: Range<Int>) throws(Defect) {
         guard let first = range.first else { throw .malformedHost }
         let end: Int
@@ -52,8 +51,8 @@ extension Authority {
         }
     }
 
-    /// The bytes between `start` and the path, the query or `end`, when they are a host name or dotted quad with or
-    /// without a port; nil for anything else, good or bad.
+    /// Reads the bytes between `start` and the path, the query or `end`, if they are a host name or dotted quad with or
+    /// without a port. Nil for anything else, valid or not.
     init?(plainAt start: Int, to end: Int, of bytes: Span<UInt8>) {
         let hostEnd: Int
         if bytes[start].isDigit, let quadEnd = bytes.endOfDottedQuad(in: start..<end) {
@@ -90,7 +89,8 @@ extension Authority {
         return inside
     }
 
-    /// Name or dotted quad, by the last label as the WHATWG URL standard's "ends in a number" check does it.
+    /// Whether it is a name or a dotted quad, decided by the last label as in the "ends in a number" check of the
+    /// WHATWG URL standard.
     private static func form(ofName bytes: Span<UInt8>, in host: Range<Int>) throws(Defect) -> HostForm {
         let dot = UInt8(ascii: ".")
         var end = host.upperBound

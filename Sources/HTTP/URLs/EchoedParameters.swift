@@ -1,11 +1,11 @@
 import Bytes
 
-/// The parameters of a credential in the head of a response: servers write URLs anew from those that they were asked for,
-/// and a client would follow them anywhere. A URL may stand in the query of another.
+/// The parameters of a credential in the head of a response. Servers build URLs from the requested ones, and a client
+/// would follow them to any server. A URL may be in the query of another one.
 public struct EchoedParameters: Sendable {
     public struct Parameter: Sendable {
         let name: [UInt8]
-        /// Decoded.
+        /// The decoded value.
         let value: [UInt8]
 
         public init(name: [UInt8], value: [UInt8]) {
@@ -18,10 +18,10 @@ public struct EchoedParameters: Sendable {
 
     public init(_ parameters: [Parameter]) { self.parameters = parameters }
 
-    /// Appends the head without them.
+    /// Appends the head without these parameters.
     public func append(_ head: Span<UInt8>, to buffer: ByteBuffer) {
         var start = 0
-        /// The question mark of a query that has lost its first parameters: the next one gets it.
+        /// The question mark of a query that has lost its first parameters; the next one gets it.
         var question: Found?
         while start < head.count {
             if let found = parameter(in: head, at: start) {
@@ -98,7 +98,7 @@ public struct EchoedParameters: Sendable {
         offset + 3 <= head.count && head.extracting(offset..<offset + 3).equalsIgnoringCase(code)
     }
 
-    /// Where the value ends that stands there, in whatever way it is encoded; nil where another does.
+    /// The end of the value at `start`, in any encoding; nil if another value is there.
     private static func end(of value: [UInt8], in head: Span<UInt8>, at start: Int, isNested: Bool) -> Int? {
         var offset = start
         for byte in value {
@@ -114,7 +114,7 @@ public struct EchoedParameters: Sendable {
         return offset == head.count || endsValue(head, at: offset, isNested: isNested) ? offset : nil
     }
 
-    /// The octet that is encoded there, once or, in a URL within another, twice.
+    /// The octet at that offset, encoded once or, in a URL within another one, twice.
     private static func octet(in head: Span<UInt8>, at offset: Int, isNested: Bool) -> (UInt8, Int)? {
         guard let octet = octet(in: head, at: offset) else { return nil }
         guard isNested, octet == .percent, let high = head[in: offset + 3]?.hexValue,

@@ -1,8 +1,8 @@
 import Bytes
 
-/// The parameters in the query of a request target: `name=value`, with `&` between them.
+/// The parameters in the query of a request target: `name=value`, separated by `&`.
 public enum QueryParameters {
-    /// Whether there is one of that name, however it is encoded.
+    /// Whether there is a parameter with that name, in any encoding.
     public static func contain(_ name: Span<UInt8>, in target: Span<UInt8>) -> Bool {
         var start = queryStart(of: target)
         if start == 0 { return false }
@@ -31,7 +31,7 @@ public enum QueryParameters {
         }
     }
 
-    /// Appends the target with `***` for the value of parameters of that name.
+    /// Appends the target with `***` as the value of parameters with that name.
     public static func append(_ target: Span<UInt8>, hiding name: Span<UInt8>, to buffer: ByteBuffer) {
         var start = queryStart(of: target)
         buffer.append(target.extracting(first: start > 0 ? start : target.count))
@@ -49,7 +49,7 @@ public enum QueryParameters {
         }
     }
 
-    /// Zero: there is no query.
+    /// The start of the query; zero without a query.
     private static func queryStart(of target: Span<UInt8>) -> Int {
         target.firstIndex(of: .question).map { $0 + 1 } ?? 0
     }

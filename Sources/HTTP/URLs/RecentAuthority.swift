@@ -1,15 +1,15 @@
 import Bytes
 
-/// The authority that was read last: most requests name the server that the one before named, and what was found about it
-/// then need not be found again.
+/// The authority that was read last. Most requests name the server of the previous request, whose authority then need
+/// not be checked again.
 struct RecentAuthority {
     private let text = ByteBuffer(capacity: 64)
     private var form = Authority.HostForm.name
-    /// The host stands at the front of `text`.
+    /// The length of the host, which is at the front of `text`.
     private var hostCount = 0
     private var port: UInt16?
 
-    /// The authority that begins at `start` and ends where the path, the query or `end` begins, if it is that one.
+    /// The authority between `start` and the path, the query or `end`, if it equals the last one.
     func read(_ bytes: Span<UInt8>, from start: Int, to end: Int) -> Authority? {
         let text = text
         let next = start &+ text.count
@@ -19,7 +19,7 @@ struct RecentAuthority {
         return Authority(form: form, text: start..<next, host: start..<start &+ hostCount, explicitPort: port)
     }
 
-    /// That authority was read, a host name or dotted quad with or without a port.
+    /// Remembers an authority that was read: a host name or dotted quad with or without a port.
     mutating func remember(_ authority: Authority, of bytes: Span<UInt8>) {
         text.clear()
         text.append(bytes.extracting(authority.text))
@@ -30,7 +30,7 @@ struct RecentAuthority {
 }
 
 extension Span<UInt8> {
-    /// Whether the authority of a target has come to its end (RFC 3986 section 3.2).
+    /// Whether the authority of a target ends there (RFC 3986 section 3.2).
     func beginsPath(at offset: Int, or end: Int) -> Bool {
         offset == end || self[offset] == .slash || self[offset] == UInt8(ascii: "?")
     }

@@ -3,29 +3,30 @@ import Bytes
 /// A request target in one of its four forms (RFC 9112 section 3.2), as offsets from the start of the head.
 public struct RequestTarget: Sendable {
     public enum Form: UInt8, Sendable {
-        /// `/path?query`
+        /// The origin-form: `/path?query`
         case origin
-        /// `scheme://authority/path?query`
+        /// The absolute-form: `scheme://authority/path?query`
         case absolute
-        /// `host:port`, of CONNECT
+        /// The authority-form of CONNECT: `host:port`
         case authority
-        /// `*`, of OPTIONS; an absolute target of OPTIONS without path and query means the same (section 3.2.4)
+        /// The asterisk-form of OPTIONS: `*`. An absolute target of OPTIONS without path and query means the same
+        /// (section 3.2.4).
         case asterisk
     }
 
     public internal(set) var form: Form = .origin
-    /// As it was sent.
+    /// The target, unchanged.
     public internal(set) var text = 0..<0
-    /// The scheme and its name; nil when the target has none.
+    /// The scheme; nil if the target has none. `schemeName` is its name.
     public internal(set) var scheme: Scheme?
     public internal(set) var schemeName = 0..<0
-    /// `user[:password]` before the `@`, still percent-encoded: secret.
+    /// The `user[:password]` before the `@`, still percent-encoded: secret.
     public internal(set) var userinfo: Range<Int>?
     public internal(set) var authority: Authority?
-    /// Path and query as sent. It may be empty or begin with `?`; `appendOriginForm` adds the slash.
+    /// Path and query, unchanged. It may be empty or begin with `?`; `appendOriginForm` adds the slash.
     public internal(set) var path = 0..<0
 
-    /// Appends path and query as an origin server gets them: never empty, nothing re-encoded.
+    /// Appends path and query for an origin server: never empty, without re-encoding.
     public func appendOriginForm(_ bytes: Span<UInt8>, to buffer: ByteBuffer) {
         if form == .asterisk {
             buffer.append(UInt8(ascii: "*"))
@@ -37,7 +38,7 @@ public struct RequestTarget: Sendable {
 }
 
 extension RequestTarget {
-    /// The target in `range`, whose bytes are visible ASCII without `#`.
+    /// Reads the target in `range`, whose bytes are visible ASCII without `#`.
     init(
         visible bytes: Span<UInt8>, in range: Range<Int>, method: Method, recent: inout RecentAuthority
     ) throws(Defect) {
@@ -95,7 +96,7 @@ extension RequestTarget {
         path = end..<text.upperBound
     }
 
-    /// Reads the scheme and `://`; returns where the authority begins.
+    /// Reads the scheme and `://`; returns the start of the authority.
     private mutating func readScheme(_ bytes: Span<UInt8>) throws(Defect) -> Int {
         let start = text.lowerBound
         if bytes.holds("http://", at: start), text.count > 7 {
@@ -119,8 +120,8 @@ extension RequestTarget {
         return byte.isDigit || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
     }
 
-    /// Unreserved, sub-delimiters, `%` and `:` (RFC 3986 section 3.2.1). A backslash or bracket here is how one URL is
-    /// made to name two hosts.
+    /// Unreserved characters, sub-delimiters, `%` and `:` (RFC 3986 section 3.2.1). With a backslash or bracket here
+    /// one URL can be made to name two hosts.
     private static func isUserinfo(_ bytes: Span<UInt8>, in range: Range<Int>) -> Bool {
         for offset in range {
             switch bytes[offset] {
@@ -140,7 +141,7 @@ public enum Scheme: UInt8, Sendable {
     case http, https, ftp
     case other
 
-    /// The port meant when the authority names none; nil when we do not know the scheme.
+    /// The port of an authority without one; nil for an unknown scheme.
     public var defaultPort: UInt16? {
         switch self {
         case .http: 80
@@ -152,7 +153,7 @@ public enum Scheme: UInt8, Sendable {
 }
 
 extension Scheme {
-    /// The scheme with that name, in either case (RFC 3986 section 3.1).
+    /// Reads the scheme with that name, in any case (RFC 3986 section 3.1).
     init(_ name: Span<UInt8>) {
         if name.equalsIgnoringCase("http") {
             self = .http

@@ -1,8 +1,8 @@
 import Bytes
 
-/// The formats `common` and `combined` as Apache httpd 2.4 writes them: `%h %l %u %t "%r" %>s %b`, and behind it
-/// `"%{Referer}i" "%{User-Agent}i"`. One thing differs: Apache leaves blanks in a user's name, where they cannot be told from
-/// those between two fields; here they are `\x20`.
+/// The formats `common` and `combined` of Apache httpd 2.4: `%h %l %u %t "%r" %>s %b`, in `combined` followed by
+/// `"%{Referer}i" "%{User-Agent}i"`. There is one difference: Apache writes blanks in a user's name, where they look
+/// like the separator of fields; here they are `\x20`.
 extension AccessLogEncoder {
     func appendCommon(_ record: ExchangeRecord, at epochMilliseconds: Int, to line: ByteBuffer) {
         let text = record.text
@@ -13,7 +13,7 @@ extension AccessLogEncoder {
         case "": line.append(#""""#)
         case let user?: line.append(apache: user.utf8Span.span, unquoted: true)
         }
-        // Apache tells when the request came.
+        // Apache logs the time when the request arrived.
         let time = timeText(ofSecond: max(0, epochMilliseconds - record.milliseconds) / 1000)
         line.append(" [")
         line.append(time.readable)
@@ -43,7 +43,7 @@ extension AccessLogEncoder {
         line.append(.quote)
     }
 
-    /// A field's value, or the sign for none.
+    /// Appends a field's value, or `-` for none.
     private func append(_ value: Range<Int>?, of record: ExchangeRecord, to line: ByteBuffer) {
         let text = record.text
         guard let value else { return line.append(UInt8(ascii: "-")) }
@@ -52,7 +52,7 @@ extension AccessLogEncoder {
 }
 
 extension ByteBuffer {
-    /// A number, or the sign for none.
+    /// Appends a number, or `-` if it is not above 0.
     fileprivate func append(known number: Int) {
         if number > 0 { append(decimal: number) } else { append(UInt8(ascii: "-")) }
     }

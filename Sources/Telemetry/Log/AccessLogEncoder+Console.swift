@@ -1,9 +1,9 @@
 import Bytes
 import HTTP
 
-/// An exchange for a person before a terminal: short, with what was decided, and without what is as usual.
+/// An exchange for a person at a terminal: short, with the decisions, and without usual values.
 extension AccessLogEncoder {
-    /// Bytes of a target that are shown.
+    /// The limit of a target in bytes.
     private static let longestTarget = 256
 
     func appendConsole(

@@ -1,9 +1,8 @@
 import Bytes
 import HTTP
 
-/// squid's native format (its `logformat squid`), as squid 5 and 6 write it:
-/// `%ts.%03tu %6tr %>a %Ss/%03>Hs %<st %rm %ru %[un %Sh/%<a %mt`. In a user's name blanks are escaped, too, which squid leaves
-/// as they are.
+/// squid's native format (its `logformat squid`), as in squid 5 and 6: `%ts.%03tu %6tr %>a %Ss/%03>Hs %<st %rm %ru %[un
+/// %Sh/%<a %mt`. Blanks in a user's name are escaped too, which squid does not do.
 extension AccessLogEncoder {
     func appendSquid(_ record: ExchangeRecord, at epochMilliseconds: Int, to line: ByteBuffer) {
         let text = record.text
@@ -45,7 +44,8 @@ extension AccessLogEncoder {
         line.append(percent: text.readable.extracting(record.pathRange))
     }
 
-    /// Where the request went, and the server's address; its name where it has none, as behind a gateway of the proxy's own.
+    /// Appends the destination of the request and the server's address; its name if it has no address, as behind a
+    /// gateway of the proxy.
     private func appendServer(_ record: ExchangeRecord, to line: ByteBuffer) {
         if record.upstream == .none { return line.append("HIER_NONE/-") }
         line.append(record.parent == nil ? "HIER_DIRECT/" : "FIRSTUP_PARENT/")
@@ -59,7 +59,7 @@ extension AccessLogEncoder {
         }
     }
 
-    /// The media type alone.
+    /// Appends the media type alone.
     private func appendType(_ record: ExchangeRecord, to line: ByteBuffer) {
         let text = record.text
         let value = text.readable.extracting(record.typeRange)
@@ -71,7 +71,7 @@ extension AccessLogEncoder {
 }
 
 extension ExchangeRecord {
-    /// squid's word for what became of the request. There is no cache, so that all that was fetched is a miss.
+    /// squid's word for the outcome of the request. There is no cache, so everything that was fetched is a miss.
     fileprivate var squidResult: StaticString {
         if methodRange.isEmpty { return "NONE_NONE" }
         switch error {
@@ -86,7 +86,7 @@ extension ExchangeRecord {
 }
 
 extension ByteBuffer {
-    /// A non-negative number that stands right in so many columns at least.
+    /// Appends a non-negative number, right-aligned in at least this many columns.
     fileprivate func append(decimal number: Int, width: Int) {
         var least = 10
         for _ in 1..<width {

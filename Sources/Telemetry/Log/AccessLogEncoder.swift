@@ -3,7 +3,7 @@ import HTTP
 
 /// Writes records as lines of an access log. One for each loop: it keeps the text of the current second.
 ///
-/// Each format is one function that writes a line from its beginning to its end, in a file of its own.
+/// Each format is one function that writes a complete line, in a file of its own.
 public final class AccessLogEncoder {
     private let format: AccessLogFormat
     private let time = ByteBuffer(capacity: 64)
@@ -13,7 +13,7 @@ public final class AccessLogEncoder {
         self.format = format
     }
 
-    /// Appends one line with its line feed. `epochMilliseconds` is when the exchange ended.
+    /// Appends one line with its line feed. `epochMilliseconds` is the time at which the exchange ended.
     public func append(_ record: ExchangeRecord, at epochMilliseconds: Int, to line: ByteBuffer) {
         switch format {
         case .json: appendJSON(record, at: epochMilliseconds, to: line)
@@ -28,7 +28,7 @@ public final class AccessLogEncoder {
         line.append(.lineFeed)
     }
 
-    /// The text of a second, in the format's own way: it is made once for all lines of that second.
+    /// The text of a second in the format. It is made once for all lines of that second.
     func timeText(ofSecond second: Int) -> ByteBuffer {
         if second != timeSecond {
             timeSecond = second
@@ -38,7 +38,7 @@ public final class AccessLogEncoder {
         return time
     }
 
-    /// RFC 3339 without fraction and zone, or Apache's time.
+    /// Writes the time: RFC 3339 without fraction and zone, or Apache's form.
     private func render(_ now: CivilTime) {
         switch format {
         case .json: time.append(date: now)
@@ -60,20 +60,20 @@ public final class AccessLogEncoder {
     }
 }
 
-/// How an access log writes an exchange. Those of other programs have no room for what the proxy decided.
+/// The format of an access log. Those of other programs have no fields for the proxy's decisions.
 public enum AccessLogFormat: Sendable {
-    /// One JSON object a line; unknown members are left out.
+    /// One JSON object per line; unknown members are omitted.
     case json
     /// Apache's `common`: client, user, time of the request, request line, status, bytes.
     case common
-    /// That, and behind it `Referer` and `User-Agent`.
+    /// Apache's `combined`: `common`, then `Referer` and `User-Agent`.
     case combined
     /// The native format of squid's access.log.
     case squid
-    /// For a person before a terminal.
+    /// The form for a person at a terminal.
     case console(hasColours: Bool)
 
-    /// The parts of an exchange that the format shows, beside those that every record has.
+    /// The parts of an exchange that the format needs, beside those of every record.
     public var parts: ExchangeRecord.Parts {
         switch self {
         case .json, .common, .console: .requestLine

@@ -1,6 +1,6 @@
 import Bytes
 
-/// The colours of a terminal, which its own settings say the shades of.
+/// The colours of a terminal, whose settings define the shades.
 enum ConsoleColour {
     case green
     case cyan
@@ -19,11 +19,11 @@ enum ConsoleColour {
     }
 }
 
-/// How lines are written for a person before a terminal, which no text of others steers.
+/// Writes lines for a person at a terminal. Text from outside cannot control the terminal.
 extension ByteBuffer {
-    /// A text of others: what shows nothing itself is named as `\u{202e}`, a byte that is not part of UTF-8 as `\xff`.
+    /// Appends text from outside. Invisible characters are written as `\u{202e}`, bytes that are not UTF-8 as `\xff`.
     ///
-    /// - Parameter isQuoted: whether it stands in quotes: its own and backslashes then stand behind a backslash.
+    /// - Parameter isQuoted: whether the text is in quotes. Quotes and backslashes are then escaped by a backslash.
     func append(console bytes: Span<UInt8>, isQuoted: Bool = false) {
         var offset = 0
         while offset < bytes.count {
@@ -46,7 +46,7 @@ extension ByteBuffer {
         }
     }
 
-    /// A whole text, cut where it is too long for a line.
+    /// Appends a text, truncated if it is too long for a line.
     func append(console text: String) {
         let shown = text.unicodeScalars.prefix(Self.longestConsoleText)
         append(console: String(shown).utf8Span.span)
@@ -55,7 +55,7 @@ extension ByteBuffer {
 
     private static let longestConsoleText = 1024
 
-    /// The time of day, UTC.
+    /// Appends the time of day in UTC.
     func append(consoleTime time: CivilTime, inColours hasColours: Bool) {
         begin(.faint, if: hasColours)
         append(clock: time)

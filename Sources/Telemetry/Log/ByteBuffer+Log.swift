@@ -1,10 +1,10 @@
 import Bytes
 
-/// How values from outside are written, so that none can end its line, its string or its field.
+/// Writes values from outside so that none can end its line, its string or its field.
 extension ByteBuffer {
-    /// The content of a JSON string (RFC 8259 section 7). Control characters are escaped, also those of C1 that a terminal may
-    /// obey, and the invisible ones that turn the direction of a text or end its line; each byte that is not part of UTF-8
-    /// becomes U+FFFD.
+    /// Appends the content of a JSON string (RFC 8259 section 7). Control characters are escaped, also those of C1,
+    /// which some terminals obey. Invisible characters that change the direction of text or end a line are escaped too.
+    /// Each byte that is not UTF-8 becomes U+FFFD.
     func append(json bytes: Span<UInt8>) {
         var start = 0
         var offset = 0
@@ -24,10 +24,11 @@ extension ByteBuffer {
         append(bytes.extracting(start..<bytes.count))
     }
 
-    /// The same of a text that may be as long as a head, such as a realm: cut where it is too long for a line.
+    /// Appends a text that may be as long as a head, such as a realm, as the content of a JSON string; truncated if it
+    /// is too long for a line.
     func append(json text: String) {
         let scalars = text.unicodeScalars
-        // No text has more scalars than bytes.
+        // A text never has more scalars than bytes.
         guard text.utf8.count > Self.longestText,
             let end = scalars.index(scalars.startIndex, offsetBy: Self.longestText, limitedBy: scalars.endIndex),
             end != scalars.endIndex
@@ -42,19 +43,19 @@ extension ByteBuffer {
             append(.backslash)
             return append(UInt8(truncatingIfNeeded: scalar.value))
         }
-        // Two escapes stand for one that is beyond sixteen bits.
+        // A scalar beyond sixteen bits needs two escapes.
         for unit in String(Character(scalar)).utf16 {
             append("\\u")
             append(hexadecimal: Int(unit), digits: 4)
         }
     }
 
-    /// Scalars of one text in a line.
+    /// The limit of one text in a line, in scalars.
     private static let longestText = 1024
 
-    /// A value of Apache's logs, as its `ap_escape_logitem` writes it: quotes and backslashes behind a backslash, the control
-    /// characters that C has letters for by these, all else that is not printable ASCII as `\xHH`. `unquoted` values cannot
-    /// hold a blank either.
+    /// Appends a value in the form of Apache's logs (`ap_escape_logitem`). Quotes and backslashes get a backslash,
+    /// control characters their C escape, and all else that is not printable ASCII `\xHH`. In `unquoted` values blanks
+    /// are escaped too.
     func append(apache bytes: Span<UInt8>, unquoted: Bool = false) {
         var start = 0
         while start < bytes.count {
@@ -82,7 +83,7 @@ extension ByteBuffer {
         }
     }
 
-    /// A part of a URL in squid's log: what is not printable ASCII, and a blank, as `%HH`.
+    /// Appends a part of a URL for squid's log: a blank, and everything that is not printable ASCII, as `%HH`.
     func append(percent bytes: Span<UInt8>) {
         for offset in 0..<bytes.count {
             let byte = bytes[offset]
@@ -96,7 +97,7 @@ extension ByteBuffer {
         }
     }
 
-    /// A user in squid's log: brackets and `%` as well, in lower case.
+    /// Appends a user for squid's log: brackets and `%` are encoded too, in lower case.
     func append(percentUser bytes: Span<UInt8>) {
         for offset in 0..<bytes.count {
             let byte = bytes[offset]
@@ -114,14 +115,14 @@ extension ByteBuffer {
         append(digit < 10 ? 0x30 + digit : 0x41 - 10 + digit)
     }
 
-    /// The port of a target, where it is not the usual one.
+    /// Appends the port of a target, if it is not the usual one.
     func append(portOf record: ExchangeRecord) {
         guard record.port != record.usualPort else { return }
         append(.colon)
         append(decimal: record.port)
     }
 
-    /// RFC 3339, with milliseconds.
+    /// Appends a time in the form of RFC 3339, with milliseconds.
     func append(time epochMilliseconds: Int) {
         let time = CivilTime(epochSeconds: epochMilliseconds / 1000)
         append(date: time)
@@ -131,7 +132,7 @@ extension ByteBuffer {
         append(UInt8(ascii: "Z"))
     }
 
-    /// RFC 3339, up to the `T`.
+    /// Appends a date in the form of RFC 3339, up to the `T`.
     func append(date time: CivilTime) {
         append(decimal: time.year)
         append(UInt8(ascii: "-"))
@@ -167,17 +168,17 @@ extension ByteBuffer {
         }
     }
 
-    /// The end of the run of printable ASCII without quote and backslash that starts at `offset`: eight bytes a step,
-    /// because each byte of a URL passes here.
+    /// The end of the run of printable ASCII without quote and backslash that starts at `offset`. It takes eight bytes
+    /// a step, since each byte of a URL passes here.
     private static func plainEnd(_ bytes: Span<UInt8>, from offset: Int) -> Int {
         let ones: UInt64 = 0x0101_0101_0101_0101
         var end = offset
         while end + 8 <= bytes.count {
-            // Bounds are checked, and every pattern of bits is a `UInt64`.
+            // Bounds are checked, and every bit pattern is a valid `UInt64`.
             let word = unsafe bytes.bytes.unsafeLoadUnaligned(fromByteOffset: end, as: UInt64.self)
             let quotes = word ^ (ones &* UInt64(UInt8.quote))
             let backslashes = word ^ (ones &* UInt64(UInt8.backslash))
-            // The top bit of a byte tells: control, quote, backslash; then delete or beyond ASCII.
+            // The top bit of each byte is set for: control, quote, backslash; then delete or beyond ASCII.
             let special =
                 (word &- ones &* 0x20) & ~word | (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes
                 | (word &+ ones) | word
@@ -194,7 +195,7 @@ extension ByteBuffer {
 }
 
 extension Span<UInt8> {
-    /// The scalar whose UTF-8 starts at `offset`; nil where none does (Unicode 16 table 3-7).
+    /// The scalar whose UTF-8 starts at `offset`; nil for invalid bytes (Unicode 16 table 3-7).
     func scalar(at offset: Int) -> Unicode.Scalar? {
         let lead = self[offset]
         if lead < 0x80 { return Unicode.Scalar(lead) }
@@ -224,8 +225,8 @@ extension Span<UInt8> {
 extension Unicode.Scalar {
     var utf8Length: Int { UTF8.width(self) }
 
-    /// Whether it shows nothing itself, and may change what is shown around it: a control, a mark of direction, the end of a
-    /// line or of a paragraph.
+    /// Whether the scalar is invisible, and may change how the text around it looks: a control, a direction mark, or
+    /// the end of a line or paragraph.
     var isInvisible: Bool {
         switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator: true

@@ -1,11 +1,11 @@
-/// Brings the lines of several sources, each in the order of time by itself, into one. A value without a clock.
+/// Merges the lines of several sources, each sorted by time, into one sequence. A value without a clock.
 public struct LineMerging {
-    /// Lines of one source, behind one another.
+    /// Consecutive lines of one source.
     public struct Batch: Sendable {
         public struct Line: Sendable {
-            /// Milliseconds since 1970.
+            /// The time, in milliseconds since 1970.
             let time: Int
-            /// Where it ends among the bytes of its batch.
+            /// The end of the line in the bytes of its batch.
             let end: Int
 
             public init(time: Int, end: Int) {
@@ -18,7 +18,7 @@ public struct LineMerging {
         private var lines: [Line]
         private var next = 0
 
-        /// - Parameter lines: of all the bytes.
+        /// - Parameter lines: the lines of all the bytes.
         public init(_ bytes: [UInt8], _ lines: [Line]) {
             self.bytes = bytes
             self.lines = lines
@@ -28,10 +28,10 @@ public struct LineMerging {
         fileprivate var isWhole: Bool { next == 0 }
         public var count: Int { lines.count - next }
 
-        /// Whether all of its lines are from before that time.
+        /// Whether all of its lines are earlier than that time.
         fileprivate func isOver(before limit: Int) -> Bool { lines.allSatisfy { $0.time < limit } }
 
-        /// Moves the lines up to the first from `limit` on behind those of `taken`.
+        /// Moves the lines before `limit` to the end of `taken`.
         fileprivate mutating func move(before limit: Int, to taken: inout Batch) {
             let start = next > 0 ? lines[next - 1].end : 0
             while next < lines.count, lines[next].time < limit {
@@ -44,9 +44,9 @@ public struct LineMerging {
         }
     }
 
-    /// By source, oldest first; none is empty.
+    /// The batches by source, oldest first; none is empty.
     private var waiting: [[Batch]] = []
-    /// Bytes of the batches that wait.
+    /// The size of the waiting batches in bytes.
     public private(set) var size = 0
 
     public init() {}
@@ -58,9 +58,9 @@ public struct LineMerging {
         size += batch.bytes.count
     }
 
-    /// Takes the lines from before a time, in order. Of one millisecond those of the first sources come first.
+    /// Takes the lines earlier than `limit`, in order. Lines of one millisecond are in the order of the sources.
     public mutating func take(before limit: Int) -> Batch {
-        // Where one source alone has said something, nothing has to be put in order.
+        // If only one source has lines, nothing needs to be sorted.
         if let only = onlyBatch(before: limit) { return only }
         var taken = Batch([], [])
         while let (source, end) = run(before: limit) {
@@ -80,14 +80,14 @@ public struct LineMerging {
         return waiting[source].removeFirst()
     }
 
-    /// The source whose next line is the oldest from before that time, and the time until which it is alone.
+    /// The source with the oldest line before `limit`, and the time until which no other source has lines.
     private func run(before limit: Int) -> (source: Int, end: Int)? {
         var (first, end) = (Int?.none, limit)
         var oldest = limit
         for source in waiting.indices {
             guard let time = waiting[source].first?.time else { continue }
             if time < oldest {
-                // The one that was the oldest so far comes before lines of its own time that stand here.
+                // The former oldest source precedes lines here with its time.
                 if first != nil { end = oldest }
                 (first, oldest) = (source, time)
             } else {

@@ -1,32 +1,32 @@
 import Bytes
 
-/// How much a line of the log matters to an operator.
+/// The importance of a log line for an operator.
 public enum LogLevel: String, Sendable {
     case info
     case warning
     case error
 }
 
-/// How lines are written that are about no exchange.
+/// The style of lines that concern no exchange.
 public enum LogStyle: Sendable {
-    /// One JSON object, member by member.
+    /// One JSON object, written member by member.
     case json
-    /// For a person before a terminal.
+    /// The form for a person at a terminal.
     case console(hasColours: Bool)
 }
 
-/// A line of the log that is about no exchange. It begins as the access log's lines do.
+/// A line of the log that concerns no exchange. It begins like the lines of the access log.
 public struct LogLine {
     private let line: ByteBuffer
     private let style: LogStyle
 
-    /// Letters of a text that are shown: a server's realm may be as long as a head.
+    /// The limit of a text in characters: a server's realm may be as long as a head.
     public static let longest = 256
 
-    /// Begins a line behind what the buffer holds.
+    /// Begins a line after the content of the buffer.
     /// - Parameters:
-    ///   - event: its name.
-    ///   - isSentence: whether a person has no need of the name, since the details are a sentence.
+    ///   - event: the name of the event.
+    ///   - isSentence: whether the details are a sentence, so that a person does not need the name.
     public init(
         into line: ByteBuffer, at epochMilliseconds: Int, _ level: LogLevel, _ event: String, isSentence: Bool = false,
         as style: LogStyle
@@ -50,7 +50,7 @@ public struct LogLine {
         }
     }
 
-    /// Begins a JSON object that others get as a line does the log.
+    /// Begins a JSON object for other readers than the log.
     public init(into line: ByteBuffer, at epochMilliseconds: Int) {
         self.line = line
         style = .json
@@ -64,15 +64,15 @@ public struct LogLine {
     }
 
     /// - Parameters:
-    ///   - value: nil: the member is left out.
-    ///   - longest: letters that are shown.
+    ///   - value: the value; nil: the member is omitted.
+    ///   - longest: the limit of the value in characters.
     public func add(_ name: StaticString, _ value: String?, longest: Int = longest) {
         guard let value else { return }
         begin(name)
         append(value, longest)
     }
 
-    /// - Parameter lines: nil: the member is left out.
+    /// - Parameter lines: the lines; nil: the member is omitted.
     public func add(_ name: StaticString, lines: [String]?) {
         guard let lines else { return }
         begin(name)
@@ -87,7 +87,7 @@ public struct LogLine {
 
     private func append(_ value: String, _ longest: Int) {
         let scalars = value.unicodeScalars
-        // The text is cut between two scalars.
+        // The text is truncated between two scalars.
         let end = scalars.index(scalars.startIndex, offsetBy: longest, limitedBy: scalars.endIndex)
         let shown = end.map { String(value[..<$0]) } ?? value
         let isCut = end != nil && end != scalars.endIndex
@@ -125,14 +125,14 @@ public struct LogLine {
         }
     }
 
-    /// Left out where it is false.
+    /// Adds a member if it is true.
     public func add(_ name: StaticString, _ isTrue: Bool) {
         guard isTrue else { return }
         begin(name)
         line.append("true")
     }
 
-    /// - Parameter details: a sentence of the proxy's, which may have texts of others in it.
+    /// - Parameter details: a sentence of the proxy, which may contain text from outside.
     public func end(_ details: String? = nil) {
         switch style {
         case .json:

@@ -1,5 +1,5 @@
-/// Folds reports that are repeated: a sentence is said when it is new, and how often it was repeated when a period is
-/// over. A value without a clock.
+/// Folds repeated reports: a sentence is written when it is new, and the number of its repetitions at the end of a
+/// period. A value without a clock.
 public struct ReportFolding {
     private struct Repetition {
         let since: ContinuousClock.Instant
@@ -9,7 +9,7 @@ public struct ReportFolding {
     private let period: Duration
     private var said: [String: Repetition] = [:]
 
-    /// Sentences that are kept in mind; beyond it others are said each time.
+    /// The limit of remembered sentences; further ones are written each time.
     private static let capacity = 256
 
     public init(period: Duration = .seconds(10)) { self.period = period }
@@ -25,13 +25,13 @@ public struct ReportFolding {
         return repeated + [sentence]
     }
 
-    /// How often sentences were repeated in periods that are over.
+    /// The lines about repetitions in periods that are over.
     public mutating func due(at now: ContinuousClock.Instant) -> [String] {
         let period = period
         return end { now - $0.since >= period }
     }
 
-    /// As if all periods were over.
+    /// The lines about all repetitions, as if all periods were over.
     public mutating func finish() -> [String] { end { _ in true } }
 
     private mutating func end(_ isOver: (Repetition) -> Bool) -> [String] {

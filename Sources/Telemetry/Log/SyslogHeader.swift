@@ -1,13 +1,13 @@
 import Bytes
 
-/// What stands before a message to a log daemon of the same machine, as that of syslog(3) does: RFC 3164 section 4.1 without
-/// the host. The daemon adds that, and the time. The form of RFC 5424 is for daemons on other machines: of one that comes by
-/// its local socket rsyslog takes the version number for the name of a program.
+/// The header of a message to a log daemon on this machine, as syslog(3) writes it: RFC 3164 section 4.1 without the
+/// host. The daemon adds the host and the time. The form of RFC 5424 is for daemons on other machines: in a message on
+/// the local socket rsyslog reads its version number as a program name.
 public struct SyslogHeader: Sendable {
-    /// Program and process.
+    /// The program and process.
     private let tag: String
 
-    /// Of system daemons, times eight.
+    /// The facility of system daemons, times eight.
     private static let facility = 3 << 3
 
     public init(process: Int32) { tag = ">attache[\(process)]: " }
@@ -20,7 +20,7 @@ public struct SyslogHeader: Sendable {
 }
 
 extension LogLevel {
-    /// RFC 3164 section 4.1.1.
+    /// The severity of RFC 3164 section 4.1.1.
     fileprivate var severity: Int {
         switch self {
         case .error: 3

@@ -1,7 +1,8 @@
-/// Counts by keys that the rule file or others name: so many keys at most, and all others together.
+/// Counts by keys that the rule file or peers name. The number of keys is limited; all further keys are counted
+/// together.
 struct BoundedCounts<Key: Hashable & Sendable>: Sendable {
     private var indices: [Key: Int] = [:]
-    /// Those of the keys that were too many come first.
+    /// Counts by key. `counts[0]` is for all keys beyond the limit.
     private var counts = [0]
     private let limit: Int
 
@@ -9,7 +10,7 @@ struct BoundedCounts<Key: Hashable & Sendable>: Sendable {
 
     mutating func add(_ key: Key) { add(at: index(of: key)) }
 
-    /// - Parameter index: as `index` found it, once and for all.
+    /// - Parameter index: the result of `index(of:)`, which never changes.
     mutating func add(at index: Int) { counts[index] &+= 1 }
 
     mutating func index(of key: Key) -> Int {
@@ -20,7 +21,7 @@ struct BoundedCounts<Key: Hashable & Sendable>: Sendable {
         return counts.count - 1
     }
 
-    /// The counts by key, and of the keys that were too many.
+    /// The counts by key, and the count of all keys beyond the limit.
     typealias Sum = (known: [Key: Int], others: Int)
 
     static func sum(_ all: [BoundedCounts]) -> Sum {

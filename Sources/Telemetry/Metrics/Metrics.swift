@@ -2,9 +2,9 @@ import HTTP
 import IO
 import Synchronization
 
-/// The counters of one event loop, which alone writes them; any thread may read.
+/// The counters of one event loop. Only the loop writes them; any thread may read.
 ///
-/// With one writer a relaxed load and store is enough, and costs no locked instruction. A reader sees each number
+/// With one writer a relaxed load and store is enough, and needs no locked instruction. A reader sees each number
 /// whole, though not all of one moment.
 public final class Metrics: Sendable {
     private let counters = InlineArray<42, Atomic<Int>> { _ in Atomic(0) }
@@ -13,7 +13,7 @@ public final class Metrics: Sendable {
     private let idle = Atomic(0)
     private let requests = DurationHistogram()
     private let phases = InlineArray<6, DurationHistogram> { _ in DurationHistogram() }
-    /// The locks are one loop's, which meets a reader now and then.
+    /// The locks belong to one loop, and are seldom contended by a reader.
     private let answers = Mutex(AnswerCounts())
     private let trustExceptions = Mutex(BoundedCounts<String>(limit: 100))
 
@@ -52,25 +52,25 @@ public final class Metrics: Sendable {
         if let duration = record.wait { phases[Phase.firstByte.rawValue].add(duration) }
     }
 
-    /// A phase of a request has ended, by the loop's clock in nanoseconds.
+    /// Counts a phase of a request that has ended, by the loop's clock in nanoseconds.
     public func note(_ phase: Phase, from start: UInt64, to end: UInt64) {
         phases[phase.rawValue].add(end &- start)
     }
 
-    /// Counts a challenge that nobody answered.
+    /// Counts an unanswered challenge.
     ///
-    /// - Parameter scheme: nil for one that cannot be answered.
+    /// - Parameter scheme: the scheme; nil for one that is not supported.
     public func addUnanswered(_ scheme: AnsweredScheme?, because cause: UnansweredCause) {
         Self.add(1, to: unanswered[Self.index(of: scheme, cause)])
     }
 
-    /// Counts a certificate that a server was shown.
+    /// Counts a certificate that was shown to a server.
     public func addIdentityAnswer(rule: String?, credential: String) {
         add(to: .answeredClientCertificate)
         answers.withLock { $0.add(AnswerCounts.Labels(scheme: nil, credential: credential, rule: rule ?? "")) }
     }
 
-    /// Nothing where there is a rule, and no answer.
+    /// Counts an answer; nothing if there is a rule without an answer.
     private func add(_ answer: AnswerRecord, ofParent isOfParent: Bool = false) {
         switch answer.scheme {
         case nil: return
@@ -86,10 +86,10 @@ public final class Metrics: Sendable {
         answers.withLock { $0.add(answer, ofParent: isOfParent) }
     }
 
-    /// Counts a connection that was made although its server's certificate had a finding, by the rule that forgave it.
+    /// Counts a connection to a server whose certificate had a problem, by the rule that forgave it.
     public func addTrustException(by rule: String) { trustExceptions.withLock { $0.add(rule) } }
 
-    /// Connections to servers that are kept for a later request.
+    /// The number of idle connections to servers.
     public var idleConnections: Int {
         get { idle.load(ordering: .relaxed) }
         set { idle.store(newValue, ordering: .relaxed) }
@@ -105,15 +105,15 @@ public final class Metrics: Sendable {
 
     var answerCounts: BoundedCounts<AnswerCounts.Labels> { answers.withLock { $0.counts } }
 
-    /// Connections made under an exception, by rule.
+    /// The number of connections with an exception, by rule.
     var trustExceptionCounts: BoundedCounts<String> { trustExceptions.withLock { $0 } }
 
-    /// Of whole exchanges.
+    /// The durations of whole exchanges.
     var requestDurations: Durations { requests.durations }
 
     func durations(of phase: Phase) -> Durations { phases[phase.rawValue].durations }
 
-    /// Errors are rare enough to be looked for.
+    /// A linear search is enough, since errors are rare.
     private static func index(of error: ProxyError) -> Int { ProxyError.allCases.firstIndex(of: error) ?? 0 }
 
     private static func index(of scheme: AnsweredScheme?, _ cause: UnansweredCause) -> Int {
@@ -126,25 +126,25 @@ public final class Metrics: Sendable {
     }
 }
 
-/// Why a challenge was not answered, in the large.
+/// The general reason why a challenge was not answered.
 public enum UnansweredCause: Int, CaseIterable, Sendable {
-    /// No rule is for the server.
+    /// No rule covers the server.
     case noRule
-    /// A rule is for the server, and some other predicate of it does not match.
+    /// A rule covers the server, but another predicate of the rule does not match.
     case mismatch
-    /// The rules say `default`, and there is no credential.
+    /// The rules say `default`, and no credential is stored.
     case noCredential
     case rejected
     case cancelled
-    /// The request came with an `Authorization` of the client's own.
+    /// The request had an `Authorization` field of the client.
     case ownAuthorization
     case refused
     case parked
     /// The response would show the credential to the client.
     case exposing
-    /// An answer was begun, and did not come about.
+    /// An answer was begun and failed.
     case failed
-    /// The challenge is none that could be answered.
+    /// The challenge is not supported.
     case unsupported
 
     var token: String {
@@ -165,13 +165,13 @@ public enum UnansweredCause: Int, CaseIterable, Sendable {
 }
 
 extension AnsweredScheme {
-    /// Those that servers ask for.
+    /// The schemes of servers' challenges.
     static let challenged: [AnsweredScheme] = [.basic, .digest, .ntlm, .negotiate, .bearer, .form]
 }
 
-/// Events that are counted, beside errors and durations.
+/// The counted events, beside errors and durations.
 public enum Counter: Int, CaseIterable, Sendable {
-    /// Exchanges by the class of the status sent; none when the client left before one was.
+    /// Exchanges by the class of the status sent; `responsesNone` if the client left before a status was sent.
     case responsesNone
     case responses1xx
     case responses2xx
@@ -191,13 +191,13 @@ public enum Counter: Int, CaseIterable, Sendable {
     case credentialsRefused
     /// A challenge was not answered because its credential is parked.
     case credentialsParked
-    /// The proxy's own requests to learn whether a credential is good, by the server's verdict.
+    /// The proxy's own requests to check a credential, by the server's verdict.
     case probesAccepted
     case probesRefused
     case probesUndecided
     case upstreamOpened
     case upstreamReused
-    /// TLS handshakes with origins that came to a good end, by whether a session was taken up again.
+    /// Successful TLS handshakes with origins, by whether a session was resumed.
     case upstreamHandshakesFull
     case upstreamHandshakesResumed
     /// TLS handshakes with clients, at a listener or in a tunnel.
@@ -206,23 +206,23 @@ public enum Counter: Int, CaseIterable, Sendable {
     case clientHandshakesFailed
     case tunnelsOpened
     case tunnelsClosed
-    /// Tunnels whose requests were looked into; they are not among those opened.
+    /// Intercepted tunnels; they are not included in the opened ones.
     case tunnelsIntercepted
     case clientsAccepted
     case clientsClosed
-    /// Clients that were not served: by `clients { allow … }`, and because one of the limits was met.
+    /// Clients that were not served: because of `clients { allow … }`, or because of one of the limits.
     case clientsRefusedByList
     case clientsRefusedAtLimit
     case clientsRefusedAtAddressLimit
-    /// Clients that waited for nothing but their next request, and were closed so that others had room.
+    /// Idle clients that were disconnected to make room for others.
     case clientsDisplaced
     case bytesIn
     case bytesOut
-    /// Requests that were about to go to another server than they were for.
+    /// Requests that were about to be sent to another server than intended.
     case requestsMisdirected
-    /// Lines of the access log that found no room.
+    /// Lines of the access log that were dropped.
     case logLinesDropped
-    /// Spans of traces that the collector has taken, and those that were let go.
+    /// Spans of traces that the collector accepted, and those that were dropped.
     case spansSent
     case spansDropped
 }

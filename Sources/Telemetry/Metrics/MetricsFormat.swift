@@ -1,4 +1,4 @@
-/// A text format that metrics are read in.
+/// A text format of metrics.
 public enum MetricsFormat: Sendable {
     /// Prometheus' text format 0.0.4.
     case prometheus
@@ -12,9 +12,9 @@ public enum MetricsFormat: Sendable {
         }
     }
 
-    /// The format that a request wants: OpenMetrics only where that is named, and nothing else is liked better.
+    /// The format for a request: OpenMetrics only if it is named and nothing else is preferred.
     ///
-    /// - Parameter fields: the values of its `Accept` lines (RFC 9110 section 12.5.1).
+    /// - Parameter fields: the values of the request's `Accept` lines (RFC 9110 section 12.5.1).
     public init(accepting fields: [String]) {
         var (openMetrics, plain) = (0.0, 0.0)
         for range in fields.flatMap({ $0.split(separator: ",") }) {

@@ -1,7 +1,7 @@
 import HTTP
 import IO
 
-/// All that is counted and measured, as one page: the sum over all loops, and the figures of the process.
+/// All counters and measurements as one page: the sums over all loops, and the figures of the process.
 public struct MetricsPage {
     private let loops: [Metrics]
     private let figures: RunningFigures
@@ -243,7 +243,7 @@ public struct MetricsPage {
             [("loaded", reloads.loaded), ("rejected", reloads.rejected)])
     }
 
-    /// The first to end come first, and of those that have one name for one server only the first.
+    /// Appends the expiries, the soonest first. Of several with one name for one server only the soonest is shown.
     private mutating func appendExpiries() {
         var names: Set<[String]> = []
         let first = figures.expiries.sorted { $0.seconds < $1.seconds }.filter { expiry in
@@ -257,7 +257,7 @@ public struct MetricsPage {
             })
     }
 
-    /// Ends that are told: the first of them.
+    /// The limit of expiries on the page.
     private static let expiries = 100
 
     private mutating func appendLoops() {
@@ -269,7 +269,7 @@ public struct MetricsPage {
             "attache_build_info", .info, "The version of the program.", [([("version", figures.version)], "1")])
     }
 
-    /// As the client libraries of Prometheus name them.
+    /// Appends the figures of the process, with the names of Prometheus' client libraries.
     private mutating func appendProcess() {
         let process = figures.process
         page.append(
@@ -300,7 +300,8 @@ public struct MetricsPage {
         if let gauge { page.append(name, .gauge, help, gauge) }
     }
 
-    /// The end may be counted between the two reads, before its beginning was seen.
+    /// Appends the number of open items. The end of an item may be counted between the two reads, before its beginning
+    /// was seen.
     private mutating func append(open name: String, _ help: String, _ begun: Counter, _ ended: Counter) {
         page.append(name, .gauge, help, max(sum(begun) &- sum(ended), 0))
     }

@@ -1,12 +1,12 @@
 import IO
 
-/// Families of metrics in the making, as text in either format.
+/// Families of metrics in progress, as text in either format.
 struct MetricsText {
     enum Kind {
         case counter
         case gauge
         case histogram
-        /// Always 1: its labels say it.
+        /// The value is always 1; the labels contain the information.
         case info
     }
 
@@ -15,7 +15,7 @@ struct MetricsText {
     let format: MetricsFormat
     private(set) var text = ""
 
-    /// Characters of a label's value that are shown.
+    /// The limit of a label's value in characters.
     private static let longest = 128
     private static let units = ["seconds", "bytes"]
     private static let bounds = (0..<DurationHistogram.buckets).map { bucket in
@@ -24,17 +24,17 @@ struct MetricsText {
 
     init(_ format: MetricsFormat) { self.format = format }
 
-    /// - Parameter name: with `_total` or `_info`, as its samples have it.
+    /// - Parameter name: the name of the samples, with `_total` or `_info`.
     mutating func append(_ name: String, _ kind: Kind, _ help: String, _ value: Int) {
         append(name, kind, help, [([], "\(value)")])
     }
 
-    /// - Parameter value: nil: there is no such family.
+    /// - Parameter value: the value; nil: the family is omitted.
     mutating func append(_ name: String, _ kind: Kind, _ help: String, number value: Double?) {
         if let value { append(name, kind, help, [([], "\(value)")]) }
     }
 
-    /// One sample for each value of a label.
+    /// Appends one sample for each value of a label.
     mutating func append(_ name: String, _ kind: Kind, _ help: String, label: String, _ samples: [(String, Int)]) {
         append(name, kind, help, samples.map { ([(label, $0)], "\($1)") })
     }
@@ -58,10 +58,11 @@ struct MetricsText {
         }
     }
 
-    /// Nothing follows.
+    /// Ends the page.
     mutating func end() { if format == .openMetrics { text += "# EOF\n" } }
 
-    /// In OpenMetrics a family has the name of its samples without `_total` or `_info`, and says its unit.
+    /// Begins a family. In OpenMetrics its name is that of its samples without `_total` or `_info`, and its unit is
+    /// stated.
     private mutating func begin(_ name: String, _ kind: Kind, _ help: String) {
         switch format {
         case .prometheus:
@@ -85,7 +86,8 @@ struct MetricsText {
         text += " \(number)\n"
     }
 
-    /// A label's value, as both formats want it. Names may be a client's: nothing in them steers a terminal, or is endless.
+    /// Escapes a label's value for both formats. Names may come from clients, so they are truncated and cannot control
+    /// a terminal.
     private static func escaped(_ value: String) -> String {
         var escaped = ""
         for scalar in value.unicodeScalars.prefix(longest) {
@@ -103,10 +105,10 @@ struct MetricsText {
         return value.unicodeScalars.count > longest ? escaped + "…" : escaped
     }
 
-    /// The canonical number: `0.001`, `0.000065536`, and no zeros at the end behind the thousandths.
+    /// Writes a canonical number: `0.001`, `0.000065536`, without zeros at the end after the thousandths.
     static func seconds(nanoseconds: UInt64) -> String {
         let second: UInt64 = 1_000_000_000
-        // The digit before the fraction keeps its zeros.
+        // The digit before the fraction preserves the leading zeros.
         var fraction = String(String(second + nanoseconds % second).dropFirst())
         while fraction.count > 3, fraction.last == "0" { fraction.removeLast() }
         return "\(nanoseconds / second).\(fraction)"

@@ -1,21 +1,21 @@
 import IO
 
-/// The figures of the process that no loop counts, as of one moment.
+/// The figures of the process that no loop counts, at one moment.
 public struct RunningFigures: Sendable {
     /// The program's version, as `attache version` prints it.
     public var version = ""
     public var process = ProcessFigures()
-    /// Of each loop.
+    /// The lag of each loop.
     public var loopLag: [Durations] = []
     public var replayDisk = ReplayDiskUse(bytes: 0, refused: 0)
-    /// Versions of credentials that are not sent, by protection space.
+    /// The number of versions of credentials that are on hold, over all protection spaces.
     public var parkedCredentials = 0
-    /// How many credentials are in each state; all states, in the order of the page.
+    /// The number of credentials in each state; all states, in the order of the page.
     public var credentialStates: [(state: String, count: Int)] = []
-    /// Nil where there is no store.
+    /// The store; nil if none.
     public var store: Store?
     public var reloads: Reloads?
-    /// Lines for the operator that standard error did not take.
+    /// The lines for the operator that standard error did not accept.
     public var reportLinesDropped = 0
 
     public var questions = Questions()
@@ -24,15 +24,15 @@ public struct RunningFigures: Sendable {
 
     public init() {}
 
-    /// The end of something that has to be renewed before it.
+    /// The expiry of something that must be renewed before.
     public struct Expiry: Sendable, Hashable {
-        /// Such as "client certificate".
+        /// The kind, such as "client certificate".
         public let kind: String
-        /// That of the credential, the rule or the listener.
+        /// The name of the credential, the rule or the listener.
         public let name: String
-        /// The server that it is for; empty: for none alone.
+        /// The server that it is for; empty: no particular one.
         public let place: String
-        /// Since 1970.
+        /// The expiry in seconds since 1970.
         public let seconds: Int
 
         public init(_ kind: String, _ name: String, of place: String? = nil, at seconds: Int) {
@@ -43,9 +43,9 @@ public struct RunningFigures: Sendable {
         }
     }
 
-    /// The challenges whose rule says `ask`, since the start.
+    /// The challenges of rules with `ask`, since the start.
     public struct Questions: Sendable {
-        /// The dispositions that an operator may give, in the words of `attache ask answer`.
+        /// The dispositions by operators, in the words of `attache ask answer`.
         public enum Disposition: String, CaseIterable, Sendable {
             case use
             case user
@@ -54,12 +54,12 @@ public struct RunningFigures: Sendable {
             case cancel
         }
 
-        /// Why a question ended without an answer.
+        /// The reason why a question ended without an answer.
         public enum Silence: String, CaseIterable, Sendable {
             case timeout
-            /// Later questions took its place.
+            /// Later questions replaced it.
             case displaced
-            /// The clients that waited for it left.
+            /// The clients that waited for it have left.
             case abandoned
         }
 
@@ -74,9 +74,9 @@ public struct RunningFigures: Sendable {
     }
 
     public struct Store: Sendable {
-        /// Whether it can be reached.
+        /// Whether the store is available.
         public let isUp: Bool
-        /// When everything in it was known here, in milliseconds since 1970.
+        /// The time at which this process last knew everything in the store, in milliseconds since 1970.
         public let followed: Int
 
         public init(isUp: Bool, followed: Int) {
@@ -85,13 +85,13 @@ public struct RunningFigures: Sendable {
         }
     }
 
-    /// How the rule file was read.
+    /// The reloads of the rule file.
     public struct Reloads: Sendable {
-        /// When the rules at work were loaded, in milliseconds since 1970.
+        /// The time at which the current rules were loaded, in milliseconds since 1970.
         public let lastSuccess: Int
-        /// Whether others behind them were not put to use.
+        /// Whether later rules were rejected.
         public let hasFailed: Bool
-        /// How often it was read again and put to use, and how often not.
+        /// The number of successful reloads; `rejected` counts the others.
         public let loaded: Int
         public let rejected: Int
 
@@ -104,11 +104,11 @@ public struct RunningFigures: Sendable {
     }
 }
 
-/// The share of `limits { replay-disk-total }` that copies of bodies have, which are kept for sending them again.
+/// The use of `limits { replay-disk-total }` by copies of bodies, which are kept to be sent again.
 public struct ReplayDiskUse: Sendable {
-    /// Bytes that are taken, announced ones that have not come yet among them.
+    /// The reserved bytes, including announced ones that have not arrived yet.
     public let bytes: Int
-    /// Bodies, since the start, for which there was too little left.
+    /// The bodies, since the start, for which too little was left.
     public let refused: Int
 
     public init(bytes: Int, refused: Int) {

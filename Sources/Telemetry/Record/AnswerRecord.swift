@@ -1,11 +1,11 @@
-/// An answer to challenges, or no more than the rule about them: the common part of the records of all exchanges that are
-/// answered so. To note it costs one reference, and it is counted by what it is, not by its texts.
+/// An answer to challenges, or only the rule about them. It is the common part of the records of all exchanges with
+/// that answer. Noting it costs one reference, and it is counted by identity, not by its texts.
 public final class AnswerRecord: Sendable {
-    /// Nil while there is a rule and no answer.
+    /// The scheme; nil while there is a rule and no answer.
     public let scheme: AnsweredScheme?
     /// The name of the credential that answered.
     public let credential: String?
-    /// The ways of the answer that should be given up.
+    /// The weak mechanisms of the answer.
     public let dated: DatedWays
     /// The name of the `challenge` block that decided, and its line.
     public let rule: String?
@@ -29,18 +29,18 @@ extension ExchangeRecord {
     public var parentScheme: AnsweredScheme? { parentAnswer?.scheme }
     public var parentCredential: String? { parentAnswer?.credential }
 
-    /// The rule about the origin's challenges; if there is none, that about the parent's.
+    /// The rule about the origin's challenges; without one, the rule about the parent's.
     public var rule: String? { ruled?.rule }
     public var ruleLine: Int { ruled?.ruleLine ?? 0 }
     private var ruled: AnswerRecord? { answer.map { $0.ruleLine > 0 } ?? false ? answer : parentAnswer ?? answer }
 
-    /// Whether the exchange has gone a way that should be given up, by TLS or an answer.
+    /// Whether the exchange used a weak mechanism, in TLS or in an answer.
     public var hasDatedWays: Bool {
         answer?.dated.isEmpty == false || parentAnswer?.dated.isEmpty == false || security?.dated.isEmpty == false
     }
 }
 
-/// The authentication scheme with which the proxy answered a challenge, as the log and the metrics name it.
+/// The authentication scheme with which the proxy answered a challenge, with its name in the log and the metrics.
 public enum AnsweredScheme: Int, CaseIterable, Sendable {
     case basic
     case digest
@@ -50,7 +50,7 @@ public enum AnsweredScheme: Int, CaseIterable, Sendable {
     case form
     /// AWS Signature Version 4.
     case signature
-    /// A credential in a place of its own, which nobody asks for.
+    /// A credential in a special place, which is sent without a challenge.
     case placed
 
     public var token: StaticString {

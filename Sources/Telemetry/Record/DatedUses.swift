@@ -1,7 +1,7 @@
 import IO
 import Synchronization
 
-/// The ways of an exchange that others on the network can read or break.
+/// The mechanisms of an exchange that others on the network can read or break.
 public struct DatedWays: OptionSet, Sendable, Hashable {
     public let rawValue: UInt8
 
@@ -14,10 +14,10 @@ public struct DatedWays: OptionSet, Sendable, Hashable {
     public static let tokenInClear = DatedWays(rawValue: 8)
     public static let tls10 = DatedWays(rawValue: 16)
     public static let tls11 = DatedWays(rawValue: 32)
-    /// A client that speaks only those, and was refused.
+    /// A client that supports only old versions of TLS, and was refused.
     public static let refusedTLS = DatedWays(rawValue: 64)
 
-    /// For people, one for each.
+    /// The names for people, one for each mechanism.
     public var words: [String] {
         [
             (DatedWays.ntlm, "NTLM"), (.md5, "Digest with MD5"), (.passwordInClear, "password in clear"),
@@ -27,13 +27,13 @@ public struct DatedWays: OptionSet, Sendable, Hashable {
     }
 }
 
-/// A way that should be given up, and who goes it. Every text is printable, and cut.
+/// A use of a weak mechanism, with server and client. Every text is printable, and truncated.
 public struct DatedUse: Sendable, Equatable {
     public struct Server: Sendable, Hashable {
         public enum Role: Sendable {
             case origin
             case parent
-            /// The proxy itself.
+            /// The proxy itself, as a server.
             case listener
         }
 
@@ -50,7 +50,7 @@ public struct DatedUse: Sendable, Equatable {
         }
     }
 
-    /// Equal for uses that are one entry.
+    /// The key of a use: equal for uses in one entry.
     struct Key: Hashable {
         let finding: String
         let server: Server
@@ -58,16 +58,16 @@ public struct DatedUse: Sendable, Equatable {
         let application: String?
     }
 
-    /// As `DatedWays.words` has it.
+    /// The mechanism, as in `DatedWays.words`.
     public let finding: String
     public let server: Server
-    /// Its address, and its user if that is known.
+    /// The client's address, and its user if known.
     public let client: String
-    /// As the client names itself in `User-Agent`; nil: it does not.
+    /// The value of `User-Agent`; nil if absent.
     public let application: String?
-    /// The name of the credential; nil: the way is no answer of a credential's.
+    /// The name of the credential; nil if no credential was used.
     public let credential: String?
-    /// Milliseconds since 1970.
+    /// The time of the first use, in milliseconds since 1970. `last` is the latest.
     public internal(set) var first: Int
     public let last: Int
 
@@ -87,15 +87,15 @@ public struct DatedUse: Sendable, Equatable {
     var key: Key { Key(finding: finding, server: server, client: client, application: application) }
 }
 
-/// The ways that should be given up, as far as exchanges have gone them since the start. All loops share it.
+/// The uses of weak mechanisms since the start. All loops share it.
 public final class DatedUses: Sendable {
     private let entries = Mutex(RecencyMap<DatedUse.Key, DatedUse>())
     private let limit: Int
 
-    /// Clients may call themselves otherwise each time.
+    /// The limit for one server, since clients may change their names each time.
     private static let limitOfServer = 32
 
-    /// - Parameter limit: entries; beyond it the one that was seen longest ago is forgotten.
+    /// - Parameter limit: the limit of entries, beyond which the least recently seen one is removed.
     public init(limit: Int = 500) { self.limit = limit }
 
     public func note(_ use: DatedUse) {
@@ -114,7 +114,7 @@ public final class DatedUses: Sendable {
         }
     }
 
-    /// The one seen last comes first.
+    /// The uses, the most recent first.
     public var list: [DatedUse] {
         entries.withLock { $0.values }.sorted { ($0.last, $0.finding) > ($1.last, $1.finding) }
     }

@@ -1,26 +1,26 @@
 import Bytes
 import HTTP
 
-/// All decisions and measures of one exchange: the log, the metrics and `Proxy-Status` are views of it.
+/// All decisions and measurements of one exchange. The log, the metrics and `Proxy-Status` are views of it.
 ///
-/// One record serves a client connection for its life: `reset()` between requests keeps the client and the memory,
-/// so that a kept connection costs no allocation. It belongs to one task at a time and holds no secret: names of
-/// credentials, never their values.
+/// One record serves a client connection for its whole life: `reset()` between requests keeps the client and the
+/// memory, so that a kept connection allocates nothing. It belongs to one task at a time and contains no secrets: names
+/// of credentials, never their values.
 public final class ExchangeRecord {
-    /// Which connection carried the request upstream.
+    /// The kind of connection that carried the request upstream.
     public enum Upstream: Sendable {
         case none
         case opened
         case reused
     }
 
-    /// The protocol in a tunnel that was to be looked into.
+    /// The protocol in a tunnel that was to be intercepted.
     public enum Tunnel: Sendable {
-        /// TLS; the requests in it have records of their own.
+        /// TLS; the requests in it have their own records.
         case https
-        /// HTTP in clear; the same.
+        /// HTTP without TLS; the requests in it have their own records.
         case http
-        /// Another protocol, relayed unseen.
+        /// A different protocol, which is relayed without inspection.
         case opaque
 
         var token: StaticString {
@@ -32,7 +32,7 @@ public final class ExchangeRecord {
         }
     }
 
-    /// How the target is written: with a scheme, as an authority (CONNECT), or as the bare path where no host is known.
+    /// The form of the target: with a scheme, as an authority (CONNECT), or as the path alone if no host is known.
     public enum TargetForm: Sendable {
         case http
         case https
@@ -41,7 +41,7 @@ public final class ExchangeRecord {
         case path
     }
 
-    /// The parts of an exchange that a log may ask for. The bytes of others are not copied.
+    /// The parts of an exchange that a log may need. The bytes of others are not copied.
     public struct Parts: OptionSet, Sendable {
         public let rawValue: UInt8
 
@@ -50,59 +50,61 @@ public final class ExchangeRecord {
         public static var requestLine: Parts { Parts(rawValue: 1) }
         /// The client's `Referer` and `User-Agent`.
         public static var agent: Parts { Parts(rawValue: 2) }
-        /// The size of the response's head, its type, and the address of the server that it came from.
+        /// The size of the response's head, its type, and the server's address.
         public static var response: Parts { Parts(rawValue: 4) }
     }
 
     public let parts: Parts
 
-    /// The name under which the client authenticated to the proxy.
+    /// The user as whom the client authenticated to the proxy.
     public var user: String?
-    /// The minor version of HTTP/1.x that the client spoke.
+    /// The client's minor version of HTTP/1.x.
     public var minorVersion = 1
-    /// The status sent to the client, 0 while there is none.
+    /// The status sent to the client; 0 before it is sent.
     public var status = 0
-    /// Body or tunnel bytes that came from the client.
+    /// The bytes of body or tunnel from the client.
     public var bytesIn = 0
-    /// Body or tunnel bytes that went to the client.
+    /// The bytes of body or tunnel to the client.
     public var bytesOut = 0
 
-    /// Bytes of the response's head that went to the client.
+    /// The bytes of the response's head that were sent to the client.
     public var headBytesOut = 0
-    /// The server that the request went to last: an origin, or a parent.
+    /// The server of the last attempt: an origin, or a parent.
     public var server: IPAddress?
 
     /// The pattern of the `route` that matched.
     public var route: String?
-    /// The parent proxy that the request went through.
+    /// The parent proxy of the request.
     public var parent: ParentFigures?
-    /// The answer to challenges of the origin, and that to the parent's, or the rule about them; nil: there is neither.
+    /// The answer to the origin's challenges, or the rule about them; nil if neither. `parentAnswer` is for the
+    /// parent's.
     public var answer: AnswerRecord?
     public var parentAnswer: AnswerRecord?
-    /// How many times this exchange sent a credential.
+    /// The number of times that this exchange sent a credential.
     public var attempts = 0
-    /// The challenge that it met; nil where none came, as in a space that is known.
+    /// The challenge of the exchange; nil if none came, as in a known space.
     public var challenge: ChallengeRecord?
 
     public var upstream = Upstream.none
-    /// Nil for requests, and for tunnels that are relayed unseen because no route says otherwise.
+    /// The protocol in the tunnel; nil for requests, and for tunnels that are relayed without inspection because no
+    /// route says otherwise.
     public var tunnel: Tunnel?
-    /// How the origin was met by TLS; nil where it was not.
+    /// The TLS with the origin; nil without TLS.
     public var security: SecurityRecord?
-    /// Whether the connection that was opened took an earlier session up again.
+    /// Whether the new connection resumed an earlier TLS session.
     public var isResumed = false
-    /// From the first byte of the request until it was done, in nanoseconds.
+    /// The time from the first byte of the request to its end, in nanoseconds.
     public var duration: UInt64 = 0
-    /// Name lookup and connecting, in nanoseconds; nil where a kept connection served.
+    /// The time of DNS lookup and connecting, in nanoseconds; nil for a kept connection.
     public var connecting: UInt64?
-    /// From the request sent upstream to the first byte of the response, in nanoseconds.
+    /// The time from sending the request upstream to the first byte of the response, in nanoseconds.
     public var wait: UInt64?
-    /// The trace that the request belongs to; nil: none, as no route says otherwise.
+    /// The trace of the request; nil if no route requests one.
     public var trace: RequestTrace?
 
-    /// Why the proxy ended the exchange itself.
+    /// The reason why the proxy itself ended the exchange.
     public var error: ProxyError?
-    /// One sentence about `error` for the operator.
+    /// A sentence about `error` for the operator.
     public var details: String?
 
     private(set) var targetForm = TargetForm.path
@@ -111,23 +113,23 @@ public final class ExchangeRecord {
     private(set) var methodRange = 0..<0
     private(set) var hostRange = 0..<0
     private(set) var pathRange = 0..<0
-    /// Nil: the client did not send it.
+    /// The range of `Referer`; nil if the client did not send it.
     private(set) var refererRange: Range<Int>?
     private(set) var agentRange: Range<Int>?
-    /// Of the response.
+    /// The range of the response's type.
     private(set) var typeRange = 0..<0
-    /// The client's address, and behind it what the request line brought.
+    /// The client's address, followed by the parts of the request.
     private(set) var text = ByteBuffer(capacity: 192)
     private(set) var client: IPAddress?
 
-    /// Above this a long URL's memory is given back when the exchange ends.
+    /// The limit above which a long URL's memory is freed when the exchange ends.
     private static let keptCapacity = 1024
 
     public init(keeping parts: Parts) {
         self.parts = parts
     }
 
-    /// Names the client; its text is made once for each new address, as `unmapped`.
+    /// Sets the client; the text of its address is made once for each new address, as `unmapped`.
     public func setClient(_ address: IPAddress) {
         if client == address { return }
         client = address
@@ -137,7 +139,7 @@ public final class ExchangeRecord {
         forgetRequestLine()
     }
 
-    /// Copies the request line if a log wants it. User information in `host` is left out.
+    /// Copies the request line if a log needs it. User information in `host` is left out.
     public func setTarget(
         method: Span<UInt8>, form: TargetForm, host: Span<UInt8>, port: Int, path: Span<UInt8>
     ) {
@@ -150,7 +152,8 @@ public final class ExchangeRecord {
         pathRange = keep(path)
     }
 
-    /// Copies a line of the client's `Referer`, if a log wants it; behind `setTarget`. User information in it is left out.
+    /// Copies a line of the client's `Referer`, if a log needs it. Call it after `setTarget`. User information in the
+    /// line is left out.
     public func addReferer(_ value: Span<UInt8>) {
         guard parts.contains(.agent) else { return }
         let authority = Redaction.authority(ofURL: value)
@@ -165,19 +168,19 @@ public final class ExchangeRecord {
         refererRange = keep(shown.readable, behind: refererRange)
     }
 
-    /// The same of its `User-Agent`; behind the `Referer`.
+    /// Copies a line of the client's `User-Agent`, if a log needs it. Call it after the `Referer`.
     public func addAgent(_ value: Span<UInt8>) {
         guard parts.contains(.agent) else { return }
         agentRange = keep(value, behind: agentRange)
     }
 
-    /// Copies the response's `Content-Type`, if a log wants it.
+    /// Copies the response's `Content-Type`, if a log needs it.
     public func setType(_ value: Span<UInt8>) {
         guard parts.contains(.response) else { return }
         typeRange = keep(value)
     }
 
-    /// From now on the value of that parameter of the URL is not shown.
+    /// Hides the value of that parameter of the URL from now on.
     public func hideParameter(_ name: Span<UInt8>) {
         pathRange = hide(name, in: pathRange)
         refererRange = refererRange.map { hide(name, in: $0) }
@@ -190,7 +193,7 @@ public final class ExchangeRecord {
         return keep(shown.readable)
     }
 
-    /// Forgets the exchange, keeps the client and the memory.
+    /// Forgets the exchange, but keeps the client and the memory.
     public func reset() {
         if text.capacity > Self.keptCapacity {
             let large = text
@@ -225,7 +228,7 @@ public final class ExchangeRecord {
         details.forget()
     }
 
-    /// The client left before the exchange was done. It may have been told a status by then.
+    /// Notes that the client left before the exchange was complete. It may already have got a status.
     public func noteDeparture() {
         error = .connectionTerminated
         details = "the client left"
@@ -237,7 +240,7 @@ public final class ExchangeRecord {
         return start..<text.count
     }
 
-    /// The values of several lines of a field, as one (RFC 9110 section 5.3).
+    /// Appends a value, joined with those of former lines of the field (RFC 9110 section 5.3).
     private func keep(_ bytes: Span<UInt8>, behind value: Range<Int>?) -> Range<Int> {
         guard let value, value.upperBound == text.count else { return keep(bytes) }
         text.append(", ")
@@ -256,7 +259,7 @@ public final class ExchangeRecord {
 }
 
 extension ExchangeRecord {
-    // As logs have them.
+    // The durations in the units of logs.
     var milliseconds: Int { Int(clamping: duration / 1_000_000) }
     var connectMilliseconds: Int? { connecting.map { Int(clamping: $0 / 1_000_000) } }
     var waitMilliseconds: Int? { wait.map { Int(clamping: $0 / 1_000_000) } }
@@ -267,7 +270,7 @@ extension ExchangeRecord {
         return client.family == .v4 ? client.low >> 24 == 127 : client.high == 0 && client.low == 1
     }
 
-    /// What the target begins with, where it has a scheme.
+    /// The beginning of a target with a scheme.
     var targetScheme: StaticString {
         switch targetForm {
         case .http: "http://"
@@ -277,7 +280,7 @@ extension ExchangeRecord {
         }
     }
 
-    /// The port that is not written.
+    /// The default port, which is not written.
     var usualPort: Int {
         switch targetForm {
         case .http: 80
@@ -289,9 +292,9 @@ extension ExchangeRecord {
     }
 }
 
-/// The challenge that an exchange met.
+/// The challenge of an exchange.
 public final class ChallengeRecord: Sendable {
-    /// As the server names them, in lower case.
+    /// The schemes by the server's names, in lower case.
     public let schemes: String
     public let realm: String?
 
@@ -301,17 +304,17 @@ public final class ChallengeRecord: Sendable {
     }
 }
 
-/// How an origin was met by TLS: the common part of the records of all exchanges on one connection.
+/// The TLS with an origin: the common part of the records of all exchanges on one connection.
 public final class SecurityRecord: Sendable {
-    /// `1.3`; nil where TLS did not come about.
+    /// The version, such as `1.3`; nil if TLS failed.
     public let version: StaticString?
-    /// The findings about the origin's certificate, in the words of the rule file: refused, or forgiven by `trustRule`.
+    /// The problems of the origin's certificate, in the words of the rule file: refused, or forgiven by `trustRule`.
     public let trustFindings: String?
     /// The rule that decided about the origin's certificate.
     public let trustRule: String?
-    /// The name of the credential whose certificate the origin was shown.
+    /// The name of the credential whose certificate was shown to the origin.
     public let identity: String?
-    /// A version that should be given up.
+    /// The old version of TLS, if it is one.
     public let dated: DatedWays
 
     public init(
@@ -330,16 +333,16 @@ public final class SecurityRecord: Sendable {
     }
 }
 
-/// Keeps credentials out of what is written about a request.
+/// Keeps credentials out of texts about a request.
 public enum Redaction {
-    /// The part of an authority behind its user information (RFC 3986 section 3.2.1): all after the last `@`.
+    /// The part of an authority after its user information (RFC 3986 section 3.2.1): everything after the last `@`.
     public static func withoutUserInformation(_ authority: Span<UInt8>) -> Range<Int> {
         var start = 0
         while let at = authority.firstIndex(of: UInt8(ascii: "@"), from: start) { start = at + 1 }
         return start..<authority.count
     }
 
-    /// The place of the authority in a URL; empty where it has none.
+    /// The range of the authority in a URL; empty if it has none.
     static func authority(ofURL url: Span<UInt8>) -> Range<Int> {
         guard let colon = url.firstIndex(of: .colon, from: 0), colon + 2 < url.count, url[colon + 1] == .slash,
             url[colon + 2] == .slash

@@ -1,10 +1,10 @@
 import IO
 import Synchronization
 
-/// A parent proxy as one loop knows it, in figures: that loop alone writes them, any thread may read.
+/// The figures of a parent proxy on one loop. Only that loop writes them; any thread may read.
 public final class ParentFigures: Sendable {
     public let parent: ParentName
-    /// Whether a PAC file names it, and not the rule file.
+    /// Whether a PAC file names the parent, and not the rule file.
     public let isFound: Bool
     private let requests = Atomic(0)
     private let refusals = Atomic(0)
@@ -13,11 +13,11 @@ public final class ParentFigures: Sendable {
     private let resting = Atomic(0)
     private let standing = Mutex(Standing())
 
-    /// The last that is known of connections to it. Times are milliseconds since 1970.
+    /// The latest known state of connections to the parent. Times are milliseconds since 1970.
     public struct Standing: Sendable, Equatable {
-        /// Since when none is made; nil: one was, or nobody has tried.
+        /// The time since which connections fail; nil: the last one succeeded, or none was tried.
         public var failingSince: Int?
-        /// When the next one is tried, without a request that waits for it.
+        /// The time of the next check, for which no request waits.
         public var nextTry: Int?
         public var lastError: Failure?
 
@@ -26,7 +26,7 @@ public final class ParentFigures: Sendable {
 
     public struct Failure: Sendable, Equatable {
         public let time: Int
-        /// A sentence.
+        /// The reason as a sentence.
         public let reason: String
 
         public init(at time: Int, _ reason: String) {
@@ -40,13 +40,13 @@ public final class ParentFigures: Sendable {
         self.isFound = isFound
     }
 
-    /// An exchange that went to it, or through it, has ended.
+    /// Counts an exchange with the parent that has ended.
     public func addRequest() { Self.add(1, to: requests) }
 
-    /// It has refused a request for want of a login that it takes.
+    /// Counts a request that the parent refused because it had no accepted login.
     public func addRefusal() { Self.add(1, to: refusals) }
 
-    /// - Parameter next: when it is tried again.
+    /// - Parameter next: the time of the next try.
     public func failed(_ failure: Failure, next: Int) {
         Self.add(1, to: failures)
         standing.withLock { standing in
@@ -63,7 +63,7 @@ public final class ParentFigures: Sendable {
         }
     }
 
-    /// A connection to it is open; its socket's end is told by `channelClosed`.
+    /// Counts a new connection; `channelClosed` counts its end.
     public func opened(_ socket: Channel) {
         Self.add(1, to: connections)
         socket.account = self
@@ -96,14 +96,14 @@ extension ParentFigures: ChannelAccount {
 
 /// A parent proxy, as the rule file or a PAC file names it.
 public struct ParentName: Sendable, Hashable {
-    /// That of the rule file, which those that stand in for each other share.
+    /// The name in the rule file, which all servers of one parent share.
     public let name: String
-    /// The protocol that is spoken with it: `http`, `https`, `socks5` or `socks4a`.
+    /// The protocol of the parent: `http`, `https`, `socks5` or `socks4a`.
     public let kind: String
-    /// Host and port.
+    /// The host and port.
     public let address: String
 
-    /// For records: name and address.
+    /// The name and address, for records.
     public let label: String
 
     public init(_ name: String, kind: String, at address: String) {
@@ -114,35 +114,35 @@ public struct ParentName: Sendable, Hashable {
     }
 }
 
-/// A parent proxy as all loops together know it. Times are milliseconds since 1970.
+/// The state of a parent proxy over all loops. Times are milliseconds since 1970.
 public struct ParentState: Sendable, Equatable {
     public let parent: ParentName
-    /// Whether a PAC file names it, and not the rule file.
+    /// Whether a PAC file names the parent, and not the rule file.
     public var isFound = false
-    /// Whether a request has had it on its way.
+    /// Whether any request has used the parent.
     public var isUsed = false
-    /// Since when a loop has made no connection to it; nil: all that tried have.
+    /// The time since which connections of a loop fail; nil: all that were tried succeeded.
     public var failingSince: Int?
     public var nextTry: Int?
     public var lastError: ParentFigures.Failure?
-    /// Those that are open, the resting ones among them.
+    /// The number of open connections, including idle ones.
     public var connections = 0
-    /// Connections that wait for their next request.
+    /// The number of idle connections.
     public var resting = 0
-    /// Exchanges that have ended.
+    /// The number of exchanges that have ended.
     public var requests = 0
-    /// Requests that it refused for want of a login that it takes.
+    /// The number of requests that the parent refused because they had no accepted login.
     public var refusals = 0
-    /// Connections that could not be made.
+    /// The number of failed connections.
     public var failures = 0
 
     public init(_ parent: ParentName) { self.parent = parent }
 
-    /// A number that was read between two others may be behind them.
+    /// The numbers are read one after the other, so the difference could be negative.
     public var connectionsInUse: Int { max(0, connections - resting) }
 }
 
-/// The figures of all loops' parents. A parent is in them for as long as its loop knows it.
+/// The figures of all loops' parents. A parent is included as long as its loop refers to it.
 public final class ParentBoard: Sendable {
     private struct Entry {
         weak var figures: ParentFigures?
@@ -159,11 +159,11 @@ public final class ParentBoard: Sendable {
         }
     }
 
-    /// The parents of the rule file, in its order, and behind them those that PAC files have named.
+    /// The parents of the rule file, in its order, then those that PAC files have named.
     ///
     /// - Parameters:
-    ///   - groups: the names under which PAC files are asked.
-    ///   - limit: of all that is returned.
+    ///   - groups: the names of parents with PAC files.
+    ///   - limit: the limit of all results.
     public func states(of configured: [ParentName], foundBy groups: Set<String>, limit: Int = 100) -> [ParentState] {
         var indices: [ParentName: Int] = [:]
         var states: [ParentState] = []

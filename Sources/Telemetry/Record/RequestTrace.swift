@@ -1,42 +1,42 @@
 import HTTP
 import IO
 
-/// The trace of one request: what was done for it, and how long that took, by the same instants that the metrics have.
+/// The trace of one request: its operations with their durations, at the times that the metrics use.
 ///
-/// Each message to a server is a leg, whose span has an id of its own: the server gets it in `traceparent`. Belongs to the
-/// request's loop.
+/// Each message to a server is a leg, whose span has an id of its own, which the server gets in `traceparent`. Belongs
+/// to the request's loop.
 public final class RequestTrace {
     let trace: TraceContext.TraceID
-    /// The span of whoever asks; nil: the trace begins here.
+    /// The span of the client; nil: the trace begins here.
     let parent: TraceContext.SpanID?
     /// The span of the request.
     let id = TraceContext.SpanID.random()
-    /// Whether other programs are told to record.
+    /// Whether other programs should record the trace.
     let isSampled: Bool
-    /// Whether anybody is told of the spans.
+    /// Whether the spans are exported.
     public let isRecorded: Bool
     private let loop: EventLoop
     private(set) var spans: [TraceSpan] = []
-    /// Spans that were too many.
+    /// The number of spans beyond the limit.
     private(set) var spansDropped = 0
-    /// The leg under way.
+    /// The current leg.
     private var leg: TraceSpan?
-    /// When its response was there, where that is a challenge.
+    /// The time at which its response arrived, if that is a challenge.
     private var legEnd: UInt64?
-    /// Whether the leg has an answer of whose fate nothing is known yet.
+    /// Whether the leg has an answer that was not judged yet.
     private var awaitsJudgement = false
     private var legs = 0
-    /// Answers of the request that earlier legs have sent.
+    /// The number of answers in earlier legs of the request.
     private var attempts = 0
-    /// The scheme of an answer that goes to a parent with the next leg.
+    /// The scheme of an answer to a parent in the next leg.
     private var parentAnswer: AnsweredScheme?
 
-    /// A request that is sent again and again has no endless trace.
+    /// The limit of spans, for a request that is sent again and again.
     private static let spanLimit = 64
 
     /// - Parameters:
-    ///   - parent: what the client said; nil: a new trace begins.
-    ///   - samples: whether a new one is recorded.
+    ///   - parent: the client's context; nil: a new trace begins.
+    ///   - samples: whether to record a new trace.
     ///   - isCollected: whether there is a collector.
     public init(
         continuing parent: TraceContext?, samples: @autoclosure () -> Bool, isCollected: Bool, on loop: EventLoop
@@ -50,12 +50,12 @@ public final class RequestTrace {
 
     // MARK: - Phases
 
-    /// A phase of the request is over.
+    /// Notes a phase of the request that has ended.
     ///
     /// - Parameters:
-    ///   - server: its host.
-    ///   - start: on the loop's clock, in nanoseconds.
-    ///   - error: why it failed: a sentence.
+    ///   - server: the host of the server.
+    ///   - start: the beginning on the loop's clock, in nanoseconds.
+    ///   - error: the reason of a failure: a sentence.
     public func note(_ phase: Phase, of server: String, from start: UInt64, error: String? = nil) {
         guard isRecorded else { return }
         var span = TraceSpan(
@@ -64,17 +64,17 @@ public final class RequestTrace {
         keep(span)
     }
 
-    /// Work that the request waited for is over, such as a fetched token or an operator's answer.
+    /// Notes work that the request waited for, such as fetching a token or an operator's answer.
     ///
     /// - Parameters:
-    ///   - start: on the loop's clock, in nanoseconds.
-    ///   - error: why it failed: a sentence.
+    ///   - start: the beginning on the loop's clock, in nanoseconds.
+    ///   - error: the reason of a failure: a sentence.
     public func note(_ work: String, from start: UInt64, error: String? = nil) {
         guard isRecorded else { return }
         keep(TraceSpan(id: .random(), name: work, kind: .internal, start: start, end: loop.nanoseconds, error: error))
     }
 
-    /// The handshake that was noted last, by the record of its connection.
+    /// Adds the record of a connection to the handshake that was noted last.
     public func note(_ security: SecurityRecord, isResumed: Bool) {
         guard isRecorded, let last = spans.indices.last else { return }
         spans[last].add("tls.protocol.version", security.version.map { "\($0)" })
@@ -85,7 +85,7 @@ public final class RequestTrace {
 
     // MARK: - Legs
 
-    /// A message goes out to a server.
+    /// Begins a leg for a message to a server.
     /// - Returns: its context, for `traceparent`.
     public func beginLeg(_ method: String, for record: ExchangeRecord) -> TraceContext {
         endLeg(status: nil)
@@ -109,14 +109,14 @@ public final class RequestTrace {
         return context
     }
 
-    /// The next leg has an answer to a challenge of the parent's.
+    /// Notes that the next leg has an answer to a challenge of the parent.
     public func answersParent(by scheme: AnsweredScheme?) { parentAnswer = scheme }
 
-    /// The leg under way is over, if there is one.
+    /// Ends the current leg, if there is one.
     ///
     /// - Parameters:
-    ///   - status: of the response; nil: there was none.
-    ///   - error: why it failed: a sentence.
+    ///   - status: the status of the response; nil without a response.
+    ///   - error: the reason of a failure: a sentence.
     public func endLeg(status: Int?, error: String? = nil) {
         guard var leg = leg.take() else { return }
         leg.end = legEnd.take() ?? loop.nanoseconds
@@ -125,7 +125,7 @@ public final class RequestTrace {
         keep(leg)
     }
 
-    /// A challenge that the leg under way has met was decided about.
+    /// Notes the decision about a challenge of the current leg.
     public func note(_ decision: ChallengeDecision) {
         guard leg != nil else { return }
         leg?.add("attache.challenge.method", decision.method)
@@ -134,16 +134,16 @@ public final class RequestTrace {
         leg?.add("attache.challenge.disposition", decision.disposition)
     }
 
-    /// The response of the leg under way is a challenge.
+    /// Notes that the response of the current leg is a challenge.
     ///
-    /// - Parameter result: what it says of the answer that the leg had; nil: it had none.
+    /// - Parameter result: the verdict on the leg's answer; nil: it had none.
     public func meet(after result: AnswerResult?) {
         guard leg != nil else { return }
         legEnd = loop.nanoseconds
         result.map(note)
     }
 
-    /// The answer of the leg under way was judged.
+    /// Notes the verdict on the current leg's answer.
     public func note(_ result: AnswerResult) {
         guard awaitsJudgement || result != .unjudged else { return }
         awaitsJudgement = false
@@ -156,12 +156,12 @@ public final class RequestTrace {
 
     // MARK: - The end
 
-    /// The request is over.
+    /// Ends the trace.
     ///
-    /// - Returns: its own span.
+    /// - Returns: the span of the request.
     func end(_ record: ExchangeRecord) -> TraceSpan {
         let hasResponse = record.error == nil && record.status > 0
-        // No challenge came back for an answer that was known.
+        // A known answer got no challenge.
         if hasResponse, awaitsJudgement { note(record.status < 500 ? .accepted : .unjudged) }
         endLeg(
             status: hasResponse ? record.status : nil,
@@ -186,15 +186,15 @@ public final class RequestTrace {
         return span
     }
 
-    /// Instant 0 of the loop's clock, in nanoseconds since 1970.
+    /// The zero of the loop's clock, in nanoseconds since 1970.
     var epoch: Int { loop.epoch }
 }
 
-/// A decision about a challenge, in the words of the rule file. It holds no credential.
+/// A decision about a challenge, in the words of the rule file. It contains no credential.
 public struct ChallengeDecision {
     let method: String
     let realm: String?
-    /// Its name and place.
+    /// The name and line of the rule.
     let rule: String?
     let disposition: String
 
@@ -203,13 +203,13 @@ public struct ChallengeDecision {
     }
 }
 
-/// What became of an answer to a challenge.
+/// The outcome of an answer to a challenge.
 public enum AnswerResult: String, Sendable {
     case accepted
     case refused
-    /// The server gives another nonce.
+    /// The server sent another nonce.
     case stale
-    /// The next token of the login is due.
+    /// The next token of the login follows.
     case continues
     /// The server has not judged it.
     case unjudged
@@ -217,19 +217,19 @@ public enum AnswerResult: String, Sendable {
     case unproven
 }
 
-/// The parts of a request's time that are measured.
+/// The measured phases of a request.
 public enum Phase: Int, CaseIterable, Sendable {
-    /// A client's wait for room, before its first request.
+    /// The client's wait for admission, before its first request.
     case queue
     case nameLookup
     case connect
     case handshake
-    /// From the first challenge of a request to the response behind the last answer.
+    /// The time from the first challenge of a request to the response to the last answer.
     case challenge
-    /// From the request sent to the first byte of the response.
+    /// The time from sending the request to the first byte of the response.
     case firstByte
 
-    /// As metrics and traces name it.
+    /// The name in metrics and traces.
     var token: String {
         switch self {
         case .queue: "queue"

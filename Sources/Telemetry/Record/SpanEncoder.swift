@@ -1,9 +1,9 @@
 import Bytes
 
-/// Writes spans as OTLP has them in JSON (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding): ids in
+/// Writes spans in the JSON form of OTLP (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding): ids in
 /// hexadecimal, numbers of 64 bits as strings, enumerations as numbers.
 public enum SpanEncoder {
-    /// Begins a request to the collector: spans follow, with commas between.
+    /// Begins a request to the collector; spans follow, separated by commas.
     public static func begin(service: String, version: String, in buffer: ByteBuffer) {
         buffer.append(#"{"resourceSpans":[{"resource":{"attributes":["#)
         buffer.append(attribute: "service.name", .text(service))
@@ -16,19 +16,19 @@ public enum SpanEncoder {
 
     public static func end(in buffer: ByteBuffer) { buffer.append("]}]}]}") }
 
-    /// Appends all spans of a request that is over, each with a comma before it but the first in the buffer.
+    /// Appends all spans of a finished request, each after a comma except the first in the buffer.
     ///
-    /// - Returns: how many there are, and how many were too many.
+    /// - Returns: the number of spans, and the number beyond the limit.
     public static func append(_ trace: RequestTrace, of record: ExchangeRecord, to buffer: ByteBuffer) -> (
         count: Int, dropped: Int
     ) {
-        // Read once, so that no span ends behind its parent.
+        // Read once, so that no span ends after its parent.
         let (root, epoch) = (trace.end(record), trace.epoch)
         for span in [root] + trace.spans { append(span, since: epoch, of: trace, record, to: buffer) }
         return (trace.spans.count + 1, trace.spansDropped)
     }
 
-    /// - Parameter epoch: instant 0 of the spans' clock, in nanoseconds since 1970.
+    /// - Parameter epoch: the zero of the spans' clock, in nanoseconds since 1970.
     private static func append(
         _ span: TraceSpan, since epoch: Int, of trace: RequestTrace, _ record: ExchangeRecord, to buffer: ByteBuffer
     ) {
@@ -64,7 +64,7 @@ public enum SpanEncoder {
         buffer.append("}")
     }
 
-    /// Those that a request's messages have in common first.
+    /// Appends the attributes, those that all messages of a request share first.
     private static func appendAttributes(of span: TraceSpan, _ record: ExchangeRecord, to buffer: ByteBuffer) {
         var isFirst = true
         if span.kind != .internal {
@@ -81,12 +81,13 @@ public enum SpanEncoder {
         }
     }
 
-    /// The bits of `flags`: that of `traceparent`; whether it is known where the parent is; and whether that is another program.
+    /// The bits of `flags`: the sampled bit of `traceparent`; whether `remote` is known; and whether the parent span is
+    /// of another program.
     private static let (sampled, knowsRemote, remote) = (1, 0x100, 0x200)
 }
 
 extension ExchangeRecord {
-    /// Of the request.
+    /// The method of the request.
     var methodName: String {
         let text = text
         return text.readable.extracting(methodRange).text
@@ -94,7 +95,7 @@ extension ExchangeRecord {
 
     var clientName: String { client.map { "\($0.unmapped)" } ?? "" }
 
-    /// Appends the attributes of whom the request is for.
+    /// Appends the attributes of the request's server.
     fileprivate func appendTarget(to buffer: ByteBuffer) {
         let text = text
         buffer.append(#"{"key":"server.address","value":{"stringValue":""#)
@@ -111,7 +112,7 @@ extension ExchangeRecord {
         buffer.append(#""}}"#)
     }
 
-    /// The path as it is, and of the query nothing but the names: a value may be a secret of the client's.
+    /// Appends the path, and the names of the query's parameters only: a value may be a secret of the client.
     private func appendPath(_ path: Span<UInt8>, to buffer: ByteBuffer) {
         let end = path.firstIndex(of: .question) ?? path.count
         buffer.append(json: path.extracting(first: min(end, Self.longestPath)))
@@ -135,7 +136,7 @@ extension ExchangeRecord {
         return host.lowerBound + 1..<host.upperBound - 1
     }
 
-    /// Bytes of a path, and of a query, that are told.
+    /// The limit of a path, and of a query, in bytes.
     private static var longestPath: Int { 2048 }
     private static var longestName: Int { 128 }
 }

@@ -1,9 +1,9 @@
 import Bytes
 
-/// An operation's place in a trace, as programs tell it each other in `traceparent`: W3C Trace Context, level 1
+/// The position of an operation in a trace, which programs exchange in `traceparent`: W3C Trace Context, level 1
 /// (https://www.w3.org/TR/trace-context-1/, section 3.2).
 public struct TraceContext: Sendable, Hashable {
-    /// 16 bytes, of which one at least is not 0.
+    /// An id of 16 bytes, at least one of them not 0.
     public struct TraceID: Sendable, Hashable {
         let high: UInt64
         let low: UInt64
@@ -13,14 +13,14 @@ public struct TraceContext: Sendable, Hashable {
             (self.high, self.low) = (high, low)
         }
 
-        /// One that nobody else has.
+        /// Makes a unique id.
         static func random() -> TraceID {
-            // Level 2 wants the last seven bytes to be random; here all are, and none of the halves is 0.
+            // Level 2 requires the last seven bytes to be random. Here all are, and neither half is 0.
             TraceID(high: .random(in: 1 ... .max), low: .random(in: 1 ... .max)) ?? random()
         }
     }
 
-    /// 8 bytes, of which one at least is not 0.
+    /// An id of 8 bytes, at least one of them not 0.
     public struct SpanID: Sendable, Hashable {
         let value: UInt64
 
@@ -33,19 +33,20 @@ public struct TraceContext: Sendable, Hashable {
     }
 
     public let trace: TraceID
-    /// Of the operation that asks.
+    /// The span of the calling operation.
     public let span: SpanID
-    /// Whether it may have been recorded by whoever asks. All other flags are left out, as level 1 wants of those that know
-    /// none of them.
+    /// Whether the caller may have recorded the trace. All other flags are dropped, as level 1 requires for unknown
+    /// flags.
     public let isSampled: Bool
 
     init(trace: TraceID, span: SpanID, isSampled: Bool) {
         (self.trace, self.span, self.isSampled) = (trace, span, isSampled)
     }
 
-    /// Reads the value of a field. Of a higher version the parts that this one knows are read (section 4.3).
+    /// Parses a field's value. For a higher version, the known parts are read (section 4.3).
     ///
-    /// Nil for what is none: letters in upper case, an id of zeros, version `ff`, or more than its version has.
+    /// Nil for an invalid value: letters in upper case, an id of zeros, version `ff`, or more parts than its version
+    /// has.
     public init?(_ value: Span<UInt8>) {
         guard value.count >= Self.length, value[2] == Self.dash, value[35] == Self.dash, value[52] == Self.dash,
             let version = Self.number(value, 0..<2), version != 0xFF,
@@ -57,7 +58,7 @@ public struct TraceContext: Sendable, Hashable {
         self.init(trace: trace, span: span, isSampled: flags & 1 != 0)
     }
 
-    /// Appends it in version 00, the highest that this program speaks.
+    /// Appends the context in version 00, the highest supported one.
     public func append(to buffer: ByteBuffer) {
         buffer.append("00-")
         buffer.append(trace)
@@ -66,7 +67,7 @@ public struct TraceContext: Sendable, Hashable {
         buffer.append(isSampled ? "-01" : "-00")
     }
 
-    /// A number in lower-case hexadecimal, of up to 16 digits.
+    /// Reads a number in lower-case hexadecimal, of up to 16 digits.
     private static func number(_ bytes: Span<UInt8>, _ range: Range<Int>) -> UInt64? {
         var number: UInt64 = 0
         for offset in range {
@@ -80,19 +81,19 @@ public struct TraceContext: Sendable, Hashable {
         return number
     }
 
-    /// Of a value in version 00.
+    /// The length of a value in version 00.
     private static let length = 55
     private static let dash = UInt8(ascii: "-")
 }
 
 extension ByteBuffer {
-    /// 32 digits.
+    /// Appends 32 digits.
     func append(_ id: TraceContext.TraceID) {
         append(sixteenDigits: id.high)
         append(sixteenDigits: id.low)
     }
 
-    /// 16 digits.
+    /// Appends 16 digits.
     func append(_ id: TraceContext.SpanID) { append(sixteenDigits: id.value) }
 
     private func append(sixteenDigits number: UInt64) {

@@ -1,6 +1,6 @@
 /// One operation of a request's trace: a span.
 struct TraceSpan: Sendable {
-    /// By the numbers of OTLP.
+    /// The kind of span, with OTLP's numbers.
     enum Kind: Int, Sendable {
         case `internal` = 1
         case server = 2
@@ -16,15 +16,15 @@ struct TraceSpan: Sendable {
     let id: TraceContext.SpanID
     let name: String
     let kind: Kind
-    /// On the loop's clock, in nanoseconds.
+    /// The start on the loop's clock, in nanoseconds. `end` is on that clock too.
     let start: UInt64
     var end: UInt64
-    /// In the names of OpenTelemetry's semantic conventions, or with `attache.` before them.
+    /// The attributes, named by OpenTelemetry's semantic conventions, or with the prefix `attache.`.
     var attributes: [(name: String, value: Value)] = []
-    /// Why it failed: a sentence; nil: it did not.
+    /// The reason of a failure: a sentence; nil: it succeeded.
     var error: String?
 
-    /// - Parameter value: nil: there is no such attribute.
+    /// - Parameter value: the value; nil: the attribute is omitted.
     mutating func add(_ name: String, _ value: String?) {
         if let value { attributes.append((name, .text(value))) }
     }

@@ -269,7 +269,7 @@ struct AdminRequest {
 
 extension AdminRequest {
     /// - Parameters:
-    /// - bytes: the bytes that `head` was parsed from.
+    ///   - bytes: the bytes that `head` was parsed from.
     ///   - via: the proxy's name in `Via`.
     init(_ head: RequestHead, _ bytes: Span<UInt8>, via: Via? = nil) {
         isForwarded = via?.occurs(in: head.fields, of: bytes) ?? false

@@ -264,7 +264,9 @@ let package = Package(
                 "IO", "Model",
                 "PAC", "Proxy", "Rules", "TLS", "Telemetry", "Transport", "Upstream",
             ],
-            exclude: ["Packaging/Debian", "Packaging/images", "Packaging/install", "Packaging/release", "Packaging/sbom"],
+            exclude: [
+                "Packaging/Debian", "Packaging/images", "Packaging/install", "Packaging/release", "Packaging/sbom",
+            ],
             // `attache deploy` prints them.
             resources: ["attache.service", "attache.socket", "compose.yaml", "sidecar.yaml", "service.yaml"].map {
                 .embedInCode("Packaging/\($0)")

@@ -59,6 +59,9 @@ let tests: [Target] = [
         name: "TestPolicies",
         dependencies: ["Authentication", "Credentials", "Model", "Rules", "TestSupport", "Upstream"],
         path: "Tests/Policies", swiftSettings: house),
+    .target(
+        name: "TestNetwork", dependencies: ["Bytes", "Crypto", "DNS", "IO", "TLS", "Transport", "Upstream"],
+        path: "Tests/Network", swiftSettings: house),
     .testTarget(
         name: "ChallengesTests",
         dependencies: [
@@ -79,14 +82,15 @@ let tests: [Target] = [
     .testTarget(
         name: "ForwardingTests",
         dependencies: [
-            "TestPolicies", "TestSupport", "Bytes", "Credentials", "Crypto", "DNS", "Forwarding", "HTTP", "IO", "Model",
-            "Transport", "Upstream",
+            "TestNetwork", "TestPolicies", "TestSupport", "Authentication", "Bytes", "Credentials", "Crypto", "DNS",
+            "Forwarding", "HTTP", "IO", "Model", "Telemetry", "Transport", "Upstream",
         ],
         swiftSettings: house),
     .testTarget(
         name: "ProxyTests",
         dependencies: [
-            "TestPolicies", "TestSupport", "Authentication", "Bytes", "Challenges", "Credentials", "Crypto", "DNS",
+            "TestNetwork", "TestPolicies", "TestSupport", "Authentication", "Bytes", "Challenges", "Credentials",
+            "Crypto", "DNS",
             "Forwarding", "Gateway", "HTTP", "IO", "Model", "Proxy", "Rules", "TLS", "Telemetry", "Transport",
             "Upstream",
         ],

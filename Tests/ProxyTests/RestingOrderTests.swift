@@ -1,5 +1,6 @@
 import Bytes
 import IO
+import TestNetwork
 import TestPolicies
 import Testing
 

@@ -1,4 +1,5 @@
 import IO
+import TestNetwork
 
 /// Plays one conversation from its first step to its last.
 struct Performance {

@@ -1,3 +1,5 @@
+import TestNetwork
+
 /// A conversation as it is written, step by step.
 struct Script {
     struct Step {

@@ -9,6 +9,7 @@ import Model
 import Rules
 import Synchronization
 import Telemetry
+import TestNetwork
 
 @testable import Proxy
 @testable import Upstream

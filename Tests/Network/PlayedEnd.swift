@@ -2,9 +2,9 @@ import Glibc
 import IO
 
 /// The far end of one of the proxy's connections.
-final class PlayedEnd {
+public final class PlayedEnd {
     /// How far the proxy has ended the connection.
-    enum End: Equatable {
+    public enum End: Equatable, Sendable {
         case open
         case sending
         case all
@@ -23,22 +23,24 @@ final class PlayedEnd {
     /// Nil: it speaks in clear.
     private var tls: PlayedTLS?
     /// Bytes that came, and that no step has named.
-    var incoming: ArraySlice<UInt8> = []
-    private(set) var end = End.open
+    public var incoming: ArraySlice<UInt8> = []
+    public private(set) var end = End.open
     /// The end that a step has named.
-    var namedEnd = End.open
-    private(set) var isClosed = false
+    public var namedEnd = End.open
+    public private(set) var isClosed = false
     /// Whether it reads nothing, so that the proxy can send no more than the system keeps.
     private var isStalled = false
     /// Content that was sent and that was named since the last head.
-    var sent = Progress()
-    var named = Progress()
+    public var sent = Progress()
+    public var named = Progress()
 
-    struct Progress {
-        var count = 0
-        var isChunked = false
+    public struct Progress {
+        public var count = 0
+        public var isChunked = false
         /// Bytes that the chunk still has.
-        var chunk = 0
+        public var chunk = 0
+
+        public init(isChunked: Bool = false) { self.isChunked = isChunked }
     }
 
     private init(_ descriptor: Int32, to socket: Socket) {
@@ -48,12 +50,12 @@ final class PlayedEnd {
 
     deinit { close() }
 
-    static func pair(on loop: EventLoop) throws(IOError) -> (Socket, PlayedEnd) {
+    public static func pair(on loop: EventLoop) throws(IOError) -> (Socket, PlayedEnd) {
         try pair(on: loop) { _ in }
     }
 
     /// The proxy's end is not connected before `accept`: until then the system takes nothing from it.
-    static func connecting(on loop: EventLoop) throws(IOError) -> (Socket, PlayedEnd) {
+    public static func connecting(on loop: EventLoop) throws(IOError) -> (Socket, PlayedEnd) {
         try pair(on: loop) { descriptor in
             let filling = [UInt8](repeating: 0, count: 1 << 16)
             while Glibc.send(descriptor, filling, filling.count, 0) > 0 {}
@@ -74,15 +76,15 @@ final class PlayedEnd {
     }
 
     /// Whether the proxy has closed its end.
-    var isGivenUp: Bool { socket.isClosed }
+    public var isGivenUp: Bool { socket.isClosed }
 
     /// From now on the proxy is connected.
-    func accept() {
+    public func accept() {
         var filling = [UInt8](repeating: 0, count: 1 << 16)
         while recv(descriptor, &filling, filling.count, 0) > 0 {}
     }
 
-    func send(_ bytes: [UInt8]) {
+    public func send(_ bytes: [UInt8]) {
         guard let tls else {
             outgoing += bytes
             return
@@ -94,7 +96,7 @@ final class PlayedEnd {
     /// From now on it speaks TLS, as this host; bytes that no step has named were already.
     ///
     /// - Parameter name: of the only client certificate that it takes; nil: it asks for none.
-    func speakTLS(as host: String, accepting name: String?) throws {
+    public func speakTLS(as host: String, accepting name: String?) throws {
         let tls = try PlayedTLS(as: host, accepting: name)
         incoming = tls.receive(incoming)[...]
         outgoing += tls.takeLeaving()
@@ -102,13 +104,13 @@ final class PlayedEnd {
     }
 
     /// From now on it reads nothing, and the system keeps little.
-    func stall() {
+    public func stall() {
         isStalled = true
         setRoom(Self.room.stalled)
     }
 
     /// From now on the system takes all that is sent to it. The proxy does not know yet.
-    func makeRoom() {
+    public func makeRoom() {
         setRoom(Self.room.usual)
         var kept = [UInt8](repeating: 0, count: Int(Self.room.usual))
         recv(descriptor, &kept, kept.count, 0)
@@ -122,7 +124,7 @@ final class PlayedEnd {
 
     /// Moves what can be moved.
     /// - Returns: whether anything was.
-    func pump() -> Bool {
+    public func pump() -> Bool {
         guard !isClosed else { return false }
         let (had, knew) = (outgoing.count, end)
         let hasRead = receive()
@@ -179,14 +181,14 @@ final class PlayedEnd {
     }
 
     /// Behind what is to be sent, as far as the proxy takes it.
-    func endSending() {
+    public func endSending() {
         guard !isClosed else { return }
         farewell()
         shutdown(descriptor, Int32(SHUT_WR))
     }
 
     /// Likewise.
-    func close() {
+    public func close() {
         guard !isClosed else { return }
         farewell()
         isClosed = true
@@ -211,7 +213,7 @@ final class PlayedEnd {
     }
 
     /// A stream socket that is closed with bytes unread resets its peer, as TCP does.
-    func reset() {
+    public func reset() {
         var byte: UInt8 = 0
         tls = nil
         if !isClosed, !socket.isClosed {

@@ -3,13 +3,11 @@ import DNS
 import Glibc
 import IO
 import Transport
-
-@testable import Proxy
-@testable import Upstream
+import Upstream
 
 /// A connection that the proxy wants, and what becomes of it.
-final class PlayedDial {
-    enum Outcome {
+public final class PlayedDial {
+    public enum Outcome {
         case accepted
         /// The server reads nothing yet.
         case stalled
@@ -17,12 +15,12 @@ final class PlayedDial {
         case unreachable
     }
 
-    let place: String
+    public let place: String
     private let way: Way
     fileprivate var outcome: Outcome?
     fileprivate var hasEnded = false
     /// The server's end, once there is one.
-    fileprivate(set) var end: PlayedEnd?
+    public fileprivate(set) var end: PlayedEnd?
 
     /// The way that the proxy waits for it.
     fileprivate enum Way {
@@ -38,14 +36,14 @@ final class PlayedDial {
     }
 
     /// Whether the proxy waits for it no longer.
-    var isOver: Bool {
+    public var isOver: Bool {
         switch way {
         case .task: hasEnded
         case .socket(let end): end.isGivenUp
         }
     }
 
-    func settle(_ outcome: Outcome) {
+    public func settle(_ outcome: Outcome) {
         self.outcome = outcome
         switch way {
         case .task(let wakeup): wakeup.signal()
@@ -62,22 +60,22 @@ final class PlayedDial {
 
 /// A network whose servers are played: each name has an address of its own, and those below `invalid` none. Those below `known`
 /// are known without a question.
-final class PlayedNetwork: Network {
+public final class PlayedNetwork: Network {
     /// Those that nobody has taken note of.
-    var dials: [PlayedDial] = []
+    public var dials: [PlayedDial] = []
     private let loop: EventLoop
     private var names: [String] = []
 
     /// 192.0.2.0/24, RFC 5737.
     private static let first: UInt32 = 0xC000_0201
 
-    init(on loop: EventLoop) { self.loop = loop }
+    public init(on loop: EventLoop) { self.loop = loop }
 
-    func knownAddresses(of name: String) throws(ResolutionError) -> Resolution? {
+    public func knownAddresses(of name: String) throws(ResolutionError) -> Resolution? {
         name.hasSuffix(".known") ? try resolution(of: name) : nil
     }
 
-    func addresses(of name: String) async throws(ResolutionError) -> Resolution { try resolution(of: name) }
+    public func addresses(of name: String) async throws(ResolutionError) -> Resolution { try resolution(of: name) }
 
     private func resolution(of name: String) throws(ResolutionError) -> Resolution {
         if let address = IPAddress(name) { return Resolution([address]) }
@@ -86,7 +84,7 @@ final class PlayedNetwork: Network {
         return Resolution([IPAddress(v4: Self.first + UInt32(names.firstIndex(of: name) ?? 0))])
     }
 
-    func connect(
+    public func connect(
         to resolution: Resolution, port: UInt16, within limit: Int, waking wakeup: Wakeup,
         where isPermitted: (SocketAddress) -> Bool
     ) async throws(IOError) -> ByteStream {
@@ -116,7 +114,7 @@ final class PlayedNetwork: Network {
         return ByteStream(socket)
     }
 
-    func begin(to address: SocketAddress) throws(IOError) -> Socket {
+    public func begin(to address: SocketAddress) throws(IOError) -> Socket {
         let (socket, end) = try PlayedEnd.connecting(on: loop)
         dials.append(PlayedDial(to: "\(name(of: address.address)):\(address.port)", by: .socket(end)))
         return socket

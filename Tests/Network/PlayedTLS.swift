@@ -5,7 +5,7 @@ import Glibc
 import TLS
 
 /// The server's side of TLS, between the bytes of a connection and those that a conversation names.
-final class PlayedTLS {
+public final class PlayedTLS {
     /// The bytes of the connection, in memory.
     private final class Wire: RecordTransport {
         var arrived: ArraySlice<UInt8> = []
@@ -58,7 +58,7 @@ final class PlayedTLS {
     }
 
     /// Writes `NAME.pem` and `NAME.key` for each of them.
-    static func writeIdentities(to folder: String) throws {
+    public static func writeIdentities(to folder: String) throws {
         for (name, identity) in try identities.get() {
             try identity.leaf.pem.write(toFile: "\(folder)/\(name).pem", atomically: true, encoding: .utf8)
             let key = try identity.key.pem().withBytes { String(decoding: $0.array, as: UTF8.self) }
@@ -67,7 +67,7 @@ final class PlayedTLS {
     }
 
     /// The certificate of the authority, for rules that trust it.
-    static func anchor() throws -> String { try authority.get().identity.leaf.pem }
+    public static func anchor() throws -> String { try authority.get().identity.leaf.pem }
 
     /// - Returns: the plain bytes in what has come.
     func receive(_ bytes: some Sequence<UInt8>) -> [UInt8] {

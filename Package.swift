@@ -255,8 +255,8 @@ let package = Package(
             // The dashboard's page becomes a part of the binary.
             resources: [
                 "index.html", "dashboard.css", "main.js", "session.js", "elements.js", "parts.js", "charts.js",
-                "sections.js",
-                "certificates.js", "questions.js", "parents.js",
+                "sections.js", "overview.js", "requests.js", "questions.js", "challenges.js", "credentials.js",
+                "certificates.js", "parents.js", "expiries.js", "keys.js",
             ].map { .embedInCode("Page/\($0)") },
             swiftSettings: safe),
 

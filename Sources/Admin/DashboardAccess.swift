@@ -97,6 +97,11 @@ public final class DashboardAccess: Sendable {
         }
     }
 
+    /// Whether anybody is logged in.
+    func hasSession(at now: ContinuousClock.Instant = .now) -> Bool {
+        state.withLock { $0.sessions.values.contains { !$0.isOver(at: now) } }
+    }
+
     func end(_ session: Session) {
         let (cookie, key) = (Self.code(of: session.cookie), Self.code(of: session.key))
         state.withLock { state in

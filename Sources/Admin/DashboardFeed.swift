@@ -1,5 +1,6 @@
 import Bytes
 import IO
+import Telemetry
 
 /// The content of open pages, sent as server-sent events and made once a second for all of them. Belongs to one loop. A
 /// thread of `pool` writes the parts, since the loop has clients to serve.
@@ -23,6 +24,8 @@ final class DashboardFeed {
     /// The number of the latest sample.
     private var sampleNumber = 0
     private var parts: [Part]
+    /// The start of the feed, in milliseconds since 1970.
+    private let start = SystemClock.epochMilliseconds
 
     /// An open page.
     final class Reader {
@@ -31,6 +34,8 @@ final class DashboardFeed {
         fileprivate var known: [Int]
         /// The number of the latest sample that the page has.
         fileprivate var lastSample = 0
+        /// The number of the last request that it has.
+        fileprivate var lastRequest = 0
 
         fileprivate init(_ wakeup: Wakeup, parts: Int) {
             self.wakeup = wakeup
@@ -100,6 +105,7 @@ final class DashboardFeed {
         sampleNumber += 1
         if samples.count > Self.memory { samples.removeFirst(samples.count - Self.memory) }
         figures = now
+        sources.requests.isWatched = sources.access.hasSession()
         setAlarm()
         wake()
         refresh()
@@ -151,10 +157,21 @@ final class DashboardFeed {
             Self.write("load", json.text, into: buffer)
             reader.lastSample = sampleNumber
         }
+        writeRequests(to: reader, into: buffer)
         for (place, part) in parts.enumerated() where reader.known[place] != part.number {
             Self.write(part.name, part.text, into: buffer)
             reader.known[place] = part.number
         }
+    }
+
+    /// The requests that the reader does not have yet, with the start of the proxy, since their numbers begin with it.
+    private func writeRequests(to reader: Reader, into buffer: ByteBuffer) {
+        guard sources.requests.last != reader.lastRequest else { return }
+        buffer.append("event: requests\ndata: {\"start\":" as StaticString)
+        buffer.append(decimal: start)
+        buffer.append(",\"entries\":[" as StaticString)
+        reader.lastRequest = sources.requests.write(after: reader.lastRequest, into: buffer)
+        buffer.append("]}\n\n" as StaticString)
     }
 
     /// The JSON here contains no line ends.

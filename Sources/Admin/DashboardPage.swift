@@ -20,9 +20,15 @@ enum DashboardPage {
         "parts.js": (script, text(PackageResources.parts_js)),
         "charts.js": (script, text(PackageResources.charts_js)),
         "sections.js": (script, text(PackageResources.sections_js)),
+        "overview.js": (script, text(PackageResources.overview_js)),
+        "requests.js": (script, text(PackageResources.requests_js)),
         "questions.js": (script, text(PackageResources.questions_js)),
+        "challenges.js": (script, text(PackageResources.challenges_js)),
+        "credentials.js": (script, text(PackageResources.credentials_js)),
         "certificates.js": (script, text(PackageResources.certificates_js)),
         "parents.js": (script, text(PackageResources.parents_js)),
+        "expiries.js": (script, text(PackageResources.expiries_js)),
+        "keys.js": (script, text(PackageResources.keys_js)),
     ]
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }

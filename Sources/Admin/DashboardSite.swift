@@ -296,6 +296,7 @@ public struct DashboardSources: Sendable {
     public var credentials: @Sendable () -> CredentialList = { CredentialList() }
     public var expiries: @Sendable () -> [Expiry] = { [] }
     public var dated: @Sendable () -> [DatedUse] = { [] }
+    public var requests = RecentRequests()
 
     public init(
         access: DashboardAccess, state: ChallengeState, status: @escaping @Sendable () -> RunningStatus,

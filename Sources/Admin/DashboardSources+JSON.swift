@@ -5,10 +5,8 @@ import Model
 
 /// The parts of the page, in its own format.
 extension DashboardSources {
-    /// The limit of spaces for a page: those seen last.
-    private static let challengeLimit = 300
-    /// The limit of credentials for a page: those in the worst state.
-    private static let credentialLimit = 300
+    /// The limit of entries of a list for a page. Of credentials, those in the worst state.
+    private static let listLimit = 1000
 
     func writeStatus(to json: inout JSONText) {
         let waiting = RunningStatus.Waiting(
@@ -19,28 +17,24 @@ extension DashboardSources {
     }
 
     func writeParents(to json: inout JSONText) {
-        json.array { json in for parent in status().parents { parent.write(to: &json) } }
+        json.list(status().parents) { $1.write(to: &$0) }
     }
 
     func writeQuestions(to json: inout JSONText) {
-        json.array { json in for question in state.questions.open { json.question(question) } }
+        json.list(state.questions.open) { $0.question($1) }
     }
 
     func writeAnswers(to json: inout JSONText) {
         let today = Day(epochSeconds: SystemClock.epochMilliseconds / 1000)
-        json.array { json in for answer in state.standingAnswers(on: today) { json.answer(answer) } }
+        json.list(state.standingAnswers(on: today)) { $0.answer($1) }
     }
 
     func writeChallenges(to json: inout JSONText) {
-        json.array { json in
-            for entry in challenges().prefix(Self.challengeLimit) { json.challenge(entry) }
-        }
+        json.list(challenges(), limit: Self.listLimit) { $0.challenge($1) }
     }
 
     func writeCredentials(to json: inout JSONText) {
-        json.array { json in
-            for entry in credentials().entries.prefix(Self.credentialLimit) { json.credential(entry) }
-        }
+        json.list(credentials().entries, limit: Self.listLimit) { $0.credential($1) }
     }
 
     func writeCertificates(to json: inout JSONText) {
@@ -48,13 +42,23 @@ extension DashboardSources {
     }
 
     func writeExpiries(to json: inout JSONText) {
-        json.array { json in
-            for expiry in expiries() { expiry.write(to: &json) }
-        }
+        json.list(expiries(), limit: Self.listLimit) { $1.write(to: &$0) }
     }
 
     /// Writes the weak logins and old TLS still in use, with their clients.
     func writeMigration(to json: inout JSONText) {
-        json.array { json in for use in dated() { use.write(to: &json) } }
+        json.list(dated()) { $1.write(to: &$0) }
+    }
+}
+
+extension JSONText {
+    /// An object with the first entries of a list, and how many it has.
+    fileprivate mutating func list<Entry>(
+        _ entries: [Entry], limit: Int = .max, _ write: (inout JSONText, Entry) -> Void
+    ) {
+        object { json in
+            json.member("total", entries.count)
+            json.array("entries") { json in for entry in entries.prefix(limit) { write(&json, entry) } }
+        }
     }
 }

@@ -71,6 +71,12 @@ struct JSONText {
 
     private mutating func quote(_ value: String) {
         text += "\""
+        defer { text += "\"" }
+        // Most texts need no escape. The bytes of C1 begin with 0xC2 in UTF-8.
+        guard value.utf8.contains(where: { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C || $0 == 0x7F || $0 == 0xC2 }) else {
+            text += value
+            return
+        }
         for scalar in value.unicodeScalars {
             switch scalar {
             case "\"", "\\": text += "\\\(scalar)"
@@ -80,6 +86,5 @@ struct JSONText {
             default: text.unicodeScalars.append(scalar)
             }
         }
-        text += "\""
     }
 }

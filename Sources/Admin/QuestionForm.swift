@@ -82,6 +82,9 @@ enum QuestionTable {
         questions.map { question in
             var lines = ["\(question.id)  \(question.words)"]
             lines += question.details.map { "   \($0)" }
+            let request = [question.path.map { "path \($0)" }, question.application.map { "by \($0)" }]
+            let words = request.compactMap(\.self).joined(separator: " ")
+            if !words.isEmpty { lines.append("   \(words)") }
             lines += ChallengeTable.response(question.response).map { "   \($0)" }
             if let pin = question.pin { lines.append("   key \(pin)") }
             if !question.rule.isEmpty { lines.append("   rule \(question.rule) asks") }
@@ -109,6 +112,8 @@ extension JSONText {
             json.member("challenge", question.words)
             json.space(question.space)
             json.member("details", question.details)
+            json.member("path", question.path)
+            json.member("application", question.application)
             json.response(question.response)
             json.member("pin", question.pin.map { "\($0)" })
             json.member("rule", question.rule)

@@ -142,8 +142,8 @@ public struct RunningStatus: Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// The limit of items shown from a long list.
-    private static let shown = 10
+    /// The limits of items shown from a long list, for people and in JSON.
+    private static let (shown, longest) = (10, 200)
 
     private static func list(_ counts: [(Int, String)]) -> String {
         counts.map { count($0, $1) }.joined(separator: ", ")
@@ -156,7 +156,7 @@ public struct RunningStatus: Sendable {
         json.object { json in
             write(to: &json, waiting)
             json.array("parent_servers") { json in for parent in parents { parent.write(to: &json) } }
-            json.array("expiries") { json in for expiry in expiries { expiry.write(to: &json) } }
+            json.array("expiries") { json in for expiry in expiries.prefix(Self.longest) { expiry.write(to: &json) } }
             json.array("to_be_replaced") { json in for use in dated { use.write(to: &json) } }
         }
         return json.text

@@ -8,7 +8,7 @@ extension ChallengeContext {
     func note(_ ruled: RuleDelegate.RuledDecision, on challenge: AuthenticationChallenge) {
         let record = request.record
         if challenge.previousFailureCount == 0 || ruled.isEnd { record.note(ruled.rule.rule, about: challenger) }
-        record.trace?.note(ChallengeDecision(ruled.decision, about: challenge, by: ruled.rule))
+        record.note(ChallengeDecision(ruled.decision, about: challenge, by: ruled.rule))
         if let error = ruled.trouble {
             record.details = "\(error)"
             state.report("\(error)")

@@ -21,6 +21,9 @@ public struct ChallengedRequest {
     /// The request as a sample by which the proxy can ask the server itself; nil where it cannot be repeated.
     public var sample: () -> Account.Sample? = { nil }
 
+    /// The client's application, as it names itself in `User-Agent`; nil: it does not.
+    public var application: () -> String? = { nil }
+
     public init(
         target: ByteBuffer, hasBody: Bool, isOwn: Bool, record: ExchangeRecord, presence: any RequestPresence,
         waiting: WaitingTime

@@ -243,13 +243,13 @@ public final class ChallengeLoop {
             return .pass(note: nil)
         }
         guard let accepted, let prepared = performer.state.prepared, let proof, proof != .ignored else {
-            request.record.trace?.note(.unjudged)
+            request.record.note(.unjudged)
             if preparation.turn.bringsNews { spaces.markOpen(challenger.origin, target: target.readable) }
             settle(.open)
             return .pass(note: nil)
         }
         if proof == .mismatch {
-            request.record.trace?.note(.unproven)
+            request.record.note(.unproven)
             preparation.settle(.none)
             return fail(.unproven(accepted, by: challenger))
         }
@@ -277,7 +277,7 @@ public final class ChallengeLoop {
         settle(.accepted)
         // The same password is good on a nonce of its own.
         if wentForNonce { preparation.noteUsedUp() }
-        request.record.trace?.note(.accepted)
+        request.record.note(.accepted)
         return .pass(note: performer.missingScope)
     }
 
@@ -312,7 +312,7 @@ public final class ChallengeLoop {
         failure.excerpt = performer.excerpt(after: refusal)
         latestFailure = failure.excerpt ?? latestFailure
         let round = Round(response: failure, offers: offers, isLoginPage: isLoginPage)
-        request.record.trace?.meet(after: performer.answer == nil ? nil : refusal.map { AnswerResult($0) })
+        request.record.meet(after: performer.answer == nil ? nil : refusal.map { AnswerResult($0) })
         context.spaces.markProtected(challenger.origin, target: request.target.readable)
         doubt.met(challenges, with: performer.answer)
         // A new nonce without a word that the old one was stale may be a refusal, too. A nonce that is stale at once has
@@ -411,7 +411,7 @@ public final class ChallengeLoop {
         case .question(.success(let answer))?: word = answer
         case .question(.failure(let error))?:
             let decision = Decision(.cancelAuthenticationChallenge, reason: error.reason)
-            request.record.trace?.note(ChallengeDecision(decision, about: challenge, by: rule))
+            request.record.note(ChallengeDecision(decision, about: challenge, by: rule))
             return task.decided(decision)
         case .exchange(.success(let decision), _)?: return task.decided(decision)
         case .exchange(.failure(let error), let reason)?:
@@ -426,6 +426,7 @@ public final class ChallengeLoop {
         default:
             if var subject = context.delegate.question(about: challenge, by: rule), !request.isOwn {
                 subject.response = challenge.failureResponse?.excerpt ?? performer.excerpt
+                subject.note(request.target.readable, by: request.application())
                 work = .question(subject)
                 return nil
             }

@@ -280,6 +280,19 @@ public struct QuestionSubject: Sendable {
     }
 
     public var space: ProtectionSpace { key.space }
+    /// The path of the request that asks, without its query; nil: it is not known.
+    var path: String?
+    /// The client's application, as it names itself in `User-Agent`; nil: it does not.
+    var application: String?
+
+    /// Takes note of the request that asks.
+    ///
+    /// - Parameter target: the request target, whose query is left out: it may hold secrets.
+    public mutating func note(_ target: Span<UInt8>, by application: String?) {
+        let end = target.firstIndex(of: UInt8(ascii: "?"), from: 0) ?? target.count
+        path = JournalText.printable(target.extracting(first: end).text)
+        self.application = application.map { JournalText.printable($0, longest: 80) }
+    }
 }
 
 /// A question that waits for an operator. Every text in it is printable, and cut.
@@ -294,6 +307,10 @@ public struct OperatorQuestion: Sendable {
     /// The response that challenged the request which is held longest, or refused its certificate; nil for a challenge of TLS.
     public let response: ResponseExcerpt?
     public let pin: KeyPin?
+    /// The path of the request that is held longest, without its query; nil: it is not known.
+    public let path: String?
+    /// The client's application, as it names itself in `User-Agent`; nil: it does not.
+    public let application: String?
     /// Milliseconds since 1970.
     public let since: Int
     /// Those that wait, up to eight.
@@ -313,6 +330,8 @@ public struct OperatorQuestion: Sendable {
         details = subject.details.prefix(JournalText.lines).map { JournalText.printable($0) }
         response = subject.response
         pin = subject.pin
+        path = subject.path
+        application = subject.application
         since = now
         clients = [Self.name(client)]
     }

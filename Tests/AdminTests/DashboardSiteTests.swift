@@ -185,7 +185,8 @@ struct DashboardSiteTests {
         #expect(json.text.contains(#""state":"seen","certificates":[{"name":"lab\"","facts":[["names","<b>"]]}]"#))
         #expect(
             json.text.hasSuffix(
-                #"[{"kind":"token","name":"ci","end":"1970-01-03T00:00:00Z","last_day":"1970-01-02"}]]"#))
+                #"{"total":1,"entries":[{"kind":"token","name":"ci","end":"1970-01-03T00:00:00Z","last_day":"1970-01-02"}]}]"#
+            ))
     }
 
     /// The events that a page gets when it is opened.
@@ -209,7 +210,7 @@ struct DashboardSiteTests {
             try #require(await Wait.until { () async -> Bool in hasNews() })
             let text = buffer.readable.text
             #expect(text.contains("event: status\ndata: {\"version\":\"1.2.3\""))
-            #expect(text.contains("event: challenges\ndata: [{\"host\":\"a.example\""))
+            #expect(text.contains("event: challenges\ndata: {\"total\":1,\"entries\":[{\"host\":\"a.example\""))
             #expect(text.contains("\"finding\":\"password in clear\",\"host\":\"a.example\""))
             #expect(text.contains("\"client\":\"::1\",\"application\":\"<i>\\u001b\",\"credential\":\"ci\""))
             #expect(!text.contains("\u{1B}") && text.hasSuffix("\n\n"))
@@ -219,13 +220,62 @@ struct DashboardSiteTests {
             feed.refresh()
             try #require(await Wait.until { () async -> Bool in hasNews() })
             #expect(
-                buffer.readable.text.contains("event: credentials\ndata: [{\"credential\":\"ci\",\"source\":\"client\"")
-            )
+                buffer.readable.text.contains(
+                    "event: credentials\ndata: {\"total\":1,\"entries\":[{\"credential\":\"ci\",\"source\":\"client\""))
             #expect(!buffer.readable.text.contains("event: challenges"))
             _ = feed.open(Wakeup())
             #expect(!feed.hasRoom)
             feed.close(reader)
             #expect(feed.hasRoom)
+            feed.end()
+        }
+    }
+
+    @Test func `a page gets each request once, and the list of a long journal with its true count`() async throws {
+        try await onLoop { loop in
+            let entries = (1...1003).map { number in
+                let origin = Origin(host: "h\(number).example", port: 80, protocol: .http)
+                return JournalEntry(
+                    JournalEntry.Key(
+                        ProtectionSpace(origin: origin, realm: nil, authenticationMethod: .basic), scheme: "basic"),
+                    .passed, at: 1)
+            }
+            let sources = dashboardSources(DashboardAccess(), challenges: entries)
+            let feed = DashboardFeed(sources, limit: 2, on: loop)
+            let reader = feed.open(Wakeup())
+            let buffer = ByteBuffer(capacity: 64)
+            sources.requests.add(Array("\"host\":\"a\"}".utf8))
+            sources.requests.add(Array("\"host\":\"b\"}".utf8))
+            feed.write(to: reader, into: buffer)
+            #expect(
+                buffer.readable.text.contains(
+                    "\"entries\":[{\"number\":1,\"host\":\"a\"},{\"number\":2,\"host\":\"b\"}]}"))
+            buffer.clear()
+            sources.requests.add(Array("\"host\":\"c\"}".utf8))
+            feed.write(to: reader, into: buffer)
+            #expect(buffer.readable.text.contains("\"entries\":[{\"number\":3,\"host\":\"c\"}]}"))
+            try #require(
+                await Wait.until { () async -> Bool in
+                    feed.write(to: reader, into: buffer)
+                    return buffer.readable.text.contains("event: challenges")
+                })
+            let text = buffer.readable.text
+            #expect(text.contains("event: challenges\ndata: {\"total\":1003,\"entries\":["))
+            #expect(text.contains("\"h1000.example\"") && !text.contains("\"h1001.example\""))
+            feed.end()
+        }
+    }
+
+    @Test func `requests are watched while somebody is logged in`() async throws {
+        try await onLoop { loop in
+            let access = DashboardAccess()
+            let sources = dashboardSources(access)
+            let feed = DashboardFeed(sources, limit: 2, on: loop)
+            #expect(!sources.requests.isWatched)
+            let session = try #require(access.makeSession())
+            try #require(await Wait.until { () async -> Bool in sources.requests.isWatched })
+            access.end(session)
+            try #require(await Wait.until { () async -> Bool in !sources.requests.isWatched })
             feed.end()
         }
     }

@@ -78,19 +78,34 @@ struct ScreenshotTests {
                         == true
                 })
             try browser.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
+            let show = { (view: String) in
+                try browser.evaluate("location.hash = '\(view)'; scrollTo(0, 0)")
+                try browser.evaluate("document.activeElement.blur()")
+            }
+            let views = [
+                ("", "section=overview"), ("-host", "host=ci.example.com"), ("-requests", "section=requests"),
+                ("-certificates", "section=certificates"),
+            ]
             for (name, isDark) in [("light", false), ("dark", true)] {
                 try browser.prefer(dark: isDark)
                 try browser.resize(width: 1280, height: 1160)
-                try browser.picture("\(folder)/dashboard-\(name).png")
+                for (end, view) in views {
+                    try show(view)
+                    try browser.picture("\(folder)/dashboard-\(name)\(end).png")
+                }
+                try show("section=overview")
                 try browser.evaluate("document.getElementById('credentials').scrollIntoView()")
                 try browser.picture("\(folder)/dashboard-\(name)-below.png")
                 try browser.evaluate("document.getElementById('parents').scrollIntoView()")
                 try browser.picture("\(folder)/dashboard-\(name)-end.png")
-                try browser.evaluate("scrollTo(0, 0)")
             }
             try browser.prefer(dark: false)
             try browser.resize(width: 390, height: 1160)
-            try browser.picture("\(folder)/dashboard-narrow.png")
+            for (end, view) in views + [("-questions", "section=questions")] {
+                try show(view)
+                try browser.picture("\(folder)/dashboard-narrow\(end).png")
+            }
+            try show("section=overview")
             try browser.evaluate("document.getElementById('parents').scrollIntoView()")
             try browser.picture("\(folder)/dashboard-narrow-end.png")
             try browser.evaluate("scrollTo(0, 0)")

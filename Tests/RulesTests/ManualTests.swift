@@ -88,7 +88,7 @@ import Testing
 
     @Test(arguments: [
         ("ntlm", ["challenge", "credential", "parents"]), ("digest", ["challenge"]), ("docker", ["tools"]),
-        ("kubernetes", ["tools"]), ("dashboard", ["listen"]), ("407", ["challenge", "parents", "clients"]),
+        ("kubernetes", ["tools"]), ("dashboard", ["dashboard"]), ("407", ["challenge", "parents", "clients"]),
         ("unasked", ["preemptive"]), ("preemptive", ["preemptive"]), ("CA", ["authority"]), ("cas", ["authority"]),
         ("SSO", ["challenge", "forms", "negotiate"]), ("Kerberos", ["negotiate"]), ("cookies", ["challenge", "forms"]),
         ("netrc", ["store"]), ("squid", ["parents", "log"]), ("mtls", ["certificates", "clients"]),

@@ -1,31 +1,70 @@
 // The certificates of servers, and what is decided about them.
 
+import { suggestion } from "./challenges.js";
 import { element, foreign, lines, moment } from "./elements.js";
-import { address, place } from "./parts.js";
+import { Section, address, place, plainList } from "./parts.js";
 import { act } from "./session.js";
 
-/** A server whose certificate needed a decision. `perform` does something and says what came of it. */
-export function certificateCard({ entry, look }, perform) {
-  const server = { host: entry.host, port: entry.port };
+/** The servers whose certificate needed a decision: one card each. An entry has the challenge and the last look at it. */
+export class Certificates extends Section {
+  /** `status()` is what the proxy last told of itself. */
+  constructor(perform, status) {
+    super({
+      id: "certificates",
+      titles: "Certificates",
+      nothing: "All server certificates are trusted. One that is not gets a card here, with a button to check it.",
+      keyOf: ({ challenge }) => `${challenge.host}:${challenge.port}`,
+      words: ({ challenge, look }) => [address(challenge), challenge.reason, challenge.rule, look?.sentence],
+      hosts: ({ challenge }) => [challenge.host],
+      isDue: ({ challenge }) => challenge.outcome !== "answered",
+      due: ["certificate is not trusted", "certificates are not trusted"],
+      make: (entry) => card(entry, perform, status().rule_file),
+    });
+    this.challenges = [];
+    this.looks = [];
+  }
+
+  takeChallenges(challenges) {
+    this.challenges = challenges;
+    this.merge();
+  }
+
+  takeLooks(looks) {
+    this.looks = looks;
+    this.merge();
+  }
+
+  /** The last challenge of each server counts; they come in that order. */
+  merge() {
+    const place = ({ host, port }) => `${host}:${port}`;
+    const looks = new Map(this.looks.map((look) => [place(look), look]).reverse());
+    const servers = new Map(this.challenges.map((challenge) => [place(challenge), challenge]).reverse());
+    const entries = [...servers.values()].reverse().map((challenge) => ({ challenge, look: looks.get(place(challenge)) }));
+    this.take({ total: entries.length, entries });
+  }
+}
+
+function card({ challenge, look }, perform, file) {
+  const server = { host: challenge.host, port: challenge.port };
   const button = element("button", { type: "button", class: "small", "data-name": "look" }, look ? "Check again" : "Check");
   button.disabled = look?.state === "pending";
-  button.setAttribute("aria-label", `${button.textContent}: ${address(entry)}`);
+  button.setAttribute("aria-label", `${button.textContent}: ${address(challenge)}`);
   button.addEventListener("click", () => perform(() => act("trust/look", server)));
-  const isTrusted = entry.outcome === "answered";
+  const isTrusted = challenge.outcome === "answered";
   return element(
     "article",
     { class: "card" },
     element(
       "header",
       {},
-      place(entry),
+      place(challenge),
       element("span", { class: `outcome ${isTrusted ? "good" : "bad"}` }, isTrusted ? "trusted by exception" : "not trusted"),
-      element("span", { class: "meta" }, moment(entry.last), " ", button),
+      element("span", { class: "meta" }, moment(challenge.last), " ", button),
     ),
-    entry.reason ? element("p", { class: "reason" }, foreign(entry.reason)) : null,
-    look
-      ? chain(look, server, perform)
-      : element("ul", { class: "plain" }, ...entry.challenges.map((line) => element("li", {}, foreign(line, "mono")))),
+    challenge.reason ? element("p", { class: "reason" }, foreign(challenge.reason)) : null,
+    look ? chain(look, server, perform) : plainList(challenge.challenges),
+    // A look has better ones, with the key's pin.
+    look?.suggestion ? null : suggestion(challenge, file),
   );
 }
 

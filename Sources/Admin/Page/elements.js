@@ -52,6 +52,7 @@ export function span(seconds) {
   return `${Math.round(seconds / 86400)} days`;
 }
 
+/** Brings all times up to date. */
 export function ageAll() {
   for (const node of document.querySelectorAll("time[datetime]")) {
     const text = ago(node.dateTime);
@@ -94,12 +95,14 @@ export function keep(parent, items, keyOf, make) {
 function exchange(old, made) {
   const open = new Set([...old.querySelectorAll("details[open]")].map((node) => node.dataset.name));
   for (const node of made.querySelectorAll("details")) node.open = open.has(node.dataset.name);
+  const isFocused = old === document.activeElement;
   const focus = old.contains(document.activeElement) ? document.activeElement.dataset.name : undefined;
   const inputs = new Map([...old.querySelectorAll(":is(input, select)[data-name]")].map((node) => [node.dataset.name, node.value]));
   for (const node of made.querySelectorAll(":is(input, select)[data-name]")) {
     if (inputs.has(node.dataset.name)) node.value = inputs.get(node.dataset.name);
   }
   old.replaceWith(made);
+  if (isFocused) made.focus({ preventScroll: true });
   if (focus) made.querySelector(`[data-name="${CSS.escape(focus)}"]`)?.focus();
 }
 

@@ -1,12 +1,18 @@
-// Logs in, and shows what the proxy tells for as long as somebody looks.
+// Logs in, and shows what the proxy sends while the page is visible.
 
-import { ageAll, notice } from "./elements.js";
+import { ageAll, moment, notice } from "./elements.js";
+import { bindKeys } from "./keys.js";
 import { Sections } from "./sections.js";
 import { LoggedOut, events, hasUsers, isKnown, login, loginUser, logout, takeToken, tokenIn } from "./session.js";
 
 const node = (id) => document.getElementById(id);
-const sections = new Sections(node("content"), node("sections"), perform);
+const sections = new Sections(node("content"), node("sections"), node("filter"), perform);
 let stream = null;
+/** When the last event came, in milliseconds since 1970. The proxy sends one each second. */
+let lastEvent = Date.now();
+
+/** Milliseconds without an event after which the connection counts as lost. */
+const silence = 10_000;
 
 /** Does something, and says what came of it. */
 async function perform(act) {
@@ -33,8 +39,13 @@ function ask(problem = "") {
 }
 
 function say(state, text) {
+  if (node("live").dataset.state === state && node("live").textContent === text) return;
   node("live").dataset.state = state;
   node("live").textContent = text;
+  const isLost = state === "lost";
+  document.body.classList.toggle("stale", isLost);
+  node("lost").hidden = !isLost;
+  if (isLost) node("lost").replaceChildren("No connection to the proxy since ", new Date(lastEvent).toLocaleTimeString(), " (", moment(new Date(lastEvent).toISOString()), "). The page shows the state of that time.");
 }
 
 async function follow() {
@@ -46,6 +57,7 @@ async function follow() {
   while (!own.signal.aborted) {
     try {
       for await (const [name, value] of events(own.signal)) {
+        lastEvent = Date.now();
         say("live", "live");
         pause = 1000;
         sections.take(name, value);
@@ -55,7 +67,7 @@ async function follow() {
       if (error instanceof LoggedOut) return ask("the session has ended");
     }
     if (own.signal.aborted) return;
-    say("away", "the proxy does not respond");
+    say("lost", "connection lost");
     await new Promise((done) => setTimeout(done, pause));
     pause = Math.min(pause * 2, 10_000);
   }
@@ -70,7 +82,7 @@ async function enter(begin) {
   }
 }
 
-// Nobody looks: a browser has few connections to one place, and the proxy has better things to do.
+// While the page is hidden, it needs no connection: a browser has few to one place.
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) {
     stream?.abort();
@@ -105,7 +117,13 @@ addEventListener("hashchange", () => {
   if (token) enter(() => login(token));
 });
 
-setInterval(ageAll, 1000);
+node("keys").addEventListener("click", () => node("help").showModal());
+bindKeys(node("filter"), node("help"));
+
+setInterval(() => {
+  ageAll();
+  if (node("live").dataset.state === "live" && Date.now() - lastEvent > silence) say("lost", "connection lost");
+}, 1000);
 
 const token = takeToken();
 if (token) enter(() => login(token));

@@ -1,26 +1,30 @@
 // The parent proxies, and whether connections to them can be made.
 
-import { element, foreign, keep, moment } from "./elements.js";
-import { Section, number, table } from "./parts.js";
+import { element, foreign, moment } from "./elements.js";
+import { Section, hostLink, number } from "./parts.js";
+
+/** The host of an address with a port. */
+const hostOf = (address) => address.replace(/:\d+$/, "").replace(/^\[|\]$/g, "");
 
 export class Parents extends Section {
   constructor() {
-    super("parents", "Parents", "No request goes through another proxy.");
-    this.table = table("Parent proxies, in the order of the rule file", [
-      ["Parent"], ["State"], ["Active", "number"], ["Idle", "number"], ["Requests", "number"], ["Refused", "number"],
-    ]);
-    this.body.append(this.table.node);
-  }
-
-  show(parents) {
-    this.tell(parents.length, parents.filter(({ state }) => state === "failing").length);
-    keep(this.table.body, parents, ({ name, kind, address, found }) => JSON.stringify([name, kind, address, found]), (parent) =>
-      this.table.row(
+    super({
+      id: "parents",
+      titles: "Parents",
+      nothing: "No request goes through another proxy. To use one: attache help parents",
+      caption: "Parent proxies, in the order of the rule file",
+      columns: [["Parent"], ["State"], ["Active", "number"], ["Idle", "number"], ["Requests", "number"], ["Refused", "number"]],
+      keyOf: ({ name, kind, address, found }) => JSON.stringify([name, kind, address, found]),
+      words: ({ name, kind, address, state, last_error }) => [name, kind, address, state, last_error],
+      hosts: ({ address }) => [hostOf(address)],
+      isDue: ({ state }) => state === "failing",
+      due: ["parent fails", "parents fail"],
+      make: (parent) => this.table.row(
         element(
           "div",
           { class: "place" },
           foreign(parent.name, "address"),
-          foreign(`${parent.kind}://${parent.address}`, "address"),
+          hostLink(hostOf(parent.address), `${parent.kind}://${parent.address}`),
           parent.found ? element("span", { class: "meta" }, "named by a PAC file") : null,
         ),
         state(parent),
@@ -29,7 +33,7 @@ export class Parents extends Section {
         number(parent.requests),
         number(parent.refused),
       ),
-    );
+    });
   }
 }
 

@@ -1,7 +1,7 @@
 // The questions of rules that say `ask`, and their answers.
 
-import { element, foreign, keep, moment, plural, printable } from "./elements.js";
-import { Section, address, place, saying, table } from "./parts.js";
+import { element, foreign, moment, plural, printable } from "./elements.js";
+import { Section, address, hostLink, place, plainList, saying } from "./parts.js";
 import { act } from "./session.js";
 
 const persistences = [
@@ -10,8 +10,38 @@ const persistences = [
   ["permanent", "permanently"],
 ];
 
+export class Questions extends Section {
+  constructor(perform) {
+    super({
+      id: "questions",
+      titles: "Questions",
+      nothing: "No request waits for you. To have a rule ask: attache help operators",
+      keyOf: ({ id }) => `${id}`,
+      words: (question) => [address(question), question.challenge, question.method, question.rule, question.path, question.application, ...question.clients],
+      hosts: ({ host }) => [host],
+      isDue: () => true,
+      due: ["question waits for you", "questions wait for you"],
+      make: (question) => questionCard(question, perform),
+    });
+  }
+}
+
+/** The methods that send a password. Digest and NTLM send a proof that they have it. */
+const methodsWithPassword = ["basic", "html-form"];
+
+/** What a person has to know before a password is sent in clear; null: it would not be. */
+function clearWarning(question) {
+  if (!methodsWithPassword.includes(question.method) || !["http", "ftp", "socks"].includes(question.protocol)) return null;
+  return element(
+    "p",
+    { class: "warning" },
+    element("b", {}, "Not encrypted: "),
+    `everyone on the way to ${address(question)} can read the password.`,
+  );
+}
+
 /** A question with the fields that fit its method. `perform` does something and says what came of it. */
-export function questionCard(question, perform) {
+function questionCard(question, perform) {
   const answer = (members, body) => perform(() => act("questions/answer", { id: question.id, ...members }, body));
   return element(
     "article",
@@ -20,22 +50,27 @@ export function questionCard(question, perform) {
       "header",
       {},
       element("span", { class: "tag scheme" }, question.method),
-      foreign(question.challenge, "address"),
+      hostLink(question.host, question.challenge),
       element(
         "span",
         { class: "meta" },
         `${plural(question.waiting, "request")} of `,
         foreign(question.clients.join(", ")),
-        " since ",
+        ", first ",
         moment(question.since),
       ),
     ),
-    question.rule ? element("p", { class: "meta" }, "rule ", foreign(question.rule), " asks") : null,
+    element(
+      "p",
+      { class: "meta" },
+      question.path ? [foreign(question.path, "mono"), " "] : null,
+      question.application ? ["by ", foreign(question.application), " "] : null,
+      question.rule ? ["(rule ", foreign(question.rule), ")"] : null,
+    ),
     question.failures ? element("p", { class: "problem" }, `${plural(question.failures, "answer")} refused`) : null,
     saying(question.response),
-    question.details.length
-      ? element("ul", { class: "plain" }, ...question.details.map((line) => element("li", {}, foreign(line, "mono"))))
-      : null,
+    question.details.length ? plainList(question.details) : null,
+    clearWarning(question),
     question.method === "server-trust" ? trustForm(question, answer) : null,
     ["basic", "digest", "ntlm", "html-form"].includes(question.method) ? userForm(question, answer) : null,
     question.method === "server-trust" ? null : nameForm(question, answer),
@@ -110,30 +145,30 @@ function trustForm(question, answer) {
   );
 }
 
-/** The answers that hold for requests to come, each to be taken back. */
+/** The answers that are saved for later requests, each to be taken back. */
 export class Answers extends Section {
   constructor(perform) {
-    super("answers", ["Saved answers", "Answers"], "None yet.");
-    this.perform = perform;
-    this.table = table("Answers of operators that are saved for later requests", [
-      ["Challenge", "server"], ["Answer"], ["Rule"], ["Since", "short"], ["", "act"],
-    ]);
-    this.body.append(this.table.node);
-  }
-
-  show(answers) {
-    this.tell(answers.length);
-    keep(this.table.body, answers, ({ id }) => `${id}`, (answer) => {
-      const button = element("button", { type: "button", class: "small", "data-name": "forget" }, "Remove");
-      button.addEventListener("click", () => this.perform(() => act("answers/forget", { id: answer.id })));
-      button.setAttribute("aria-label", `Remove the answer ${answer.answer} for ${address(answer)}`);
-      return this.table.row(
-        element("div", {}, `${answer.method} of `, place(answer)),
-        foreign(answer.answer),
-        answer.rule ? foreign(answer.rule) : "–",
-        moment(answer.since),
-        button,
-      );
+    super({
+      id: "answers",
+      titles: ["Saved answers", "Answers"],
+      nothing: "None yet. An answer that you give for this session, or permanently, is listed here.",
+      caption: "Answers of operators that are saved for later requests",
+      columns: [["Challenge", "server"], ["Answer"], ["Rule"], ["Since", "short"], ["", "act"]],
+      keyOf: ({ id }) => `${id}`,
+      words: (entry) => [address(entry), entry.realm, entry.method, entry.answer, entry.rule],
+      hosts: ({ host }) => [host],
+      make: (entry) => {
+        const button = element("button", { type: "button", class: "small", "data-name": "forget" }, "Remove");
+        button.addEventListener("click", () => perform(() => act("answers/forget", { id: entry.id })));
+        button.setAttribute("aria-label", `Remove the answer ${entry.answer} for ${address(entry)}`);
+        return this.table.row(
+          element("div", {}, `${entry.method} of `, place(entry)),
+          foreign(entry.answer),
+          entry.rule ? foreign(entry.rule) : "–",
+          moment(entry.since),
+          button,
+        );
+      },
     });
   }
 }

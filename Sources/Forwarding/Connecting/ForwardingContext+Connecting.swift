@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Challenges
 import Gateway
 import HTTP
@@ -98,7 +99,8 @@ extension ForwardingContext {
     ///
     /// - Throws: the refusal that the client is to be told.
     func follow(_ refusal: Refusal) async throws(Refusal) {
-        guard let question = refusal.question, exchange.own == nil, !requester.presence.isOver else { throw refusal }
+        guard var question = refusal.question, exchange.own == nil, !requester.presence.isOver else { throw refusal }
+        question.note(exchange.target.readable, by: exchange.application)
         let reason: String
         let delegate = requester.delegate(in: exchange)
         let started = requester.loop.nanoseconds

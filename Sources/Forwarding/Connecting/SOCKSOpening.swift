@@ -159,6 +159,7 @@ struct SOCKSLogin: ~Copyable {
             target: ByteBuffer(capacity: 1), hasBody: false, isOwn: exchange.isOwn,
             record: exchange.record, presence: requester.presence, waiting: exchange.times.waiting)
         request.sample = { RequestSample.login(of: exchange, to: origin) }
+        request.application = { exchange.application }
         let context = ChallengeContext(
             source: AnswerSource(of: parent.challenger, for: exchange, of: requester), request: request,
             connection: response, pages: nil,

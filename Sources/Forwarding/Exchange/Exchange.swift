@@ -326,3 +326,13 @@ protocol AnswerRequests {
     /// The form that a rule has for the destination; nil: none has.
     static func pages(of exchange: Exchange, to destination: Destination, for requester: Requester) -> (any LoginPages)?
 }
+
+extension Exchange {
+    /// The client's application, as it names itself in `User-Agent`, cut; nil: it does not.
+    public var application: String? {
+        let head = headBytes
+        return request.fields.first(.userAgent).map { field in
+            JournalText.printable(head.readable.extracting(field.value).text, longest: 80)
+        }
+    }
+}

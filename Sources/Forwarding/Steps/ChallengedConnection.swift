@@ -135,6 +135,7 @@ extension ChallengeContext {
         request.opensTunnel = sample == .tunnel
         request.answersOrigin = { exchange.credentials.challenges?.origin.hasAnswered ?? false }
         request.sample = { sample.content(of: exchange, to: target) }
+        request.application = { exchange.application }
         self.init(
             source: source, request: request, connection: connection, pages: pages,
             fetcher: exchange.requests.tokens(over: requester.upstreams, by: exchange.policy),

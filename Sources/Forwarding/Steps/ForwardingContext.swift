@@ -415,7 +415,9 @@ public struct ForwardingContext {
     func notePassage() {
         guard let start = exchange.times.challenge else { return }
         exchange.times.challenge = nil
-        requester.metrics.note(.challenge, from: start, to: requester.loop.nanoseconds)
+        let end = requester.loop.nanoseconds
+        exchange.record.answering = end &- start
+        requester.metrics.note(.challenge, from: start, to: end)
     }
 
     /// Takes the cookies of a response of the origin that the client does not get. Cookies of a session that answers are not

@@ -231,7 +231,9 @@ public struct ResponseRelay: ~Copyable {
                 to: writer)
             if let answer = context.exchange.credentials.loginAnswer { writer.field(answer.name, answer.value) }
             if let note {
-                writer.field("Proxy-Status", ProxyStatus(proxy: Via.name, details: note.text).value)
+                let status = ProxyStatus(proxy: Via.name, details: note.text).value
+                if context.exchange.record.parts.contains(.challenges) { context.exchange.record.proxyStatus = status }
+                writer.field("Proxy-Status", status)
             }
             writer.end()
         }

@@ -38,6 +38,7 @@ struct OwnResponse {
         let hasBody = exchange.request.method != .head
         refusal.write(into: buffer, connection: connection(keeps), withBody: hasBody)
         if hasBody { exchange.record.bytesOut = refusal.text.utf8.count }
+        if exchange.record.parts.contains(.challenges) { exchange.record.proxyStatus = refusal.proxyStatus }
         exchange.record.headBytesOut = buffer.count - exchange.record.bytesOut
         exchange.record.setType("text/plain".utf8Span.span)
         return keeps
@@ -92,18 +93,21 @@ struct OwnResponse {
 }
 
 extension Refusal {
+    /// The value of `Proxy-Status` (RFC 9209).
+    fileprivate var proxyStatus: String {
+        ProxyStatus(
+            proxy: Via.name, error: error, details: details, receivedStatus: receivedStatus?.rawValue,
+            alert: alert.map { (Int($0.rawValue), "\($0)") }
+        ).value
+    }
+
     /// Writes the answer: status, `Proxy-Status`, and a sentence.
     /// - Parameter connection: what the answer says about the connection; nil: nothing.
     func write(into buffer: ByteBuffer, connection: StaticString?, withBody: Bool) {
         let writer = HeadWriter(status: status, into: buffer)
         writer.date(SystemClock.epochMilliseconds / 1000)
         for field in fields { writer.field(field.name, field.value) }
-        writer.field(
-            "Proxy-Status",
-            ProxyStatus(
-                proxy: Via.name, error: error, details: details, receivedStatus: receivedStatus?.rawValue,
-                alert: alert.map { (Int($0.rawValue), "\($0)") }
-            ).value)
+        writer.field("Proxy-Status", proxyStatus)
         writer.field("Content-Type", "text/plain; charset=utf-8")
         writer.field("Content-Length", decimal: text.utf8.count)
         if let connection { writer.field("Connection", connection) }

@@ -73,13 +73,3 @@ struct DatedNote {
             && other.time &- time < Self.memory
     }
 }
-
-extension Exchange {
-    /// As the client names itself; nil: it does not.
-    fileprivate var application: String? {
-        let head = headBytes
-        return request.fields.first(.userAgent).map { field in
-            JournalText.printable(head.readable.extracting(field.value).text, longest: 80)
-        }
-    }
-}

@@ -23,6 +23,8 @@ final class Worker: SessionHost {
     private var freeRuns: [Forwarding] = []
     private let lines: LineBuffer
     private var encoder: AccessLogEncoder
+    private let recentEncoder = AccessLogEncoder(format: .json)
+    private let recentRequest = ByteBuffer(capacity: 1024)
     let clients: ClientCount
     /// The policy of requests that begin now.
     private(set) var policy: ServicePolicy
@@ -132,6 +134,10 @@ final class Worker: SessionHost {
     func close(_ record: ExchangeRecord) {
         metrics.add(record)
         if let trace = record.trace, trace.isRecorded { spans?.add(trace, of: record) }
+        let recent = upstreams.shared.recentRequests
+        if recent.wants(record) {
+            recent.add(recentEncoder.recent(record, at: loop.epochMilliseconds, in: recentRequest))
+        }
         guard policy.log.exchanges != nil else { return }
         lines.add(.info) { encoder.append(record, at: $1, to: $0) }
     }

@@ -24,7 +24,7 @@ extension FileDirective {
             example: "admin 127.0.0.1:3127",
             """
             The address of the dashboard, of health (/healthz, /readyz), metrics (/metrics) and the practice server
-            (/practice/). `attache admin token` prints a link to the dashboard. `attache metrics` prints a Grafana board
+            (/practice/). `attache admin token` prints a link to the dashboard ('attache help dashboard'). `attache metrics` prints a Grafana board
             and alert rules. Without this line there are none of these addresses, and `attache healthcheck` fails.
 
             Keep it on loopback: every client that reaches it can read all of this, except the dashboard. With a certificate

@@ -49,9 +49,10 @@ extension ManualTopic {
         proxy.pac 407 squid cntlm px bypass failover no_proxy proxy-authorization ntlm
         """,
         "listen": """
-        port address dashboard health healthz readyz liveness readiness prometheus grafana openmetrics practice
+        port address health healthz readyz liveness readiness prometheus grafana openmetrics practice
         systemd socket socket-activation bind container 0.0.0.0
         """,
+        "dashboard": "page browser web ui gui admin token csv export filter requests latency phone",
         "clients": """
         407 proxy-authenticate proxy-authorization login htpasswd htdigest acl allowlist whitelist spiffe mtls ip 403
         client-authentication auth

@@ -21,7 +21,8 @@ public struct ManualTopic: Sendable {
     public static let all: [ManualTopic] = [
         rules, tools, challenge, credential, refusals, preemptive, forms, negotiate, tokens, certificates, aws,
         operators,
-        trust, routes, authority, parents, listen, clients, egress, store, ftp, log, traces, limits, glossary,
+        trust, routes, authority, parents, listen, dashboard, clients, egress, store, ftp, log, traces, limits,
+        glossary,
     ]
 
     public static func named(_ name: String) -> ManualTopic? { all.first { $0.name == name } }

@@ -3,6 +3,54 @@ import HTTP
 
 extension AccessLogEncoder {
     func appendJSON(_ record: ExchangeRecord, at epochMilliseconds: Int, to line: ByteBuffer) {
+        appendMembers(record, at: epochMilliseconds, longestPath: .max, to: line)
+        line.append(UInt8(ascii: "}"))
+    }
+
+    /// Appends an object for the dashboard, without its opening brace: the members of a log line, and what only the
+    /// dashboard shows. A long path is cut.
+    func appendRecent(_ record: ExchangeRecord, at epochMilliseconds: Int, to line: ByteBuffer) {
+        let start = line.count
+        appendMembers(record, at: epochMilliseconds, longestPath: Self.longestRecentPath, to: line)
+        if !record.hostRange.isEmpty {
+            line.append(#","host":""#)
+            line.append(json: record.text.readable.extracting(record.hostRange))
+            line.append(.quote)
+        }
+        if let answering = record.answering {
+            line.append(key: #","challenge_ms":"#, number: Int(clamping: answering / 1_000_000))
+        }
+        line.append(key: #","proxy_status":""#, string: record.proxyStatus)
+        if !record.challenges.isEmpty {
+            line.append(#","challenges":["#)
+            for (place, challenge) in record.challenges.enumerated() where line.count - start < Self.longestRecent {
+                if place > 0 { line.append(UInt8(ascii: ",")) }
+                append(challenge, to: line)
+            }
+            line.append(UInt8(ascii: "]"))
+        }
+        line.append(UInt8(ascii: "}"))
+    }
+
+    /// Bytes of a path on the dashboard, and of a request there after which no further challenge is appended.
+    private static let (longestRecentPath, longestRecent) = (512, 6 << 10)
+
+    private func append(_ challenge: MetChallenge, to line: ByteBuffer) {
+        let decision = challenge.decision
+        line.append(#"{"method":""#)
+        line.append(json: decision.method)
+        line.append(.quote)
+        line.append(key: #","realm":""#, string: decision.realm)
+        line.append(key: #","rule":""#, string: decision.rule)
+        line.append(key: #","disposition":""#, string: decision.disposition)
+        line.append(key: #","result":""#, string: challenge.result?.rawValue)
+        line.append(UInt8(ascii: "}"))
+    }
+
+    /// Appends the opening brace of the object and its members.
+    private func appendMembers(
+        _ record: ExchangeRecord, at epochMilliseconds: Int, longestPath: Int, to line: ByteBuffer
+    ) {
         let text = record.text
         let time = timeText(ofSecond: epochMilliseconds / 1000)
         line.append(#"{"time":""#)
@@ -20,7 +68,7 @@ extension AccessLogEncoder {
             line.append(record.targetScheme)
             line.append(json: text.readable.extracting(record.hostRange))
             line.append(portOf: record)
-            line.append(json: text.readable.extracting(record.pathRange))
+            append(path: text.readable.extracting(record.pathRange), longest: longestPath, to: line)
             line.append(.quote)
         }
         if record.status > 0 { line.append(key: #","status":"#, number: record.status) }
@@ -43,7 +91,13 @@ extension AccessLogEncoder {
             line.append(key: #","parent_credential":""#, string: record.parentCredential)
         }
         appendDecision(record, to: line)
-        line.append(UInt8(ascii: "}"))
+    }
+
+    /// Appends a path; of a longer one the beginning, its length, and a hash of this process that tells such paths apart.
+    private func append(path: Span<UInt8>, longest: Int, to line: ByteBuffer) {
+        guard path.count > longest else { return line.append(json: path) }
+        line.append(json: path.extracting(first: longest))
+        line.append("… (\(path.count) bytes, #\(String(UInt(bitPattern: path.array.hashValue), radix: 16)))")
     }
 
     private func appendDecision(_ record: ExchangeRecord, to line: ByteBuffer) {

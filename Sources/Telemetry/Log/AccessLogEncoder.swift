@@ -28,6 +28,14 @@ public final class AccessLogEncoder {
         line.append(.lineFeed)
     }
 
+    /// The request as the dashboard shows it among the recent ones: the content of a JSON object behind its opening brace.
+    /// The encoder's format is `json`.
+    public func recent(_ record: ExchangeRecord, at epochMilliseconds: Int, in buffer: ByteBuffer) -> [UInt8] {
+        buffer.clear()
+        appendRecent(record, at: epochMilliseconds, to: buffer)
+        return buffer.readable.extracting(1..<buffer.count).array
+    }
+
     /// The text of a second in the format. It is made once for all lines of that second.
     func timeText(ofSecond second: Int) -> ByteBuffer {
         if second != timeSecond {

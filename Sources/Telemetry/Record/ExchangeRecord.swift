@@ -52,6 +52,8 @@ public final class ExchangeRecord {
         public static var agent: Parts { Parts(rawValue: 2) }
         /// The size of the response's head, its type, and the server's address.
         public static var response: Parts { Parts(rawValue: 4) }
+        /// Each challenge of the exchange and its `Proxy-Status`, as the dashboard shows them.
+        public static var challenges: Parts { Parts(rawValue: 8) }
     }
 
     public let parts: Parts
@@ -99,6 +101,12 @@ public final class ExchangeRecord {
     public var connecting: UInt64?
     /// The time from sending the request upstream to the first byte of the response, in nanoseconds.
     public var wait: UInt64?
+    /// The time from the first challenge to the response after the last answer, in nanoseconds; nil: the proxy answered none.
+    public var answering: UInt64?
+    /// Each challenge that was decided about, if the record keeps `challenges`.
+    public private(set) var challenges: [MetChallenge] = []
+    /// The value of `Proxy-Status` that went to the client, if the record keeps `challenges`; nil: there was none.
+    public var proxyStatus: String?
     /// The trace of the request; nil if no route requests one.
     public var trace: RequestTrace?
 
@@ -121,6 +129,9 @@ public final class ExchangeRecord {
     /// The client's address, followed by the parts of the request.
     private(set) var text = ByteBuffer(capacity: 192)
     private(set) var client: IPAddress?
+
+    /// Challenges of one exchange that are kept.
+    private static let challengeLimit = 16
 
     /// The limit above which a long URL's memory is freed when the exchange ends.
     private static let keptCapacity = 1024
@@ -193,6 +204,34 @@ public final class ExchangeRecord {
         return keep(shown.readable)
     }
 
+    /// A challenge was decided about. The decision is made only for a trace or the dashboard.
+    public func note(_ decision: @autoclosure () -> ChallengeDecision) {
+        let isKept = parts.contains(.challenges) && challenges.count < Self.challengeLimit
+        guard trace != nil || isKept else { return }
+        let decision = decision()
+        trace?.note(decision)
+        if isKept { challenges.append(MetChallenge(decision: decision)) }
+    }
+
+    /// The answer to the last challenge was judged.
+    public func note(_ result: AnswerResult) {
+        trace?.note(result)
+        noteResult(result)
+    }
+
+    /// The response is a challenge.
+    ///
+    /// - Parameter result: what it says of the answer that the request had; nil: it had none.
+    public func meet(after result: AnswerResult?) {
+        trace?.meet(after: result)
+        result.map(noteResult)
+    }
+
+    private func noteResult(_ result: AnswerResult) {
+        guard let last = challenges.indices.last else { return }
+        if result != .unjudged || challenges[last].result == nil { challenges[last].result = result }
+    }
+
     /// Forgets the exchange, but keeps the client and the memory.
     public func reset() {
         if text.capacity > Self.keptCapacity {
@@ -224,6 +263,9 @@ public final class ExchangeRecord {
         connecting = nil
         wait = nil
         trace.forget()
+        answering = nil
+        if !challenges.isEmpty { challenges.removeAll(keepingCapacity: true) }
+        proxyStatus.forget()
         error = nil
         details.forget()
     }
@@ -302,6 +344,13 @@ public final class ChallengeRecord: Sendable {
         self.schemes = schemes
         self.realm = realm
     }
+}
+
+/// A challenge that was decided about, and what became of the answer. It holds no credential.
+public struct MetChallenge {
+    let decision: ChallengeDecision
+    /// Nil: no answer was judged.
+    var result: AnswerResult?
 }
 
 /// The TLS with an origin: the common part of the records of all exchanges on one connection.

@@ -18,6 +18,8 @@ public final class SharedState: Sendable {
     public let parents = ParentBoard()
     /// The recorded uses of weak logins and old TLS.
     public let datedUses = DatedUses()
+    /// The last requests, for the dashboard.
+    public let recentRequests = RecentRequests()
     private let retirements = Mutex<@Sendable (Retirement) -> Void>({ _ in })
     /// The room that copies of bodies share.
     public let spool = ReplaySpool()

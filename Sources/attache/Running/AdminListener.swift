@@ -42,6 +42,7 @@ final class AdminListener {
         dashboard.credentials = { status.credentials() }
         dashboard.expiries = { status.ends }
         dashboard.dated = { shared.datedUses.list }
+        dashboard.requests = shared.recentRequests
         identity = try Self.identity(setup.rules.configuration)
         users = try Self.users(setup.rules.configuration)
         dashboard.security = identity.map { identity in

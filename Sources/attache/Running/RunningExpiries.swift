@@ -21,8 +21,6 @@ final class RunningExpiries: Sendable {
     private let state = Mutex(State())
 
     private static let interval = 30
-    /// Those that are told, the first to end of all.
-    private static let limit = 200
 
     /// The first to end comes first. Tickets and fetched tokens, which live for hours, are those of this moment.
     func list(with setup: Setup, _ storage: any CredentialStorage, _ tokens: TokenStore) -> [Expiry] {
@@ -45,11 +43,11 @@ final class RunningExpiries: Sendable {
         for (name, end) in tokens.ends(after: SystemClock.epochMilliseconds) {
             expiries.append(Expiry(kind: "fetched token", name: name, end: end / 1000))
         }
-        return Self.first(of: expiries)
+        return Self.sorted(expiries)
     }
 
-    private static func first(of expiries: [Expiry]) -> [Expiry] {
-        Array(expiries.sorted { ($0.end, $0.name) < ($1.end, $1.name) }.prefix(limit))
+    private static func sorted(_ expiries: [Expiry]) -> [Expiry] {
+        expiries.sorted { ($0.end, $0.name) < ($1.end, $1.name) }
     }
 
     /// There are others now.
@@ -87,7 +85,7 @@ final class RunningExpiries: Sendable {
                     Expiry(kind: "stored \(credential.words)", name: name, place: space.origin.words, end: end))
             }
         }
-        let list = Self.first(of: expiries)
+        let list = Self.sorted(expiries)
         state.withLock { $0.list = list }
     }
 }

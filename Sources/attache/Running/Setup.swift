@@ -173,9 +173,12 @@ extension Configuration {
         credentials.map { ConfiguredCredential(name: $0.name, content: $0.content) }
     }
 
-    /// What log and traces will ask for.
+    /// The parts of a record that log, traces and dashboard need.
     fileprivate var recordedParts: ExchangeRecord.Parts {
-        traces == nil ? log.parts : log.parts.union(.requestLine)
+        var parts = log.parts
+        if traces != nil { parts.formUnion(.requestLine) }
+        if admin != nil { parts.formUnion([.requestLine, .challenges]) }
+        return parts
     }
 }
 

@@ -118,8 +118,33 @@ final class Browser {
 
     func type(_ text: String, into selector: String) throws {
         try focus(selector)
-        try call("Input.insertText", ["text": text])
+        try insert(text)
     }
+
+    /// Pastes a text where the focus is.
+    func insert(_ text: String) throws { try call("Input.insertText", ["text": text]) }
+
+    /// Puts files that the page saves from now on into a folder.
+    func save(to folder: String) throws {
+        try call("Page.setDownloadBehavior", ["behavior": "allow", "downloadPath": folder])
+    }
+
+    /// The roles of controls and pictures that have no name in the accessibility tree.
+    func unnamedControls() throws -> [String] {
+        let tree = try call("Accessibility.getFullAXTree")["nodes"] as? [[String: Any]] ?? []
+        return tree.compactMap { node in
+            let value = { (name: String) in (node[name] as? [String: Any])?["value"] as? String ?? "" }
+            guard node["ignored"] as? Bool == false, Self.controls.contains(value("role")), value("name").isEmpty else {
+                return nil
+            }
+            return value("role")
+        }
+    }
+
+    private static let controls: Set = [
+        "button", "link", "textbox", "searchbox", "combobox", "checkbox", "Date", "DisclosureTriangle", "dialog", "img",
+        "table", "navigation",
+    ]
 
     /// Writes a picture of what is in the window to a file.
     func picture(_ path: String) throws {

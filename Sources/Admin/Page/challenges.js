@@ -1,0 +1,98 @@
+// The challenges that the proxy has met, and those that it did not answer.
+
+import { element, foreign, lines, moment, plural } from "./elements.js";
+import { Section, address, details, keyOf, number, place, plainList, saying } from "./parts.js";
+
+const outcomes = {
+  answered: "answered",
+  passed: "passed on",
+  cancelled: "refused, 502",
+  declined: "no certificate shown",
+  unseen: "not decrypted",
+};
+
+const words = (entry) => [address(entry), entry.realm, entry.scheme, outcomes[entry.outcome], entry.rule, entry.credential, entry.reason];
+
+export const isOfCertificate = ({ method }) => method === "server-trust";
+
+/** Lines for the rule file that would have the challenge answered. `file` is its path. */
+export function suggestion(entry, file) {
+  const text = entry.suggestion.join("\n");
+  if (!text) return null;
+  return element(
+    "div",
+    { class: "suggestion" },
+    element("p", {}, "To answer it, add to ", foreign(file ?? "the rule file"), ", then run ", element("code", {}, "attache reload"), ":"),
+    lines(text, `lines for ${address(entry)}`),
+  );
+}
+
+/** The challenges that nobody answered, but those of certificates, which have a section of their own. */
+export class Unanswered extends Section {
+  /** `status()` is what the proxy last told of itself. */
+  constructor(status) {
+    super({
+      id: "unanswered",
+      titles: "Unanswered",
+      nothing: 'No challenge is unanswered. To send a tool through the proxy, run: eval "$(attache env)"',
+      keyOf: (entry) => keyOf(entry, entry.scheme),
+      words,
+      hosts: ({ host }) => [host],
+      isDue: () => true,
+      due: ["challenge is unanswered", "challenges are unanswered"],
+      make: (entry) => card(entry, status().rule_file),
+    });
+  }
+}
+
+function card(entry, file) {
+  const more = [...entry.challenges, ...(entry.response?.fields ?? []), ...entry.rules];
+  return element(
+    "article",
+    { class: "card" },
+    element(
+      "header",
+      {},
+      element("span", { class: "tag scheme" }, foreign(entry.scheme || "no challenge")),
+      place(entry),
+      element("span", { class: "meta" }, `${plural(entry.count, "time")}, last `, moment(entry.last)),
+    ),
+    element("p", { class: "reason" }, foreign(entry.reason ?? "Unknown reason.")),
+    entry.remedy ? element("p", {}, "To send it again: ", foreign(entry.remedy)) : null,
+    entry.failures ? element("p", { class: "meta" }, `${plural(entry.failures, "answer")} refused`) : null,
+    saying(entry.response),
+    suggestion(entry, file),
+    more.length ? details("details", "The server's response, and the rules that were tried", () => plainList(more)) : null,
+  );
+}
+
+/** All challenges, those that nobody answered first. */
+export class Challenges extends Section {
+  constructor() {
+    super({
+      id: "challenges",
+      titles: "Challenges",
+      nothing: 'No challenge yet. To send a tool through the proxy, run: eval "$(attache env)"',
+      caption: "Challenges, unanswered ones first, then the last one first",
+      columns: [["Last", "short"], ["Scheme", "short"], ["Server", "server"], ["Outcome"], ["Rule"], ["Credential"], ["Times", "number"]],
+      keyOf: (entry) => keyOf(entry, entry.scheme),
+      words,
+      hosts: ({ host }) => [host],
+      rank: ({ outcome }) => (outcome === "answered" ? 1 : 0),
+      make: (entry) => this.table.row(
+        moment(entry.last),
+        foreign(entry.scheme || "none"),
+        place(entry),
+        element(
+          "div",
+          {},
+          element("span", { class: `outcome ${entry.outcome === "answered" ? "good" : "bad"}` }, outcomes[entry.outcome] ?? entry.outcome),
+          entry.reason ? element("div", { class: "meta" }, foreign(entry.reason)) : null,
+        ),
+        entry.rule ? foreign(`${entry.rule}: ${entry.disposition}`) : entry.disposition,
+        entry.credential ? foreign(entry.credential) : "–",
+        number(entry.count),
+      ),
+    });
+  }
+}

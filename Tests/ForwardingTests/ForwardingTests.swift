@@ -453,7 +453,7 @@ struct ForwardingTests {
             return (played.outcome, played.requester.presence.hasLeft)
         }
         #expect(outcome.1)
-        // A connection that is being made ends with a refusal that nobody gets.
+        // A connection that is being made ends with a refusal.
         if ![.lookingUp, .openingTunnel].contains(moment) { #expect(outcome.0 == .clientLost) }
         #expect(outcome.0 != nil)
     }

@@ -122,7 +122,7 @@ final class PlayedExchange: ChannelObserver, WakeupCompanion {
         settle()
     }
 
-    /// What has come to the client since the last time.
+    /// Takes the bytes that have come to the client.
     func clientHears() -> String { Self.take(client) }
 
     // MARK: - The servers

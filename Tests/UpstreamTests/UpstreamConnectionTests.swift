@@ -75,3 +75,11 @@ struct UpstreamConnectionTests {
         #expect(states == [true, false])
     }
 }
+
+extension UpstreamConnection {
+    /// Reads the next response head in a task.
+    fileprivate func receiveHead(answering method: Method, within limit: Int) async throws(Failure) {
+        stream?.setDeadline(after: limit)
+        while try !advanceHead(answering: method) { await stream?.socket.waitForEvent() }
+    }
+}

@@ -144,7 +144,7 @@ extension ForwardingContext {
                 .connect(under: terms, resuming: resuming)
         case .tunnelled(let parent):
             let tunnel = try await ParentConnector(requester: requester, exchange: exchange, parent: parent)
-                .openTunnel(to: origin, resuming: resuming)
+                .openTunnel(to: destination, resuming: resuming)
             guard tunnel.early == nil else {
                 tunnel.connection.stream.close()
                 throw Refusal(
@@ -175,13 +175,26 @@ extension ForwardingContext {
             stream: stream, to: origin, under: terms, security: security, parentSecurity: parentSecurity,
             kind: isApart ? .forOneRequest : .ordinary)
     }
+
+    /// Connects to the parent that is to open a tunnel.
+    func connectForTunnel(resuming: Bool) async throws(Refusal) {
+        guard let parent = exchange.way.relay else { return }
+        let connector = ParentConnector(requester: requester, exchange: exchange, parent: parent)
+        let connection = try await exchange.credentials.beginIdentities().connect(for: requester) {
+            () async throws(Refusal) in
+            try await connector.connect(under: terms, resuming: resuming)
+        }
+        attach(connection, isReused: false)
+    }
 }
 
 extension ParentConnector {
-    /// Opens a tunnel to an origin.
-    public func openTunnel(to origin: UpstreamServer, resuming: Bool) async throws(Refusal) -> Tunnel {
+    /// Opens a tunnel to the origin of a destination.
+    public func openTunnel(to destination: Destination, resuming: Bool) async throws(Refusal) -> Tunnel {
         exchange.record.parent = parent.figures
-        guard parent.speaksHTTP else { return try await SOCKSOpening(connector: self, origin: origin).open() }
-        return try await TunnelRequest(connector: self, origin: origin).open(resuming: resuming)
+        guard parent.speaksHTTP else {
+            return try await SOCKSOpening(connector: self, origin: destination.origin).open()
+        }
+        return try await TunnelRequest(connector: self, destination: destination).open(resuming: resuming)
     }
 }

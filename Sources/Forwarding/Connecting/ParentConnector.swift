@@ -66,14 +66,4 @@ public struct ParentConnector {
             throw refusal
         }
     }
-
-    /// The terms of a connection to the parent that carries tunnels.
-    var tunnelTerms: ConnectionTerms {
-        let (origin, rules) = (parent.origin, exchange.policy.rules)
-        guard origin.isSecure else { return .plain }
-        return ConnectionTerms(
-            client: origin.dependsOnClient(by: rules)
-                ? requester.identity(in: exchange) : nil,
-            tlsAnswers: origin.getsTLSAnswers(by: rules) ? requester.shared.tlsAnswers.number : 0)
-    }
 }

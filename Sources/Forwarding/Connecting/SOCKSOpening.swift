@@ -61,7 +61,7 @@ struct SOCKSOpening {
         case .protocolSays(.noAcceptableMethod): return login.unanswered()
         case .protocolSays(let error): return .refused(error, by: parent, to: origin)
         case .connection(let error):
-            // As in `TunnelRequest`.
+            // Nothing has happened yet that another parent would repeat.
             var refusal = Refusal(error == .timedOut ? .timedOut : .died, of: parent.origin.title)
             refusal.mayGoAnotherWay = true
             return refusal

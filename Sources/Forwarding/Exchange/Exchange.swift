@@ -37,9 +37,9 @@ public final class Exchange {
     public let texts = Texts()
     /// Which way the request goes.
     public var way = Way.direct
-    public var credentials = ExchangeCredentials()
+    public var credentials: ExchangeCredentials
     /// The credentials of the request that are being stored.
-    public let storage = PendingStorage()
+    public let storage: PendingStorage
     /// Nil for a client's.
     public var own: OwnRequest?
     /// The probe that the request is; nil for all others.
@@ -49,7 +49,9 @@ public final class Exchange {
     /// Where the request goes; nil until that is known.
     public var destination: Destination?
     public let record: ExchangeRecord
-    public var times = Times()
+    public var times: Times
+    /// Whether it is the CONNECT by which another exchange gets a tunnel, and a part of that one.
+    let opensTunnel: Bool
     /// The pool that has the memory of the empty buffers; nil while the buffers have it.
     private var borrower: BufferPool?
 
@@ -89,7 +91,9 @@ public final class Exchange {
         /// When the first challenge was there that is answered; nil: there was none.
         var challenge: UInt64?
         /// Until when it may wait for other requests before anything is at stake.
-        public let waiting = WaitingTime()
+        public let waiting: WaitingTime
+
+        fileprivate init(waiting: WaitingTime = WaitingTime()) { self.waiting = waiting }
 
         fileprivate mutating func forget() {
             challenge = nil
@@ -105,6 +109,23 @@ public final class Exchange {
         request = RequestHead(limits: policy.limits.request)
         upstream = UpstreamConnection(limits: policy.limits.response, on: loop)
         record = ExchangeRecord(keeping: policy.recordedParts)
+        credentials = ExchangeCredentials()
+        storage = PendingStorage()
+        times = Times()
+        opensTunnel = false
+    }
+
+    /// The CONNECT by which `other` has a parent open a tunnel. It shares the record and the client's buffers of that one.
+    init(openingTunnelFor other: Exchange, by parent: Parent, on loop: EventLoop) {
+        (policy, requests) = (other.policy, other.requests)
+        (inbound, outbound) = (other.inbound, other.outbound)
+        request = RequestHead(limits: policy.limits.request)
+        upstream = UpstreamConnection(limits: policy.limits.response, on: loop)
+        (record, storage, own, probe) = (other.record, other.storage, other.own, other.probe)
+        credentials = ExchangeCredentials(identities: other.credentials.beginIdentities())
+        times = Times(waiting: other.times.waiting)
+        opensTunnel = true
+        way = .relayed(parent)
     }
 
     /// Writes the request's head as it goes on into `outbound`, up to the caller's own fields.
@@ -150,6 +171,11 @@ public final class Exchange {
 
     /// Gives the buffers back to the loop. The exchange is not used again; its record is as it was.
     public func dissolve(into pool: BufferPool) {
+        if opensTunnel {
+            outbound.clear()
+            upstream.reset()
+            return pool.give(upstream.inbound)
+        }
         forget()
         for buffer in [inbound, outbound, upstream.inbound] { pool.give(buffer) }
     }
@@ -282,6 +308,8 @@ public struct ExchangeCredentials {
     var learnableAnswer: LearnableAnswer?
     /// The answer to the client's own login, when it has come to its end; goes with the response.
     public var loginAnswer: Exchange.LoginAnswer?
+
+    init(identities: IdentityChallenges? = nil) { self.identities = identities }
 
     /// From now on the origin's challenges are answered.
     mutating func begin(_ server: ExchangeChallenges.Server) {

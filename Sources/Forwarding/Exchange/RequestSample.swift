@@ -8,51 +8,51 @@ import Upstream
 ///
 /// A request with any other field is no sample: the server may have accepted it for that field.
 enum RequestSample {
-    case request
-    /// CONNECT at a parent.
-    case tunnel
-
     /// The sample of a login at a SOCKS server. The proxy logs in as if it went on to the same origin, and closes.
     static func login(of exchange: Exchange, to origin: UpstreamServer) -> Account.Sample? {
-        RequestSample.tunnel.content(of: exchange, to: origin.connectTarget)
-            .map { Account.Sample(target: Evidence.hash([UInt8]().span), content: $0.content) }
+        if exchange.isOwn { return nil }
+        return tunnel(to: origin.connectTarget).map {
+            Account.Sample(target: Evidence.hash([UInt8]().span), content: $0.content)
+        }
     }
 
     /// Bytes; a longer request is no sample.
-    static let limit = 1024
+    private static let limit = 1024
 
     /// - Parameter target: as the server sees it.
     /// - Returns: nil where the request cannot be repeated.
-    func content(of exchange: Exchange, to target: ByteBuffer) -> Account.Sample? {
-        guard !exchange.isOwn else { return nil }
+    static func content(of exchange: Exchange, to target: ByteBuffer) -> Account.Sample? {
+        if exchange.isOwn { return nil }
+        if exchange.opensTunnel { return tunnel(to: target) }
+        guard exchange.body.isEmpty, exchange.request.upgrade == nil else { return nil }
+        let head = exchange.headBytes
+        let method = head.readable.extracting(exchange.request.methodName)
+        guard methods.contains(where: { method.equals($0) }) else { return nil }
         let content = ByteBuffer(capacity: 256)
-        switch self {
-        case .tunnel:
-            content.append("CONNECT " as StaticString)
-            content.append(target.readable)
-            content.append("\r\n" as StaticString)
-        case .request:
-            guard exchange.body.isEmpty, exchange.request.upgrade == nil else { return nil }
-            let head = exchange.headBytes
-            let method = head.readable.extracting(exchange.request.methodName)
-            guard Self.methods.contains(where: { method.equals($0) }) else { return nil }
-            content.append(method)
-            content.append(.space)
-            content.append(target.readable)
-            content.append("\r\n" as StaticString)
-            var isRepeatable = true
-            for field in exchange.request.fields {
-                let name = head.readable.extracting(field.name)
-                if Self.hopFields.contains(where: { name.equalsIgnoringCase($0) }) { continue }
-                if Self.formFields.contains(where: { name.equalsIgnoringCase($0) }) {
-                    content.append(head.readable.extracting(field.line))
-                } else {
-                    isRepeatable = false
-                }
-            }
-            guard isRepeatable else { return nil }
+        content.append(method)
+        content.append(.space)
+        content.append(target.readable)
+        content.append("\r\n" as StaticString)
+        for field in exchange.request.fields {
+            let name = head.readable.extracting(field.name)
+            if hopFields.contains(where: { name.equalsIgnoringCase($0) }) { continue }
+            guard formFields.contains(where: { name.equalsIgnoringCase($0) }) else { return nil }
+            content.append(head.readable.extracting(field.line))
         }
-        guard content.count <= Self.limit else { return nil }
+        return sample(content, to: target)
+    }
+
+    /// The sample of a CONNECT at a parent.
+    private static func tunnel(to target: ByteBuffer) -> Account.Sample? {
+        let content = ByteBuffer(capacity: 256)
+        content.append("CONNECT " as StaticString)
+        content.append(target.readable)
+        content.append("\r\n" as StaticString)
+        return sample(content, to: target)
+    }
+
+    private static func sample(_ content: ByteBuffer, to target: ByteBuffer) -> Account.Sample? {
+        guard content.count <= limit else { return nil }
         return Account.Sample(target: Evidence.hash(target.readable), content: content.readable.array)
     }
 

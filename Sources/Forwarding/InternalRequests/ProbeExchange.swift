@@ -94,7 +94,7 @@ struct ProbeExchange {
         else { return }
         exchange.destination = destination
         let connector = ParentConnector(requester: requester, exchange: exchange, parent: parent)
-        if let tunnel = try? await connector.openTunnel(to: destination.origin, resuming: false) {
+        if let tunnel = try? await connector.openTunnel(to: destination, resuming: false) {
             tunnel.connection.stream.close()
         }
     }

@@ -43,6 +43,9 @@ public final class Forwarding {
         case own
         /// The proxy's own, but that the origin's challenges are answered as for a client.
         case trial
+        /// The CONNECT by which a parent opens a tunnel, always on a new connection.
+        /// - Parameter resuming: whether TLS with the parent may resume a session.
+        case tunnel(resuming: Bool)
     }
 
     private enum Stage {
@@ -97,7 +100,8 @@ public final class Forwarding {
     private var isUpgraded = true
     private var purpose = Purpose.client
     /// Whether the response is relayed to the client.
-    private var isRelayed: Bool { purpose == .client }
+    private var isRelayed: Bool { if case .client = purpose { true } else { false } }
+    private var opensTunnel: Bool { if case .tunnel = purpose { true } else { false } }
     private var stage = Stage.over
     private var verdict: ResponseVerdict?
     private var disposal: BodyDisposal?
@@ -105,6 +109,8 @@ public final class Forwarding {
     private var upload: ConcurrentUpload?
     /// Whether a connection that was kept will do.
     private var mayReuse = true
+    /// How many more connections may replace one that a parent closed between two requests for a tunnel.
+    private var redials = 0
 
     /// How much of a challenge's body is read so that its connection can be kept, and for how long.
     public static let discardLimit = 256 * 1024
@@ -114,13 +120,19 @@ public final class Forwarding {
         exchange = Exchange(policy: policy, on: loop, answering: requests)
     }
 
+    /// Gets a tunnel for another exchange.
+    init(openingTunnelFor other: Exchange, by parent: Parent, on loop: EventLoop) {
+        exchange = Exchange(openingTunnelFor: other, by: parent, on: loop)
+    }
+
     /// Begins with the request whose head is there.
     /// - Parameter isUpgraded: false where the request names its origin as that does itself, also on an upgrade route.
     public func begin(isUpgraded: Bool = true, for purpose: Purpose = .client) {
         sending.begin(isUpgraded: isUpgraded)
         self.isUpgraded = isUpgraded
         self.purpose = purpose
-        mayReuse = true
+        mayReuse = !opensTunnel
+        redials = 3
         stage = .planned
     }
 
@@ -278,16 +290,24 @@ public final class Forwarding {
 
     /// Finds the way, and what answers there if that needs no waiting.
     private func prepare(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress? {
+        if opensTunnel { return prepareForParent(context, behindOrigin: false) }
         guard context.destination.knowsWays(at: context.requester.loop.now) else { return wait(for: .ways) }
         try context.requester.confirm(context.destination, for: context.exchange, isUpgraded: isUpgraded)
         if !context.destination.hops.isEmpty { context.take(context.destination.way(isRelayed: context.mayBeRelayed)) }
-        var (waitsForOrigin, waitsForParent) = (false, false)
-        if purpose != .own {
+        var waitsForOrigin = false
+        if answersOrigin {
             do throws(Refusal) { waitsForOrigin = try !prepareForOrigin(context) } catch { throw .refused(error) }
             if context.exchange.request.fields.present.contains(.authorization), let answer = context.learnableAnswer {
                 context.exchange.credentials.learnableAnswer = answer
             }
         }
+        return prepareForParent(context, behindOrigin: waitsForOrigin)
+    }
+
+    private var answersOrigin: Bool { if case .own = purpose { false } else { true } }
+
+    private func prepareForParent(_ context: ForwardingContext, behindOrigin waitsForOrigin: Bool) -> Progress? {
+        var waitsForParent = false
         if context.exchange.way.relay != nil, let parent = context.answerableParent {
             waitsForParent = !context.beginAnswering(at: parent, behindOrigin: waitsForOrigin)
             sending.prepareForParent(context)
@@ -341,15 +361,24 @@ public final class Forwarding {
             }
         } catch {
             if try context.hasRefusedIdentity(by: error) { return wait(for: .identity) }
-            guard case .upstreamFailed(.died) = error, context.exchange.upstream.isReused, mayReuse,
-                context.exchange.request.method.isIdempotent, context.exchange.body.canBeSent
-            else { throw error }
+            guard case .upstreamFailed(.died) = error, context.exchange.upstream.isReused, maySendAgain else {
+                throw error
+            }
             context.exchange.record.trace?.endLeg(status: nil, error: "the kept connection had ended")
             context.exchange.upstream.reset()
             mayReuse = false
             stage = .prepared
         }
         return nil
+    }
+
+    /// Whether the request goes out on another connection where a kept one was dead.
+    private var maySendAgain: Bool {
+        if opensTunnel {
+            redials -= 1
+            return redials >= 0
+        }
+        return mayReuse && exchange.request.method.isIdempotent && exchange.body.canBeSent
     }
 
     private func judge(_ context: ForwardingContext) -> Progress? {
@@ -422,6 +451,11 @@ public final class Forwarding {
 
     /// Connects by the first way that works. Nothing was sent yet, or may be sent again.
     private func connect(_ context: ForwardingContext) async throws(ExchangeFailure) {
+        if case .tunnel(let resuming) = purpose {
+            do throws(Refusal) { return try await context.connectForTunnel(resuming: resuming) } catch {
+                throw .refused(error)
+            }
+        }
         var ways = context.destination.hopsWorthTrying[...]
         let isRelayed = context.mayBeRelayed
         while true {
@@ -463,7 +497,7 @@ public final class Forwarding {
 
     private func beginAgain() {
         (disposal, verdict) = (nil, nil)
-        (mayReuse, stage) = (true, .prepared)
+        (mayReuse, stage) = (!opensTunnel, .prepared)
     }
 
     private static let bodyTooLarge =

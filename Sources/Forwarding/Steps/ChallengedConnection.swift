@@ -122,19 +122,18 @@ extension ChallengeContext {
     ///   - exchange: the one that the request is sent for.
     ///   - target: as the challenger sees it.
     ///   - pages: the origin's, if a rule has a form for it.
-    ///   - sample: how the request may be repeated.
     convenience init(
         by source: AnswerSource, on connection: ChallengedConnection, for exchange: Exchange, target: ByteBuffer,
-        pages: (any LoginPages)? = nil, as sample: RequestSample = .request
+        pages: (any LoginPages)? = nil
     ) {
         let requester = connection.requester
         var request = ChallengedRequest(
-            target: target, hasBody: sample == .request && !exchange.body.isEmpty,
+            target: target, hasBody: !exchange.body.isEmpty,
             isOwn: exchange.isOwn, record: exchange.record,
             presence: requester.presence, waiting: exchange.times.waiting)
-        request.opensTunnel = sample == .tunnel
+        request.opensTunnel = exchange.opensTunnel
         request.answersOrigin = { exchange.credentials.challenges?.origin.hasAnswered ?? false }
-        request.sample = { sample.content(of: exchange, to: target) }
+        request.sample = { RequestSample.content(of: exchange, to: target) }
         request.application = { exchange.application }
         self.init(
             source: source, request: request, connection: connection, pages: pages,

@@ -376,7 +376,7 @@ public struct ForwardingContext {
     private func noteAcceptance(by server: ExchangeChallenges.Server, at target: ByteBuffer) {
         guard case .known(let known) = server, known.isNews(exchange.upstream.head.status) else { return }
         known.noteAcceptance(
-            at: target.readable, sample: RequestSample.request.content(of: exchange, to: target),
+            at: target.readable, sample: RequestSample.content(of: exchange, to: target),
             of: exchange.isOwn ? nil : requester.identity(in: exchange), now: requester.loop.epochMilliseconds)
     }
 
@@ -466,7 +466,11 @@ public struct ForwardingContext {
         }
         if identities.isToBeFollowed { return true }
         requester.noteRefusal(on: upstream.peerSecurity)
-        throw .refused(refusal)
+        guard exchange.opensTunnel, let parent = exchange.way.relay else { throw .refused(refusal) }
+        // Nothing has happened yet that another parent would repeat.
+        var ofParent = refusal.of(parent)
+        ofParent.mayGoAnotherWay = true
+        throw .refused(ofParent)
     }
 
     /// Makes the refusal known.
@@ -486,10 +490,12 @@ public struct ForwardingContext {
     private func settleIdentity(on security: ConnectionSecurity?) async throws(ExchangeFailure) {
         do throws(Refusal) {
             do throws(Refusal) { _ = try await exchange.credentials.beginIdentities().follow(for: requester) } catch {
+                // The exchange that needs the tunnel asks the operator.
+                if exchange.opensTunnel { throw error }
                 try await follow(error)
             }
         } catch {
-            requester.noteRefusal(on: security)
+            if !exchange.opensTunnel { requester.noteRefusal(on: security) }
             throw .refused(error)
         }
     }

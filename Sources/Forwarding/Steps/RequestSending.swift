@@ -423,7 +423,9 @@ struct RequestSending: ~Copyable {
             expectation.hasWaitedInVain = false
             context.origin.heardExpectation()
         }
-        guard context.exchange.request.version >= .http11, upstream.head.status != .continue else { return }
+        guard context.exchange.request.version >= .http11, upstream.head.status != .continue,
+            !context.exchange.opensTunnel
+        else { return }
         context.exchange.writeInterimHead(upgrade: head.upgrade(to: context.destination))
         owesClient = true
     }

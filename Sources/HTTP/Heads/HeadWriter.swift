@@ -26,17 +26,6 @@ public struct HeadWriter: ~Copyable {
         if let text = HTTPDate.text(epochSeconds: epochSeconds) { field("Date", text) }
     }
 
-    /// Begins a request of the proxy in origin-form. `target` must already be in origin-form: it is written unchanged.
-    public init(method: Method, target: Span<UInt8>, host: String, into buffer: ByteBuffer) {
-        self.buffer = buffer
-        buffer.append(method.name ?? "GET")
-        buffer.append(.space)
-        buffer.append(target)
-        buffer.append(literal: " HTTP/1.1\r\nHost: ")
-        buffer.append(host)
-        buffer.appendLineEnd()
-    }
-
     public func field(_ name: StaticString, _ value: StaticString) {
         buffer.append(name)
         buffer.append(literal: ": ")

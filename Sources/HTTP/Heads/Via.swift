@@ -62,15 +62,3 @@ public struct Via: Sendable {
         value.extracting(range).equalsIgnoringCase(pseudonym.span)
     }
 }
-
-extension HeadWriter {
-    /// Writes the `Via` of a request that is caused by another one: its lines, and ours.
-    ///
-    /// - Parameter version: the version of the received message.
-    public func via(_ via: Via, behind fields: FieldTable, of bytes: Span<UInt8>, received version: Version) {
-        if fields.present.contains(.via) {
-            for line in fields where line.known == .via { field("Via", bytes.extracting(line.value)) }
-        }
-        via.append(received: version, to: buffer)
-    }
-}

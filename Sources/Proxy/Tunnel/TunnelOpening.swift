@@ -69,7 +69,7 @@ struct TunnelOpening {
             return OpenedTunnel(stream: stream, early: nil)
         }
         let tunnel = try await ParentConnector(requester: requester, exchange: exchange, parent: parent)
-            .openTunnel(to: destination.origin, resuming: true)
+            .openTunnel(to: destination, resuming: true)
         return OpenedTunnel(stream: tunnel.connection.stream, early: tunnel.early)
     }
 

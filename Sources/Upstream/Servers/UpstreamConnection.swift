@@ -149,13 +149,6 @@ public final class UpstreamConnection {
         }
     }
 
-    /// Reads the next response head, in a task.
-    /// - Parameter limit: milliseconds.
-    public func receiveHead(answering method: Method, within limit: Int) async throws(Failure) {
-        stream?.setDeadline(after: limit)
-        while try !advanceHead(answering: method) { await stream?.socket.waitForEvent() }
-    }
-
     /// The failure when the connection ends too early.
     private var breach: Failure {
         if let failure = tlsFailure { return .insecure(failure) }

@@ -32,7 +32,8 @@ let tests: [Target] = [
     .testTarget(name: "CompressionTests", dependencies: ["Compression", "Bytes", "CZlib"], swiftSettings: house),
     .testTarget(name: "DatabaseTests", dependencies: ["Database"], swiftSettings: house),
     .testTarget(
-        name: "TelemetryTests", dependencies: ["TestSupport", "Telemetry", "HTTP", "IO", "Bytes"], exclude: ["Golden"],
+        name: "TelemetryTests", dependencies: ["TestSupport", "Telemetry", "HTTP", "IO", "Bytes", "Model"],
+        exclude: ["Golden"],
         swiftSettings: house),
     .testTarget(
         name: "AuthenticationTests", dependencies: ["Authentication", "Bytes", "Crypto", "Model"], swiftSettings: house),
@@ -188,7 +189,7 @@ let package = Package(
         // Layer 3: the model, the rule file, the record and TLS, all without I/O; names to addresses on the loop.
         .target(name: "Authentication", dependencies: ["Bytes", "Crypto", "Domains", "Model"], swiftSettings: safe),
         .target(name: "Rules", dependencies: ["Bytes", "Domains", "Model"], swiftSettings: safe),
-        .target(name: "Telemetry", dependencies: ["Bytes", "HTTP", "IO"], swiftSettings: safe),
+        .target(name: "Telemetry", dependencies: ["Bytes", "HTTP", "IO", "Model"], swiftSettings: safe),
         .target(name: "DNS", dependencies: ["Bytes", "IO", "CCares", "CIDN2"], swiftSettings: house),
         .target(name: "TLS", dependencies: ["Bytes", "COpenSSL", "Crypto", "Model"], swiftSettings: house),
         .target(name: "PAC", dependencies: ["Bytes", "CJavaScriptCore", "CPacparser", "IO"], swiftSettings: house),

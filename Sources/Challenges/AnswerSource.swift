@@ -162,12 +162,12 @@ public final class AnswerSource {
         in space: KnownSpace, at target: ByteBuffer, with credential: Credential
     ) -> (any Authenticator)? {
         let method = space.space.authenticationMethod
-        switch method {
-        case .bearer where credential.token != nil: guard space.knows(credential.version.name) else { return nil }
-        case .basic:
-            guard space.hasAccepted(credential.version) else { return nil }
-        default: return nil
-        }
+        guard !method.traits.needsChallenge else { return nil }
+        let isAccepted =
+            method.traits.credential == .token
+            ? credential.token != nil && space.knows(credential.version.name)
+            : space.hasAccepted(credential.version)
+        guard isAccepted else { return nil }
         let realm = space.space.realm.map { HeaderChallenge.Parameter(name: "realm", value: Array($0.utf8)) }
         let answer = Answer(
             space: space.space,

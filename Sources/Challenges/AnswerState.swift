@@ -114,13 +114,8 @@ public enum AnswerState {
 
 extension DatedWays {
     fileprivate init(of space: ProtectionSpace, usesMD5: Bool) {
-        self =
-            switch space.authenticationMethod {
-            case .ntlm: .ntlm
-            case .basic, .htmlForm: space.receivesCredentialSecurely ? [] : .passwordInClear
-            case .bearer, .default: space.receivesCredentialSecurely ? [] : .tokenInClear
-            case .digest: usesMD5 ? .md5 : []
-            case .negotiate, .clientCertificate, .serverTrust, .other: []
-            }
+        let method = space.authenticationMethod
+        let shown: DatedWays = method.traits.credential == .password ? .passwordInClear : .tokenInClear
+        self = method == .ntlm ? .ntlm : usesMD5 ? .md5 : space.receivesCredentialSecurely ? [] : shown
     }
 }

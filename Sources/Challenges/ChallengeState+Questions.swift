@@ -91,7 +91,7 @@ extension ChallengeState {
                 throw .unfit("\(credential) cannot answer \(method)")
             }
         case .password:
-            guard [.basic, .digest, .ntlm, .htmlForm].contains(method) else {
+            guard method.traits.credential == .password else {
                 throw .unfit("a user and a password cannot answer \(method)")
             }
         case .trust:

@@ -60,12 +60,12 @@ public struct CredentialRemedy: Sendable {
     /// The words of `attache credential ACTION URL USER`, with the space's terms.
     public static func command(to action: String, _ user: String, for space: ProtectionSpace) -> [String] {
         var words = ["attache", "credential", action, space.origin.commandURL, JournalText.printable(user)]
-        switch space.authenticationMethod {
-        case .basic: break
-        case .default: words += ["--method", "any"]
-        case .bearer where action == "set": words += ["--token", "FILE"]
-        case .clientCertificate where action == "set": words += ["--certificate", "FILE", "--key", "FILE"]
-        default: words += ["--method", space.authenticationMethod.rawValue]
+        let method = space.authenticationMethod
+        switch method.storedKind {
+        case .token where action == "set": words += ["--token", "FILE"]
+        case .certificate where action == "set": words += ["--certificate", "FILE", "--key", "FILE"]
+        case .password, .token, .certificate, .trust:
+            if method != .basic { words += ["--method", method == .default ? "any" : method.rawValue] }
         }
         if let realm = space.realm { words += ["--realm", JournalText.printable(realm)] }
         if space.isProxy, space.protocol != .socks { words += ["--proxy", "yes"] }

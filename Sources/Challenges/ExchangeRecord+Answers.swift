@@ -57,19 +57,3 @@ extension AnswerRecord {
             && credential?.hasSameBytes(as: prepared.answer.credential.version.name) == true && self.rule == rule
     }
 }
-
-extension AnsweredScheme {
-    /// Nil for a method that answers no challenge of a response.
-    public init?(_ method: AuthenticationMethod) {
-        switch method {
-        case .basic: self = .basic
-        case .digest: self = .digest
-        case .ntlm: self = .ntlm
-        case .negotiate: self = .negotiate
-        case .bearer: self = .bearer
-        case .htmlForm: self = .form
-        case .default: self = .placed
-        case .clientCertificate, .serverTrust, .other: return nil
-        }
-    }
-}

@@ -361,11 +361,11 @@ public struct OperatorQuestion: Sendable {
 
     /// What an operator will most likely say.
     private var hint: String {
-        switch space.authenticationMethod {
-        case .serverTrust: "trust"
-        case .clientCertificate, .negotiate, .bearer: "use NAME"
-        case .other: "cancel"
-        default: "user \(user ?? "NAME")"
+        switch space.authenticationMethod.traits.credential {
+        case .exception: "trust"
+        case .certificate, .ticket, .token: "use NAME"
+        case .password: "user \(user ?? "NAME")"
+        case nil: "cancel"
         }
     }
 
@@ -373,10 +373,10 @@ public struct OperatorQuestion: Sendable {
     public var words: String {
         let authority = space.origin.authority
         let subject = space.isProxy ? "the proxy \(authority)" : authority
-        switch space.authenticationMethod {
-        case .serverTrust: return "the certificate of \(subject) is not trusted"
-        case .clientCertificate: return "\(subject) asks for a client certificate"
-        default:
+        switch space.authenticationMethod.traits.credential {
+        case .exception: return "the certificate of \(subject) is not trusted"
+        case .certificate: return "\(subject) asks for a client certificate"
+        case .password, .ticket, .token, nil:
             let realm = space.realm.map { " for realm \"\($0)\"" } ?? ""
             return "\(subject) asks for a login (\(space.authenticationMethod))\(realm)"
         }

@@ -20,11 +20,11 @@ extension RuleDelegate {
     /// Whether a person can say something about a challenge of that method. A password is taken to a KDC only where a rule says
     /// so, and of a method that is not known, or a page, a rule has to speak.
     private func isForPeople(_ space: ProtectionSpace, _ rule: Ruling) -> Bool {
-        switch space.authenticationMethod {
-        case .negotiate, .other: rule.namesMethod
-        case .htmlForm: rule.terms?.form != nil
-        case .basic, .digest, .ntlm, .bearer, .clientCertificate, .serverTrust: true
-        case .default: false
+        switch space.authenticationMethod.traits.consent {
+        case .none: true
+        case .method: rule.namesMethod
+        case .form: rule.terms?.form != nil
+        case .never: false
         }
     }
 

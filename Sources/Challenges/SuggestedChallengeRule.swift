@@ -51,11 +51,11 @@ public struct SuggestedChallengeRule: Sendable {
     private static let warning = "anyone on the way can read it"
 
     private static func content(for method: AuthenticationMethod) -> String? {
-        switch method {
-        case .basic, .digest, .ntlm: "user NAME; password file /path/to/password"
-        case .negotiate: "kerberos NAME@REALM; keytab /path/to/keytab"
-        case .bearer: "token file /path/to/token"
-        case .htmlForm, .clientCertificate, .serverTrust, .other, .default: nil
+        switch method.traits.credential {
+        case .password where method.traits.consent == .none: "user NAME; password file /path/to/password"
+        case .ticket: "kerberos NAME@REALM; keytab /path/to/keytab"
+        case .token: "token file /path/to/token"
+        case .password, .certificate, .exception, nil: nil
         }
     }
 

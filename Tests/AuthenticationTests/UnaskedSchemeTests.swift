@@ -22,7 +22,8 @@ import Testing
     private func authenticator(
         _ credential: Credential, _ method: AuthenticationMethod = .default
     ) throws -> UnaskedAuthenticator {
-        try UnaskedScheme.authenticator(in: space(method), with: credential)
+        try UnaskedScheme.authenticator(
+            in: space(method), with: credential, by: ChallengeOrder().schemes)
     }
 
     private func text(_ secret: Secret?) -> String? { secret.map { $0.withBytes { $0.text } } }

@@ -1,6 +1,7 @@
 import Bytes
 import Foundation
 import HTTP
+import Model
 import Telemetry
 import Testing
 
@@ -44,7 +45,7 @@ struct AccessLogTests {
         record.wait = 7_000_000
         record.upstream = .opened
         record.route = "*.example.com"
-        record.answer = AnswerRecord(scheme: .digest, credential: "ci", rule: "build server", ruleLine: 31)
+        record.answer = AnswerRecord(scheme: .method(.digest), credential: "ci", rule: "build server", ruleLine: 31)
         record.attempts = 1
         return record
     }

@@ -1,5 +1,6 @@
 import Bytes
 import HTTP
+import Model
 import Telemetry
 import Testing
 
@@ -175,7 +176,7 @@ struct LogFormatTests {
         AccessLogTests.target(failed, "GET", .https, "a.test", 443, "/" + String(repeating: "x", count: 5000))
         failed.status = 502
         failed.parent = ParentFigures(ParentName("corp", kind: "http", at: "p.test:3128"))
-        failed.parentAnswer = AnswerRecord(scheme: .negotiate)
+        failed.parentAnswer = AnswerRecord(scheme: .method(.negotiate))
         failed.error = .dnsError
         failed.details = "no such host"
         #expect(
@@ -200,7 +201,7 @@ struct LogFormatTests {
         let record = try AccessLogTests.record()
         AccessLogTests.target(record, hostile, .http, hostile, 80, hostile)
         record.user = hostile
-        record.answer = AnswerRecord(scheme: .basic, credential: hostile, rule: hostile + "\"")
+        record.answer = AnswerRecord(scheme: .method(.basic), credential: hostile, rule: hostile + "\"")
         record.error = .dnsError
         record.details = hostile
         #expect(

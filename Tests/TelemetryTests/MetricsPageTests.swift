@@ -1,6 +1,7 @@
 import Foundation
 import HTTP
 import IO
+import Model
 import Telemetry
 import TestSupport
 import Testing
@@ -15,14 +16,14 @@ struct MetricsPageTests {
             loop.add(
                 MetricsTests.exchange {
                     ($0.status, $0.duration, $0.wait) = (200, 12_345_678, 90_000)
-                    $0.answer = AnswerRecord(scheme: .basic, credential: "builder \(number)", rule: "ci")
+                    $0.answer = AnswerRecord(scheme: .method(.basic), credential: "builder \(number)", rule: "ci")
                 })
             loop.note(.queue, from: 5, to: 5)
             loop.note(.challenge, from: 5, to: 100_000_005)
             loop.addTrustException(by: "lab")
             loop.idleConnections = 2
         }
-        loops[0].addUnanswered(.ntlm, because: .mismatch)
+        loops[0].addUnanswered(.method(.ntlm), because: .mismatch)
         var figures = RunningFigures()
         figures.version = "1.2.3"
         figures.process.processorSeconds = 1.25
@@ -99,7 +100,8 @@ struct MetricsPageTests {
     func `a label's value is a string of the format, whatever it says`(value: String, escaped: String) {
         let metrics = Metrics()
         metrics.addTrustException(by: value)
-        metrics.add(MetricsTests.exchange { $0.answer = AnswerRecord(scheme: .basic, credential: value, rule: value) })
+        metrics.add(
+            MetricsTests.exchange { $0.answer = AnswerRecord(scheme: .method(.basic), credential: value, rule: value) })
         for format in [MetricsFormat.prometheus, .openMetrics] {
             let page = MetricsPage.render([metrics], RunningFigures(), as: format)
             let text = ExpositionText(page, isOpenMetrics: format == .openMetrics)

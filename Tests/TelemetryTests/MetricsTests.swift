@@ -1,6 +1,7 @@
 import Bytes
 import HTTP
 import IO
+import Model
 import Telemetry
 import TestSupport
 import Testing
@@ -24,9 +25,11 @@ struct MetricsTests {
 
     @Test func `challenges that nobody answered are counted by scheme and reason, unknown ones together`() {
         let metrics = Metrics()
-        for scheme in [AnsweredScheme.basic, .basic, .form, nil] { metrics.addUnanswered(scheme, because: .noRule) }
-        metrics.addUnanswered(.basic, because: .parked)
-        metrics.addUnanswered(.placed, because: .parked)
+        for scheme in [AnsweredScheme.method(.basic), .method(.basic), .method(.htmlForm), nil] {
+            metrics.addUnanswered(scheme, because: .noRule)
+        }
+        metrics.addUnanswered(.method(.basic), because: .parked)
+        metrics.addUnanswered(.method(.default), because: .parked)
         Self.expect(
             [metrics],
             [
@@ -43,12 +46,16 @@ struct MetricsTests {
         let metrics = Metrics()
         for counter in Counter.allCases { metrics.add(to: counter) }
         for error in ProxyError.allCases { metrics.add(error) }
-        let schemes: [AnsweredScheme?] = [.basic, .digest, .ntlm, .negotiate, .bearer, .form, nil]
+        let methods: [AuthenticationMethod] = [.basic, .digest, .ntlm, .negotiate, .bearer, .htmlForm]
+        let schemes = methods.map { AnsweredScheme?.some(.method($0)) } + [nil]
         for scheme in schemes {
             for cause in UnansweredCause.allCases { metrics.addUnanswered(scheme, because: cause) }
         }
         let page = Self.page([metrics])
-        let others = ["attache_replay_disk_refused_total", "attache_report_lines_dropped_total"]
+        let others = [
+            "attache_challenges_answered_total", "attache_replay_disk_refused_total",
+            "attache_report_lines_dropped_total",
+        ]
         for family in page.families where family.type == "counter" && !others.contains(family.name) {
             // No loop counts them.
             if family.name.hasPrefix("attache_questions_") { continue }
@@ -58,6 +65,27 @@ struct MetricsTests {
         let counts = Dictionary(uniqueKeysWithValues: page.families.map { ($0.name, $0.samples.count) })
         #expect(counts["attache_errors_total"] == ProxyError.allCases.count)
         #expect(counts["attache_challenges_unanswered_total"] == schemes.count * UnansweredCause.allCases.count)
+    }
+
+    @Test func `answers are counted by scheme`() {
+        for method in AuthenticationMethod.allCases {
+            guard let scheme = AnsweredScheme(method) else { continue }
+            let metrics = Metrics()
+            metrics.add(Self.exchange { $0.answer = AnswerRecord(scheme: scheme) })
+            let series = "challenges_answered_total{scheme=\"\(scheme.token)\"}"
+            Self.expect([metrics, metrics], [series: 2])
+            let answered = Self.page([metrics]).families.first { $0.name == "attache_challenges_answered_total" }
+            #expect(answered?.samples.map(\.value).reduce(0, +) == 1)
+        }
+        let metrics = Metrics()
+        metrics.addIdentityAnswer(rule: nil, credential: "")
+        metrics.add(Self.exchange { $0.answer = AnswerRecord(scheme: .signature) })
+        Self.expect(
+            [metrics],
+            [
+                "challenges_answered_total{scheme=\"client-certificate\"}": 1,
+                "challenges_answered_total{scheme=\"aws\"}": 1,
+            ])
     }
 
     @Test func `loops are summed`() {
@@ -106,13 +134,13 @@ struct MetricsTests {
         metrics.add(
             Self.exchange {
                 ($0.status, $0.bytesIn, $0.bytesOut) = (200, 10, 20)
-                $0.answer = AnswerRecord(scheme: .digest, credential: "builder", rule: "ci")
+                $0.answer = AnswerRecord(scheme: .method(.digest), credential: "builder", rule: "ci")
                 ($0.upstream, $0.wait) = (.reused, 3_000_000)
             })
         metrics.add(
             Self.exchange {
                 ($0.status, $0.error) = (504, .httpResponseTimeout)
-                $0.parentAnswer = AnswerRecord(scheme: .basic, credential: "corp", rule: "parents")
+                $0.parentAnswer = AnswerRecord(scheme: .method(.basic), credential: "corp", rule: "parents")
                 $0.upstream = .opened
             })
         metrics.addIdentityAnswer(rule: nil, credential: "device")
@@ -140,11 +168,12 @@ struct MetricsTests {
             for number in 0..<1000 {
                 metrics.add(
                     Self.exchange {
-                        $0.answer = AnswerRecord(scheme: .basic, credential: "user \(number)", rule: "any")
+                        $0.answer = AnswerRecord(scheme: .method(.basic), credential: "user \(number)", rule: "any")
                     })
                 metrics.add(
                     Self.exchange {
-                        $0.answer = AnswerRecord(scheme: .basic, credential: "url:\(round) \(number)", rule: "any")
+                        $0.answer = AnswerRecord(
+                            scheme: .method(.basic), credential: "url:\(round) \(number)", rule: "any")
                     })
                 metrics.addTrustException(by: "rule \(number)")
             }

@@ -2,6 +2,7 @@ import Bytes
 import Foundation
 import HTTP
 import IO
+import Model
 import TestSupport
 import Testing
 
@@ -71,7 +72,7 @@ struct RequestTraceTests {
             trace.note(ChallengeDecision(method: "basic", realm: "x", rule: "\"lab\" (p:2)", disposition: "use"))
             pass(10)
             trace.endLeg(status: 401)
-            record.answer = AnswerRecord(scheme: .basic, rule: "lab", ruleLine: 2)
+            record.answer = AnswerRecord(scheme: .method(.basic), rule: "lab", ruleLine: 2)
             record.attempts = 1
             let second = trace.beginLeg("GET", for: record)
             #expect(first.trace == second.trace && first.span != second.span && second.isSampled)

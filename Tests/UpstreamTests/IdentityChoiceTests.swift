@@ -114,7 +114,7 @@ struct IdentityChoiceTests {
         #expect(choice.shown.name == nil)
         #expect(choice.identity(acceptedBy: []) != nil)
         #expect(choice.shown.name == "device")
-        #expect(metrics.value(of: .answeredClientCertificate) == 1)
+        #expect(metrics.answeredCount(of: .clientCertificate) == 1)
     }
 
     @Test func `a rule that cancels is named`() throws {

@@ -165,15 +165,33 @@ public final class Credential: Sendable {
     /// Whether the space's method can use this kind of credential.
     public func canAnswer(_ space: ProtectionSpace) -> Bool {
         if !placements.isEmpty { return false }
-        return switch (content, space.authenticationMethod) {
-        case (.password, .negotiate): principal != nil
-        case (.password, .basic), (.password, .digest), (.password, .ntlm), (.password, .htmlForm),
-            (.identity, .clientCertificate), (.token, .bearer), (.grant, .bearer), (.signingKey, .default),
-            (.principal, .negotiate), (.trust, .serverTrust):
-            true
-        case (.password, _), (.identity, _), (.token, _), (.grant, _), (.signingKey, _), (.principal, _), (.trust, _):
-            false
+        let wanted = space.authenticationMethod.traits.credential
+        return switch content {
+        case .password: wanted == .password || wanted == .ticket && principal != nil
+        case .identity: wanted == .certificate
+        case .token, .grant: wanted == .token
+        case .principal: wanted == .ticket
+        case .trust: wanted == .exception
+        case .signingKey: space.authenticationMethod == .default
         }
+    }
+
+    /// Nil for a kind that a storage does not keep.
+    public var kind: CredentialKind? {
+        switch content {
+        case .password: .password
+        case .token: .token
+        case .identity: .certificate
+        case .trust: .trust
+        case .signingKey, .grant, .principal: nil
+        }
+    }
+
+    /// The name under which a storage keeps it for the space, where `CredentialStorage` says user: that of the user, or
+    /// the part of its own name that stands for one. Nil when it is of a kind that is not kept there.
+    public func storedName(for space: ProtectionSpace) -> String? {
+        guard kind == space.authenticationMethod.storedKind else { return nil }
+        return user ?? space.user(ofCredentialNamed: version.name)
     }
 
     /// A copy with the persistence of a rule.

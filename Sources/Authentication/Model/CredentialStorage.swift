@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 /// Credentials by protection space and user, one of them the space's default. A credential without a user, such as a
 /// token or a certificate, has a name in place of the user. An exception for a server's key is named by its pin.

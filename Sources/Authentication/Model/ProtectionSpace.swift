@@ -24,18 +24,18 @@ public struct ProtectionSpace: Sendable, Hashable {
     /// Whether an eavesdropper cannot read the credential: the connection uses TLS, or the method does not send the
     /// credential itself.
     public var receivesCredentialSecurely: Bool {
-        origin.protocol == .https || !authenticationMethod.revealsCredential
+        origin.protocol == .https || !authenticationMethod.traits.revealsCredential
     }
 
     /// The space whose credential is used if this space has none. For methods with a password: the server with any
     /// realm and method, since files like netrc contain neither. For a token: the server with any realm. Nil for other
     /// methods.
     public var general: ProtectionSpace? {
-        switch authenticationMethod {
-        case .basic, .digest, .ntlm, .negotiate, .htmlForm:
-            ProtectionSpace(origin: origin, realm: nil, authenticationMethod: .default)
-        case .bearer where realm != nil: ProtectionSpace(origin: origin, realm: nil, authenticationMethod: .bearer)
-        case .bearer, .clientCertificate, .serverTrust, .other, .default: nil
+        switch authenticationMethod.traits.credential {
+        case .password, .ticket: ProtectionSpace(origin: origin, realm: nil, authenticationMethod: .default)
+        case .token where realm != nil:
+            ProtectionSpace(origin: origin, realm: nil, authenticationMethod: authenticationMethod)
+        case .token, .certificate, .exception, nil: nil
         }
     }
 
@@ -44,10 +44,8 @@ public struct ProtectionSpace: Sendable, Hashable {
 
     /// The spaces whose credentials are used if this space has none, the most specific first.
     public var moreGeneral: [ProtectionSpace] {
-        switch authenticationMethod {
-        case .clientCertificate, .serverTrust, .other: []
-        default: [general, onAnyPort, general?.onAnyPort].compactMap(\.self)
-        }
+        let isShared = authenticationMethod.isOfResponses && authenticationMethod != .other
+        return isShared ? [general, onAnyPort, general?.onAnyPort].compactMap(\.self) : []
     }
 
     private init(_ space: ProtectionSpace, origin: Origin) {

@@ -5,16 +5,14 @@ import Model
 /// Credentials that a rule sends with every request, without a challenge: in `Authorization`, by Basic or as a Bearer
 /// token, or in other places.
 enum UnaskedScheme {
+    /// - Parameter schemes: those that there are.
     static func authenticator(
-        in space: ProtectionSpace, with credential: Credential
+        in space: ProtectionSpace, with credential: Credential, by schemes: [any AuthenticationScheme]
     ) throws(AuthenticationError) -> UnaskedAuthenticator {
         if !credential.placements.isEmpty { return UnaskedAuthenticator(.places(try RequestPlacement(of: credential))) }
         let method = space.authenticationMethod
-        let scheme: any AuthenticationScheme
-        switch method {
-        case .basic: scheme = BasicScheme()
-        case .bearer: scheme = BearerScheme()
-        default: throw .unsuitableCredential(credential: credential.version.name, method: method)
+        guard !method.traits.needsChallenge, let scheme = schemes.first(where: { $0.method == method }) else {
+            throw .unsuitableCredential(credential: credential.version.name, method: method)
         }
         let (challenge, nowhere) = (HeaderChallenge(scheme: method.rawValue), [UInt8]())
         let made = try scheme.authenticator(for: challenge, in: space, at: nowhere.span, with: credential)

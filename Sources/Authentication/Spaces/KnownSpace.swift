@@ -211,7 +211,7 @@ public final class KnownSpace: Sendable {
     var learned: LearnedSpace {
         state.withLock { state in
             LearnedSpace(
-                space: space, extents: space.authenticationMethod.sharesExtents ? state.extents : [],
+                space: space, extents: space.authenticationMethod.traits.answersRequests ? state.extents : [],
                 accepted: state.accepted + state.entries.map(\.version))
         }
     }

@@ -275,13 +275,3 @@ public protocol SpaceJournal: Sendable {
     /// Stores all facts about the space after a change.
     func learned(_ space: LearnedSpace)
 }
-
-extension AuthenticationMethod {
-    /// Whether the extent of a space helps later processes. A login belongs to its connection.
-    var sharesExtents: Bool {
-        switch self {
-        case .basic, .digest, .bearer: true
-        case .ntlm, .negotiate, .htmlForm, .clientCertificate, .serverTrust, .other, .default: false
-        }
-    }
-}

@@ -92,7 +92,7 @@ public struct ChallengeTask: Sendable {
             let method = answer.space.authenticationMethod
             return offers.contains { offer in
                 if offer.challenge == .unasked { return answer.isUnasked }
-                guard method == .basic || method == .bearer else { return false }
+                guard !method.traits.needsChallenge else { return false }
                 return answer.isUnasked
                     ? offer.space.authenticationMethod == method : offer.space == answer.space
             }
@@ -150,7 +150,7 @@ public struct ChallengeTask: Sendable {
     /// Whether a response without a challenge may refuse an answer that was valid for an earlier request: a nonce was
     /// used, or a session has ended. Without an answer the server says what it needs.
     private func mayHaveComeTooLate(_ answer: Answer, _ refusal: RepeatedChallenge) -> Bool {
-        guard answer.space.authenticationMethod.answersRequests, !answer.isUnasked else { return false }
+        guard answer.space.authenticationMethod.traits.answersRequests, !answer.isUnasked else { return false }
         return refusal == .renewed || refusal == .unrelated && answer.challenge == nil
     }
 
@@ -179,7 +179,7 @@ public struct ChallengeTask: Sendable {
             round.index = index
             return self.answer(round, with: newer.with(answer.credential.persistence))
         }
-        var isJudged = round.judges(answer) || !answer.space.authenticationMethod.answersRequests
+        var isJudged = round.judges(answer) || !answer.space.authenticationMethod.traits.answersRequests
         if case .fetched = value { isJudged = true }
         if !isJudged {
             return history.wentBare ? consider(round) : sendBare()
@@ -284,7 +284,7 @@ public struct ChallengeTask: Sendable {
     /// - Returns: nil if the response stays valid.
     public mutating func doubted() -> Action? {
         guard case .awaitingResponse(let answer?) = state, answer.challenge == nil, !history.wentBare,
-            answer.space.authenticationMethod.answersRequests
+            answer.space.authenticationMethod.traits.answersRequests
         else { return nil }
         return sendBare()
     }

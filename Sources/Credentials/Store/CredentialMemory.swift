@@ -1,5 +1,6 @@
 import Authentication
 import Bytes
+import Model
 import Synchronization
 
 /// What a process knows of credentials and spaces: of its own, until a store is opened for it, and from then on what the store

@@ -1,5 +1,6 @@
 import Authentication
 import Database
+import Model
 
 /// The common part of both databases' later schemas.
 enum CredentialSchema {

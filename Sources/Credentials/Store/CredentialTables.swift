@@ -1,5 +1,6 @@
 import Authentication
 import Database
+import Model
 
 /// A store's tables: what is read from them and written to them, the same in every database.
 enum CredentialTables {

@@ -3,6 +3,7 @@ import Bytes
 import Crypto
 import Database
 import IO
+import Model
 import Synchronization
 
 /// A credential storage in a database, seen through a view in memory that answers at once: the database is asked only

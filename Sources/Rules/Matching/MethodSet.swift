@@ -9,7 +9,7 @@ public struct MethodSet: OptionSet, Hashable, Sendable {
     }
 
     public init(_ method: AuthenticationMethod) {
-        self.init(rawValue: 1 << UInt16(method.number))
+        self.init(rawValue: 1 << UInt16(method.traits.number))
     }
 
     public init(_ methods: some Sequence<AuthenticationMethod>) {
@@ -29,29 +29,13 @@ public struct MethodSet: OptionSet, Hashable, Sendable {
     public static let all = MethodSet(AuthenticationMethod.allCases)
     /// Those that a rule means without naming any. With a password that is not Negotiate: the password would be taken to a
     /// KDC, and whoever has none wants the challenges beside it answered; nor a form, of which nothing would be known.
-    var unnamed: MethodSet { self == .password ? subtracting(MethodSet([.negotiate, .htmlForm])) : self }
+    var unnamed: MethodSet { self == .password ? MethodSet(AuthenticationMethod.ofPasswords) : self }
 
     /// Those that a user and a password can answer.
-    public static let password = MethodSet([.basic, .digest, .ntlm, .negotiate, .htmlForm])
+    public static let password = MethodSet(AuthenticationMethod.allCases.filter(\.traits.takesPasswords))
 }
 
 extension AuthenticationMethod {
     /// The methods that the word `default` means in a rule, as in Apple's model: a login by a user and a password.
-    static let ofPasswords: [AuthenticationMethod] = [.basic, .digest, .ntlm]
-
-    /// Its place among all cases.
-    var number: Int {
-        switch self {
-        case .basic: 0
-        case .digest: 1
-        case .ntlm: 2
-        case .negotiate: 3
-        case .bearer: 4
-        case .htmlForm: 5
-        case .clientCertificate: 6
-        case .serverTrust: 7
-        case .other: 8
-        case .default: 9
-        }
-    }
+    static let ofPasswords = allCases.filter { $0.traits.takesPasswords && $0.traits.consent == .none }
 }

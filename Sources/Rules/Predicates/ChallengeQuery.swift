@@ -60,7 +60,7 @@ public struct ChallengeQuery: Sendable, Hashable {
         hasher.combine(host)
         hasher.combine(port)
         hasher.combine(realm)
-        hasher.combine(method.number)
+        hasher.combine(method.traits.number)
         hasher.combine(client)
         hasher.combine(failures)
     }

@@ -22,7 +22,7 @@ final class ChallengeMatcher: Sendable {
     }
 
     func ruling(on method: AuthenticationMethod) -> Ruling {
-        rulings.isEmpty ? ruling : rulings[method.number]
+        rulings.isEmpty ? ruling : rulings[method.traits.number]
     }
 
     /// The first predicate that does not hold, or nil when all do. `hostMatches` saves the look at the hosts.
@@ -42,7 +42,7 @@ final class ChallengeMatcher: Sendable {
             if !predicates.holds(name, for: query) { return false }
         }
         return !predicates.issuer.isSaid
-            && (predicates.method.holds(for: query) || !query.method.revealsCredential)
+            && (predicates.method.holds(for: query) || !query.method.traits.revealsCredential)
             && predicates.host.covers(query.host.utf8Span.span)
     }
 

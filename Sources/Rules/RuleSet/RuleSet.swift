@@ -81,7 +81,7 @@ public final class RuleSet: Sendable {
 
     /// The ruling on a challenge. The first `challenge` block that fits decides; none: `Ruling.none`.
     public func decide(_ query: ChallengeQuery) -> Ruling {
-        let isLong = challenges.longest(list: query.method.number) > RulingCache.worthwhile
+        let isLong = challenges.longest(list: query.method.traits.number) > RulingCache.worthwhile
         let found =
             if isLong, let cache { cache.number(for: query) { find(query) } } else { find(query) }
         return found.map { matchers[$0].ruling(on: query.method) } ?? .none
@@ -89,7 +89,7 @@ public final class RuleSet: Sendable {
 
     private func find(_ query: ChallengeQuery) -> Int? {
         HostPattern.withName(of: query.host.utf8Span.span) { name in
-            challenges.first(name, list: query.method.number) { number, hostMatches in
+            challenges.first(name, list: query.method.traits.number) { number, hostMatches in
                 matchers[number].firstMismatch(query, hostMatches: hostMatches) == nil
             }
         }
@@ -196,7 +196,7 @@ extension RuleSet {
     private func first(
         _ method: AuthenticationMethod, _ host: Span<UInt8>, _ port: UInt16, _ isProxy: Bool, where test: (Int) -> Bool
     ) -> Int? {
-        firstBeforeChallenge(host, port, list: method.number, isProxy: isProxy, where: test)
+        firstBeforeChallenge(host, port, list: method.traits.number, isProxy: isProxy, where: test)
     }
 }
 

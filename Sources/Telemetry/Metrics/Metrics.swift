@@ -1,5 +1,6 @@
 import HTTP
 import IO
+import Model
 import Synchronization
 
 /// The counters of one event loop. Only the loop writes them; any thread may read.
@@ -7,9 +8,12 @@ import Synchronization
 /// With one writer a relaxed load and store is enough, and needs no locked instruction. A reader sees each number
 /// whole, though not all of one moment.
 public final class Metrics: Sendable {
-    private let counters = InlineArray<42, Atomic<Int>> { _ in Atomic(0) }
+    private let counters = InlineArray<35, Atomic<Int>> { _ in Atomic(0) }
     private let errors = InlineArray<32, Atomic<Int>> { _ in Atomic(0) }
-    private let unanswered = InlineArray<77, Atomic<Int>> { _ in Atomic(0) }
+    /// Counts by the numbers of the methods, of which there are less than 16.
+    private let answered = InlineArray<16, Atomic<Int>> { _ in Atomic(0) }
+    /// Counts by method, then by cause; those of `other` are for all methods that cannot be answered.
+    private let unanswered = InlineArray<176, Atomic<Int>> { _ in Atomic(0) }
     private let idle = Atomic(0)
     private let requests = DurationHistogram()
     private let phases = InlineArray<6, DurationHistogram> { _ in DurationHistogram() }
@@ -66,7 +70,7 @@ public final class Metrics: Sendable {
 
     /// Counts a certificate that was shown to a server.
     public func addIdentityAnswer(rule: String?, credential: String) {
-        add(to: .answeredClientCertificate)
+        Self.add(1, to: answered[AuthenticationMethod.clientCertificate.traits.number])
         answers.withLock { $0.add(AnswerCounts.Labels(scheme: nil, credential: credential, rule: rule ?? "")) }
     }
 
@@ -74,14 +78,8 @@ public final class Metrics: Sendable {
     private func add(_ answer: AnswerRecord, ofParent isOfParent: Bool = false) {
         switch answer.scheme {
         case nil: return
-        case .basic: add(to: .answeredBasic)
-        case .digest: add(to: .answeredDigest)
-        case .ntlm: add(to: .answeredNTLM)
-        case .negotiate: add(to: .answeredNegotiate)
-        case .bearer: add(to: .answeredBearer)
-        case .form: add(to: .answeredForm)
+        case .method(let method): Self.add(1, to: answered[method.traits.number])
         case .signature: add(to: .signed)
-        case .placed: add(to: .placed)
         }
         answers.withLock { $0.add(answer, ofParent: isOfParent) }
     }
@@ -96,6 +94,11 @@ public final class Metrics: Sendable {
     }
 
     public func value(of counter: Counter) -> Int { counters[counter.rawValue].load(ordering: .relaxed) }
+
+    /// Exchanges in which an answer of that method went to a server.
+    public func answeredCount(of method: AuthenticationMethod) -> Int {
+        answered[method.traits.number].load(ordering: .relaxed)
+    }
 
     func value(of error: ProxyError) -> Int { errors[Self.index(of: error)].load(ordering: .relaxed) }
 
@@ -117,8 +120,9 @@ public final class Metrics: Sendable {
     private static func index(of error: ProxyError) -> Int { ProxyError.allCases.firstIndex(of: error) ?? 0 }
 
     private static func index(of scheme: AnsweredScheme?, _ cause: UnansweredCause) -> Int {
-        let index = scheme.flatMap(AnsweredScheme.challenged.firstIndex) ?? AnsweredScheme.challenged.count
-        return index * UnansweredCause.allCases.count + cause.rawValue
+        let method: AuthenticationMethod =
+            if case .method(let method)? = scheme, method != .default { method } else { .other }
+        return method.traits.number * UnansweredCause.allCases.count + cause.rawValue
     }
 
     private static func add(_ count: Int, to number: borrowing Atomic<Int>) {
@@ -164,11 +168,6 @@ public enum UnansweredCause: Int, CaseIterable, Sendable {
     }
 }
 
-extension AnsweredScheme {
-    /// The schemes of servers' challenges.
-    static let challenged: [AnsweredScheme] = [.basic, .digest, .ntlm, .negotiate, .bearer, .form]
-}
-
 /// The counted events, beside errors and durations.
 public enum Counter: Int, CaseIterable, Sendable {
     /// Exchanges by the class of the status sent; `responsesNone` if the client left before a status was sent.
@@ -178,15 +177,7 @@ public enum Counter: Int, CaseIterable, Sendable {
     case responses3xx
     case responses4xx
     case responses5xx
-    case answeredBasic
-    case answeredDigest
-    case answeredNTLM
-    case answeredNegotiate
-    case answeredBearer
-    case answeredForm
     case signed
-    case placed
-    case answeredClientCertificate
     /// A credential was sent and the peer refused it.
     case credentialsRefused
     /// A challenge was not answered because its credential is parked.

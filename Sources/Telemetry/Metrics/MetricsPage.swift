@@ -55,13 +55,13 @@ public struct MetricsPage {
     // MARK: - Challenges
 
     private mutating func appendAnswers() {
-        append(
-            "attache_challenges_answered_total", "Exchanges in which a challenge was answered.", label: "scheme",
-            [
-                ("basic", .answeredBasic), ("digest", .answeredDigest), ("ntlm", .answeredNTLM),
-                ("negotiate", .answeredNegotiate), ("bearer", .answeredBearer), ("html-form", .answeredForm),
-                ("aws", .signed), ("placed", .placed), ("client-certificate", .answeredClientCertificate),
-            ])
+        let answers = loops.map(\.answersByScheme)
+        page.append(
+            "attache_challenges_answered_total", .counter, "Exchanges in which a challenge was answered.",
+            label: "scheme",
+            (answers.first ?? []).indices.map { place in
+                (answers[0][place].scheme, answers.reduce(0) { $0 &+ $1[place].count })
+            })
         let (known, others) = BoundedCounts.sum(loops.map(\.answerCounts))
         var samples = known.map { answer, count in
             let scheme = answer.scheme.map { "\($0.token)" } ?? "client-certificate"
@@ -90,7 +90,7 @@ public struct MetricsPage {
     }
 
     private mutating func appendUnanswered() {
-        let schemes = AnsweredScheme.challenged.map { Optional($0) } + [nil]
+        let schemes = AnsweredScheme.challenged + [nil]
         page.append(
             "attache_challenges_unanswered_total", .counter, "Challenges without an answer.",
             schemes.flatMap { scheme in

@@ -1,3 +1,5 @@
+import Model
+
 /// An answer to challenges, or only the rule about them. It is the common part of the records of all exchanges with
 /// that answer. Noting it costs one reference, and it is counted by identity, not by its texts.
 public final class AnswerRecord: Sendable {
@@ -41,28 +43,30 @@ extension ExchangeRecord {
 }
 
 /// The authentication scheme with which the proxy answered a challenge, with its name in the log and the metrics.
-public enum AnsweredScheme: Int, CaseIterable, Sendable {
-    case basic
-    case digest
-    case ntlm
-    case negotiate
-    case bearer
-    case form
+public enum AnsweredScheme: Hashable, Sendable {
+    /// The method of the challenge; `default` for a credential in a place of its own, which no server asks for.
+    case method(AuthenticationMethod)
     /// AWS Signature Version 4.
     case signature
-    /// A credential in a special place, which is sent without a challenge.
-    case placed
+
+    /// Nil for a method that answers no challenge of a response.
+    public init?(_ method: AuthenticationMethod) {
+        if method.traits.label == nil { return nil }
+        self = .method(method)
+    }
 
     public var token: StaticString {
         switch self {
-        case .basic: "basic"
-        case .digest: "digest"
-        case .ntlm: "ntlm"
-        case .negotiate: "negotiate"
-        case .bearer: "bearer"
-        case .form: "html-form"
+        case .method(let method): method.traits.label ?? "other"
         case .signature: "aws"
-        case .placed: "placed"
         }
     }
+
+    /// The schemes that servers ask for and are answered.
+    static let challenged = AuthenticationMethod.challenged.map { Optional(method($0)) }
+}
+
+extension AuthenticationMethod {
+    /// The methods that responses ask for and that can be answered.
+    static let challenged = allCases.filter { $0 != .default && $0.traits.label != nil }
 }

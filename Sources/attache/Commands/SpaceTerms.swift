@@ -40,12 +40,11 @@ struct SpaceTerms {
     }
 
     private func check(_ arguments: Arguments, _ name: String) throws(CommandError) {
-        switch method {
-        case .ntlm, .negotiate, .htmlForm, .clientCertificate, .serverTrust:
-            if realm != nil { throw arguments.error("\(name) has no realm") }
-        case .default: if realm != nil { throw arguments.error("'any' is for every realm") }
-        case .bearer, .other: break
-        case .basic, .digest:
+        switch method.traits.realm {
+        case .none: if realm != nil { throw arguments.error("\(name) has no realm") }
+        case .every: if realm != nil { throw arguments.error("'any' is for every realm") }
+        case .optional: break
+        case .named:
             guard realm == nil else { return }
             throw arguments.error(
                 "\(name) needs the realm of the server's challenge: add --realm; "

@@ -18,20 +18,24 @@ struct WantedLogin {
     /// Whether whoever listens on the way can read it.
     let isReadable: Bool
 
-    private static let ofPasswords: [AuthenticationMethod] = [.digest, .ntlm, .basic]
-
     /// Nil where the challenges ask for nothing of that kind.
     /// - Parameter offers: those that can be answered, strongest first.
     init?(_ offers: [Offer]) {
-        let passwords = offers.filter { Self.ofPasswords.contains($0.space.authenticationMethod) }
-        let tickets = offers.filter { $0.space.authenticationMethod == .negotiate }
+        let wanting = { (credential: AuthenticationMethod.Traits.Credential) in
+            offers.filter { offer in
+                let traits = offer.space.authenticationMethod.traits
+                // A login by form takes more than a user and a password.
+                return traits.credential == credential && traits.consent != .form
+            }
+        }
+        let (passwords, tickets) = (wanting(.password), wanting(.ticket))
         let (kind, all): (Kind, [Offer]) =
             if !passwords.isEmpty {
                 (.password, passwords)
             } else if !tickets.isEmpty {
                 (.kerberos, tickets)
             } else {
-                (.token, offers.filter { $0.space.authenticationMethod == .bearer })
+                (.token, wanting(.token))
             }
         // A password that can be kept from those who listen is never shown to them.
         let safe = all.filter { $0.space.receivesCredentialSecurely }

@@ -28,10 +28,7 @@ extension LoadFigures {
         requests = failed + sum([.responses1xx, .responses2xx, .responses3xx, .responses4xx])
         bytesIn = sum([.bytesIn])
         bytesOut = sum([.bytesOut])
-        answered = sum([
-            .answeredBasic, .answeredDigest, .answeredNTLM, .answeredNegotiate, .answeredBearer, .answeredForm, .signed,
-            .placed, .answeredClientCertificate,
-        ])
+        answered = server.metrics.reduce(0) { $1.answersByScheme.reduce($0) { $0 + $1.count } }
         unanswered = server.metrics.reduce(0) { $0 + $1.unansweredCount }
         durations = server.metrics.map(\.durationCounts).reduce(into: []) { sum, counts in
             if sum.isEmpty { sum = counts } else { for place in sum.indices { sum[place] += counts[place] } }

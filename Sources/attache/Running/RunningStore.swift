@@ -1,6 +1,7 @@
 import Authentication
 import Challenges
 import Credentials
+import Model
 import Rules
 import Synchronization
 import Upstream

@@ -17,6 +17,7 @@ public enum AuthenticationMethod: String, Sendable, Hashable, CaseIterable, Cust
     public var description: String { rawValue }
 
     /// All that distinguishes the methods, except how their answers are made. The numbers are those of `allCases`.
+    @inline(__always)
     public var traits: Traits {
         switch self {
         case .basic: Traits(0, .password, realm: .named, [.answersRequests, .revealsCredential], label: "basic")

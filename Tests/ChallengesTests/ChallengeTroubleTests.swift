@@ -13,7 +13,7 @@ struct ChallengeTroubleTests {
         credential: "a", service: "HTTP/h", .unavailable("no KDC answers"))
 
     @Test func `a missing ticket is counted once, and is the reason that the client reads`() {
-        var trouble = ChallengeTrouble.unmade(Self.noTicket)
+        var trouble = ChallengeLoop.Trouble.unmade(Self.noTicket)
         let counts = [trouble.count(in: record), trouble.count(in: record)]
         #expect(counts == [.aborted, nil])
         #expect(trouble.unmade == nil)
@@ -25,7 +25,7 @@ struct ChallengeTroubleTests {
     }
 
     @Test func `an error that no other method mends is not counted`() {
-        var trouble = ChallengeTrouble.unmade(.noRandomness)
+        var trouble = ChallengeLoop.Trouble.unmade(.noRandomness)
         let count = trouble.count(in: record)
         #expect(count == nil)
         #expect(trouble.unmade == .noRandomness)
@@ -33,7 +33,7 @@ struct ChallengeTroubleTests {
     }
 
     @Test func `a response that passes for another reason keeps its own note`() {
-        let trouble = ChallengeTrouble.counted(Self.noTicket)
+        let trouble = ChallengeLoop.Trouble.counted(Self.noTicket)
         #expect(trouble.sentence(instead: .endless, of: challenger) == nil)
         #expect(trouble.note(on: .endless) == PassReason.endless.description)
         #expect(trouble.note(on: .nothingToAnswer) == nil)

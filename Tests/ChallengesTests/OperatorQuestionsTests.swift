@@ -15,7 +15,7 @@ import Testing
 struct OperatorQuestionsTests {
     private static func question(
         _ realm: String, _ delegate: RuleDelegate, at origin: Origin = PlayedRequest.origin
-    ) throws -> QuestionSubject {
+    ) throws -> OperatorQuestion.Subject {
         let space = ProtectionSpace(origin: origin, realm: realm, authenticationMethod: .basic)
         let challenge = AuthenticationChallenge(
             protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil)
@@ -29,7 +29,7 @@ struct OperatorQuestionsTests {
         var unanswered = 0
         var answered = 0
 
-        mutating func count(_ outcome: HeldOutcome) {
+        mutating func count(_ outcome: OperatorQuestions.Outcome) {
             switch outcome {
             case .displaced: displaced += 1
             case .crowded: crowded += 1
@@ -40,12 +40,12 @@ struct OperatorQuestionsTests {
     }
 
     private static func hold(
-        _ subjects: [QuestionSubject], of delegate: RuleDelegate,
+        _ subjects: [OperatorQuestion.Subject], of delegate: RuleDelegate,
         then act: @escaping @Sendable (OperatorQuestions) async -> Void
     ) async -> Fates {
         let questions = delegate.state.questions
         var fates = Fates()
-        await withTaskGroup(of: HeldOutcome.self) { group in
+        await withTaskGroup(of: OperatorQuestions.Outcome.self) { group in
             for (number, subject) in subjects.enumerated() {
                 group.addTask { await questions.hold(subject, of: delegate, at: number) }
             }
@@ -153,5 +153,13 @@ struct OperatorQuestionsTests {
         }
         #expect(fates.answered == 100)
         #expect(fates.crowded == 200)
+    }
+}
+
+extension OperatorQuestions {
+    fileprivate func hold(_ subject: OperatorQuestion.Subject, of delegate: RuleDelegate, at now: Int) async -> Outcome
+    {
+        await hold(
+            subject, of: delegate.client, under: delegate.policy, at: now, naming: delegate.credentials(for:))
     }
 }

@@ -11,7 +11,7 @@ struct URLCredentialTests {
         let bytes = Array("GET http://\(userinfo)host/ HTTP/1.1\r\nHost: host\r\n\r\n".utf8)
         let head = RequestHead()
         guard case .complete = try head.parse(bytes.span) else { return nil }
-        return URLCredential.of(head, in: bytes.span)
+        return Credential.inURL(of: head, in: bytes.span)
     }
 
     @Test(arguments: [

@@ -131,7 +131,7 @@ extension AnswerSource {
         let learns = challenger.mayLearn(by: exchange.policy.rules)
         self.init(
             delegate: requester.delegate(in: exchange), challenger: challenger,
-            urlCredential: challenger.isProxy ? nil : URLCredential.of(exchange.request, in: head.readable),
+            urlCredential: challenger.isProxy ? nil : Credential.inURL(of: exchange.request, in: head.readable),
             learning: learns ? Learning(from: exchange, of: requester, at: challenger) : nil, loop: requester.loop,
             storage: exchange.storage)
     }

@@ -16,7 +16,7 @@ public struct Refusal: Error {
     /// The reason why an origin was not trusted, for the record.
     public var trust: TrustRefusal?
     /// The question that an operator can answer so that a new connection succeeds; nil if none.
-    public var question: QuestionSubject?
+    public var question: OperatorQuestion.Subject?
     /// Further help for the user, in lines of its own.
     public var explanation: String?
     /// Fields of the response, such as a challenge of the proxy.

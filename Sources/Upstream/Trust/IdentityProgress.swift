@@ -21,7 +21,7 @@ public struct IdentityProgress {
     /// Nil: a certificate was shown, or the server asked for none.
     var end: End?
     /// The question for an operator, if a rule asks one.
-    var question: QuestionSubject?
+    var question: OperatorQuestion.Subject?
     /// The operator's answer to the question, for this request.
     var word: OperatorAnswer.Act?
     /// Whether an operator rejected the server's request.

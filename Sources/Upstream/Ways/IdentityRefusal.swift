@@ -55,7 +55,6 @@ struct IdentityRefusal {
         let reason = "was refused by \(space.host):\(space.port) (\(words))"
         choice.settle(answer.credential, .refused, because: reason)
         challenges.refuse(
-            DefiniteRefusal(of: answer.credential, in: space, because: reason), of: choice.delegate.client,
-            countedBy: requester.metrics)
+            answer.credential, in: space, of: choice.delegate.client, countedBy: requester.metrics)
     }
 }

@@ -167,7 +167,7 @@ public struct OriginHandshake {
     }
 
     /// The question for an operator about the refusal, if the rule asks one.
-    private func question(about refused: TrustRefusal, _ evaluation: TrustEvaluation) -> QuestionSubject? {
+    private func question(about refused: TrustRefusal, _ evaluation: TrustEvaluation) -> OperatorQuestion.Subject? {
         let challenge = AuthenticationChallenge(trustOf: origin.authority, findings: refused.findings)
         var subject = delegate.question(about: challenge, by: delegate.rule(for: challenge))
         subject?.details = evaluation.findings.map { "\($0)" }

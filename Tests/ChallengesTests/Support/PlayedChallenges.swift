@@ -116,7 +116,7 @@ final class PlayedRequest {
     init(
         _ rules: String, password: String = "p", state: ChallengeState? = nil,
         client: ClientIdentity = ClientIdentity(address: IPAddress(v4: 0x7F00_0001)), on loop: EventLoop,
-        after known: ((AnswerSource) -> KnownAnswer?)? = nil
+        hasBody: Bool = false, after known: ((AnswerSource) -> KnownAnswer?)? = nil
     ) throws {
         let policy = try Self.policy(rules, password: password)
         self.state = state ?? Self.freshState()
@@ -128,7 +128,8 @@ final class PlayedRequest {
         context = ChallengeContext(
             source: source,
             request: ChallengedRequest(
-                target: target, hasBody: false, isOwn: false, record: record, presence: server, waiting: WaitingTime()),
+                target: target, hasBody: hasBody, isOwn: false, record: record, presence: server,
+                waiting: WaitingTime()),
             connection: server, pages: nil, fetcher: SilentEndpoint(), metrics: Metrics())
         let context = context
         self.loop = known?(source).map { ChallengeLoop(context, after: $0) } ?? ChallengeLoop(context)

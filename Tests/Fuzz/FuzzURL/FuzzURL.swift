@@ -53,7 +53,7 @@ private func checkRequest(_ input: [UInt8]) {
     let bytes = Array("GET ".utf8) + input + Array(" HTTP/1.1\r\nHost: h\r\n\r\n".utf8)
     let head = RequestHead()
     guard case .complete? = try? head.parse(bytes.span) else { return }
-    guard let credential = URLCredential.of(head, in: bytes.span) else { return }
+    guard let credential = Credential.inURL(of: head, in: bytes.span) else { return }
     // Compared by scalars: a user that begins with a combining mark is one character together with the colon before it.
     let name = credential.version.name.unicodeScalars
     precondition(name.starts(with: "url:".unicodeScalars))

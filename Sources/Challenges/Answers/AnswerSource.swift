@@ -1,0 +1,402 @@
+import Authentication
+import Bytes
+import Credentials
+import IO
+import Model
+import Rules
+
+/// Finds the credentials and the answers that one request gets, before it is asked and when it is. An object, since a request
+/// hands it on a dozen times.
+public final class AnswerSource {
+    /// The outcome of looking for an answer to give unasked.
+    public enum Finding {
+        case answer(PreparedAnswer, by: RuleReference?)
+        /// An answer whose credential the server has not accepted yet, or something is held against.
+        case unproven(PreparedAnswer, by: RuleReference?)
+        /// Why the credential cannot be sent that a rule sends with every request.
+        case unusable(String, credential: String)
+        /// The target was last seen to ask for none.
+        case open
+        /// The target's space is known, and its rule answers nothing there before it is asked.
+        case answeredWhenAsked
+        /// There is an answer once the credential has been exchanged for a token in that space.
+        case awaitsToken(WantedToken)
+        case unknown
+    }
+
+    /// A token that is to be had for a credential. Apart, so that a finding, which most requests make, is a few words.
+    public final class WantedToken {
+        let credential: Credential
+        let space: ProtectionSpace
+
+        init(for credential: Credential, in space: ProtectionSpace) {
+            self.credential = credential
+            self.space = space
+        }
+    }
+
+    public let delegate: RuleDelegate
+    public let challenger: Challenger
+    /// The credential in the request's URL, which is for its origin.
+    public let urlCredential: Credential?
+    /// Nil where no rule wants to learn.
+    public let learning: Learning?
+    public let loop: EventLoop
+    /// The credentials of the request that are being stored.
+    private let storage: PendingStorage
+    public var terms = UnaskedTerms()
+
+    public init(
+        delegate: RuleDelegate, challenger: Challenger, urlCredential: Credential?, learning: Learning?,
+        loop: EventLoop, storage: PendingStorage = PendingStorage()
+    ) {
+        self.storage = storage
+        self.delegate = delegate
+        self.challenger = challenger
+        self.urlCredential = urlCredential
+        self.learning = learning
+        self.loop = loop
+    }
+
+    var policy: ChallengePolicy { delegate.policy }
+    var state: ChallengeState { delegate.state }
+    private var client: ClientIdentity { delegate.client }
+
+    // MARK: - Answers that nobody has asked for
+
+    /// Finds the answer to give to that target.
+    ///
+    /// - Parameters:
+    ///   - token: what the credential was just exchanged for; nil: the one that is at hand will do.
+    ///   - holdsLogin: whether the client has a connection that is logged in with that version.
+    public func find(
+        for target: ByteBuffer, with token: Credential? = nil, holdsLogin: (CredentialVersion) -> Bool
+    ) -> Finding {
+        if let placed = placed(at: target, with: token) { return placed }
+        if terms.keepsAuthorization { return .open }
+        let finding = findKnown(for: target, with: token, holdsLogin: holdsLogin)
+        switch finding {
+        case .open, .answeredWhenAsked, .unknown: return preempted(at: target, with: token) ?? finding
+        case .answer, .unproven, .unusable, .awaitsToken: return finding
+        }
+    }
+
+    /// Finds the answer that the target's space has accepted.
+    private func findKnown(
+        for target: ByteBuffer, with token: Credential?, holdsLogin: (CredentialVersion) -> Bool
+    ) -> Finding {
+        // Taken before anything is looked at: a change meanwhile counts as one behind it.
+        let generation = state.generation(of: policy)
+        guard let known = knownOrigin else { return .unknown }
+        guard let space = known.space(covering: target.readable) else {
+            return known.isOpen(target.readable) ? .open : .unknown
+        }
+        let rule = delegate.rule(for: space.space, failures: 0)
+        guard rule.isPreemptive else { return known.isOpen(target.readable) ? .open : .answeredWhenAsked }
+        guard let named = credential(rule, for: space.space) else { return .unknown }
+        guard let credential = token ?? state.current(named, at: loop.epochMilliseconds) else {
+            return .awaitsToken(WantedToken(for: named, in: space.space))
+        }
+        if let answer = answer(in: space, of: known, to: target, by: rule, with: credential, holdsLogin) {
+            let isSent = !answer.wantsLogin || !holdsLogin(credential.version)
+            // The account is asked when a ticket is got, not when one is shown.
+            let isJudged = space.space.authenticationMethod != .negotiate
+            if isSent, isJudged, !evidence(of: credential).isGood { return .unproven(answer, by: rule.rule) }
+            remember(answer, in: space, of: known, by: rule, as: generation)
+            return .answer(answer, by: rule.rule)
+        }
+        return isLeftOpen(target, in: known, to: credential, holdsLogin) ? .open : .unknown
+    }
+
+    /// Keeps an answer that depends on nothing but the generation, the target and perhaps the client: that of a credential which
+    /// the rules give, to a request or on a connection, and which is no token that ends.
+    private func remember(
+        _ answer: PreparedAnswer, in space: KnownSpace, of known: KnownOrigin, by rule: Ruling,
+        as generation: Int
+    ) {
+        if case .session = answer.binding { return }
+        guard case .use = rule.action, answer.answer.credential.token == nil else { return }
+        challenger.latestAnswer = Challenger.LatestAnswer(
+            answer, by: rule.rule, for: challenger.answersDependOnClient(by: policy.rules) ? client : nil,
+            policy: policy, generation: generation, of: (known, space))
+    }
+
+    var knownOrigin: KnownOrigin? {
+        let host = challenger.host
+        return state.spaces.known(
+            host: host.span, port: challenger.port, protocol: challenger.origin.protocol, isProxy: challenger.isProxy)
+    }
+
+    private func answer(
+        in space: KnownSpace, of known: KnownOrigin, to target: ByteBuffer, by rule: Ruling,
+        with credential: Credential, _ holdsLogin: (CredentialVersion) -> Bool
+    ) -> PreparedAnswer? {
+        guard
+            let authenticator = space.authenticator(for: credential.version)
+                ?? successor(in: space, at: target, with: credential)
+        else { return nil }
+        switch authenticator.binding {
+        case .request: break
+        case .connection: guard !isLeftOpen(target, in: known, to: credential, holdsLogin) else { return nil }
+        case .session(let session): guard session.isOpen else { return nil }
+        }
+        return PreparedAnswer(
+            authenticator: authenticator,
+            answer: space.answer(
+                with: credential, kept: rule.persistence, by: evidence(of: credential)))
+    }
+
+    /// Whether a login would be begun for a target that was last seen to need none. There is no space then whose
+    /// requests carry an answer, only connections, and the client has none that is logged in.
+    private func isLeftOpen(
+        _ target: ByteBuffer, in known: KnownOrigin, to credential: Credential,
+        _ holdsLogin: (CredentialVersion) -> Bool
+    ) -> Bool {
+        known.isOpen(target.readable) && !holdsLogin(credential.version)
+    }
+
+    /// The authenticator of a space that has none yet, and needs no challenge to have one: with a token in the place of one
+    /// that was accepted, which is another value and means the same; or with a version that an earlier process, or another
+    /// one, has seen accepted.
+    private func successor(
+        in space: KnownSpace, at target: ByteBuffer, with credential: Credential
+    ) -> (any Authenticator)? {
+        let method = space.space.authenticationMethod
+        guard !method.traits.needsChallenge else { return nil }
+        let isAccepted =
+            method.traits.credential == .token
+            ? credential.token != nil && space.knows(credential.version.name)
+            : space.hasAccepted(credential.version)
+        guard isAccepted else { return nil }
+        let realm = space.space.realm.map { HeaderChallenge.Parameter(name: "realm", value: Array($0.utf8)) }
+        let answer = Answer(
+            space: space.space,
+            challenge: HeaderChallenge(scheme: method.rawValue, parameters: realm.map { [$0] } ?? []),
+            credential: credential)
+        guard let authenticator = try? policy.order.authenticator(for: answer, at: target.readable) else { return nil }
+        state.spaces.remember(authenticator, for: answer, isLasting: isLasting(answer))
+        return authenticator
+    }
+
+    // MARK: - Credentials
+
+    /// What the challenger has said of a credential.
+    func evidence(of credential: Credential) -> Evidence {
+        if let latest = challenger.latestEvidence, latest.isGood, latest.version == credential.version,
+            !credential.isBrought
+        {
+            return latest
+        }
+        let evidence = state.spaces.accounts.evidence(
+            of: credential, at: challenger.serverName, broughtBy: owner(of: credential))
+        challenger.latestEvidence = credential.isBrought ? nil : evidence
+        return evidence
+    }
+
+    /// The client that brought the credential along; nil: the rule file or the store has it. All addresses of an IPv6 network of
+    /// 64 bits are one client: a peer may use any of them.
+    func owner(of credential: Credential) -> String? {
+        credential.isBrought ? "\(client.address.unmapped.network) \(client.user ?? "")" : nil
+    }
+
+    /// What the rule says of versions that were refused.
+    func retryTerms(for space: ProtectionSpace) -> RetryTerms {
+        RetryTerms(delegate.rule(for: space, failures: 0), isProxy: space.isProxy)
+    }
+
+    /// The credential that the rules give this client there.
+    private func credential(_ rule: Ruling, for space: ProtectionSpace) -> Credential? {
+        switch rule.action {
+        case .use(let names):
+            try? policy.credentials.credential(
+                named: delegate.choice(among: names, for: space, at: loop.epochMilliseconds))
+        case .performDefault where space.authenticationMethod == .negotiate && !rule.namesMethod: nil
+        case .performDefault: urlCredential ?? kept(for: space)
+        case .ask: urlCredential ?? kept(for: space) ?? standing(for: space, by: rule)
+        case .reject, .cancel, .trust: nil
+        }
+    }
+
+    /// The credential that an operator has named.
+    private func standing(for space: ProtectionSpace, by rule: Ruling) -> Credential? {
+        let challenge = AuthenticationChallenge(
+            protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil)
+        guard
+            case .use(let name)? = state.questions.standing(for: OperatorQuestion.Subject(challenge, by: rule.rule).key)
+        else {
+            return nil
+        }
+        return try? state.credential(named: name, for: space, by: policy)
+    }
+
+    /// The credential that is kept for the space: from this client's session, else the one that this response has just
+    /// proven the client to know, else the storage's default.
+    public func kept(for space: ProtectionSpace) -> Credential? {
+        let ofSession = state.sessionCredentials.credential(
+            for: space, of: client, at: loop.epochMilliseconds, limit: policy.timeouts.session)
+        if let ofSession { return ofSession }
+        if let learning, let proven = learning.proven(for: space) { return proven }
+        return challenger.isServed(by: state) ? state.storage.proposedCredential(for: space) : nil
+    }
+
+    /// The value of the credential that was answered with.
+    ///
+    /// - Parameter isFresh: whether the rule file's credentials have just been read.
+    /// - Returns: nil where they have to be read first.
+    public func reread(_ answer: Answer, isFresh: Bool) -> ChallengeTask.Reread? {
+        let (version, space) = (answer.credential.version, answer.space)
+        if let named = try? policy.credentials.credential(named: version.name) {
+            if named.grant != nil { return .fetched }
+            if named.version != version { return .newer(named) }
+            return isFresh ? .unchanged : nil
+        }
+        let stored = state.storage.proposedCredential(for: space)
+        guard let stored, let user = stored.user, answer.credential.user?.hasSameBytes(as: user) == true else {
+            return .unchanged
+        }
+        return stored.version == version ? .unchanged : .newer(stored)
+    }
+
+    /// Whether processes to come will have the credential too: the rule file names it, or it is stored.
+    public func isLasting(_ answer: Answer) -> Bool {
+        let version = answer.credential.version
+        if (try? policy.credentials.credential(named: version.name)) != nil { return true }
+        return ([answer.space] + answer.space.moreGeneral).contains { space in
+            answer.credential.storedName(for: space).map { state.storage.version(of: $0, for: space) == version }
+                ?? false
+        }
+    }
+
+    /// Keeps the credential of the request's URL that was accepted, for as long as a rule says; one that the rule file names
+    /// is kept there.
+    public func keep(_ answer: Answer) {
+        if answer.credential.version == urlCredential?.version { keepForLater(answer) }
+    }
+
+    /// Keeps a credential that was accepted, for as long as it says itself.
+    func keepForLater(_ answer: Answer) {
+        let (state, client, credential, space) = (state, client, answer.credential, answer.space)
+        switch credential.persistence {
+        case .none: break
+        case .session:
+            let isNew = state.sessionCredentials.put(
+                credential, for: space, of: client, at: loop.epochMilliseconds, limit: policy.timeouts.session)
+            if isNew { state.noteLearned(credential, for: space, of: client) }
+            state.sessionOrigins.insert([space.origin])
+        case .permanent: storage.begin(on: loop) { await state.keep(credential, for: space, of: client) }
+        }
+    }
+}
+
+extension RetryTerms {
+    /// - Parameter isProxy: whether the server is a parent, which is only asked for what clients asked it for.
+    public init(_ ruling: Ruling, isProxy: Bool) {
+        self.init(retry: ruling.retry)
+        switch ruling.probe {
+        case .sample: break
+        case .no: mayProbe = false
+        case .path(let path):
+            if isProxy { break }
+            sample = Account.Sample(target: Evidence.hash(path.utf8.span), content: Array("GET \(path)\r\n".utf8))
+        }
+    }
+}
+
+/// What a request itself says to credentials that rules send unasked.
+public struct UnaskedTerms {
+    /// Whether the client's own `Authorization` goes on, beside which no challenge is answered.
+    public var keepsAuthorization = false
+    /// Whether a parent proxy could read what is sent.
+    public var isReadOnTheWay = false
+    /// Whether the client itself says something in that place, which goes on.
+    public var keeps: ((CredentialPlacement) -> Bool)?
+
+    public init() {}
+}
+
+/// Credentials that rules send with every request, whether anybody asks for them or not.
+extension AnswerSource {
+    /// The answer that a rule gives in a place of its own.
+    func placed(at target: ByteBuffer, with token: Credential?) -> Finding? {
+        policy.rules.speaks(of: .places) ? unasked([.default], at: target, with: token) : nil
+    }
+
+    /// The answer that a rule gives in the field of answers.
+    func preempted(at target: ByteBuffer, with token: Credential?) -> Finding? {
+        policy.rules.speaks(of: .preemption) ? unasked([.bearer, .basic], at: target, with: token) : nil
+    }
+
+    /// The answer that a rule gives with that credential in each request; nil where it gives none.
+    func unaskedAnswer(with credential: Credential, at target: ByteBuffer) -> PreparedAnswer? {
+        let token = credential.token == nil ? nil : credential
+        switch placed(at: target, with: token) ?? preempted(at: target, with: token) {
+        case .answer(let prepared, _)?, .unproven(let prepared, _)?:
+            return prepared.answer.credential.version == credential.version ? prepared : nil
+        default: return nil
+        }
+    }
+
+    /// The challenge that a server need not make: what it says no to is judged as an answer to this.
+    func unaskedOffer() -> Offer? {
+        let rules = policy.rules
+        guard rules.speaks(of: .places) || rules.speaks(of: .preemption) else { return nil }
+        let methods: [AuthenticationMethod] = terms.keepsAuthorization ? [.default] : [.default, .bearer, .basic]
+        guard let (space, rule) = unaskedRule(for: methods), case .use(let names) = rule.action, let name = names.first,
+            let named = try? policy.credentials.credential(named: name), !isKept(named)
+        else { return nil }
+        return Offer(space: space, challenge: .unasked, strength: Strength.unknown)
+    }
+
+    private func unaskedRule(for methods: [AuthenticationMethod]) -> (ProtectionSpace, Ruling)? {
+        guard !terms.isReadOnTheWay, [.http, .https].contains(challenger.origin.protocol) else { return nil }
+        for method in methods {
+            let space = ProtectionSpace(origin: challenger.origin, realm: nil, authenticationMethod: method)
+            let rule = delegate.rule(for: space, failures: 0)
+            // A rule that also holds for origins sends nothing to a parent before it asks.
+            if challenger.isProxy, !rule.isForParents { continue }
+            if method == .default ? rule.isPlaced : rule.preemption == .always { return (space, rule) }
+        }
+        return nil
+    }
+
+    /// Whether the client's own word stands in its place.
+    private func isKept(_ credential: Credential) -> Bool {
+        guard let keeps = terms.keeps else { return false }
+        return credential.placements.contains(where: keeps)
+    }
+
+    /// - Returns: nil where there is none, or it is not sent to that target before its time.
+    private func unasked(
+        _ methods: [AuthenticationMethod], at target: ByteBuffer, with token: Credential?
+    ) -> Finding? {
+        guard let (space, rule) = unaskedRule(for: methods), case .use(let names) = rule.action, let name = names.first
+        else { return nil }
+        let named: Credential
+        do throws(CredentialError) { named = try policy.credentials.credential(named: name) } catch {
+            return .unusable("\(error)", credential: name)
+        }
+        if isKept(named) { return nil }
+        let fetched = token.flatMap { $0.version.isNamed(name) ? $0 : nil }
+        guard let credential = fetched ?? state.current(named, at: loop.epochMilliseconds) else {
+            return .awaitsToken(WantedToken(for: named, in: space))
+        }
+        let known = knownOrigin?.space(space)
+        let answer =
+            known?.answer(
+                with: credential, kept: rule.persistence, isForAll: true, by: evidence(of: credential))
+            ?? Answer(
+                space: space, challenge: .unasked, credential: credential.with(rule.persistence),
+                evidence: evidence(of: credential))
+        var authenticator = known?.authenticator(for: credential.version)
+        do throws(AuthenticationError) {
+            if authenticator == nil {
+                authenticator = try policy.order.authenticator(for: answer, at: target.readable)
+            }
+        } catch { return .unusable("\(error)", credential: name) }
+        return authenticator.flatMap { authenticator in
+            let prepared = PreparedAnswer(authenticator: authenticator, answer: answer)
+            return evidence(of: credential).isGood
+                ? .answer(prepared, by: rule.rule) : .unproven(prepared, by: rule.rule)
+        }
+    }
+}

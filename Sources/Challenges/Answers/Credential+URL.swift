@@ -1,0 +1,41 @@
+import Authentication
+import Bytes
+import Crypto
+import HTTP
+import Model
+
+extension Credential {
+    /// The credential in a request's URL, `http://user:password@host/` (RFC 3986 section 3.2.1). Nil when the URL has none, or
+    /// one that cannot be decoded.
+    public static func inURL(of request: RequestHead, in head: Span<UInt8>) -> Credential? {
+        guard let userinfo = request.target.userinfo, !userinfo.isEmpty else { return nil }
+        let colon = head.firstIndex(of: .colon, in: userinfo)
+        guard let user = PercentEncoding.decode(head.extracting(userinfo.lowerBound..<(colon ?? userinfo.upperBound))),
+            var password = PercentEncoding.decode(
+                head.extracting((colon.map { $0 + 1 } ?? userinfo.upperBound)..<userinfo.upperBound))
+        else { return nil }
+        let (text, mayBeToken) = (user.span.text, password.isEmpty)
+        let secret = Secret(wiping: &password)
+        let name = mayBeToken ? fingerprint(of: text, secret) : printable(text)
+        return Credential(name: "url:\(name)", user: text, password: secret, persistence: .session, isBrought: true)
+    }
+
+    /// Its name in logs says that it came with a request, and for whom. But a user without a password is often a
+    /// token, and then the secret itself.
+    private static func fingerprint(of user: String, _ password: Secret) -> String {
+        let version = Credential(name: "url", user: user, password: password).version
+        return "#" + String(version.fingerprint & 0xFF_FFFF, radix: 16)
+    }
+
+    /// A name that can end no line of a log, and cannot be shown in another order than it has: marks that turn the
+    /// direction of text are of the category "format".
+    private static func printable(_ user: String) -> String {
+        let scalars = user.unicodeScalars.map { scalar -> Unicode.Scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: "?"
+            default: scalar
+            }
+        }
+        return String(String.UnicodeScalarView(scalars))
+    }
+}

@@ -1,0 +1,130 @@
+import Authentication
+import Bytes
+import Crypto
+import IO
+import Model
+import Rules
+
+/// Keeps the credentials in clients' own answers that servers are seen to accept, as the rules with `learn` say: for one
+/// request of a client.
+public struct Learning {
+    public let delegate: RuleDelegate
+    /// The one that is asked.
+    public let origin: Origin
+    public let request: LearningEvidence<SessionClient>.Request
+    public let loop: EventLoop
+    /// The credentials of the request that are being stored.
+    private let storage: PendingStorage
+
+    public init(
+        delegate: RuleDelegate, origin: Origin, request: LearningEvidence<SessionClient>.Request, loop: EventLoop,
+        storage: PendingStorage = PendingStorage()
+    ) {
+        self.storage = storage
+        self.delegate = delegate
+        self.origin = origin
+        self.request = request
+        self.loop = loop
+    }
+
+    private var state: ChallengeState { delegate.state }
+    private var policy: ChallengePolicy { delegate.policy }
+    private var client: SessionClient { SessionClient(delegate.client) }
+
+    /// A `401` came. The spaces are that of Basic, and of Digest for the same realm: behind both is the same account.
+    public func sawChallenges(_ challenges: [HeaderChallenge]) {
+        let offers = policy.order.offers(in: challenges, from: origin).map(\.space)
+        guard let basic = offers.first(where: { $0.authenticationMethod == .basic }) else { return }
+        state.evidence.challenged(
+            request,
+            for: offers.filter {
+                [.basic, .digest].contains($0.authenticationMethod)
+                    && $0.realm.map { ExactText($0) } == basic.realm.map { ExactText($0) }
+            })
+    }
+
+    /// A `401` came to a request with the client's own answer.
+    public func sawRefusal(of credential: Credential) { state.evidence.refused(credential, of: client, to: request) }
+
+    /// A `2xx` came to a request with the client's own answer.
+    public func sawAcceptance(of credential: Credential) {
+        let spaces = state.evidence.accepted(credential, of: client, to: request, at: loop.epochMilliseconds)
+        for space in spaces { keep(credential, for: space) }
+    }
+
+    /// The credential that the client itself has shown to be right for a space that a response names just now, and that is
+    /// kept from now on.
+    public func proven(for space: ProtectionSpace) -> Credential? {
+        guard persistence(for: space) != nil else { return nil }
+        let proven = state.evidence.proven(
+            for: space, by: client, to: request, at: loop.epochMilliseconds, limit: policy.timeouts.session)
+        return proven.flatMap { keep($0, for: space) }
+    }
+
+    /// Nil when no rule wants it to be learned.
+    private func persistence(for space: ProtectionSpace) -> Persistence? {
+        let rule = delegate.rule(for: space, failures: 0)
+        guard rule.learns, rule.action == .performDefault else { return nil }
+        let persistence = rule.persistence
+        return persistence == .none ? nil : persistence
+    }
+
+    @discardableResult
+    private func keep(_ learned: Credential, for space: ProtectionSpace) -> Credential? {
+        guard let user = learned.user, let password = learned.password, let persistence = persistence(for: space) else {
+            return nil
+        }
+        let credential = Credential(
+            name: space.credentialName(of: user), user: user, password: password, persistence: persistence,
+            isBrought: true)
+        if persistence == .session {
+            let isNew = state.sessionCredentials.put(
+                credential, for: space, of: delegate.client, at: loop.epochMilliseconds,
+                limit: policy.timeouts.session)
+            if isNew { state.noteLearned(credential, for: space, of: delegate.client) }
+        } else {
+            let (state, client) = (state, delegate.client)
+            storage.begin(on: loop) { await state.keep(credential, for: space, of: client) }
+        }
+        return credential
+    }
+}
+
+/// The credentials of one request that are on their way to the store (`persistence permanent`). The response goes to the client
+/// when they are there: a proxy that is killed behind a response has kept the credential.
+///
+/// Belongs to its loop.
+public final class PendingStorage {
+    /// Milliseconds. A store that takes longer gets the credential later, or not at all, which the log says.
+    private static let limit = 2000
+
+    private var writes: [Promise<Void>] = []
+
+    public init() {}
+
+    /// Whether `wait` has something to wait for.
+    public var isPending: Bool { !writes.isEmpty }
+
+    /// Begins to store a credential.
+    ///
+    /// - Parameter write: ends when the credential is stored, or cannot be.
+    func begin(on loop: EventLoop, _ write: @escaping @Sendable () async -> Void) {
+        let end = Promise<Void>()
+        writes.append(end)
+        loop.spawn {
+            await write()
+            end.keep(())
+        }
+    }
+
+    /// Waits for the end of all that was begun, for at most 2 s.
+    public func wait(on loop: EventLoop) async {
+        let end = loop.now &+ UInt64(Self.limit)
+        while let write = writes.popLast() {
+            await write.value(within: end > loop.now ? Int(clamping: end &- loop.now) : 0, on: loop)
+        }
+    }
+
+    /// Forgets what is under way.
+    public func reset() { writes = [] }
+}

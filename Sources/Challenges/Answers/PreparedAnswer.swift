@@ -1,0 +1,176 @@
+import Authentication
+import Bytes
+import Crypto
+import HTTP
+import Model
+import Rules
+import Telemetry
+
+/// An answer with what makes it. One object, since it is handed on several times for each request.
+public final class PreparedAnswer {
+    public let authenticator: any Authenticator
+    public let answer: Answer
+    /// The authenticator's `binding`, which each request with an answer wants to know.
+    let binding: AuthenticatorBinding
+    /// The authenticator, where it answers request by request.
+    private let requests: (any RequestAuthenticator)?
+    /// The server's verdicts on the credential; nil: the answer was made for a challenge.
+    let evidence: Evidence?
+    private let isBearer: Bool
+    /// Whether it belongs to a connection.
+    let wantsLogin: Bool
+    /// The ways of it that should be given up.
+    let dated: DatedWays
+
+    public init(authenticator: any Authenticator, answer: Answer) {
+        self.authenticator = authenticator
+        self.answer = answer
+        evidence = answer.evidence
+        isBearer = answer.space.authenticationMethod == .bearer
+        binding = authenticator.binding
+        requests = if case .request(let requests) = binding { requests } else { nil }
+        wantsLogin = if case .connection = binding { true } else { false }
+        dated = DatedWays(of: answer.space, usesMD5: requests?.usesMD5 ?? false)
+    }
+
+    /// Whether any number of requests may be sent with it, and without a digest of their bodies.
+    var isRepeatable: Bool { requests?.isRepeatable ?? true }
+
+    /// How many requests may still be sent with it.
+    var uses: AnswerUses { requests?.uses ?? .many }
+
+    /// The digest of the whole body that it needs next; nil when it needs none.
+    var bodyDigest: DigestAlgorithm? { requests?.bodyDigest }
+
+    /// The places of a credential that is sent unasked, if not in the field of answers.
+    var placement: RequestPlacement? { requests?.placement }
+
+    /// Appends the value of the field that answers a request.
+    /// - Returns: nil where it does not belong to the request.
+    func authorize(
+        method: Span<UInt8>, target: Span<UInt8>, bodyDigest: [UInt8]?, into value: ByteBuffer
+    ) throws(AuthenticationError) -> AuthorizationTicket? {
+        try requests?.authorize(method: method, target: target, bodyDigest: bodyDigest, into: value)
+    }
+
+    /// Whether a response that is no challenge, to a request that it was sent with unasked, goes to the client without more.
+    ///
+    /// - Parameters:
+    ///   - ticket: that of the request; nil where it belongs to the connection.
+    ///   - information: the value of `Authentication-Info`, or of the field that a proxy says the same in.
+    ///   - target: of the request, as the server sees it.
+    func passes(
+        _ status: Status, ticket: AuthorizationTicket?, information: Span<UInt8>?, target: Span<UInt8>
+    ) -> Bool {
+        if status.rawValue < 400 { evidence?.noteAccepted(target) }
+        if status.mayBeAboutAnswer, answer.isUnproven(at: target) { return false }
+        // The response may name a scope that a token lacks.
+        if status == .forbidden, isBearer { return false }
+        guard let ticket, status.rawValue < 500, let requests else { return true }
+        switch requests.accepted(information, ticket: ticket, target: target, bodyDigest: nil) {
+        case .verified, .unverified, .ignored: return true
+        case .needsBody, .mismatch: return false
+        }
+    }
+}
+
+/// How far a request's answer has come.
+public enum AnswerState {
+    /// The request goes out without one.
+    case none
+    /// It goes with the request's next head. Becomes `.sent`, or `.none` where it turns out that it cannot be made.
+    case prepared(PreparedAnswer)
+    /// It went out. The ticket is nil where the answer belongs to the connection. Becomes `.prepared` or `.none` after a
+    /// challenge.
+    case sent(PreparedAnswer, AuthorizationTicket?)
+
+    /// The answer, whether it was sent or not.
+    public var prepared: PreparedAnswer? {
+        switch self {
+        case .none: nil
+        case .prepared(let prepared), .sent(let prepared, _): prepared
+        }
+    }
+
+    /// The answer that is judged by it.
+    public var ticket: AuthorizationTicket? {
+        if case .sent(_, let ticket) = self { ticket } else { nil }
+    }
+
+    /// The answer goes out with this ticket.
+    public mutating func send(_ ticket: AuthorizationTicket?) {
+        if let prepared { self = .sent(prepared, ticket) }
+    }
+
+    /// The request goes out again, which the server has let pass: the answer counts as one that nobody asked for.
+    public mutating func renew() {
+        guard let prepared else { return }
+        let answer = prepared.answer
+        self = .prepared(
+            PreparedAnswer(
+                authenticator: prepared.authenticator,
+                answer: Answer(space: answer.space, challenge: nil, credential: answer.credential)))
+    }
+}
+
+extension DatedWays {
+    fileprivate init(of space: ProtectionSpace, usesMD5: Bool) {
+        let method = space.authenticationMethod
+        let shown: DatedWays = method.traits.credential == .password ? .passwordInClear : .tokenInClear
+        self = method == .ntlm ? .ntlm : usesMD5 ? .md5 : space.receivesCredentialSecurely ? [] : shown
+    }
+}
+
+extension ExchangeRecord {
+    /// An answer goes to the challenger, or went.
+    func note(_ answer: AnswerRecord, to challenger: Challenger) {
+        if challenger.isProxy { parentAnswer = answer } else { self.answer = answer }
+    }
+
+    /// The same; the rule is the one that was noted last.
+    func note(_ prepared: PreparedAnswer, to challenger: Challenger) {
+        let former = answer(to: challenger)
+        let (rule, line) = (former?.rule, former?.ruleLine ?? 0)
+        if let latest = challenger.latestRecord, latest.is(of: prepared, by: rule, at: line) {
+            return note(latest, to: challenger)
+        }
+        let record = AnswerRecord(prepared, by: rule, at: line)
+        challenger.latestRecord = record
+        note(record, to: challenger)
+    }
+
+    /// That rule decides about the challenger's challenges from now on.
+    public func note(_ rule: RuleReference?, about challenger: Challenger) {
+        let former = answer(to: challenger)
+        note(
+            AnswerRecord(
+                scheme: former?.scheme, credential: former?.credential, dated: former?.dated ?? [],
+                rule: rule?.label, ruleLine: rule?.line ?? 0),
+            to: challenger)
+    }
+
+    private func answer(to challenger: Challenger) -> AnswerRecord? { challenger.isProxy ? parentAnswer : answer }
+
+    /// An answer went out.
+    func countAnswer(to challenger: Challenger) { if !challenger.isProxy { attempts += 1 } }
+}
+
+extension AnswerRecord {
+    convenience init(_ prepared: PreparedAnswer, by rule: RuleReference?) {
+        self.init(prepared, by: rule?.label, at: rule?.line ?? 0)
+    }
+
+    convenience init(_ prepared: PreparedAnswer, by rule: String?, at line: Int) {
+        let answer = prepared.answer
+        self.init(
+            scheme: AnsweredScheme(answer.space.authenticationMethod), credential: answer.credential.version.name,
+            dated: prepared.dated, rule: rule, ruleLine: line)
+    }
+
+    /// Whether this is what the initializer with these arguments makes.
+    fileprivate func `is`(of prepared: PreparedAnswer, by rule: String?, at line: Int) -> Bool {
+        ruleLine == line && dated == prepared.dated
+            && scheme == AnsweredScheme(prepared.answer.space.authenticationMethod)
+            && credential?.hasSameBytes(as: prepared.answer.credential.version.name) == true && self.rule == rule
+    }
+}

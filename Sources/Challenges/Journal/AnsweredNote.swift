@@ -1,0 +1,65 @@
+import Authentication
+import Rules
+import Synchronization
+import Telemetry
+
+/// The journal's word on a challenge that is answered again and again: to count another one takes no lock and no text.
+final class AnsweredNote: Sendable {
+    /// For the record of each exchange.
+    let challenge: ChallengeRecord
+    private let repetitions = Atomic(0)
+    private let last: Atomic<Int>
+    private let isCurrent = Atomic(true)
+
+    init(_ challenge: ChallengeRecord, at now: Int) {
+        self.challenge = challenge
+        last = Atomic(now)
+    }
+
+    /// - Returns: false when the journal has another entry by now, or none.
+    func add(at now: Int) -> Bool {
+        guard isCurrent.load(ordering: .relaxed) else { return false }
+        repetitions.add(1, ordering: .relaxed)
+        last.store(now, ordering: .relaxed)
+        return true
+    }
+
+    /// The entry goes.
+    func end() { isCurrent.store(false, ordering: .relaxed) }
+
+    /// Adds what was counted to an entry.
+    func count(in entry: inout JournalEntry) {
+        entry.count += repetitions.load(ordering: .relaxed)
+        entry.last = max(entry.last, last.load(ordering: .relaxed))
+    }
+}
+
+extension AnsweredNote {
+    /// The note that a challenger's last answer has left.
+    struct Latest {
+        let note: AnsweredNote
+        private let space: ProtectionSpace
+        private let version: CredentialVersion
+        private let rules: RuleSet
+        private let rule: RuleReference?
+        private let failures: Int
+
+        /// - Parameters:
+        ///   - rules: by which the ruling was made.
+        ///   - failures: refused answers of the request before it.
+        init(_ note: AnsweredNote, of answer: Answer, by ruling: Ruling, of rules: RuleSet, after failures: Int) {
+            self.note = note
+            space = answer.space
+            version = answer.credential.version
+            self.rules = rules
+            rule = ruling.rule
+            self.failures = failures
+        }
+
+        /// Whether the journal would have the same to say about another answer.
+        func covers(_ answer: Answer, by ruling: Ruling, of rules: RuleSet, after failures: Int) -> Bool {
+            self.rules === rules && rule === ruling.rule && self.failures == failures
+                && version == answer.credential.version && space == answer.space
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import Authentication
+import Synchronization
+
+/// The protection spaces that challenged, each with its last challenge: for operators. One for all loops; touched only when
+/// a challenge is met, never for an answer that is known.
+public final class ChallengeJournal: Sendable {
+    private let capacity: Int
+    private let state = Mutex(State())
+
+    /// Entries of one server, which may call its realm otherwise each time.
+    private static let capacityOfOrigin = 32
+
+    private struct State {
+        var records: [JournalEntry.Key: Record] = [:]
+        /// Of the last note.
+        var number: UInt64 = 0
+
+        mutating func put(_ record: Record) {
+            number += 1
+            if let former = records[record.entry.key]?.note, former !== record.note { former.end() }
+            records[record.entry.key] = record
+            records[record.entry.key]?.number = number
+        }
+
+        mutating func removeOldest(where condition: (JournalEntry.Key) -> Bool) {
+            let oldest = records.values.filter { condition($0.entry.key) }.min { $0.age < $1.age }
+            guard let oldest else { return }
+            oldest.note?.end()
+            records[oldest.entry.key] = nil
+        }
+    }
+
+    private struct Record {
+        var entry: JournalEntry
+        /// Under which the entry was made; nil for an answered one.
+        var circumstances: JournalEntry.Circumstances?
+        /// Counts further answers; nil where there was none.
+        var note: AnsweredNote?
+        var number: UInt64 = 0
+
+        /// With all that was counted.
+        var current: JournalEntry {
+            var current = entry
+            note?.count(in: &current)
+            return current
+        }
+
+        /// Less is longer unseen.
+        var age: (time: Int, number: UInt64) { (current.last, number) }
+    }
+
+    /// - Parameter capacity: spaces; beyond it the longest unseen is forgotten.
+    public init(capacity: Int = 1000) { self.capacity = max(1, capacity) }
+
+    /// The same happened again.
+    ///
+    /// - Returns: the first of the entries; nil where one of them is new, or was made under other circumstances.
+    func repeated(
+        _ keys: [JournalEntry.Key], under circumstances: JournalEntry.Circumstances, at now: Int
+    ) -> JournalEntry? {
+        state.withLock { state in
+            let known = keys.compactMap { state.records[$0] }
+            guard known.count == keys.count, known.allSatisfy({ $0.circumstances == circumstances }) else { return nil }
+            for var record in known {
+                record.entry.last = now
+                record.entry.count += 1
+                state.put(record)
+            }
+            return known.first?.entry
+        }
+    }
+
+    /// - Parameters:
+    ///   - circumstances: under which nobody answered; nil: somebody did.
+    ///   - note: counts further answers.
+    /// - Returns: whether a space among them is news: it was not there, and no other of its server had to go for it.
+    @discardableResult
+    func put(
+        _ entries: [JournalEntry], under circumstances: JournalEntry.Circumstances? = nil,
+        counting note: AnsweredNote? = nil
+    ) -> Bool {
+        state.withLock { state in
+            var isNews = false
+            for var entry in entries {
+                if let known = state.records[entry.key]?.current {
+                    entry.first = known.first
+                    entry.count += known.count
+                } else if makeRoom(for: entry.key.space.origin, in: &state) {
+                    isNews = true
+                }
+                state.put(Record(entry: entry, circumstances: circumstances, note: note))
+            }
+            return isNews
+        }
+    }
+
+    /// Keeps what a response said with the entries for its challenges, if they are still there.
+    public func note(_ response: ResponseExcerpt, for keys: [JournalEntry.Key], at now: Int) {
+        state.withLock { state in for key in keys { state.records[key]?.entry.note(response, at: now) } }
+    }
+
+    /// - Returns: whether there was room for another one of that server.
+    private func makeRoom(for origin: Origin, in state: inout State) -> Bool {
+        let isFull = state.records.keys.count { $0.space.origin == origin } >= Self.capacityOfOrigin
+        if isFull {
+            state.removeOldest { $0.space.origin == origin }
+        } else if state.records.count >= capacity {
+            state.removeOldest { _ in true }
+        }
+        return !isFull
+    }
+
+    /// The one seen last comes first.
+    public var entries: [JournalEntry] {
+        state.withLock { $0.records.values.sorted { $0.age > $1.age }.map(\.current) }
+    }
+}

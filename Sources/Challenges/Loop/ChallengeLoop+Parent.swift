@@ -1,0 +1,139 @@
+import Authentication
+import Bytes
+import HTTP
+import IO
+import Model
+
+extension ChallengeLoop {
+    /// A `401` that came through a parent which made the request: it may be the origin's, or the parent's own. tinyproxy asks for a
+    /// password with a `407`, and refuses a wrong one with a `401`.
+    enum ParentCheck {
+        /// The response is another one, or was not looked at.
+        case none
+        /// A verdict on the same answer is awaited, which may stand refused in the account already. Becomes any other.
+        case asked(isCounted: Bool)
+        /// The parent takes the answer: the response is the origin's.
+        case accepted
+        /// It is the parent's, and the account knows of the refusal.
+        case refused
+        /// The parent gave no verdict, and the response does not look like its own.
+        case undecided
+
+        var isRefused: Bool { if case .refused = self { true } else { false } }
+    }
+}
+
+extension ChallengeLoop {
+    /// Finds out whose a `401` is, to a request that a parent has made. As long as its answer is not known to be good there,
+    /// and where the response would be held against the origin's credential, or looks like the parent's own, the parent is
+    /// asked: by a sample, or else by CONNECT, on which the origin has no say.
+    ///
+    /// - Parameter outcome: of the work that was awaited for this; nil: none was.
+    func checkParent(after outcome: ChallengeWork.Outcome?) {
+        let performer = preparation.performer
+        guard let answer = performer.answer, hasAnswered, performer.loginVersion == nil else { return }
+        switch (parentCheck, outcome) {
+        case (.none, _): break
+        case (.asked(let isCounted), .admission(let admission)?):
+            return conclude(admission, on: answer, isCounted: isCounted)
+        case (.asked(let isCounted), .parentProbe(let verdict)?):
+            return conclude(verdict, on: answer, isCounted: isCounted)
+        default: return
+        }
+        let looksLikeIt = looksLikeParents(answer)
+        let leads = preparation.attempt?.leads == true
+        let isGood = !leads && context.evidence(of: answer.credential).isGood
+        if isGood, !looksLikeIt, !context.request.answersOrigin() { return }
+        // A probe is such a look itself.
+        guard context.probe == nil, context.retryTerms(for: answer.space).mayProbe else {
+            return judgeByLooks(answer, isCounted: false, isGood: isGood)
+        }
+        if leads, let attempt = preparation.attempt {
+            ask(by: attempt.second(), with: answer, isCounted: false)
+        } else {
+            refuse(answer)
+            conclude(context.admit(answer), on: answer, isCounted: true)
+        }
+    }
+
+    private func conclude(_ admission: AnswerAdmission?, on answer: Answer, isCounted: Bool) {
+        switch admission {
+        case .wait(let waiter)?:
+            parentCheck = .asked(isCounted: isCounted)
+            work = .admission(waiter)
+        case .send(let attempt)? where attempt.leads: ask(by: attempt, with: answer, isCounted: isCounted)
+        case .send?: take(false, answer, isCounted: isCounted)
+        case .refused?: take(true, answer, isCounted: isCounted)
+        case nil: judgeByLooks(answer, isCounted: isCounted)
+        }
+    }
+
+    private func conclude(_ verdict: AnswerVerdict?, on answer: Answer, isCounted: Bool) {
+        switch verdict {
+        case .accepted?: take(false, answer, isCounted: isCounted)
+        case .refused?: take(true, answer, isCounted: isCounted)
+        case .abandoned?, AnswerVerdict.none?, nil: judgeByLooks(answer, isCounted: isCounted)
+        }
+    }
+
+    private func judgeByLooks(_ answer: Answer, isCounted: Bool, isGood: Bool = false) {
+        if isGood || looksLikeParents(answer) {
+            take(looksLikeParents(answer), answer, isCounted: isCounted)
+        } else {
+            parentCheck = .undecided
+        }
+    }
+
+    /// It is known whose the response is.
+    private func take(_ isParents: Bool, _ answer: Answer, isCounted: Bool) {
+        if isParents, !isCounted { refuse(answer) }
+        parentCheck = isParents ? .refused : .accepted
+    }
+
+    private func refuse(_ answer: Answer) {
+        let place = "\(context.challenger.origin.host):\(context.challenger.port)"
+        preparation.refuse(answer, because: "was refused by \(place) with a 401")
+    }
+
+    /// Whether the response asks for nothing, or for the answer that the parent got.
+    private func looksLikeParents(_ answer: Answer) -> Bool {
+        let challenges = context.response.challenges(in: context.challenger.fields)
+        let method = answer.space.authenticationMethod
+        return challenges.isEmpty
+            || challenges.contains { challenge in
+                challenge.scheme == method.rawValue
+                    && (answer.challenge == .unasked || challenge.realm == answer.space.realm)
+            }
+    }
+
+    /// Has the parent asked for a tunnel to the origin, with the same answer.
+    private func ask(by attempt: Attempt, with answer: Answer, isCounted: Bool) {
+        guard let sample = tunnelSample else {
+            attempt.settle(.none, now: context.loop.epochMilliseconds)
+            return judgeByLooks(answer, isCounted: isCounted)
+        }
+        let probe = Probe(attempt: attempt, credential: answer.credential, sample: sample)
+        parentCheck = .asked(isCounted: isCounted)
+        work = .parentProbe(probe.verdict)
+        context.spaces.accounts.ask(probe)
+    }
+
+    /// CONNECT to the origin of a request whose target is in absolute-form; nil: it is not.
+    private var tunnelSample: Account.Sample? {
+        let target = context.request.target
+        let scheme = "http://" as StaticString
+        let length = scheme.utf8CodeUnitCount
+        guard target.count > length, target.readable.extracting(first: length).equalsIgnoringCase(scheme) else {
+            return nil
+        }
+        var authority: [UInt8] = []
+        for offset in length..<target.count {
+            let byte = target.readable[offset]
+            if byte == .slash || byte == .question { break }
+            authority.append(byte)
+        }
+        if authority.last == UInt8(ascii: "]") || !authority.contains(.colon) { authority += ":80".utf8 }
+        return Account.Sample(
+            target: Evidence.hash(authority.span), content: Array("CONNECT ".utf8) + authority + Array("\r\n".utf8))
+    }
+}

@@ -1,0 +1,574 @@
+import Authentication
+import Bytes
+import Credentials
+import Crypto
+import HTTP
+import IO
+import Model
+import Rules
+import Telemetry
+
+/// Takes one request through its challenges: finds the answer before it is sent, and decides about each response.
+///
+/// Carries out the steps of `ChallengeTask`: asks the rules and the storage, tells of a refusal, waits for other requests.
+/// `prepare` and `judge` go as far as they can without waiting; `performWork` does the work that they wait for.
+public final class ChallengeLoop {
+    /// How far the judging of a response came.
+    private enum Stage {
+        /// Nothing of the response was looked at. Becomes `.meeting` with a challenge.
+        case arrived
+        /// The task goes on with its next action. Becomes `.arrived` with the verdict.
+        case meeting(Round, ChallengeTask.Action)
+    }
+
+    let context: ChallengeContext
+    var task: ChallengeTask
+    var preparation: AnswerPreparation
+    private var trouble = Trouble.none
+    private var doubt: ExtentDoubt
+    private var stage = Stage.arrived
+    var work: ChallengeWork?
+    /// The server that a `401` came from, the parent or the origin; `none` for all other responses.
+    var parentCheck = ParentCheck.none
+    /// Of the work that is done, until somebody goes on from it.
+    var outcome: ChallengeWork.Outcome?
+    /// That an operator gave for this request.
+    private var granted: CredentialVersion?
+    /// The answer that goes out before it is asked for, once the account of its credential admits it.
+    var unproven: (prepared: PreparedAnswer, rule: RuleReference?)?
+    /// The latest decision about a challenge of this request; nil: there was none.
+    private var ruled: RuleDelegate.RuledDecision?
+    /// What the latest response said that refused an answer of this request; nil: none did.
+    private var latestFailure: ResponseExcerpt?
+    /// Whether this request went out with an answer, and not on a connection that was logged in before.
+    private var showsCredential = false
+    /// How often a challenge came back for an answer.
+    private var renewals = 0
+    /// Whether an answer on a used nonce came back without a challenge.
+    private var wentForNonce = false
+    /// The rule by which an operator rejected a challenge of this request; nil: none did.
+    private var rejecting: RuleReference?
+    /// The sentence for the client where the challenges stay unanswered because an operator rejected one; nil otherwise.
+    public private(set) var rejection: String?
+
+    /// - Parameter known: the answer that the request went out with; nil where it has not gone out yet.
+    public init(_ context: ChallengeContext, after known: KnownAnswer? = nil) {
+        self.context = context
+        doubt = ExtentDoubt(in: context)
+        task = ChallengeTask(urlCredential: context.source.urlCredential, preempted: known?.answer)
+        preparation = AnswerPreparation(AnswerPerformer(known?.state ?? .none, in: context), in: context)
+        if let probe = context.probe { preparation.begin(probe.attempt) }
+        if let known, known.place > 0, let evidence = known.answer?.evidence {
+            let target = context.request.target
+            preparation.begin(Attempt(sentAt: known.place, evidence, for: target.readable))
+        }
+    }
+
+    private var performer: AnswerPerformer { preparation.performer }
+    private var challenger: Challenger { context.challenger }
+    private var request: ChallengedRequest { context.request }
+    private var response: any ChallengeResponse { context.response }
+
+    /// Does what is waited for.
+    public func performWork() async {
+        guard let work else { return }
+        let (trace, start) = (context.request.record.trace, context.loop.nanoseconds)
+        let outcome = await work.perform(for: performer, failures: task.failureCount, in: context)
+        trace?.note(work.span, from: start, error: outcome.failure)
+        self.outcome = outcome
+        self.work = nil
+    }
+
+    // MARK: - The answer
+
+    /// The digest of the whole body that the answer needs, if it needs one.
+    public var bodyDigest: DigestAlgorithm? { performer.bodyDigest }
+    /// The credential whose login the connection must have, or be free for; nil when requests may share it.
+    public var loginVersion: CredentialVersion? { performer.loginVersion }
+    /// Whether the request goes out without its body, since its answer can only bring the next challenge.
+    public var omitsBody: Bool { performer.omitsBody }
+    /// Whether the answer stands in `Cookie`, beside the client's own cookies.
+    public var answersByCookies: Bool { performer.session != nil }
+    public var failureCount: Int { task.failureCount }
+    /// Whether an operator rejected a challenge of this request.
+    public var isRejectedByOperator: Bool { rejecting != nil }
+    /// Whether the latest request went out with an answer of its own.
+    public var hasAnswered: Bool { performer.state.ticket != nil }
+    /// The field that the answer stands in.
+    public var answerField: StaticString { answersByCookies ? "Cookie" : challenger.fields.answer }
+    /// The places of a credential that is sent unasked, if not in the field of answers.
+    public var placement: RequestPlacement? { performer.placement }
+    /// Whether pages have to come in a coding that can be undone.
+    public var readsPages: Bool { context.pages?.readsPages ?? false }
+
+    /// Gets ready for the next token of a login that belongs to the connection, which the login claims.
+    public func prepareLogin() async {
+        // The request may have been meant for a connection that was logged in, and is gone.
+        if context.connection.login == nil, loginVersion != nil, let answer = performer.answer,
+            await !preparation.admits(answer)
+        {
+            return
+        }
+        do throws(AuthenticationError) {
+            try await performer.prepareLogin(failures: task.failureCount)
+        } catch {
+            trouble = .unmade(error)
+            performer.drop()
+        }
+    }
+
+    /// Appends the value of the field that answers; false when there is none to send.
+    public func authorize(
+        method: Span<UInt8>, target: Span<UInt8>, bodyDigest: [UInt8]?, into value: ByteBuffer
+    ) -> Bool {
+        showsCredential = false
+        do throws(AuthenticationError) {
+            let isAnswered = try performer.authorize(
+                method: method, target: target, bodyDigest: bodyDigest, into: value)
+            // The client's own cookies go out in any case.
+            guard isAnswered else { return !value.isEmpty }
+        } catch {
+            // Without an answer the server says what it wants, and the task goes on from there.
+            if loginVersion != nil { trouble = .unmade(error) }
+            value.clear()
+            performer.drop()
+            return false
+        }
+        showsCredential = true
+        request.record.countAnswer(to: challenger)
+        if let lease = preparation.turn.lease { request.presence.beginTrial(lease) }
+        if let attempt = preparation.attempt, attempt.leads { request.presence.beginTrial(attempt) }
+        return true
+    }
+
+    // MARK: - The response
+
+    /// Judges a response's head.
+    /// - Returns: nil where work is to be done first.
+    public func judge() -> ChallengeVerdict? {
+        if work != nil { return nil }
+        if case .arrived = stage, outcome == nil { parentCheck = .none }
+        while true {
+            let verdict =
+                switch stage {
+                case .arrived: look(after: outcome.take())
+                case .meeting(let round, let action): carryOut(action, round, after: outcome.take())
+                }
+            if verdict != nil { stage = .arrived }
+            if verdict != nil || work != nil { return verdict }
+        }
+    }
+
+    /// As above, for a task, which can wait.
+    public func judged() async -> ChallengeVerdict {
+        while true {
+            if let verdict = judge() { return verdict }
+            await performWork()
+        }
+    }
+
+    /// Whether the latest response challenges in the name of this server: a `401`, or a parent's `407`, or a `401` that is
+    /// the parent's own.
+    public var isChallenge: Bool {
+        response.status == challenger.fields.status
+            || response.status == .unauthorized && (request.opensTunnel || parentCheck.isRefused)
+    }
+
+    /// Tells a challenge from other responses, which are judged.
+    private func look(after outcome: ChallengeWork.Outcome?) -> ChallengeVerdict? {
+        switch outcome {
+        case .page(isLogin: true)?:
+            meetChallenges(onLoginPage: true)
+            return nil
+        case .page(isLogin: nil)?: return fail(.incompletePage)
+        case .digest(let digest)?: return accept(digest)
+        case .page?: break
+        default:
+            if let pages = context.pages, pages.mayBeLogin {
+                work = .page(pages)
+                return nil
+            }
+            performer.takeCookies(isGood: true)
+        }
+        if challenger.isProxy, response.status == .unauthorized, !request.opensTunnel {
+            checkParent(after: outcome)
+            if work != nil { return nil }
+        }
+        if isChallenge {
+            meetChallenges(onLoginPage: false)
+            return nil
+        }
+        if case .undecided = parentCheck {
+            preparation.settle(.none)
+            settle(.open)
+            return .pass(note: nil)
+        }
+        if doubt.isRaised(about: performer.answer, in: &task) {
+            performer.drop()
+            return .again
+        }
+        let proof = performer.proof(bodyDigest: nil)
+        guard case .needsBody(let algorithm) = proof else { return accept(proof) }
+        work = .digest(algorithm)
+        return nil
+    }
+
+    /// Judges a response whose body the proof covers.
+    private func accept(_ digest: BodyDigest) -> ChallengeVerdict {
+        switch digest {
+        case .whole(let digest): return accept(performer.proof(bodyDigest: digest))
+        case .tooLarge:
+            guard case .pass = accept(.unverified) else { return .pass(note: nil) }
+            return .pass(note: BodyDigest.tooLargeNote)
+        case .failed(let failure): return fail(failure)
+        }
+    }
+
+    private func accept(_ proof: Acceptance?) -> ChallengeVerdict {
+        let (spaces, target) = (context.spaces, request.target)
+        if proof == .ignored {
+            spaces.markOpen(challenger.origin, target: target.readable)
+            if omitsBody, case .sendUnanswered = task.ignored() {
+                performer.drop()
+                return .again
+            }
+        }
+        let accepted = task.accepted()
+        doubt.passed(with: performer.answer)
+        if !response.hasJudged {
+            // A server in trouble asks for nothing, and has judged nothing: the next request that waits finds out.
+            preparation.settle(.none)
+            preparation.turn.passOn()
+            settle(.open)
+            return .pass(note: nil)
+        }
+        guard let accepted, let prepared = performer.state.prepared, let proof, proof != .ignored else {
+            request.record.note(.unjudged)
+            if preparation.turn.bringsNews { spaces.markOpen(challenger.origin, target: target.readable) }
+            settle(.open)
+            return .pass(note: nil)
+        }
+        if proof == .mismatch {
+            request.record.note(.unproven)
+            preparation.settle(.none)
+            return fail(.unproven(accepted, by: challenger.title))
+        }
+        if accepted.challenge != nil {
+            context.remember(prepared.authenticator, for: accepted)
+            context.noteAnswer(accepted, by: ruled?.rule, after: task.failureCount, latestFailure)
+        }
+        if let companion = performer.companion { context.remember(companion.authenticator, for: companion.answer) }
+        if let granted, granted == accepted.credential.version { context.source.keepForLater(accepted) }
+        if !accepted.isUnasked || response.status.rawValue < 400 {
+            spaces.readmit(target.readable, to: accepted.space)
+            let evidence = context.evidence(of: accepted.credential)
+            evidence.noteAccepted(target.readable)
+            if accepted.space.authenticationMethod == .negotiate {
+                // The server has taken a ticket, which proves nothing of the password.
+                evidence.noteTicket(now: context.loop.epochMilliseconds)
+                preparation.settle(.abandoned)
+            } else if performer.loginVersion != nil, !showsCredential {
+                // The connection was logged in before, maybe with a password that is no longer right.
+                preparation.settle(.abandoned)
+            } else {
+                preparation.settle(.accepted)
+            }
+        }
+        settle(.accepted)
+        // The same password is good on a nonce of its own.
+        if wentForNonce { preparation.noteUsedUp() }
+        request.record.note(.accepted)
+        return .pass(note: performer.missingScope)
+    }
+
+    private func fail(_ failure: ChallengeFailure) -> ChallengeVerdict {
+        settle(.unanswered)
+        return .cancel(failure)
+    }
+
+    /// A request whose client has left is broken off, which is no verdict: the next that waits leads.
+    private func settle(_ verdict: Verdict) {
+        preparation.endNonce()
+        preparation.turn.settle(
+            verdict, at: challenger.origin, in: context.spaces, isBrokenOff: request.presence.isOver)
+    }
+
+    // MARK: - A challenge
+
+    private func meetChallenges(onLoginPage isLoginPage: Bool) {
+        var challenges = isChallenge ? response.challenges(in: challenger.fields) : []
+        if isLoginPage { challenges.append(.loginPage) }
+        var offers = context.offers(in: challenges, failures: task.failureCount)
+        if isChallenge, !offers.contains(where: { $0.space.authenticationMethod != .other }),
+            let offer = context.source.unaskedOffer()
+        {
+            challenges.append(offer.challenge)
+            offers.insert(offer, at: 0)
+        }
+        var failure = AuthenticationChallenge.FailureResponse(
+            status: Int(response.status.rawValue), challenges: challenges)
+        let refusal =
+            trouble.count(in: request.record) ?? trouble.refusal(by: challenges, of: performer, in: request.record)
+        failure.excerpt = performer.excerpt(after: refusal)
+        latestFailure = failure.excerpt ?? latestFailure
+        let round = Round(response: failure, offers: offers, isLoginPage: isLoginPage)
+        request.record.meet(after: performer.answer == nil ? nil : refusal.map { AnswerResult($0) })
+        context.spaces.markProtected(challenger.origin, target: request.target.readable)
+        doubt.met(challenges, with: performer.answer)
+        // A new nonce without a word that the old one was stale may be a refusal, too. A nonce that is stale at once has
+        // served another request.
+        let isStale = challenges.contains { $0.text("stale")?.lowercased() == "true" }
+        if performer.answer != nil {
+            renewals += 1
+            if refusal != .renewed || !isStale || renewals > 1 { preparation.isDoubted = true }
+            if refusal == .renewed || refusal == .retry, isStale || renewals > 1 { preparation.noteUsedUp() }
+        }
+        if !isLoginPage { context.source.learning?.sawChallenges(challenges) }
+        stage = .meeting(
+            round,
+            trouble.unmade.map { task.unanswerable(.unanswerable($0)) }
+                ?? task.challenged(round.response, offers: round.offers, refusal: refusal))
+    }
+
+    /// Carries the task's action out, and goes on to its next one.
+    /// - Returns: as above; nil also where another action follows.
+    private func carryOut(
+        _ action: ChallengeTask.Action, _ round: Round, after outcome: ChallengeWork.Outcome?
+    ) -> ChallengeVerdict? {
+        var next: ChallengeTask.Action?
+        switch action {
+        case .lookUpDefault(let space): next = task.foundDefault(context.source.kept(for: space))
+        case .ask(let challenge): next = ask(challenge, after: outcome)
+        case .reread(let answer): next = reread(answer, after: outcome)
+        case .park(let answer):
+            // What a KDC refuses the principal has reported to the account; of a ticket the account knows nothing.
+            if answer.space.authenticationMethod != .negotiate, !parentCheck.isRefused {
+                preparation.refuse(
+                    answer, because: "was refused by \(challenger.origin.host):\(challenger.port)")
+            }
+            context.state.refuse(
+                answer.credential, in: answer.space, of: context.delegate.client, countedBy: context.metrics)
+            next = task.parked()
+        case .answer(let answer):
+            if let ruled { request.record.note(ruled.rule.rule, about: challenger) }
+            next = goOn(to: preparation.begin(answer, after: outcome), round)
+        case .resend(let answer): next = goOn(to: preparation.renew(answer, after: outcome), round)
+        case .sendUnanswered:
+            wentForNonce = performer.answer?.space.authenticationMethod == .digest && round.offers.isEmpty
+            doubt.drop(performer.answer)
+            // The answer on a nonce of its own is another one, and counts. A leader's counts already.
+            if preparation.attempt?.leads == false { preparation.settle(.none) }
+            performer.drop()
+            return .again
+        case .pass(let reason):
+            settle(.unanswered)
+            if case .rejected = reason { rejection = rejecting.map(UnansweredReason.rejection) }
+            return trouble.verdict(on: reason, of: challenger, onLoginPage: round.isLoginPage, in: request.record)
+        case .cancel(let reason):
+            return fail(
+                ChallengeFailure(
+                    unanswered: trouble.explanation ?? "\(challenger.title) asks for a login, but \(reason)"))
+        }
+        if let next {
+            stage = .meeting(round, next)
+            return nil
+        }
+        return work == nil ? .again : nil
+    }
+
+    /// One response's challenges. An object, since each step of the task is carried out with it.
+    private final class Round {
+        let response: AuthenticationChallenge.FailureResponse
+        let offers: [Offer]
+        let isLoginPage: Bool
+
+        init(response: AuthenticationChallenge.FailureResponse, offers: [Offer], isLoginPage: Bool) {
+            self.response = response
+            self.offers = offers
+            self.isLoginPage = isLoginPage
+        }
+    }
+
+    /// - Returns: nil where work is to be done first.
+    private func reread(_ answer: Answer, after outcome: ChallengeWork.Outcome?) -> ChallengeTask.Action? {
+        var isFresh = false
+        if case .credentials? = outcome { isFresh = true }
+        if context.probe != nil { return task.reread(.unchanged) }
+        if let value = context.source.reread(answer, isFresh: isFresh) { return task.reread(value) }
+        work = .credentials
+        return nil
+    }
+
+    /// - Returns: nil where work is to be done first.
+    private func ask(
+        _ challenge: AuthenticationChallenge, after outcome: ChallengeWork.Outcome?
+    ) -> ChallengeTask.Action? {
+        if let probe = context.probe { return task.decided(probe.decision(about: challenge)) }
+        let rule = context.delegate.rule(for: challenge)
+        var word: OperatorAnswer?
+        switch outcome {
+        case .question(.success(let answer))?: word = answer
+        case .question(.failure(let error))?:
+            let decision = Decision(.cancelAuthenticationChallenge, reason: error.reason)
+            request.record.note(ChallengeDecision(decision, about: challenge, by: rule))
+            return task.decided(decision)
+        case .exchange(.success(let decision), _)?: return task.decided(decision)
+        case .exchange(.failure(let error), let reason)?:
+            trouble = .explained("\(challenger.title) asks for a token, but \(error)")
+            if case .refused(let credential, let details, let pause) = error {
+                request.record.details = details
+                return task.withheld(credential, for: pause)
+            }
+            if case .failed(let details) = error { request.record.details = details }
+            return task.decided(Decision(.cancelAuthenticationChallenge, reason: reason))
+        case .credentials?: break
+        default:
+            if var subject = context.delegate.question(about: challenge, by: rule), !request.isOwn {
+                subject.response = challenge.failureResponse?.excerpt ?? performer.excerpt
+                subject.note(request.target.readable, by: request.application())
+                work = .question(subject)
+                return nil
+            }
+            if context.delegate.wantsFreshCredentials(for: challenge, by: rule) {
+                work = .credentials
+                return nil
+            }
+        }
+        let ruled =
+            word.map { context.delegate.decide(by: $0, in: challenge.protectionSpace, rule) }
+            ?? context.delegate.decide(challenge, by: rule, at: context.loop.epochMilliseconds)
+        if case .password? = word?.act, case .useCredential(let credential) = ruled.decision.disposition {
+            granted = credential.version
+        }
+        self.ruled = ruled
+        if ruled.isRejectedByOperator { rejecting = ruled.rule.rule }
+        context.note(ruled, on: challenge)
+        guard TokenSupply.isWanted(by: ruled.decision, on: challenge) else { return task.decided(ruled.decision) }
+        work = .exchange(ruled.decision, challenge)
+        return nil
+    }
+
+    /// Makes ready to answer.
+    /// - Returns: the task's next action; nil: the request can go out again, once the work is done that there may be.
+    private func goOn(to readiness: AnswerPreparation.Readiness, _ round: Round) -> ChallengeTask.Action? {
+        switch readiness {
+        case .ready: return nil
+        case .awaits(let work):
+            self.work = work
+            return nil
+        case .unmade(let error):
+            trouble = .unmade(error)
+            guard let refusal = trouble.count(in: request.record) else {
+                return task.unanswerable(.unanswerable(error))
+            }
+            return task.challenged(round.response, offers: round.offers, refusal: refusal)
+        case .unanswerable(let reason): return task.unanswerable(reason)
+        case .parked(let pause):
+            trouble.noteVerdict()
+            return task.heldBack(round.response, offers: round.offers, for: pause)
+        case .loggedIn(let answer):
+            // A request that waits for a session that was good before need not wait for this request as well.
+            if answer.challenge == nil { settle(.accepted) }
+            return nil
+        case .refused: return task.challenged(round.response, offers: round.offers, refusal: .refused)
+        case .noSession(let sentence):
+            request.record.details = sentence
+            trouble = .explained("\(challenger.title) asks for a login, but \(sentence)")
+            return .cancel(reason: sentence)
+        }
+    }
+}
+
+/// The answer that a request goes out with before anybody has asked.
+extension ChallengeLoop {
+    /// Finds the answer to give unasked, behind the request that is being challenged for all.
+    ///
+    /// - Parameter finding: of the look before it; nil: a look is to be taken.
+    /// - Returns: whether it is known what is given; else work is to be done first.
+    public func prepare(with finding: AnswerSource.Finding? = nil) -> Bool {
+        if work != nil { return false }
+        if let probe = context.probe {
+            if let prepared = context.source.unaskedAnswer(with: probe.credential, at: context.request.target) {
+                preempt(with: prepared, by: nil)
+                preparation.begin(probe.attempt)
+            }
+            return true
+        }
+        var (mayFetch, token) = (!context.request.isOwn, Credential?.none)
+        switch outcome.take() {
+        case .news(let outcome)?: preparation.turn.hearNews(outcome)
+        case .token(let fetched)?: (mayFetch, token) = (false, fetched)
+        case .verdict(let outcome)?: if !preparation.turn.hearVerdict(outcome) { return true }
+        // The credential has another value by now, which is found as at first.
+        case .admission(.refused(.superseded, _)?)?: break
+        case .admission(let admission)?:
+            takeUnproven(admission)
+            return true
+        default: break
+        }
+        switch finding ?? find(with: token) {
+        case .answer(let prepared, let rule): if preparation.mayPreempt(prepared) { preempt(with: prepared, by: rule) }
+        case .unproven(let prepared, let rule):
+            unproven = (prepared, rule)
+            switch context.admit(prepared.answer) {
+            case .wait(let waiter): work = .admission(waiter)
+            case let admission: takeUnproven(admission)
+            }
+        case .open, .answeredWhenAsked, .unusable: break
+        case .awaitsToken(let wanted) where mayFetch: work = .token(wanted)
+        case .awaitsToken, .unknown:
+            if context.request.isOwn { break }
+            let (origin, target) = (context.challenger.origin, context.request.target)
+            work = preparation.turn.seekNews(of: origin, target: target, in: context.spaces).map { .news($0) }
+        }
+        return work == nil
+    }
+
+    /// The request goes out again, which this server has let pass: the answer of that time is given unasked.
+    public func renew() {
+        preparation.performer.renew()
+        task = ChallengeTask(urlCredential: context.source.urlCredential, preempted: preparation.performer.answer)
+    }
+
+    private func find(with token: Credential?) -> AnswerSource.Finding {
+        context.source.find(for: context.request.target, with: token) { context.connection.holdsLogin(with: $0) }
+    }
+
+    /// As above, for a task, which can wait.
+    public func prepared() async { while !prepare() { await performWork() } }
+
+    private func preempt(with prepared: PreparedAnswer, by rule: RuleReference?) {
+        task = ChallengeTask(urlCredential: context.source.urlCredential, preempted: prepared.answer)
+        preparation.take(prepared)
+        context.request.record.note(rule, about: context.challenger)
+    }
+
+    /// The account of the answer's credential has decided. Where it is held back the request goes out without, and is
+    /// challenged.
+    private func takeUnproven(_ admission: AnswerAdmission?) {
+        guard let (prepared, rule) = unproven, case .send(let attempt)? = admission else { return }
+        if preparation.mayPreempt(prepared) { preempt(with: prepared, by: rule) }
+        preparation.begin(attempt)
+    }
+}
+
+extension Probe {
+    /// Its credential answers whatever it can answer, once.
+    func decision(about challenge: AuthenticationChallenge) -> Decision {
+        let isMeant =
+            credential.canAnswer(challenge.protectionSpace)
+            // A ticket would prove nothing.
+            && challenge.protectionSpace.authenticationMethod != .negotiate
+            && !challenge.refused.contains(credential.version)
+        return Decision(isMeant ? .useCredential(credential) : .rejectProtectionSpace, reason: "a probe")
+    }
+}
+
+/// What the journal asks of a request that was not answered.
+extension ChallengeLoop {
+    /// The spaces that refused an answer, and what they refused, the latest last.
+    public var refusals: [(space: ProtectionSpace, version: CredentialVersion)] { task.refusals }
+
+    /// Has the mask hide the answer that the request went out with.
+    public func hideAnswer(in mask: inout EchoMask) { preparation.performer.hideAnswer(in: &mask) }
+}

@@ -1,0 +1,243 @@
+import Authentication
+import Bytes
+import Credentials
+import IO
+import Model
+import Rules
+import Synchronization
+import Telemetry
+
+/// The knowledge of challenges that all loops share and that outlives a reload: the spaces met, the credentials kept, the
+/// tokens fetched.
+public final class ChallengeState: Sendable {
+    public let spaces: ProtectionSpaces
+    public let storage: any CredentialStorage
+    /// The tokens that were fetched.
+    public let tokens: TokenStore
+    public let journal = ChallengeJournal()
+    public let questions = OperatorQuestions()
+    /// The origins that some client's session has credentials for.
+    let sessionOrigins = SessionOrigins()
+    let sessionCredentials = SessionCredentials()
+    /// The evidence of clients' own answers.
+    let evidence = LearningEvidence<SessionClient>()
+    /// Where operators read of trouble; a line at a time.
+    public let report: @Sendable (String) -> Void
+    /// Told of each change of what may answer.
+    public let audit: AuditTrail
+    private let observer = Mutex<@Sendable (ConfiguredCredentials.Refresh) -> Void>({ _ in })
+    private let retryObserver = Mutex<@Sendable ((CredentialVersion) -> Bool) -> Void>({ _ in })
+    private let exceptionObserver = Mutex<@Sendable () -> Void>({})
+    private let remedy = Mutex<@Sendable (CredentialVersion) -> CredentialRemedy>({ CredentialRemedy(of: $0.name) })
+
+    /// - Parameters:
+    ///   - spaces: what others may have learned as well.
+    ///   - tokens: likewise.
+    public init(
+        storage: any CredentialStorage, spaces: ProtectionSpaces, tokens: TokenStore,
+        audit: AuditTrail = AuditTrail(), report: @escaping @Sendable (String) -> Void
+    ) {
+        self.audit = audit
+        questions.onQuestion { report($0.report) }
+        self.storage = storage
+        self.spaces = spaces
+        self.tokens = tokens
+        self.report = report
+        spaces.accounts.onChange { [weak self] changes in
+            for change in changes { self?.note(change) }
+        }
+    }
+
+    /// Another number whenever another answer may be found for some target, by the same rules.
+    func generation(of policy: ChallengePolicy) -> Int {
+        spaces.generation &+ policy.credentials.generation &+ questions.generation
+    }
+
+    // MARK: - Kept credentials
+
+    /// Another number whenever `keepsCredentials` may answer otherwise for some origin; never 0.
+    var keptGeneration: Int { storage.originGeneration &+ sessionOrigins.generation }
+
+    /// Whether a credential is kept for the origin, in the storage or in a session.
+    public func keepsCredentials(for origin: Origin) -> Bool {
+        storage.mayAnswer(origin) || sessionOrigins.contains(origin)
+    }
+
+    /// Stores a credential that was accepted, and that a client has brought. The first of its space becomes the default, which
+    /// requests without a credential of their own are answered with.
+    public func keep(_ credential: Credential, for space: ProtectionSpace, of client: ClientIdentity) async {
+        do throws(CredentialStorageError) {
+            if let user = credential.user, let known = storage.credentials(for: space)[ExactText(user)],
+                known.password == credential.password
+            {
+                return
+            }
+            let isDefault = storage.defaultCredential(for: space) == nil
+            if isDefault {
+                try await storage.setDefault(credential, for: space)
+            } else {
+                try await storage.set(credential, for: space)
+            }
+            noteLearned(credential, for: space, of: client, asDefault: isDefault)
+        } catch { report("cannot store \(credential): \(error)") }
+    }
+
+    func noteLearned(
+        _ credential: Credential, for space: ProtectionSpace, of client: ClientIdentity, asDefault: Bool = false
+    ) {
+        let name = space.credentialName(of: credential.storedName(for: space) ?? credential.version.name)
+        var event = AuditEvent(.credentialLearned, by: .init(client), space, credential: name)
+        event.persistence = credential.persistence
+        event.isDefault = asDefault
+        audit.note(event)
+    }
+
+    /// Gives versions that something is held against another chance, in all processes that share the store.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    /// - Returns: their names.
+    @discardableResult
+    public func retry(
+        for actor: AuditEvent.Actor, at now: Int, where fits: (CredentialVersion, Account) -> Bool
+    ) -> [String] {
+        let versions = spaces.accounts.reset(at: now, where: fits)
+        for version in versions {
+            audit.note(AuditEvent(.credentialLifted, by: actor, credential: version.name))
+            spaces.accounts.credential(of: version)?.principal?.forgetRefusal()
+        }
+        if !versions.isEmpty { retryEndpoints(where: Set(versions).contains) }
+        return versions.map(\.name)
+    }
+
+    /// Gives every version another chance that a server, a KDC or a token endpoint has refused.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    /// - Returns: the names of those credentials.
+    public func retryAll(for actor: AuditEvent.Actor, at now: Int) -> Set<String> {
+        retryEndpoints { _ in true }
+        return Set(retry(for: actor, at: now) { _, _ in true })
+    }
+
+    /// Has KDCs and token endpoints asked again about the configured credentials that fit.
+    private func retryEndpoints(where fits: (CredentialVersion) -> Bool) {
+        retryObserver.withLock { $0 }(fits)
+        tokens.retry(where: fits)
+    }
+
+    /// A server has definitely refused a credential.
+    public func refuse(
+        _ credential: Credential, in space: ProtectionSpace, of client: ClientIdentity, countedBy metrics: Metrics
+    ) {
+        sessionCredentials.remove(credential.version, for: space, of: client)
+        metrics.add(to: .credentialsRefused)
+    }
+
+    /// From now on `remedy` says what lets a version be sent again at once.
+    public func onRemedy(_ remedy: @escaping @Sendable (CredentialVersion) -> CredentialRemedy) {
+        self.remedy.withLock { $0 = remedy }
+    }
+
+    /// What is held against a version has changed.
+    private func note(_ change: AccountChange) {
+        // Connections show the certificate that they began with.
+        if change.isIdentity { noteException() }
+        guard change.isOurs else { return }
+        let name: AuditEvent.Name =
+            switch change.kind {
+            case .refused: .credentialRefused
+            case .onHold: .credentialParked
+            case .lifted: .credentialLifted
+            }
+        let origin = change.server.flatMap(Origin.init(serverName:))
+        var event = AuditEvent(
+            name, by: change.client.map { .init($0) } ?? .proxy,
+            origin.map {
+                ProtectionSpace(
+                    origin: $0, realm: nil,
+                    authenticationMethod: change.isIdentity ? .clientCertificate : .default)
+            }, credential: change.version.name)
+        event.server = origin == nil ? change.server : nil
+        if name != .credentialLifted {
+            let standing = change.standing
+            event.since = standing.since
+            switch standing.nextTry {
+            case .time(let time), .otherTarget(let time), .otherServer(let time): event.nextTry = time
+            case .request, .verdict, .newValue: break
+            }
+            event.details = change.sentence(remedy.withLock { $0 }(change.version))
+        }
+        audit.note(event)
+        if let details = event.details, change.isReported { report("credential \(change.version.name) \(details)") }
+    }
+
+    // MARK: - Configured credentials
+
+    /// Reads the configured credentials again, off the loops. A value that changed is a new version, and what was
+    /// parked of the old one is forgotten.
+    public func refresh(_ credentials: ConfiguredCredentials) async {
+        adopt(await BlockingPool.shared.run { credentials.refresh() })
+    }
+
+    /// Takes note of what a refresh found, and tells the observer.
+    public func adopt(_ refresh: ConfiguredCredentials.Refresh) {
+        for credential in refresh.changed { spaces.accounts.replace(with: credential.version) }
+        if !refresh.setAgain.isEmpty {
+            retryEndpoints(where: refresh.setAgain.contains)
+            retry(for: .file, at: SystemClock.epochMilliseconds) { version, _ in refresh.setAgain.contains(version) }
+        }
+        for name in refresh.replaced { audit.note(AuditEvent(.credentialChanged, by: .file, credential: name)) }
+        observer.withLock { $0 }(refresh)
+    }
+
+    /// From now on has `observer` ask KDCs again about those of the configured credentials that fit, in place of the one before.
+    public func onRetry(_ observer: @escaping @Sendable ((CredentialVersion) -> Bool) -> Void) {
+        retryObserver.withLock { $0 = observer }
+    }
+
+    /// From now on tells `observer` that an operator has made an exception for a certificate, before requests go on by it.
+    public func onException(_ observer: @escaping @Sendable () -> Void) {
+        exceptionObserver.withLock { $0 = observer }
+    }
+
+    func noteException() { exceptionObserver.withLock { $0 }() }
+
+    /// From now on tells `observer` what each refresh found, in place of the one before.
+    public func onRefresh(_ observer: @escaping @Sendable (ConfiguredCredentials.Refresh) -> Void) {
+        self.observer.withLock { $0 = observer }
+    }
+}
+
+extension AccountChange {
+    /// Whether operators read of it besides the log of events.
+    fileprivate var isReported: Bool {
+        switch kind {
+        case .refused: standing.state == .unproven
+        case .onHold(let isFirst): isFirst
+        case .lifted: false
+        }
+    }
+
+    /// What happened, and what can be done, about `credential NAME`.
+    fileprivate func sentence(_ remedy: CredentialRemedy) -> String {
+        let refused = reason ?? "was refused by \(server ?? "the server")"
+        let end = remedy.sentence(in: standing).map { ": \($0)" } ?? ""
+        return switch (standing.state, standing.nextTry) {
+        case (.unproven, .otherTarget): "\(refused). It is sent once more, for another target\(end)"
+        case (.unproven, .otherServer(let time)):
+            "\(refused). It is sent once more, to another server or in \(words(until: time))\(end)"
+        case (.unknown, .time(let time)): "\(refused) and is on hold there for \(words(until: time))\(end)"
+        case (.paused, .time(let time)):
+            "\(refused), which accepted it before, and is on hold. The next try is in \(words(until: time))\(end)"
+        case (.paused, _): "\(refused), which accepted it before, and is on hold\(end)"
+        case (.unproven, .time(let time)), (.held, .time(let time)):
+            "\(refused) and is on hold for \(words(until: time))\(end)"
+        default: "\(refused) and is \(standing.state)\(end)"
+        }
+    }
+
+    private func words(until end: Int) -> String { PassReason.words(end &- time) }
+}
+
+extension AuditEvent.Actor {
+    init(_ client: ClientIdentity) { self = .client(address: "\(client.address.unmapped)", user: client.user) }
+}

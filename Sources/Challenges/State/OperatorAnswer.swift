@@ -1,0 +1,123 @@
+import Authentication
+import Crypto
+import Model
+import Telemetry
+
+/// An operator's answer to a question.
+public struct OperatorAnswer: Sendable {
+    public enum Act: Sendable {
+        /// Answer with a credential of the rule file.
+        case use(String)
+        case password(user: String, Secret)
+        /// The server's certificate is trusted; the exception for its key is stored before the answer is given.
+        case trust
+        /// Go on to the response's next challenge.
+        case reject
+        case cancel
+    }
+
+    public let act: Act
+    public let persistence: Persistence
+
+    public init(_ act: Act, persistence: Persistence) {
+        self.act = act
+        self.persistence = persistence
+    }
+
+    /// In the words of the rule file, without any secret.
+    public var words: String {
+        switch act {
+        case .use(let name): "use \(name)"
+        case .password(let user, _): "user \(JournalText.printable(user, longest: 64))"
+        case .trust: "trust"
+        case .reject: "reject"
+        case .cancel: "cancel"
+        }
+    }
+}
+
+extension OperatorAnswer.Act {
+    /// As the metrics name it.
+    var disposition: RunningFigures.Questions.Disposition {
+        switch self {
+        case .use: .use
+        case .password: .user
+        case .trust: .trust
+        case .reject: .reject
+        case .cancel: .cancel
+        }
+    }
+}
+
+/// An operator's answer that holds for requests to come: of those that need no place of their own in a client's session. It can
+/// be taken back.
+public struct StandingAnswer: Sendable {
+    enum Word: Sendable {
+        case use(String)
+        case reject
+        case cancel
+        /// The exception for that key stands in the storage.
+        case trust(KeyPin, until: Day)
+    }
+
+    /// That of the question which it was given to.
+    public let id: Int
+    let key: OperatorQuestion.Key
+    let word: Word
+    /// The challenge in words.
+    public let challenge: String
+    /// Milliseconds since 1970.
+    public let since: Int
+
+    /// - Parameter until: the last day of an exception.
+    /// - Returns: nil for an answer that holds for no request to come, or is kept elsewhere.
+    init?(_ answer: OperatorAnswer, to question: OperatorQuestion, until: Day?, at now: Int) {
+        switch answer.act {
+        case .trust:
+            guard let pin = question.pin, let until else { return nil }
+            word = .trust(pin, until: until)
+        case _ where answer.persistence == .none: return nil
+        case .use(let name): word = .use(name)
+        case .reject: word = .reject
+        case .cancel: word = .cancel
+        case .password: return nil
+        }
+        id = question.id
+        key = question.key
+        challenge = question.words
+        since = now
+    }
+
+    public var space: ProtectionSpace { key.space }
+    /// The name and place of the rule that asked.
+    public var rule: String { key.rule }
+
+    /// In the words of the rule file.
+    public var words: String {
+        switch word {
+        case .use(let name): "use \(JournalText.printable(name, longest: 64))"
+        case .reject: "reject"
+        case .cancel: "cancel"
+        case .trust(let pin, let until): "trust \(pin) until \(until)"
+        }
+    }
+
+    /// The answer to another question about the same challenge; nil where what is stored answers it.
+    var act: OperatorAnswer.Act? {
+        switch word {
+        case .use(let name): .use(name)
+        case .reject: .reject
+        case .cancel: .cancel
+        case .trust: nil
+        }
+    }
+}
+
+extension ProtectionSpace {
+    /// Of exceptions for the key of the server, an origin or a parent, which is asked by TLS.
+    var ofExceptions: ProtectionSpace {
+        ProtectionSpace(
+            origin: Origin(host: origin.host, port: origin.port, protocol: .https), realm: nil,
+            authenticationMethod: .serverTrust)
+    }
+}

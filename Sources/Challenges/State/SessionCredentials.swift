@@ -1,0 +1,203 @@
+import Authentication
+import Bytes
+import IO
+import Model
+import Rules
+import Synchronization
+
+/// The credentials that clients brought in URLs, or in answers of their own that a rule says to learn, each for its own
+/// client's later requests. Its session ends when it was quiet for a while.
+final class SessionCredentials: Sendable {
+    fileprivate struct Session {
+        var credentials: [ProtectionSpace: Credential] = [:]
+        /// Milliseconds.
+        var lastUse: Int
+        var bytes = 0
+    }
+
+    /// The limits of all sessions together: a peer makes a session with each of its addresses.
+    struct Limits {
+        var sessions = 4096
+        var credentials = 16_384
+        /// An estimate of the bytes of the credentials, with their tables.
+        var bytes = 16 << 20
+    }
+
+    fileprivate struct State {
+        var sessions: [SessionClient: Session] = [:]
+        /// The sum over the sessions of each peer.
+        var peers: [SessionClient: Int] = [:]
+        var credentials = 0
+        var bytes = 0
+    }
+
+    private let state = Mutex(State())
+    private let limits: Limits
+
+    private static let spaceLimit = 64
+
+    /// - Parameter limits: beyond them sessions of the peer whose sessions take most end, the one used least recently first.
+    init(limits: Limits = Limits()) { self.limits = limits }
+
+    /// - Parameters:
+    ///   - now: milliseconds since 1970.
+    ///   - limit: milliseconds that a session outlives without a request that asks for its credentials.
+    /// - Returns: whether the session had another value there, or none.
+    @discardableResult
+    func put(
+        _ credential: Credential, for space: ProtectionSpace, of client: ClientIdentity, at now: Int, limit: Int
+    ) -> Bool {
+        let client = SessionClient(client)
+        return state.withLock { state in
+            if let session = state.sessions[client], now - session.lastUse > limit { state.end(client) }
+            let former = state.sessions[client]?.credentials[space]
+            guard former != nil || state.sessions[client]?.credentials.count ?? 0 < Self.spaceLimit else {
+                return false
+            }
+            state.remove(space, of: client)
+            state.makeRoom(for: Self.weight(of: credential, space), of: client, in: limits, at: now, limit: limit)
+            state.insert(credential, for: space, of: client, at: now)
+            return former?.version != credential.version
+        }
+    }
+
+    /// The credential of the client's session for the space.
+    ///
+    /// - Parameters:
+    ///   - now: milliseconds since 1970.
+    ///   - limit: milliseconds that a session outlives without a request that asks for its credentials.
+    func credential(for space: ProtectionSpace, of client: ClientIdentity, at now: Int, limit: Int)
+        -> Credential?
+    {
+        let client = SessionClient(client)
+        return state.withLock { state in
+            guard let session = state.sessions[client] else { return nil }
+            guard now - session.lastUse <= limit else {
+                state.end(client)
+                return nil
+            }
+            state.sessions[client]?.lastUse = now
+            return session.credentials[space]
+        }
+    }
+
+    /// A version that was refused answers nothing any more.
+    func remove(_ version: CredentialVersion, for space: ProtectionSpace, of client: ClientIdentity) {
+        let client = SessionClient(client)
+        state.withLock { state in
+            if state.sessions[client]?.credentials[space]?.version == version { state.remove(space, of: client) }
+        }
+    }
+
+    fileprivate static func weight(of credential: Credential, _ space: ProtectionSpace) -> Int {
+        512 + credential.byteCount + space.host.utf8.count + (space.realm?.utf8.count ?? 0)
+    }
+}
+
+extension SessionCredentials.State {
+    fileprivate mutating func insert(
+        _ credential: Credential, for space: ProtectionSpace, of client: SessionClient, at now: Int
+    ) {
+        let weight = SessionCredentials.weight(of: credential, space)
+        var session = sessions.removeValue(forKey: client) ?? SessionCredentials.Session(lastUse: now)
+        session.credentials[space] = credential
+        session.lastUse = now
+        session.bytes += weight
+        sessions[client] = session
+        peers[client.peer, default: 0] += weight
+        credentials += 1
+        bytes += weight
+    }
+
+    fileprivate mutating func remove(_ space: ProtectionSpace, of client: SessionClient) {
+        guard let credential = sessions[client]?.credentials.removeValue(forKey: space) else { return }
+        let weight = SessionCredentials.weight(of: credential, space)
+        sessions[client]?.bytes -= weight
+        credentials -= 1
+        take(weight, from: client.peer)
+    }
+
+    fileprivate mutating func end(_ client: SessionClient) {
+        guard let session = sessions.removeValue(forKey: client) else { return }
+        credentials -= session.credentials.count
+        take(session.bytes, from: client.peer)
+    }
+
+    private mutating func take(_ weight: Int, from peer: SessionClient) {
+        bytes -= weight
+        let rest = (peers[peer] ?? 0) - weight
+        peers[peer] = rest > 0 ? rest : nil
+    }
+
+    fileprivate mutating func makeRoom(
+        for weight: Int, of client: SessionClient, in limits: SessionCredentials.Limits, at now: Int, limit: Int
+    ) {
+        guard isFull(for: weight, of: client, limits) else { return }
+        for (other, session) in sessions where now - session.lastUse > limit || session.credentials.isEmpty {
+            end(other)
+        }
+        while isFull(for: weight, of: client, limits), let most = peers.values.max() {
+            let oldest = sessions.filter { peers[$0.key.peer] == most }.min { $0.value.lastUse < $1.value.lastUse }
+            guard let oldest else { return }
+            end(oldest.key)
+        }
+    }
+
+    private func isFull(for weight: Int, of client: SessionClient, _ limits: SessionCredentials.Limits) -> Bool {
+        !sessions.isEmpty
+            && (sessions[client] == nil && sessions.count >= limits.sessions || credentials >= limits.credentials
+                || bytes + weight > limits.bytes)
+    }
+}
+
+/// Whose session it is: a user that the proxy has authenticated, else whoever has the address.
+public enum SessionClient: Sendable, Hashable {
+    case user(ExactText)
+    case address(IPAddress)
+
+    public init(_ identity: ClientIdentity) {
+        self = identity.user.map { .user(ExactText($0)) } ?? .address(identity.address)
+    }
+
+    /// The peer that the session counts for. A peer may use each address of an IPv6 network of 64 bits.
+    fileprivate var peer: SessionClient {
+        switch self {
+        case .user: self
+        case .address(let address): .address(address.unmapped.network)
+        }
+    }
+}
+
+/// The origins that a session's credential is kept for: a challenge of theirs may be ours to answer although no rule
+/// speaks of it.
+final class SessionOrigins: Sendable {
+    private let origins = Mutex(RecencyMap<Origin, Void>())
+    private let changes = Atomic(1)
+    private let capacity: Int
+
+    /// - Parameter capacity: origins; beyond it the one for which a credential was kept longest ago is forgotten, and where
+    ///   no rule speaks of that one, its challenges go to the clients until one of them says its credential again.
+    init(capacity: Int = 16_384) { self.capacity = max(1, capacity) }
+
+    /// Another number whenever there are others; never 0.
+    var generation: Int { changes.load(ordering: .relaxed) }
+
+    var count: Int { origins.withLock { $0.count } }
+
+    func contains(_ origin: Origin) -> Bool { origins.withLock { $0.contains(origin) } }
+
+    func insert(_ new: some Sequence<Origin>) {
+        let isOther = origins.withLock { origins in
+            var isOther = false
+            for origin in new {
+                if !origins.contains(origin) {
+                    isOther = true
+                    origins.makeRoom(below: capacity)
+                }
+                origins.put((), for: origin)
+            }
+            return isOther
+        }
+        if isOther { changes.add(1, ordering: .relaxed) }
+    }
+}

@@ -24,7 +24,7 @@ enum AnswerTable {
         guard let id = query["id"].flatMap({ Int($0) }) else {
             return .text(.badRequest, "the ID of the answer is missing")
         }
-        do throws(OperatorAnswerError) {
+        do throws(OperatorAnswer.Failure) {
             let today = Day(epochSeconds: SystemClock.epochMilliseconds / 1000)
             let answer = try await state.forgetAnswer(id, on: today, by: actor)
             return .text(.ok, "\(answer.challenge): '\(answer.words)' is no longer saved")

@@ -18,7 +18,7 @@ public enum CredentialTable {
     }
 
     /// The columns: state, name and kind.
-    private static func columns(of entry: ListedCredential) -> [String] {
+    private static func columns(of entry: CredentialList.Entry) -> [String] {
         let state = entry.isJudged ? entry.standing.state.rawValue : "-"
         switch entry.source {
         case .store(let place):
@@ -29,7 +29,7 @@ public enum CredentialTable {
         }
     }
 
-    private static func place(of entry: ListedCredential) -> String {
+    private static func place(of entry: CredentialList.Entry) -> String {
         switch entry.source {
         case .ruleFile(let content): return content.placeWords ?? ""
         case .token(.oauth(let grant)): return "by \(grant.endpoint)"
@@ -41,7 +41,7 @@ public enum CredentialTable {
         }
     }
 
-    private static func details(of entry: ListedCredential) -> [String] {
+    private static func details(of entry: CredentialList.Entry) -> [String] {
         let times = [
             entry.since.map { "first met \(AdminTime.text($0))" },
             entry.lastSent.map { "last sent \(AdminTime.text($0))" },
@@ -81,7 +81,7 @@ extension Account.NextTry {
     }
 }
 
-extension ListedCredential.Server {
+extension CredentialList.Entry.Server {
     fileprivate var words: String {
         let name = JournalText.printable(name)
         if standing.state == .good {
@@ -124,7 +124,7 @@ extension String {
 }
 
 extension JSONText {
-    mutating func credential(_ entry: ListedCredential) {
+    mutating func credential(_ entry: CredentialList.Entry) {
         object { json in
             json.member("credential", entry.name)
             json.member("source", entry.source.words)

@@ -38,7 +38,7 @@ struct QuestionForm {
     }
 
     func put(to state: ChallengeState, by actor: AuditEvent.Actor) async -> AdminResponse {
-        do throws(OperatorAnswerError) {
+        do throws(OperatorAnswer.Failure) {
             let asked = try await state.answer(question, with: answer, until: until, by: actor)
             return .text(.ok, "answered with '\(answer.words)': \(asked.words)")
         } catch { return .text(.conflict, "\(error)") }

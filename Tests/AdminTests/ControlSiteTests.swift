@@ -144,7 +144,7 @@ struct ControlSiteTests {
         status.parents = parents
         let reported = status
         let state = ChallengeState(
-            storage: MemoryCredentialStorage(), spaces: ProtectionSpaces(accounts: accounts), tokens: TokenStore(),
+            storage: StoredCredentials(), spaces: ProtectionSpaces(accounts: accounts), tokens: TokenStore(),
             report: { _ in })
         var sources = ControlSources(
             state: state, challenges: { challenges }, status: { reported }, reloads: PlayedReloads())

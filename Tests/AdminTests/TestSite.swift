@@ -46,7 +46,7 @@ func dashboardSources(
             path: "proxy.conf", loaded: 1_767_225_660_000, routes: 0, challenges: 2, credentials: 1, parents: 3),
         rejection: nil, store: nil, clients: 12)
     let state = ChallengeState(
-        storage: MemoryCredentialStorage(), spaces: ProtectionSpaces(accounts: accounts), tokens: TokenStore(),
+        storage: StoredCredentials(), spaces: ProtectionSpaces(accounts: accounts), tokens: TokenStore(),
         report: { _ in })
     var sources = DashboardSources(
         access: access, state: state, status: { status }, load: { LoadFigures() }, challenges: { challenges })

@@ -72,16 +72,16 @@ import Testing
     }
 
     @Test func `a window takes what is not too far behind`() {
-        var window = NonceWindow(200)
+        var window = DigestNonces.Window(200)
         func use(_ count: UInt32) -> Bool { window.use(count) }
-        #expect(use(200 - NonceWindow.width + 1))
-        #expect(!use(200 - NonceWindow.width))
+        #expect(use(200 - DigestNonces.Window.width + 1))
+        #expect(!use(200 - DigestNonces.Window.width))
         #expect(use(100))
         #expect(!use(100))
         #expect(use(.max))
         #expect(!use(200))
         #expect(!use(.max))
-        #expect(use(.max - NonceWindow.width + 1))
+        #expect(use(.max - DigestNonces.Window.width + 1))
         #expect(window.highest == .max)
     }
 
@@ -90,12 +90,12 @@ import Testing
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<200 {
             var highest = UInt32.random(in: 1...50, using: &generator)
-            var window = NonceWindow(highest)
+            var window = DigestNonces.Window(highest)
             var seen: Set<UInt32> = [highest]
             for _ in 0..<300 {
                 let low = highest > 140 ? highest - 140 : 1
                 let count = UInt32.random(in: low...highest + 20, using: &generator)
-                let isFresh = !seen.contains(count) && count + NonceWindow.width > highest
+                let isFresh = !seen.contains(count) && count + DigestNonces.Window.width > highest
                 let isTaken = window.use(count)
                 #expect(isTaken == isFresh, "\(count) after \(highest)")
                 if isFresh { seen.insert(count) }
@@ -105,14 +105,14 @@ import Testing
     }
 
     @Test func `a full table forgets the oldest, and takes nothing of its age again`() {
-        var table = NonceTable(capacity: 3)
-        func use(_ nonce: DigestNonce, count: UInt32) -> Bool { table.use(nonce, count: count) }
-        let nonces = (1...5).map { DigestNonce(time: UInt64($0), number: UInt64($0)) }
+        var table = DigestNonces.Table(capacity: 3)
+        func use(_ nonce: DigestNonces.Nonce, count: UInt32) -> Bool { table.use(nonce, count: count) }
+        let nonces = (1...5).map { DigestNonces.Nonce(time: UInt64($0), number: UInt64($0)) }
         for nonce in nonces[..<3] { #expect(use(nonce, count: 1)) }
         #expect(use(nonces[3], count: 1))
         #expect(table.count == 3)
         #expect(!use(nonces[0], count: 2), "it is forgotten, and so is what it was used for")
-        #expect(!use(DigestNonce(time: 1, number: 9), count: 1), "nobody knows whether it was used")
+        #expect(!use(DigestNonces.Nonce(time: 1, number: 9), count: 1), "nobody knows whether it was used")
         #expect(use(nonces[1], count: 2))
         #expect(!use(nonces[1], count: 2))
         #expect(use(nonces[4], count: 1))
@@ -122,14 +122,14 @@ import Testing
     }
 
     @Test func `nonces that come late push nothing out twice`() {
-        var table = NonceTable(capacity: 2)
-        func use(_ nonce: DigestNonce, count: UInt32) -> Bool { table.use(nonce, count: count) }
-        let (late, early) = (DigestNonce(time: 9, number: 1), DigestNonce(time: 2, number: 2))
+        var table = DigestNonces.Table(capacity: 2)
+        func use(_ nonce: DigestNonces.Nonce, count: UInt32) -> Bool { table.use(nonce, count: count) }
+        let (late, early) = (DigestNonces.Nonce(time: 9, number: 1), DigestNonces.Nonce(time: 2, number: 2))
         #expect(use(late, count: 1))
         #expect(use(early, count: 1))
-        #expect(use(DigestNonce(time: 10, number: 3), count: 1))
+        #expect(use(DigestNonces.Nonce(time: 10, number: 3), count: 1))
         #expect(use(early, count: 2), "it is in the table, whatever its age")
-        #expect(!use(DigestNonce(time: 9, number: 4), count: 1))
+        #expect(!use(DigestNonces.Nonce(time: 9, number: 4), count: 1))
         #expect(!use(late, count: 2))
     }
 }

@@ -47,8 +47,6 @@ import Testing
         #expect(versions[0].isNamed(first) && !versions[0].isNamed(second))
         #expect(
             Origin(host: first, port: 1, protocol: .http) != Origin(host: second, port: 1, protocol: .http))
-        let changes = Self.spellings.map { CredentialChange(.set, space: space("r"), user: $0) }
-        #expect(Set(changes).count == 2)
     }
 
     @Test(arguments: spellings + ["\u{600}", "a@b"])

@@ -76,9 +76,9 @@ struct NegotiateHandshakeTests {
                 [.begun, .refused(.established, mayRetry: true, .unrelated), .accepted(nil, persists: true, .ignored)],
                 .failed
             ),
-        ] as [(String, [Event], NegotiateHandshake)])
-    func `a handshake goes step by step`(name: String, events: [Event], end: NegotiateHandshake) {
-        var handshake = NegotiateHandshake.unbegun
+        ] as [(String, [Event], NegotiateScheme.Handshake)])
+    func `a handshake goes step by step`(name: String, events: [Event], end: NegotiateScheme.Handshake) {
+        var handshake = NegotiateScheme.Handshake.unbegun
         for event in events {
             switch event {
             case .begun: handshake.begun(with: Self.first)

@@ -71,7 +71,7 @@ import Testing
     ) {
         let head = head(line, ["Host:example.amazonaws.com", "X-Amz-Date:20150830T123600Z"] + fields)
         let digest = MessageDigest.digest(.sha256, of: content.utf8Span.span).array
-        let request = CanonicalRequest(
+        let request = SignatureV4.CanonicalRequest(
             head: head.span, adding: [], payload: Hex.encode(digest), isS3: false, signs: { _ in true })
         let signer = SignatureV4(key("service", secret: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"))
         let authorization = signer.authorization(for: request, date: "20150830T123600Z")
@@ -101,7 +101,8 @@ import Testing
             "Host: examplebucket.s3.amazonaws.com", "x-amz-content-sha256: \(digest)", "x-amz-date: 20130524T000000Z",
         ]
         let head = head(line, signed + fields)
-        let request = CanonicalRequest(head: head.span, adding: [], payload: digest, isS3: true, signs: { _ in true })
+        let request = SignatureV4.CanonicalRequest(
+            head: head.span, adding: [], payload: digest, isS3: true, signs: { _ in true })
         let signer = SignatureV4(
             key("s3", access: "AKIAIOSFODNN7EXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"))
         #expect(signer.authorization(for: request, date: "20130524T000000Z").hasSuffix("Signature=\(signature)"))
@@ -137,7 +138,7 @@ import Testing
         ("STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD-TRAILER", false),
     ])
     func `a client's word about its content is kept, unless its pieces are signed`(word: String, isKept: Bool) {
-        let payload = try? SignedPayload(word.utf8Span.span)
+        let payload = try? SignatureV4.Payload(word.utf8Span.span)
         #expect(payload?.text == (isKept ? word : nil))
     }
 
@@ -148,7 +149,8 @@ import Testing
     ])
     func `a path is made canonical`(path: String, isS3: Bool, canonical: String) {
         let head = head("GET \(path)", ["Host: h"])
-        let request = CanonicalRequest(head: head.span, adding: [], payload: "", isS3: isS3, signs: { $0 == "host" })
+        let request = SignatureV4.CanonicalRequest(
+            head: head.span, adding: [], payload: "", isS3: isS3, signs: { $0 == "host" })
         #expect(String(decoding: request.bytes, as: UTF8.self) == "GET\n\(canonical)\n\nhost:h\n\nhost\n")
     }
 
@@ -158,7 +160,8 @@ import Testing
     ])
     func `a query is made canonical`(query: String, canonical: String) {
         let head = head("GET /?\(query)", ["Host: h"])
-        let request = CanonicalRequest(head: head.span, adding: [], payload: "", isS3: true, signs: { $0 == "host" })
+        let request = SignatureV4.CanonicalRequest(
+            head: head.span, adding: [], payload: "", isS3: true, signs: { $0 == "host" })
         #expect(String(decoding: request.bytes, as: UTF8.self) == "GET\n/\n\(canonical)\nhost:h\n\nhost\n")
     }
 
@@ -180,7 +183,7 @@ import Testing
                 bytes[.random(in: 0..<bytes.count, using: &random)] = "\r\n %?&=:/.".utf8.randomElement() ?? 0
             }
             for isS3 in [true, false] {
-                let signed = CanonicalRequest(
+                let signed = SignatureV4.CanonicalRequest(
                     head: bytes.span, adding: [], payload: "", isS3: isS3, signs: { _ in true })
                 #expect(!signed.bytes.isEmpty)
             }

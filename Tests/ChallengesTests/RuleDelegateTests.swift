@@ -73,7 +73,7 @@ struct RuleDelegateTests {
     @Test func `a password goes to a KDC only where a rule names negotiate, else the next challenge has its turn`()
         async throws
     {
-        let storage = MemoryCredentialStorage()
+        let storage = StoredCredentials()
         let space = Self.negotiate("any.example").protectionSpace
         try await storage.set(Credential(name: "", user: "u", password: Secret("p")), for: space)
         let stored = try #require(storage.credentials(for: space)["u"])

@@ -128,7 +128,7 @@ import Testing
         try command.store.put(exception, for: space, asDefault: false)
         try command.store.remove(user: "\(pin)", for: space)
         try CredentialStore.rewrap(
-            sqlite: path, from: StoreFile.key(1), to: StoreFile.key(2),
+            .sqlite, path, from: StoreFile.key(1), to: StoreFile.key(2),
             audit: AuditTrail(at: "desk", by: .command(user: 0)))
         let events = try proxy.follows(until: 3)
         #expect(events.map(\.name) == [.trustSet, .trustRemoved, .storeRekeyed])
@@ -177,7 +177,7 @@ import Testing
     }
 
     @Test func `an origin with another realm each time fills no log`() {
-        var budget = EventBudget()
+        var budget = AuditTrail.Budget()
         func event(_ number: Int, at host: String) -> AuditEvent {
             AuditEvent(
                 .credentialParked, by: .proxy,

@@ -31,7 +31,7 @@ import Testing
         view.put(box, of: "u", for: space, isDefault: isDefault)?.kind
     }
 
-    private func password(_ opening: CredentialView.Opening) -> String? {
+    private func password(_ opening: CredentialView.Opening?) -> String? {
         guard case .credential(let credential) = opening else { return nil }
         return credential.password?.withBytes { $0.text }
     }

@@ -89,7 +89,7 @@ import Testing
         let path = try StoreFile.temporary()
         let running = try StoreFile.open(path)
         try await running.storage.set(credential("alice", "p"), for: space)
-        try CredentialStore.rewrap(sqlite: path, from: StoreFile.key(1), to: StoreFile.key(2))
+        try CredentialStore.rewrap(.sqlite, path, from: StoreFile.key(1), to: StoreFile.key(2))
         try await running.storage.set(credential("bob", "p"), for: space)
         #expect(throws: CredentialStoreError.self) {
             try StoreFile.open(path)

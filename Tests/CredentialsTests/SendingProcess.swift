@@ -83,7 +83,7 @@ struct SendingProcess {
 
     /// What the store has.
     func row(of version: CredentialVersion = credential().version) throws -> Account? {
-        let dataKey = store.kept.dataKey
+        let dataKey = try store.dataKey()
         return try store.database.read { connection throws(DatabaseError) in
             try AccountTables.row(of: version, connection)?.account(openedWith: dataKey)
         }

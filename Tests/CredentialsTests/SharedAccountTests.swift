@@ -363,11 +363,11 @@ import Testing
     @Test(arguments: SharedPlace.Kind.allCases)
     func `credentials that a client brings along push out none but its own`(kind: SharedPlace.Kind) async throws {
         let store = try kind.make().open().store
-        let key = store.kept.dataKey
+        let key = try store.dataKey()
         try store.database.write { connection, _ throws(DatabaseError) in
             func put(_ name: String, broughtBy owner: String?, at revision: Int64) throws(DatabaseError) {
                 let version = CredentialVersion(name: name, fingerprint: 1)
-                guard let row = StoredAccount(Account(), of: version, broughtBy: owner, sealedWith: key) else {
+                guard let row = AccountTables.Row(Account(), of: version, broughtBy: owner, sealedWith: key) else {
                     return
                 }
                 try AccountTables.put(row, on: 100, at: revision, connection)
@@ -386,7 +386,7 @@ import Testing
 
     @Test func `the accounts that were changed longest ago go first, and after a month`() async throws {
         let store = try StoreFile.open(StoreFile.temporary())
-        let key = store.kept.dataKey
+        let key = try store.dataKey()
         let names = { (day: Int64) throws -> [String] in
             try store.database.read { connection throws(DatabaseError) in
                 try AccountTables.rows(since: 0, on: day, connection)
@@ -396,7 +396,7 @@ import Testing
             try store.database.write { connection, _ throws(DatabaseError) in
                 for number in numbers {
                     let version = CredentialVersion(name: "\(number)", fingerprint: 1)
-                    guard let row = StoredAccount(Account(), of: version, broughtBy: nil, sealedWith: key) else {
+                    guard let row = AccountTables.Row(Account(), of: version, broughtBy: nil, sealedWith: key) else {
                         continue
                     }
                     try AccountTables.put(row, on: day, at: Int64(number + 1), connection)

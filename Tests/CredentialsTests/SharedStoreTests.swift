@@ -93,7 +93,7 @@ import Testing
         try connection.rows("DELETE FROM attache_credentials WHERE \"user\" = 'bob'")
         try connection.rows("UPDATE attache_credentials SET is_default = 1")
         #expect(try !replica.follow(within: 0))
-        try CredentialStore.rewrap(postgresql: info, from: StoreFile.key(1), to: StoreFile.key(2))
+        try CredentialStore.rewrap(.postgresql, info, from: StoreFile.key(1), to: StoreFile.key(2))
         try connection.rows(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
                 + "AND datname = current_database()")

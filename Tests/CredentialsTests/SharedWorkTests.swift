@@ -96,8 +96,8 @@ struct SharedWorkTests {
     }
 
     @Test func `waits for one realm's KDCs delay no other realm`() {
-        #expect(KDCThreads.pool(for: "alice@A.TEST") === KDCThreads.pool(for: "bob@A.TEST"))
-        #expect(KDCThreads.pool(for: "alice@A.TEST") !== KDCThreads.pool(for: "alice@B.TEST"))
-        #expect(KDCThreads.pool(for: "alice") !== KDCThreads.pool(for: "alice@A.TEST"))
+        #expect(KerberosTickets.Threads.pool(for: "alice@A.TEST") === KerberosTickets.Threads.pool(for: "bob@A.TEST"))
+        #expect(KerberosTickets.Threads.pool(for: "alice@A.TEST") !== KerberosTickets.Threads.pool(for: "alice@B.TEST"))
+        #expect(KerberosTickets.Threads.pool(for: "alice") !== KerberosTickets.Threads.pool(for: "alice@A.TEST"))
     }
 }

@@ -1,6 +1,9 @@
 import Authentication
+import Bytes
 import Crypto
 import Foundation
+import IO
+import Model
 import TestSupport
 import Testing
 
@@ -14,9 +17,9 @@ enum StorageKind: CaseIterable {
     /// In memory at first, and then in a store.
     case late
 
-    func make() throws -> any CredentialStorage {
+    func make() throws -> StoredCredentials {
         switch self {
-        case .memory: return MemoryCredentialStorage()
+        case .memory: return StoredCredentials()
         case .sqlite: return try StoreFile.open(StoreFile.temporary()).storage
         case .late:
             let memory = CredentialMemory()
@@ -54,5 +57,73 @@ extension CredentialStore {
     /// Waits for what is written after the fact.
     func settles() -> Bool {
         Wait.until { writer.settled != nil }
+    }
+}
+
+/// Shorter ways to open a store, and to what it keeps.
+extension CredentialStore {
+    convenience init(
+        sqlite path: String, key: SealingKey, memory: CredentialMemory = CredentialMemory(),
+        fingerprintKey: (Secret) -> Void, report: @escaping @Sendable (String) -> Void
+    ) throws(CredentialStoreError) {
+        try self.init(
+            try StoreBackend.sqlite.open(path), key: key, memory: memory, fingerprintKey: fingerprintKey, report: report
+        )
+    }
+
+    convenience init(
+        postgresql info: String, key: SealingKey, memory: CredentialMemory = CredentialMemory(),
+        fingerprintKey: (Secret) -> Void, report: @escaping @Sendable (String) -> Void
+    ) throws(CredentialStoreError) {
+        try self.init(
+            try StoreBackend.postgresql.open(info), key: key, memory: memory, fingerprintKey: fingerprintKey,
+            report: report)
+    }
+
+    static func rewrap(
+        _ backend: StoreBackend, _ place: String, from former: SealingKey, to new: SealingKey,
+        audit: AuditTrail = AuditTrail()
+    ) throws(CredentialStoreError) {
+        try StoreKey.rewrap(try backend.open(place), from: former, to: new, audit: audit)
+    }
+
+    func dataKey() throws -> SealingKey { try #require(storage.dataKey) }
+
+    var entries: [StoredCredentials.Entry] { storage.entries }
+    var credentials: [KeptCredential] { storage.all }
+
+    func credential(of user: String, for space: ProtectionSpace) -> Credential? {
+        storage.credential(of: user, for: space)
+    }
+
+    func holds(_ user: String, for space: ProtectionSpace) -> Bool { storage.holds(user, for: space) }
+    func defaultUser(for space: ProtectionSpace) -> String? { storage.defaultUser(for: space) }
+    func apply(_ edits: [CredentialEdit]) throws(CredentialStorageError) { try storage.apply(edits) }
+
+    func put(
+        _ batch: [KeptCredential], observedBy observer: some WorkObserver
+    ) throws(CredentialStorageError) { try storage.put(batch, observedBy: observer) }
+
+    func put(
+        _ credential: Credential, for space: ProtectionSpace, asDefault: Bool
+    ) throws(CredentialStorageError) {
+        try storage.apply([.set(credential, for: space, asDefault: asDefault)])
+    }
+
+    func remove(user: String, for space: ProtectionSpace) throws(CredentialStorageError) {
+        try storage.apply([.remove(user: user, for: space)])
+    }
+}
+
+extension StoredCredentials {
+    func allCredentials() -> [ProtectionSpace: [ExactText: Credential]] {
+        credentials(of: Set(CredentialKind.allCases))
+    }
+}
+
+extension StoreJournal {
+    convenience init(_ store: CredentialStore) {
+        self.init(store.storage)
+        attach(store.writer)
     }
 }

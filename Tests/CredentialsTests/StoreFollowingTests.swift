@@ -198,6 +198,6 @@ import Testing
 /// Says what a proxy says when an answer was accepted.
 private enum StoreJournalProbe {
     static func learned(_ space: LearnedSpace, in store: CredentialStore) {
-        StoreJournal(store.writer, store.kept).learned(space)
+        StoreJournal(store).learned(space)
     }
 }

@@ -21,7 +21,7 @@ struct StoreMigrationTests {
             switch self {
             case .sqlite: try SQLiteCredentialDatabase(path: StoreFile.temporary())
             case .postgresql:
-                try PostgreSQLCredentialDatabase(PostgreSQLServer.shared.newDatabase(), name: "test")
+                try PostgreSQLCredentialDatabase(PostgreSQLServer.shared.newDatabase())
             }
         }
     }
@@ -46,20 +46,20 @@ struct StoreMigrationTests {
         let version = try #require(store.credential(of: "ann", for: Self.space)).version
         let account = Account(earlier: [], acceptedBy: ["http://host:80"], at: 0)
         let row = try #require(
-            StoredAccount(account, of: version, broughtBy: nil, sealedWith: store.kept.dataKey))
+            AccountTables.Row(account, of: version, broughtBy: nil, sealedWith: store.dataKey()))
         try database.write { connection, revision throws(DatabaseError) in
             try AccountTables.put(row, on: LearnedTables.today, at: revision, connection)
             try connection.rows(
-                "INSERT INTO attache_refusals (\(StoreTable.refusals.columns)) VALUES "
+                "INSERT INTO attache_refusals (\(StoreMigration.Table.refusals.columns)) VALUES "
                     + "('h', 1, 'http', 0, '', 'basic', 'n', $1, 1, 2, 3)", [.bytes([0, 255])])
             try connection.rows(
-                "INSERT INTO attache_spaces (\(StoreTable.spaces.columns), revision) VALUES "
+                "INSERT INTO attache_spaces (\(StoreMigration.Table.spaces.columns), revision) VALUES "
                     + "('h', 1, 'http', 0, '', 'basic', $1, $1, 7, $2)", [.bytes([0, 1, 255]), .integer(revision)])
             try connection.rows(
-                "INSERT INTO attache_tokens (\(StoreTable.tokens.columns), revision) VALUES ('n', $1, $1, 5, 4, 3, $2)",
+                "INSERT INTO attache_tokens (\(StoreMigration.Table.tokens.columns), revision) VALUES ('n', $1, $1, 5, 4, 3, $2)",
                 [.bytes([0, 255]), .integer(revision)])
             try connection.rows(
-                "INSERT INTO attache_refresh_tokens (\(StoreTable.refreshTokens.columns)) VALUES ('n', $1, $1, 3, 9)",
+                "INSERT INTO attache_refresh_tokens (\(StoreMigration.Table.refreshTokens.columns)) VALUES ('n', $1, $1, 3, 9)",
                 [.bytes([0, 255])])
         }
         return database
@@ -148,7 +148,9 @@ struct StoreMigrationTests {
         #expect(throws: CredentialStoreError.foreignRow(user: "ann", host: "elsewhere")) {
             try StoreMigration.run(from: source, ours, to: destination, theirs, replacing: false)
         }
-        #expect(try destination.read { connection throws(DatabaseError) in try StoreContents(connection) }.isEmpty)
+        #expect(
+            try destination.read { connection throws(DatabaseError) in try StoreMigration.Contents(connection) }.isEmpty
+        )
     }
 
     /// A table that somebody adds is to be copied as well.
@@ -157,8 +159,8 @@ struct StoreMigrationTests {
         let names = try Kind.sqlite.make().read { connection throws(DatabaseError) in
             try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'attache%'")
         }.compactMap { $0.first?.text }
-        #expect(Set(names).subtracting(own) == Set(StoreTable.allCases.map(\.rawValue)))
-        for table in StoreTable.allCases {
+        #expect(Set(names).subtracting(own) == Set(StoreMigration.Table.allCases.map(\.rawValue)))
+        for table in StoreMigration.Table.allCases {
             let columns = try Kind.sqlite.make().read { connection throws(DatabaseError) in
                 try connection.rows("SELECT name FROM pragma_table_info('\(table.rawValue)')")
             }.compactMap { $0.first?.text }
@@ -174,7 +176,7 @@ struct StoreMigrationTests {
         let reopened = { () throws -> any CredentialDatabase in
             switch kind {
             case .sqlite: try SQLiteCredentialDatabase(path: path)
-            case .postgresql: try PostgreSQLCredentialDatabase(info, name: "\(UUID())")
+            case .postgresql: try PostgreSQLCredentialDatabase(info)
             }
         }
         let key = try StoreFile.key(1)

@@ -144,8 +144,8 @@ struct StoreOperationTests {
         }.sorted()
     }
 
-    private static func memoryAnswers(_ storage: MemoryCredentialStorage) async throws -> [String] {
-        try await storage.allCredentials().flatMap { space, credentials in
+    private static func memoryAnswers(_ storage: StoredCredentials) async throws -> [String] {
+        storage.allCredentials().flatMap { space, credentials in
             credentials.map { user, credential in
                 let isDefault = storage.defaultCredential(for: space)?.user == user.text
                 let password = credential.password?.withBytes { $0.text } ?? ""
@@ -154,7 +154,7 @@ struct StoreOperationTests {
         }.sorted()
     }
 
-    private static func apply(_ edits: [CredentialEdit], to storage: MemoryCredentialStorage) async throws {
+    private static func apply(_ edits: [CredentialEdit], to storage: StoredCredentials) async throws {
         for edit in edits {
             switch edit {
             case .set(let credential, let space, let asDefault):
@@ -176,7 +176,7 @@ struct StoreOperationTests {
     private static func fault(in operations: [Operation]) async throws -> String? {
         var model = Model()
         var pairs = try Kind.allCases.map { (kind: $0, pair: try $0.make()) }
-        let memory = MemoryCredentialStorage()
+        let memory = StoredCredentials()
         for (number, operation) in operations.enumerated() {
             model.apply(operation)
             let expected = model.answers

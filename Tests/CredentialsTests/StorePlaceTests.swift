@@ -20,7 +20,7 @@ import Testing
         let path = try StoreFile.temporary()
         let key = path.replacing("credentials.db", with: "credentials.key")
         let said = Mutex<[String]>([])
-        let place = CredentialStorePlace(sqlite: path, key: nil)
+        let place = CredentialStorePlace(file: path, key: nil)
         for _ in 1...2 {
             _ = try place.open(
                 environment: [:], fingerprintKey: { _ in }, report: { text in said.withLock { $0.append(text) } })
@@ -34,7 +34,7 @@ import Testing
     @Test func `a store whose key is gone gets no new one`() throws {
         let path = try StoreFile.temporary()
         let key = path.replacing("credentials.db", with: "credentials.key")
-        let place = CredentialStorePlace(sqlite: path, key: nil)
+        let place = CredentialStorePlace(file: path, key: nil)
         _ = try open(place)
         try FileManager.default.removeItem(atPath: key)
         #expect(throws: CredentialStoreError.missingKey(path: key)) { try open(place) }
@@ -45,12 +45,12 @@ import Testing
     func `a key that others may read is refused`(mode: Int) throws {
         let path = try StoreFile.temporary()
         let key = path.replacing("credentials.db", with: "credentials.key")
-        let place = CredentialStorePlace(sqlite: path, key: nil)
+        let place = CredentialStorePlace(file: path, key: nil)
         _ = try open(place)
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: key)
         #expect(throws: CredentialStoreError.exposedKey(path: key)) { try open(place) }
         // One that an operator has mounted may belong to a group.
-        let named = CredentialStorePlace(sqlite: path, key: .file(key))
+        let named = CredentialStorePlace(file: path, key: .file(key))
         if mode == 0o640 {
             _ = try open(named)
         } else {
@@ -60,7 +60,7 @@ import Testing
 
     @Test func `a key is 64 hexadecimal digits or 44 characters of base64`() throws {
         let path = try StoreFile.temporary()
-        let place = CredentialStorePlace(sqlite: path, key: .environment("KEY"))
+        let place = CredentialStorePlace(file: path, key: .environment("KEY"))
         let hex = String(repeating: "5a", count: 32)
         let base64 = Data(repeating: 0x5A, count: 32).base64EncodedString()
         for text in [hex, base64] { _ = try open(place, ["KEY": text]) }

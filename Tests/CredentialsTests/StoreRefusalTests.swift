@@ -30,7 +30,7 @@ struct StoreRefusalTests {
         gate.withLock { _ in
             store.writer.submit { _, _ throws(DatabaseError) in gate.withLock { _ in } }
             for name in ["one", "two", "three"] {
-                StoreJournal(store.writer, store.kept).learned(
+                StoreJournal(store).learned(
                     LearnedSpace(space: Self.space(name), extents: [.origin], accepted: []))
                 store.writer.submit { connection, _ throws(DatabaseError) in
                     try connection.rows("INSERT INTO attache_nothing VALUES (1)")
@@ -55,7 +55,7 @@ struct StoreRefusalTests {
         let version = CredentialVersion(name: "ci", fingerprint: 1)
         for realm in [long, "a\u{0}b", "short"] {
             let learned = LearnedSpace(space: Self.space(realm), extents: [.origin], accepted: [version])
-            StoreJournal(store.writer, store.kept).learned(learned)
+            StoreJournal(store).learned(learned)
         }
         #expect(store.settles())
         let kept = try store.rows("SELECT realm FROM attache_spaces ORDER BY length(realm)")

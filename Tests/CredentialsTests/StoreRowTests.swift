@@ -22,7 +22,7 @@ struct StoreRowTests {
             return { try SQLiteCredentialDatabase(path: path) }
         case .postgresql:
             let info = try PostgreSQLServer.shared.newDatabase()
-            return { try PostgreSQLCredentialDatabase(info, name: UUID().uuidString) }
+            return { try PostgreSQLCredentialDatabase(info) }
         }
     }
 
@@ -67,7 +67,7 @@ struct StoreRowTests {
     ]
 
     private static func insertion(_ columns: String) -> String {
-        "INSERT INTO attache_credentials (\(StoreTable.credentials.columns), revision) VALUES (\(columns), 'password', $2)"
+        "INSERT INTO attache_credentials (\(StoreMigration.Table.credentials.columns), revision) VALUES (\(columns), 'password', $2)"
     }
 
     @Test(arguments: StoreMigrationTests.Kind.allCases)
@@ -169,7 +169,7 @@ struct StoreRowTests {
         let store = try open(database, said)
         for _ in 0..<3 {
             #expect(store.storage.defaultCredential(for: Self.space) == nil)
-            try store.kept.replace(store.kept.dataKey)
+            try store.storage.replace(store.dataKey())
         }
         #expect(said.all.count == 1, "\(said.all)")
         #expect(store.holds("alice", for: Self.space))
@@ -226,9 +226,9 @@ struct StoreRowTests {
         in database: any CredentialDatabase, of store: CredentialStore
     ) throws {
         let credential = Credential(name: "any", user: user, password: Secret(password), persistence: .permanent)
-        let content = try #require(StoredContent.secret(of: credential))
+        let content = try #require(StoredCredential.Content.secret(of: credential))
         let context = StoredCredential.context(space, spelled: host, user: user)
-        let box = try store.kept.dataKey.seal(content, for: context.span)
+        let box = try store.dataKey().seal(content, for: context.span)
         try database.write { connection, revision throws(DatabaseError) in
             _ = try connection.rows(
                 insertion("$3, 80, 'http', 0, '=r', 'basic', $4, 1, $1"),

@@ -128,7 +128,7 @@ import Testing
         let reopened = { () throws -> any CredentialDatabase in
             switch kind {
             case .sqlite: try SQLiteCredentialDatabase(path: path)
-            case .postgresql: try PostgreSQLCredentialDatabase(info, name: "\(UUID())")
+            case .postgresql: try PostgreSQLCredentialDatabase(info)
             }
         }
         let open = { () throws -> CredentialStore in

@@ -31,4 +31,4 @@ public func policy(
 }
 
 /// Nothing is stored, and nothing was learned.
-public func sharedState() -> SharedState { SharedState(storage: MemoryCredentialStorage()) { _ in } }
+public func sharedState() -> SharedState { SharedState(storage: StoredCredentials()) { _ in } }

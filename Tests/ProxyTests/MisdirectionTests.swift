@@ -113,7 +113,7 @@ struct MisdirectionTests {
             }
             let service = try servicePolicy(Self.rules(sending, listener.address.port))
             let policy = service.exchanges
-            let shared = SharedState(storage: MemoryCredentialStorage()) { line in
+            let shared = SharedState(storage: StoredCredentials()) { line in
                 reports.lines.withLock { $0.append(line) }
             }
             let clients = ClientCount(ClientCount.Limits(clients: 8, perAddress: 8), loops: 1) { _ in }

@@ -180,12 +180,7 @@ extension Configuration.Clients {
 
 extension Configuration.Store {
     var summary: String {
-        let place =
-            switch place {
-            case .sqlite(let path): "sqlite \(path)"
-            case .postgresql(let connection): "postgresql \(connection)"
-            }
-        return place + (key.map { " key \($0)" } ?? "")
+        location.summary + (key.map { " key \($0)" } ?? "")
     }
 }
 

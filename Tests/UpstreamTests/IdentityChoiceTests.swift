@@ -51,7 +51,7 @@ struct IdentityChoiceTests {
     }
 
     private func choice(
-        _ rule: String, user: String? = nil, storage: any CredentialStorage = MemoryCredentialStorage(),
+        _ rule: String, user: String? = nil, storage: StoredCredentials = StoredCredentials(),
         metrics: Metrics = Metrics(), after progress: IdentityProgress = IdentityProgress(),
         parked: [String] = []
     ) throws -> IdentityChoice {
@@ -139,7 +139,7 @@ struct IdentityChoiceTests {
 
     /// The certificates that are shown one after the other, each on a connection of its own, to a server that refuses all.
     private func shown(
-        _ rule: String, _ accepted: Accepted = .any, storage: any CredentialStorage = MemoryCredentialStorage()
+        _ rule: String, _ accepted: Accepted = .any, storage: StoredCredentials = StoredCredentials()
     ) throws -> [String] {
         var (progress, names) = (IdentityProgress(), [String]())
         while names.count < 9 {
@@ -246,8 +246,8 @@ struct IdentityChoiceTests {
     private static let origin = Origin(host: "a.example", port: 443, protocol: .https)
 
     /// Has a certificate of our authority's, and one of another's, which is the default.
-    private func filledStorage(for origin: Origin = Self.origin) async throws -> any CredentialStorage {
-        let storage = MemoryCredentialStorage()
+    private func filledStorage(for origin: Origin = Self.origin) async throws -> StoredCredentials {
+        let storage = StoredCredentials()
         let space = ProtectionSpace(clientCertificateOf: origin)
         let now = 1_795_000_000
         let other = try CertificateAuthority.make(host: "other authority", at: now)

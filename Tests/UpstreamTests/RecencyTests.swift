@@ -40,7 +40,7 @@ struct RecencyTests {
     }
 
     @Test func `of the origins of sessions those are kept that were put in last, and others are news`() {
-        let origins = SessionOrigins(capacity: 2)
+        let origins = SessionCredentials.Origins(capacity: 2)
         let hosts = ["a", "b", "c"].map { Origin(host: $0, port: 80, protocol: .http) }
         origins.insert([hosts[0]])
         origins.insert([hosts[1]])

@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func `a server gets what is stored for it, and nothing that is not`() async throws {
-        let storage = MemoryCredentialStorage()
+        let storage = StoredCredentials()
         let answers = TLSAnswers(stored: storage)
         let pool = IdlePool(limit: 8, tlsAnswers: answers)
         let rules = try policy().rules
@@ -49,7 +49,7 @@ import Testing
     @Test(arguments: [true, false])
     func `a change of a stored certificate or exception ends the connections of before`(isException: Bool) async throws
     {
-        let storage = MemoryCredentialStorage()
+        let storage = StoredCredentials()
         let shared = SharedState(storage: storage) { _ in }
         let retired = Mutex(0)
         shared.onRetirement { retirement in
@@ -73,7 +73,7 @@ import Testing
     @Test func `a certificate that is refused or lifted ends the connections of before, and a password does not`()
         throws
     {
-        let shared = SharedState(storage: MemoryCredentialStorage()) { _ in }
+        let shared = SharedState(storage: StoredCredentials()) { _ in }
         let accounts = shared.spaces.accounts
         let password = Credential(name: "p", user: "p", password: Secret("p"))
         let device = try Self.certificate()

@@ -108,7 +108,7 @@ struct OriginTests {
 
     @Test func `connections made with another certificate close, at once or after their request`() async throws {
         let closed = try await onLoop { loop in
-            let answers = TLSAnswers(stored: MemoryCredentialStorage())
+            let answers = TLSAnswers(stored: StoredCredentials())
             let pool = IdlePool(limit: 8, tlsAnswers: answers)
             let origin = Self.origin(.https, pool)
             let old = ConnectionTerms(tlsAnswers: answers.number)

@@ -33,7 +33,7 @@ public struct CookieJar: Sendable {
 
     /// Whether a `Set-Cookie` field concerns a cookie of this session: its name is in the jar, or was.
     public func owns(_ field: Span<UInt8>) -> Bool {
-        let given = field.extracting(SetCookie.name(in: field))
+        let given = field.extracting(CookieJar.SetCookie.name(in: field))
         for index in names.indices {
             let name = names[index]
             if name.span.equals(given) { return true }
@@ -47,7 +47,7 @@ public struct CookieJar: Sendable {
     ///   - target: the target of the request that got the response.
     ///   - now: milliseconds since 1970.
     public mutating func take(_ field: Span<UInt8>, at target: Span<UInt8>, now: Int) {
-        guard let new = SetCookie(field, at: now), admits(new) else { return }
+        guard let new = CookieJar.SetCookie(field, at: now), admits(new) else { return }
         let path = new.path?.first == .slash ? new.path ?? [.slash] : Self.defaultPath(of: target)
         if Self.begins(new.name, with: "__host-"), path != [.slash] || new.path == nil { return }
         let old = cookies.firstIndex { $0.name == new.name && $0.path == path }
@@ -131,7 +131,7 @@ public struct CookieJar: Sendable {
         return path.count == length || path[path.count - 1] == .slash || target[path.count] == .slash
     }
 
-    private func admits(_ new: SetCookie) -> Bool {
+    private func admits(_ new: CookieJar.SetCookie) -> Bool {
         let isSecure = origin.protocol == .https
         if new.isSecure, !isSecure { return false }
         // The prefixes of RFC 6265bis section 5.7.
@@ -166,7 +166,9 @@ extension CookieJar {
     /// Whether two `Set-Cookie` fields of responses to one target concern the same cookie: equal name, domain and path.
     /// False for fields that a user agent ignores.
     public static func isSame(_ field: Span<UInt8>, as other: Span<UInt8>, at target: Span<UInt8>) -> Bool {
-        guard let one = SetCookie(field, at: 0), let two = SetCookie(other, at: 0) else { return false }
+        guard let one = CookieJar.SetCookie(field, at: 0), let two = CookieJar.SetCookie(other, at: 0) else {
+            return false
+        }
         let paths = [one, two].map { $0.path?.first == .slash ? $0.path ?? [] : defaultPath(of: target) }
         return one.name == two.name && one.domain ?? [] == two.domain ?? [] && paths[0] == paths[1]
     }
@@ -180,70 +182,72 @@ extension CookieJar: CustomStringConvertible {
     public var description: String { "\(cookies.count) cookies of \(origin.host)" }
 }
 
-/// The parts of a `Set-Cookie` field (RFC 6265 section 5.2).
-private struct SetCookie {
-    let name: [UInt8]
-    let value: [UInt8]
-    var domain: [UInt8]?
-    var path: [UInt8]?
-    var isSecure = false
-    /// The time of expiry, in milliseconds since 1970; nil: the end of the session.
-    var endsAt: Int?
+extension CookieJar {
+    /// The parts of a `Set-Cookie` field (RFC 6265 section 5.2).
+    fileprivate struct SetCookie {
+        let name: [UInt8]
+        let value: [UInt8]
+        var domain: [UInt8]?
+        var path: [UInt8]?
+        var isSecure = false
+        /// The time of expiry, in milliseconds since 1970; nil: the end of the session.
+        var endsAt: Int?
 
-    private static let sizeLimit = 4096
-    private static let attributeLimit = 1024
+        private static let sizeLimit = 4096
+        private static let attributeLimit = 1024
 
-    /// Parses the field; nil if a user agent must ignore it.
-    ///
-    /// - Parameter now: milliseconds since 1970.
-    init?(_ field: Span<UInt8>, at now: Int) {
-        let pairEnd = field.firstIndex(of: .semicolon) ?? field.count
-        guard let equals = field.firstIndex(of: .equals, in: 0..<pairEnd) else { return nil }
-        name = field.extracting(field.trimmingBlanks(0..<equals)).array
-        value = field.extracting(field.trimmingBlanks(equals + 1..<pairEnd)).array
-        guard !name.isEmpty, name.count + value.count <= Self.sizeLimit,
-            (name + value).allSatisfy({ $0 >= .space && $0 != .delete })
-        else { return nil }
-        var hasMaxAge = false
-        var start = pairEnd + 1
-        while start < field.count {
-            let end = field.firstIndex(of: .semicolon, in: start..<field.count) ?? field.count
-            let equals = field.firstIndex(of: .equals, in: start..<end)
-            let name = field.extracting(field.trimmingBlanks(start..<(equals ?? end)))
-            let value = field.extracting(equals.map { field.trimmingBlanks($0 + 1..<end) } ?? end..<end)
-            start = end + 1
-            guard value.count <= Self.attributeLimit else { continue }
-            if name.equalsIgnoringCase("max-age") {
-                guard let seconds = Self.seconds(value) else { continue }
-                hasMaxAge = true
-                endsAt = seconds <= 0 ? .min : now + seconds * 1000
-            } else if name.equalsIgnoringCase("expires") {
-                if !hasMaxAge { endsAt = HTTPDate.milliseconds(value) ?? endsAt }
-            } else if name.equalsIgnoringCase("domain") {
-                let isDotted = value.count > 0 && value[0] == UInt8(ascii: ".")
-                domain = value.extracting(isDotted ? 1..<value.count : 0..<value.count).array.map(\.asciiLowercased)
-            } else if name.equalsIgnoringCase("path") {
-                path = value.array
-            } else if name.equalsIgnoringCase("secure") {
-                isSecure = true
+        /// Parses the field; nil if a user agent must ignore it.
+        ///
+        /// - Parameter now: milliseconds since 1970.
+        init?(_ field: Span<UInt8>, at now: Int) {
+            let pairEnd = field.firstIndex(of: .semicolon) ?? field.count
+            guard let equals = field.firstIndex(of: .equals, in: 0..<pairEnd) else { return nil }
+            name = field.extracting(field.trimmingBlanks(0..<equals)).array
+            value = field.extracting(field.trimmingBlanks(equals + 1..<pairEnd)).array
+            guard !name.isEmpty, name.count + value.count <= Self.sizeLimit,
+                (name + value).allSatisfy({ $0 >= .space && $0 != .delete })
+            else { return nil }
+            var hasMaxAge = false
+            var start = pairEnd + 1
+            while start < field.count {
+                let end = field.firstIndex(of: .semicolon, in: start..<field.count) ?? field.count
+                let equals = field.firstIndex(of: .equals, in: start..<end)
+                let name = field.extracting(field.trimmingBlanks(start..<(equals ?? end)))
+                let value = field.extracting(equals.map { field.trimmingBlanks($0 + 1..<end) } ?? end..<end)
+                start = end + 1
+                guard value.count <= Self.attributeLimit else { continue }
+                if name.equalsIgnoringCase("max-age") {
+                    guard let seconds = Self.seconds(value) else { continue }
+                    hasMaxAge = true
+                    endsAt = seconds <= 0 ? .min : now + seconds * 1000
+                } else if name.equalsIgnoringCase("expires") {
+                    if !hasMaxAge { endsAt = HTTPDate.milliseconds(value) ?? endsAt }
+                } else if name.equalsIgnoringCase("domain") {
+                    let isDotted = value.count > 0 && value[0] == UInt8(ascii: ".")
+                    domain = value.extracting(isDotted ? 1..<value.count : 0..<value.count).array.map(\.asciiLowercased)
+                } else if name.equalsIgnoringCase("path") {
+                    path = value.array
+                } else if name.equalsIgnoringCase("secure") {
+                    isSecure = true
+                }
             }
         }
-    }
 
-    /// The range of the cookie's name: the text before the first equals sign.
-    static func name(in field: Span<UInt8>) -> Range<Int> {
-        let pairEnd = field.firstIndex(of: .semicolon) ?? field.count
-        return field.trimmingBlanks(0..<(field.firstIndex(of: .equals, in: 0..<pairEnd) ?? 0))
-    }
+        /// The range of the cookie's name: the text before the first equals sign.
+        static func name(in field: Span<UInt8>) -> Range<Int> {
+            let pairEnd = field.firstIndex(of: .semicolon) ?? field.count
+            return field.trimmingBlanks(0..<(field.firstIndex(of: .equals, in: 0..<pairEnd) ?? 0))
+        }
 
-    /// The seconds of a `Max-Age`; at most 400 days.
-    private static func seconds(_ value: Span<UInt8>) -> Int? {
-        let isNegative = value.count > 0 && value[0] == .hyphen
-        let digits = value.extracting(isNegative ? 1..<value.count : 0..<value.count)
-        guard digits.count > 0, digits.indices.allSatisfy({ digits[$0].isDigit }) else { return nil }
-        if isNegative { return 0 }
-        var seconds = 0
-        for index in digits.indices { seconds = min(seconds * 10 + Int(digits[index] - 0x30), 400 * 86_400) }
-        return seconds
+        /// The seconds of a `Max-Age`; at most 400 days.
+        private static func seconds(_ value: Span<UInt8>) -> Int? {
+            let isNegative = value.count > 0 && value[0] == .hyphen
+            let digits = value.extracting(isNegative ? 1..<value.count : 0..<value.count)
+            guard digits.count > 0, digits.indices.allSatisfy({ digits[$0].isDigit }) else { return nil }
+            if isNegative { return 0 }
+            var seconds = 0
+            for index in digits.indices { seconds = min(seconds * 10 + Int(digits[index] - 0x30), 400 * 86_400) }
+            return seconds
+        }
     }
 }

@@ -66,7 +66,7 @@ public struct FormLogin: Sendable {
     /// The first form of this login that was sent.
     private var submission: Submission?
     /// The form that was filled in last; nil if only the rule's fields were sent.
-    private var filled: HTMLForm?
+    private var filled: HTMLFormReader.Form?
 
     /// - Parameter boundary: the boundary of multipart content, a text that no page can know; nil: content is never
     ///   multipart.
@@ -154,9 +154,9 @@ public struct FormLogin: Sendable {
 
     /// The login form: the one that asks for most of the rule's fields. Of several, the one that is sent to the rule's
     /// `action`, then one with a password.
-    private func form(of page: LoginPage) -> HTMLForm? {
+    private func form(of page: LoginPage) -> HTMLFormReader.Form? {
         guard let content = page.content else { return nil }
-        var best: (form: HTMLForm, rank: Int)?
+        var best: (form: HTMLFormReader.Form, rank: Int)?
         for form in HTMLFormReader.forms(in: content, contentType: page.contentType) {
             let fields = template.fields.count { form.asks(for: $0.name) }
             guard fields > 0 || !form.passwordNames.isEmpty else { continue }
@@ -192,14 +192,14 @@ public struct FormLogin: Sendable {
         LoginReference(template.action.utf8, from: target, on: origin)
     }
 
-    private mutating func fill(_ form: HTMLForm, at target: [UInt8]) -> Step {
+    private mutating func fill(_ form: HTMLFormReader.Form, at target: [UInt8]) -> Step {
         isOfRule = isRulePage(target) && !hasForeignCookies
         let step = fillFirst(form, at: target)
         if case .post(let place, let content, _) = step { submission = Submission(target: place, content: content) }
         return step
     }
 
-    private mutating func fillFirst(_ form: HTMLForm, at target: [UInt8]) -> Step {
+    private mutating func fillFirst(_ form: HTMLFormReader.Form, at target: [UInt8]) -> Step {
         guard asksForUserAlone(form, at: target), case .post(let place, _, _) = submit(form, at: target) else {
             return submit(form, at: target)
         }
@@ -209,14 +209,14 @@ public struct FormLogin: Sendable {
     }
 
     /// Whether it is the first of two forms: sent to the rule's `action`, with the user but without the password.
-    private func asksForUserAlone(_ form: HTMLForm, at target: [UInt8]) -> Bool {
+    private func asksForUserAlone(_ form: HTMLFormReader.Form, at target: [UInt8]) -> Bool {
         guard let password = template.passwordName, isAtAction(form.action ?? "", from: target) else { return false }
         return form.passwordNames.isEmpty && !form.asks(for: password)
             && template.fields.contains { $0.value.contains(.user) && form.asks(for: $0.name) }
     }
 
     /// Sends the form to the rule's `action`, with the query or path parameter that the page has for that path.
-    private mutating func submit(_ form: HTMLForm?, at target: [UInt8]) -> Step {
+    private mutating func submit(_ form: HTMLFormReader.Form?, at target: [UInt8]) -> Step {
         guard let action = action(from: target) else { return finish(.failed(.unusableReference)) }
         guard case .here(var place) = action else {
             if case .elsewhere(let place) = action { return finish(.failed(.elsewhere(place))) }
@@ -241,7 +241,7 @@ public struct FormLogin: Sendable {
     }
 
     /// The page's entries with the rule's values, then the rule's other fields.
-    private func content(of form: HTMLForm?, with fields: [LoginTemplate.Field]) -> FormContent {
+    private func content(of form: HTMLFormReader.Form?, with fields: [LoginTemplate.Field]) -> FormContent {
         var encoding = FormEncoding(
             charset: form?.charset ?? .utf8, boundary: form?.isMultipart == true ? boundary : nil,
             isJSON: template.isJSON)
@@ -320,7 +320,7 @@ public struct FormLogin: Sendable {
     }
 
     /// Whether the form asks for as much as the one that was filled in.
-    private func asksAgain(_ form: HTMLForm) -> Bool {
+    private func asksAgain(_ form: HTMLFormReader.Form) -> Bool {
         guard let filled else { return template.fields.allSatisfy { form.asks(for: $0.name) } }
         return form.passwordNames == filled.passwordNames
             && template.fields.allSatisfy { !filled.asks(for: $0.name) || form.asks(for: $0.name) }

@@ -6,7 +6,7 @@ public struct HTMLFormReader {
     /// A control that may be sent, and the form that it belongs to.
     private struct Control {
         let form: Int
-        let entry: HTMLForm.Entry
+        let entry: HTMLFormReader.Form.Entry
         /// Whether it is a button. A button's entry is sent only if the button was pressed.
         var isButton = false
     }
@@ -31,7 +31,7 @@ public struct HTMLFormReader {
     private var tokenizer: HTMLTokenizer
     private var charset: HTMLCharset?
     private var base: String?
-    private var forms: [HTMLForm] = []
+    private var forms: [HTMLFormReader.Form] = []
     private var formIDs: [String?] = []
     private var controls: [Control] = []
     /// The form whose start tag was read, but not its end tag.
@@ -49,7 +49,7 @@ public struct HTMLFormReader {
     ///   - page: the document, decoded from its content coding.
     ///   - contentType: the value of `Content-Type`; its `charset` takes precedence over the page's.
     /// - Returns: the forms in the order of the page.
-    public static func forms(in page: [UInt8], contentType: String? = nil) -> [HTMLForm] {
+    public static func forms(in page: [UInt8], contentType: String? = nil) -> [HTMLFormReader.Form] {
         var reader = HTMLFormReader(page, charset: contentType.flatMap { HTMLCharset(mediaType: $0) })
         return reader.read()
     }
@@ -59,7 +59,7 @@ public struct HTMLFormReader {
         self.charset = charset
     }
 
-    private mutating func read() -> [HTMLForm] {
+    private mutating func read() -> [HTMLFormReader.Form] {
         while let token = tokenizer.next() {
             switch token {
             case .start(let tag): start(tag)
@@ -86,7 +86,7 @@ public struct HTMLFormReader {
 
     // MARK: - Tags
 
-    private mutating func start(_ tag: HTMLTag) {
+    private mutating func start(_ tag: HTMLTokenizer.Tag) {
         switch tag.name {
         case "base": if base == nil { base = value("href", of: tag).map(Self.trimmed) }
         case "meta": meta(tag)
@@ -130,17 +130,17 @@ public struct HTMLFormReader {
         }
     }
 
-    private mutating func meta(_ tag: HTMLTag) {
+    private mutating func meta(_ tag: HTMLTokenizer.Tag) {
         guard charset == nil else { return }
         charset =
             value("charset", of: tag).flatMap { HTMLCharset(label: $0) }
             ?? value("content", of: tag).flatMap { HTMLCharset(mediaType: $0) }
     }
 
-    private mutating func form(_ tag: HTMLTag) {
+    private mutating func form(_ tag: HTMLTokenizer.Tag) {
         // A form inside a form is ignored.
         guard open == nil, forms.count < Self.formLimit else { return }
-        var form = HTMLForm()
+        var form = HTMLFormReader.Form()
         form.action = value("action", of: tag).map(Self.trimmed).flatMap { $0.isEmpty ? nil : $0 }
         let accepted = value("accept-charset", of: tag)?.split(whereSeparator: \.isWhitespace).first
         form.isMultipart = value("enctype", of: tag)?.lowercased() == "multipart/form-data"
@@ -150,7 +150,7 @@ public struct HTMLFormReader {
         open = forms.count - 1
     }
 
-    private mutating func input(_ tag: HTMLTag) {
+    private mutating func input(_ tag: HTMLTokenizer.Tag) {
         guard let form = owner(of: tag), !isDisabled(tag) else { return }
         let name = value("name", of: tag) ?? ""
         let type = value("type", of: tag)?.lowercased() ?? "text"
@@ -169,7 +169,7 @@ public struct HTMLFormReader {
         }
     }
 
-    private mutating func button(_ tag: HTMLTag) {
+    private mutating func button(_ tag: HTMLTokenizer.Tag) {
         guard let form = owner(of: tag), !isDisabled(tag) else { return }
         let type = value("type", of: tag)?.lowercased()
         guard type != "button", type != "reset" else { return }
@@ -184,13 +184,13 @@ public struct HTMLFormReader {
 
     // MARK: - Choices
 
-    private mutating func select(_ tag: HTMLTag) {
+    private mutating func select(_ tag: HTMLTokenizer.Tag) {
         endSelection()
         guard let form = owner(of: tag), !isDisabled(tag) else { return }
         selection = Selection(form: form, name: value("name", of: tag) ?? "", isMultiple: tag["multiple"] != nil)
     }
 
-    private mutating func beginOption(_ tag: HTMLTag) {
+    private mutating func beginOption(_ tag: HTMLTokenizer.Tag) {
         endOption()
         guard selection != nil else { return }
         option = Option(
@@ -223,14 +223,14 @@ public struct HTMLFormReader {
     }
 
     /// The form that the control's attribute names, else the enclosing form.
-    private func owner(of tag: HTMLTag) -> Int? {
+    private func owner(of tag: HTMLTokenizer.Tag) -> Int? {
         guard let id = value("form", of: tag) else { return open }
         return formIDs.firstIndex { $0 == id }
     }
 
-    private func isDisabled(_ tag: HTMLTag) -> Bool { tag["disabled"] != nil }
+    private func isDisabled(_ tag: HTMLTokenizer.Tag) -> Bool { tag["disabled"] != nil }
 
-    private func value(_ name: String, of tag: HTMLTag) -> String? {
+    private func value(_ name: String, of tag: HTMLTokenizer.Tag) -> String? {
         tag[name].map { resolved($0, isAttribute: true) }
     }
 
@@ -263,27 +263,29 @@ public struct HTMLFormReader {
     }
 }
 
-/// A form of a page, with the entries that it would send unchanged (WHATWG HTML section 4.10.21.4).
-public struct HTMLForm: Sendable, Equatable {
-    public struct Entry: Sendable, Equatable {
-        public let name: String
-        public let value: String
-    }
+extension HTMLFormReader {
+    /// A form of a page, with the entries that it would send unchanged (WHATWG HTML section 4.10.21.4).
+    public struct Form: Sendable, Equatable {
+        public struct Entry: Sendable, Equatable {
+            public let name: String
+            public let value: String
+        }
 
-    /// The action, resolved against the page's `base`; nil: the page's own address.
-    public internal(set) var action: String?
-    /// The names and values of all successful controls without user input, except buttons; then those of the first
-    /// button.
-    public internal(set) var entries: [Entry] = []
-    /// The names of the password fields.
-    public internal(set) var passwordNames: [String] = []
-    /// The encoding of the values.
-    var charset = HTMLCharset.utf8
-    /// Whether the form is sent as `multipart/form-data`.
-    var isMultipart = false
+        /// The action, resolved against the page's `base`; nil: the page's own address.
+        public internal(set) var action: String?
+        /// The names and values of all successful controls without user input, except buttons; then those of the first
+        /// button.
+        public internal(set) var entries: [Entry] = []
+        /// The names of the password fields.
+        public internal(set) var passwordNames: [String] = []
+        /// The encoding of the values.
+        var charset = HTMLCharset.utf8
+        /// Whether the form is sent as `multipart/form-data`.
+        var isMultipart = false
 
-    /// Whether the form asks for a value of that name.
-    func asks(for name: String) -> Bool {
-        passwordNames.contains(name) || entries.contains { $0.name == name }
+        /// Whether the form asks for a value of that name.
+        func asks(for name: String) -> Bool {
+            passwordNames.contains(name) || entries.contains { $0.name == name }
+        }
     }
 }

@@ -4,7 +4,7 @@ import Bytes
 /// bytes. It builds no tree, since the content of forms does not depend on one.
 struct HTMLTokenizer {
     enum Token: Equatable {
-        case start(HTMLTag)
+        case start(HTMLTokenizer.Tag)
         /// The end tag of the element with this name, in lower case.
         case end(String)
         /// Character data with its character references. If an element's content is text, the whole content.
@@ -160,7 +160,7 @@ struct HTMLTokenizer {
         case "plaintext": state = .ended
         default: break
         }
-        return .start(HTMLTag(name: name, attributes: attributes))
+        return .start(HTMLTokenizer.Tag(name: name, attributes: attributes))
     }
 
     private mutating func readName() -> String {
@@ -178,8 +178,8 @@ struct HTMLTokenizer {
     }
 
     /// Reads up to the end of the tag; nil if the document ends before.
-    private mutating func readAttributes() -> [HTMLTag.Attribute]? {
-        var attributes: [HTMLTag.Attribute] = []
+    private mutating func readAttributes() -> [HTMLTokenizer.Tag.Attribute]? {
+        var attributes: [HTMLTokenizer.Tag.Attribute] = []
         while true {
             while offset < bytes.count, bytes[offset].isMarkupSpace || bytes[offset] == .slash { offset += 1 }
             guard offset < bytes.count else {
@@ -203,7 +203,7 @@ struct HTMLTokenizer {
                 value = readValue()
             }
             if attributes.count < Self.attributeLimit {
-                attributes.append(HTMLTag.Attribute(name: lowercased(name), value: value))
+                attributes.append(HTMLTokenizer.Tag.Attribute(name: lowercased(name), value: value))
             }
         }
     }
@@ -243,21 +243,23 @@ extension UInt8 {
     }
 }
 
-/// A start tag.
-struct HTMLTag: Equatable {
-    struct Attribute: Equatable {
+extension HTMLTokenizer {
+    /// A start tag.
+    struct Tag: Equatable {
+        struct Attribute: Equatable {
+            /// The name in lower case.
+            let name: String
+            /// The range of the value in the document, without quotes, with its character references.
+            let value: Range<Int>
+        }
+
         /// The name in lower case.
         let name: String
-        /// The range of the value in the document, without quotes, with its character references.
-        let value: Range<Int>
-    }
+        let attributes: [Attribute]
 
-    /// The name in lower case.
-    let name: String
-    let attributes: [Attribute]
-
-    /// The range of an attribute's value. Of several with one name the first counts.
-    subscript(name: String) -> Range<Int>? {
-        attributes.first { $0.name == name }?.value
+        /// The range of an attribute's value. Of several with one name the first counts.
+        subscript(name: String) -> Range<Int>? {
+            attributes.first { $0.name == name }?.value
+        }
     }
 }

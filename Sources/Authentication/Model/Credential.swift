@@ -187,7 +187,7 @@ public final class Credential: Sendable {
         }
     }
 
-    /// The name under which a storage keeps it for the space, where `CredentialStorage` says user: that of the user, or
+    /// The name under which a storage keeps it for the space, where `StoredCredentials` says user: that of the user, or
     /// the part of its own name that stands for one. Nil when it is of a kind that is not kept there.
     public func storedName(for space: ProtectionSpace) -> String? {
         guard kind == space.authenticationMethod.storedKind else { return nil }

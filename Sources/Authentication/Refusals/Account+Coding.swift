@@ -44,7 +44,7 @@ extension Account {
     }
 
     private var encoded: [UInt8] {
-        var writer = AccountWriter()
+        var writer = Account.Writer()
         writer.frame { writer in
             writer.put(flags: [isProven, isRotated, firstPause != nil])
             writer.put(number)
@@ -72,7 +72,7 @@ extension Account {
     /// Nil for bytes that are not an account.
     public init?(encoded bytes: [UInt8]) {
         guard bytes.first == Self.format else { return nil }
-        var reader = AccountReader(bytes.dropFirst())
+        var reader = Account.Reader(bytes.dropFirst())
         guard var head = reader.frame(), let flags = head.flags(), let number = head.number(),
             let unprovenRefusals = head.number(), let unprovenTry = head.number(), let firstPause = head.number(),
             let slots = reader.list({ Slot(from: &$0) }), let records = reader.list({ Record(from: &$0) }),
@@ -90,7 +90,7 @@ extension Account {
 }
 
 extension Account.Slot {
-    fileprivate func write(to writer: inout AccountWriter) {
+    fileprivate func write(to writer: inout Account.Writer) {
         writer.put(time)
         writer.put(id)
         writer.put(refusals) { writer, refusal in
@@ -100,7 +100,7 @@ extension Account.Slot {
         }
     }
 
-    fileprivate init?(from reader: inout AccountReader) {
+    fileprivate init?(from reader: inout Account.Reader) {
         guard let time = reader.number(), let id = reader.number(),
             let refusals = reader.list({ reader -> Refusal? in
                 guard let replica = reader.hash(), let sent = reader.number(), let id = reader.number() else {
@@ -114,7 +114,7 @@ extension Account.Slot {
 }
 
 extension Account.Record {
-    fileprivate func write(to writer: inout AccountWriter) {
+    fileprivate func write(to writer: inout Account.Writer) {
         writer.put(server)
         writer.put(flags: [
             isKnown, mayAskOpenly, mayProbe, pause != nil, leader != nil, fixedSample != nil, reason != nil, wasKnown,
@@ -133,7 +133,7 @@ extension Account.Record {
         writer.put(doubt.map { [$0] } ?? []) { writer, doubt in doubt.write(to: &writer) }
     }
 
-    fileprivate init?(from reader: inout AccountReader) {
+    fileprivate init?(from reader: inout Account.Reader) {
         guard let server = reader.text(), let flags = reader.flags(), let indecisions = reader.number(),
             let clearances = reader.number(), let retry = reader.list({ $0.number() }),
             let refusedTargets = reader.list({ $0.hash() }),
@@ -168,12 +168,12 @@ extension Account.Record {
 }
 
 extension Account.Pause {
-    fileprivate func write(to writer: inout AccountWriter) {
+    fileprivate func write(to writer: inout Account.Writer) {
         for value in [since, nextTry, step, number, sent] { writer.put(value) }
         writer.put(hash: replica)
     }
 
-    fileprivate init?(from reader: inout AccountReader) {
+    fileprivate init?(from reader: inout Account.Reader) {
         guard let since = reader.number(), let nextTry = reader.number(), let step = reader.number(),
             let number = reader.number(), let sent = reader.number(), let replica = reader.hash()
         else { return nil }
@@ -182,13 +182,13 @@ extension Account.Pause {
 }
 
 extension Account.Sample {
-    fileprivate func write(to writer: inout AccountWriter) {
+    fileprivate func write(to writer: inout Account.Writer) {
         writer.put(hash: target)
         writer.put(content)
         writer.put(flags: [wasRefused])
     }
 
-    fileprivate init?(from reader: inout AccountReader) {
+    fileprivate init?(from reader: inout Account.Reader) {
         guard let target = reader.hash(), let content = reader.bytes() else { return nil }
         self.init(target: target, content: content)
         wasRefused = reader.flags()?.contains(0) ?? false
@@ -196,7 +196,7 @@ extension Account.Sample {
 }
 
 extension Account.Reservation {
-    fileprivate init?(from reader: inout AccountReader) {
+    fileprivate init?(from reader: inout Account.Reader) {
         guard let id = reader.reservationID(), let end = reader.number(), let number = reader.number(),
             let flags = reader.flags()
         else { return nil }
@@ -206,110 +206,114 @@ extension Account.Reservation {
 }
 
 extension Account.Place {
-    fileprivate init?(from reader: inout AccountReader) {
+    fileprivate init?(from reader: inout Account.Reader) {
         guard let server = reader.text(), let target = reader.hash() else { return nil }
         self.init(server: server, target: target)
     }
 }
 
-private struct AccountWriter {
-    private(set) var bytes: [UInt8] = []
+extension Account {
+    fileprivate struct Writer {
+        private(set) var bytes: [UInt8] = []
 
-    mutating func put(_ number: Int) {
-        var rest = UInt64(bitPattern: Int64(number))
-        while rest > 0x7F {
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
+        mutating func put(_ number: Int) {
+            var rest = UInt64(bitPattern: Int64(number))
+            while rest > 0x7F {
+                bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+                rest >>= 7
+            }
+            bytes.append(UInt8(truncatingIfNeeded: rest))
         }
-        bytes.append(UInt8(truncatingIfNeeded: rest))
-    }
 
-    mutating func put(hash: UInt64) {
-        for shift in stride(from: UInt64(56), through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: hash >> shift))
+        mutating func put(hash: UInt64) {
+            for shift in stride(from: UInt64(56), through: 0, by: -8) {
+                bytes.append(UInt8(truncatingIfNeeded: hash >> shift))
+            }
         }
-    }
 
-    /// - Parameter flags: up to eight.
-    mutating func put(flags: [Bool]) { bytes.append(flags.reversed().reduce(0) { $0 << 1 | ($1 ? 1 : 0) }) }
+        /// - Parameter flags: up to eight.
+        mutating func put(flags: [Bool]) { bytes.append(flags.reversed().reduce(0) { $0 << 1 | ($1 ? 1 : 0) }) }
 
-    mutating func put(_ content: [UInt8]) {
-        put(content.count)
-        bytes += content
-    }
+        mutating func put(_ content: [UInt8]) {
+            put(content.count)
+            bytes += content
+        }
 
-    mutating func put(_ text: String) { put(Array(text.utf8)) }
+        mutating func put(_ text: String) { put(Array(text.utf8)) }
 
-    mutating func put(_ id: Account.Reservation.ID) {
-        put(hash: id.replica)
-        put(id.sent)
-    }
+        mutating func put(_ id: Account.Reservation.ID) {
+            put(hash: id.replica)
+            put(id.sent)
+        }
 
-    mutating func frame(_ body: (inout AccountWriter) -> Void) {
-        var inner = AccountWriter()
-        body(&inner)
-        put(inner.bytes)
-    }
+        mutating func frame(_ body: (inout Account.Writer) -> Void) {
+            var inner = Account.Writer()
+            body(&inner)
+            put(inner.bytes)
+        }
 
-    /// Writes the number of elements, then a frame for each.
-    mutating func put<Element>(_ elements: [Element], _ body: (inout AccountWriter, Element) -> Void) {
-        put(elements.count)
-        for element in elements { frame { body(&$0, element) } }
+        /// Writes the number of elements, then a frame for each.
+        mutating func put<Element>(_ elements: [Element], _ body: (inout Account.Writer, Element) -> Void) {
+            put(elements.count)
+            for element in elements { frame { body(&$0, element) } }
+        }
     }
 }
 
-/// Each method returns nil if the bytes end too early.
-private struct AccountReader {
-    private var rest: ArraySlice<UInt8>
+extension Account {
+    /// Each method returns nil if the bytes end too early.
+    fileprivate struct Reader {
+        private var rest: ArraySlice<UInt8>
 
-    init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+        init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
-    mutating func number() -> Int? {
-        var value: UInt64 = 0
-        for shift in stride(from: UInt64(0), through: 63, by: 7) {
-            guard let byte = rest.popFirst() else { return nil }
-            value |= UInt64(byte & 0x7F) << shift
-            if byte & 0x80 == 0 { return Int(Int64(bitPattern: value)) }
+        mutating func number() -> Int? {
+            var value: UInt64 = 0
+            for shift in stride(from: UInt64(0), through: 63, by: 7) {
+                guard let byte = rest.popFirst() else { return nil }
+                value |= UInt64(byte & 0x7F) << shift
+                if byte & 0x80 == 0 { return Int(Int64(bitPattern: value)) }
+            }
+            return nil
         }
-        return nil
-    }
 
-    mutating func hash() -> UInt64? {
-        guard rest.count >= 8 else { return nil }
-        defer { rest = rest.dropFirst(8) }
-        return rest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-    }
-
-    mutating func flags() -> Set<Int>? {
-        rest.popFirst().map { byte in Set((0..<8).filter { byte >> $0 & 1 == 1 }) }
-    }
-
-    mutating func bytes() -> [UInt8]? { slice().map { Array($0) } }
-
-    mutating func text() -> String? { slice().flatMap { String(validating: $0, as: UTF8.self) } }
-
-    mutating func reservationID() -> Account.Reservation.ID? {
-        guard let replica = hash(), let sent = number() else { return nil }
-        return Account.Reservation.ID(replica: replica, sent: sent)
-    }
-
-    mutating func frame() -> AccountReader? { slice().map { AccountReader($0) } }
-
-    mutating func list<Element>(_ body: (inout AccountReader) -> Element?) -> [Element]? {
-        // Each element has at least a byte for its length.
-        guard let count = number(), 0...rest.count ~= count else { return nil }
-        var elements: [Element] = []
-        elements.reserveCapacity(count)
-        for _ in 0..<count {
-            guard var frame = frame(), let element = body(&frame) else { return nil }
-            elements.append(element)
+        mutating func hash() -> UInt64? {
+            guard rest.count >= 8 else { return nil }
+            defer { rest = rest.dropFirst(8) }
+            return rest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
         }
-        return elements
-    }
 
-    private mutating func slice() -> ArraySlice<UInt8>? {
-        guard let count = number(), 0...rest.count ~= count else { return nil }
-        defer { rest = rest.dropFirst(count) }
-        return rest.prefix(count)
+        mutating func flags() -> Set<Int>? {
+            rest.popFirst().map { byte in Set((0..<8).filter { byte >> $0 & 1 == 1 }) }
+        }
+
+        mutating func bytes() -> [UInt8]? { slice().map { Array($0) } }
+
+        mutating func text() -> String? { slice().flatMap { String(validating: $0, as: UTF8.self) } }
+
+        mutating func reservationID() -> Account.Reservation.ID? {
+            guard let replica = hash(), let sent = number() else { return nil }
+            return Account.Reservation.ID(replica: replica, sent: sent)
+        }
+
+        mutating func frame() -> Account.Reader? { slice().map { Account.Reader($0) } }
+
+        mutating func list<Element>(_ body: (inout Account.Reader) -> Element?) -> [Element]? {
+            // Each element has at least a byte for its length.
+            guard let count = number(), 0...rest.count ~= count else { return nil }
+            var elements: [Element] = []
+            elements.reserveCapacity(count)
+            for _ in 0..<count {
+                guard var frame = frame(), let element = body(&frame) else { return nil }
+                elements.append(element)
+            }
+            return elements
+        }
+
+        private mutating func slice() -> ArraySlice<UInt8>? {
+            guard let count = number(), 0...rest.count ~= count else { return nil }
+            defer { rest = rest.dropFirst(count) }
+            return rest.prefix(count)
+        }
     }
 }

@@ -41,7 +41,7 @@ final class AccountLedger: Sendable {
         var isAhead = false
         /// Whether the credential has another value now.
         var isDissolved = false
-        var told = ToldHolds()
+        var told = AccountLedger.ToldHolds()
     }
 
     /// An event of the account.
@@ -300,7 +300,7 @@ final class AccountLedger: Sendable {
     ///   - client: the client whose request caused the change; nil if none did.
     private func change(isOurs: Bool, by client: ClientIdentity?, at now: Int, _ change: (inout State) -> Bool) -> Bool
     {
-        var found: [ToldHolds.Found] = []
+        var found: [AccountLedger.ToldHolds.Found] = []
         let (before, after, isIdentity) = state.withLock { state -> (Account, Account?, Bool) in
             let before = state.account
             guard !state.isDissolved, change(&state) else { return (before, nil, false) }

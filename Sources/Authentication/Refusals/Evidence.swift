@@ -10,7 +10,7 @@ public final class Evidence: Sendable {
     /// See `Origin.serverName`.
     public let server: String
     let ledger: AccountLedger
-    private let targets = AcceptedTargets()
+    private let targets = Evidence.AcceptedTargets()
     /// Whether the version is good here, so that an acceptance brings no news.
     let isSettled = Atomic(false)
     /// The number of acceptances, of which some become samples.
@@ -59,7 +59,7 @@ public final class Evidence: Sendable {
     }
 
     /// The hash of a target, of its path without the query.
-    public static func hash(_ target: Span<UInt8>) -> UInt64 { AcceptedTargets.hash(target) }
+    public static func hash(_ target: Span<UInt8>) -> UInt64 { Evidence.AcceptedTargets.hash(target) }
 
     /// Reports the server's verdict on an answer that `send` counted.
     ///
@@ -73,7 +73,7 @@ public final class Evidence: Sendable {
         by client: ClientIdentity? = nil, now: Int
     ) {
         let answer = SentAnswer(
-            id: 0, server: server, target: AcceptedTargets.hash(target), role: .free, replica: ledger.replica,
+            id: 0, server: server, target: Evidence.AcceptedTargets.hash(target), role: .free, replica: ledger.replica,
             sent: place, knew: 0)
         ledger.judge(answer, verdict, sample: sample, because: nil, by: client, now: now)
     }
@@ -89,7 +89,7 @@ public final class Evidence: Sendable {
         if isGood { return .send(Attempt(sentAt: send(), self, for: target)) }
         return ledger.admit(
             AccountLedger.Candidate(
-                server: server, target: AcceptedTargets.hash(target), wasAccepted: targets.contains(target)),
+                server: server, target: Evidence.AcceptedTargets.hash(target), wasAccepted: targets.contains(target)),
             under: terms(), now: now)
     }
 }
@@ -169,7 +169,7 @@ public final class Attempt: Sendable {
     public convenience init(sentAt place: Int, _ evidence: Evidence, for target: Span<UInt8>) {
         self.init(
             SentAnswer(
-                id: 0, server: evidence.server, target: AcceptedTargets.hash(target), role: .free,
+                id: 0, server: evidence.server, target: Evidence.AcceptedTargets.hash(target), role: .free,
                 replica: evidence.ledger.replica, sent: place, knew: 0), evidence)
     }
 
@@ -236,29 +236,31 @@ public struct Probe: Sendable {
     }
 }
 
-/// The targets for which a server has accepted a version, as far as there is room.
-///
-/// Each request with an answer is noted, so no lock is taken: it is a table of hashes in which later ones overwrite
-/// earlier ones. A forgotten target counts as one that was never accepted.
-final class AcceptedTargets: Sendable {
-    private static let capacity = 128
-    private let hashes = InlineArray<128, Atomic<UInt64>> { _ in Atomic(0) }
+extension Evidence {
+    /// The targets for which a server has accepted a version, as far as there is room.
+    ///
+    /// Each request with an answer is noted, so no lock is taken: it is a table of hashes in which later ones overwrite
+    /// earlier ones. A forgotten target counts as one that was never accepted.
+    final class AcceptedTargets: Sendable {
+        private static let capacity = 128
+        private let hashes = InlineArray<128, Atomic<UInt64>> { _ in Atomic(0) }
 
-    func note(_ target: Span<UInt8>) {
-        let hash = Self.hash(target)
-        let index = Int(truncatingIfNeeded: hash % UInt64(Self.capacity))
-        if hashes[index].load(ordering: .relaxed) != hash { hashes[index].store(hash, ordering: .relaxed) }
-    }
+        func note(_ target: Span<UInt8>) {
+            let hash = Self.hash(target)
+            let index = Int(truncatingIfNeeded: hash % UInt64(Self.capacity))
+            if hashes[index].load(ordering: .relaxed) != hash { hashes[index].store(hash, ordering: .relaxed) }
+        }
 
-    func contains(_ target: Span<UInt8>) -> Bool {
-        let hash = Self.hash(target)
-        return hashes[Int(truncatingIfNeeded: hash % UInt64(Self.capacity))].load(ordering: .relaxed) == hash
-    }
+        func contains(_ target: Span<UInt8>) -> Bool {
+            let hash = Self.hash(target)
+            return hashes[Int(truncatingIfNeeded: hash % UInt64(Self.capacity))].load(ordering: .relaxed) == hash
+        }
 
-    /// The hash of the path, without the query. It is equal in each process, since replicas share refused targets.
-    static func hash(_ target: Span<UInt8>) -> UInt64 {
-        let end = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count
-        return SpanHash.stable(target.extracting(first: end))
+        /// The hash of the path, without the query. It is equal in each process, since replicas share refused targets.
+        static func hash(_ target: Span<UInt8>) -> UInt64 {
+            let end = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count
+            return SpanHash.stable(target.extracting(first: end))
+        }
     }
 }
 

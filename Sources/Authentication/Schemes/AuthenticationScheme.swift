@@ -17,8 +17,12 @@ public protocol AuthenticationScheme: Sendable {
     ) throws(AuthenticationError) -> any Authenticator
 }
 
-/// The order in which challenges are tried when no rule orders them.
+/// The schemes that there are, and the order in which challenges are tried when no rule orders them.
 public enum Strength {
+    public static let schemes: [any AuthenticationScheme] = [
+        NegotiateScheme(), NTLMScheme(), DigestScheme(), BearerScheme(), FormScheme(), BasicScheme(),
+    ]
+
     public static let unknown = 0
     public static let basic = 100
     /// A form sends the password once for many requests.

@@ -25,7 +25,7 @@ public struct DigestScheme: AuthenticationScheme {
     }
 
     public func strength(of challenge: HeaderChallenge) -> Int? {
-        DigestChallenge.strength(of: challenge)
+        DigestScheme.Challenge.strength(of: challenge)
     }
 
     public func authenticator(
@@ -39,7 +39,7 @@ public struct DigestScheme: AuthenticationScheme {
         for challenge: HeaderChallenge, in space: ProtectionSpace, at target: Span<UInt8>,
         with credential: Credential, counting nonces: NonceCounts
     ) throws(AuthenticationError) -> any Authenticator {
-        guard let digest = DigestChallenge(challenge) else { throw .unusableChallenge(method: method) }
+        guard let digest = DigestScheme.Challenge(challenge) else { throw .unusableChallenge(method: method) }
         guard let user = credential.user, let password = credential.password else {
             throw .unsuitableCredential(credential: credential.version.name, method: method)
         }
@@ -68,10 +68,10 @@ private final class DigestAuthenticator: RequestAuthenticator {
     private let state: Mutex<State>
 
     private struct State {
-        var current: DigestSession
+        var current: DigestScheme.Session
         /// The former sessions, the newest last. Their requests may still be in flight. If a server returns to an old
         /// nonce, it must not see its counts again.
-        var former: [DigestSession] = []
+        var former: [DigestScheme.Session] = []
         var generations: UInt32 = 1
     }
 
@@ -79,7 +79,7 @@ private final class DigestAuthenticator: RequestAuthenticator {
     private let nonces: NonceCounts
 
     init(
-        _ challenge: DigestChallenge, user: String, password: Secret, extent: Extent, nonces: NonceCounts,
+        _ challenge: DigestScheme.Challenge, user: String, password: Secret, extent: Extent, nonces: NonceCounts,
         clientNonce: @escaping @Sendable () throws(CryptoError) -> [UInt8]
     ) throws(AuthenticationError) {
         self.user = user
@@ -89,8 +89,8 @@ private final class DigestAuthenticator: RequestAuthenticator {
         algorithm = challenge.algorithm
         makeClientNonce = clientNonce
         guard let nonce = try? clientNonce() else { throw .noRandomness }
-        let key = DigestSession.makeKey(challenge, user: user, password: password, clientNonce: nonce)
-        let session = DigestSession(
+        let key = DigestScheme.Session.makeKey(challenge, user: user, password: password, clientNonce: nonce)
+        let session = DigestScheme.Session(
             challenge, count: nonces.count(of: challenge.nonce), generation: 1, key: key,
             user: Self.userParameter(challenge, user: user), clientNonce: nonce)
         state = Mutex(State(current: session))
@@ -98,7 +98,7 @@ private final class DigestAuthenticator: RequestAuthenticator {
     }
 
     /// Creates a copy of an authenticator for that session.
-    private init(_ session: DigestSession, as other: DigestAuthenticator) {
+    private init(_ session: DigestScheme.Session, as other: DigestAuthenticator) {
         user = other.user
         password = other.password
         extent = other.extent
@@ -120,14 +120,14 @@ private final class DigestAuthenticator: RequestAuthenticator {
     var isRepeatable: Bool { state.withLock { $0.current.isRepeatable } }
 
     func answers(_ challenge: HeaderChallenge) -> Bool {
-        DigestChallenge(challenge).map(isOurs) ?? false
+        DigestScheme.Challenge(challenge).map(isOurs) ?? false
     }
 
     /// A new nonce is for this answer alone, unless the server names it to others too: then they count its uses
     /// together. Once the server has accepted it, its authenticator replaces this one. For a used-up nonce, this
     /// authenticator may have another one.
     func authenticator(for challenge: HeaderChallenge) -> (any Authenticator)? {
-        guard let challenge = DigestChallenge(challenge), isOurs(challenge) else { return nil }
+        guard let challenge = DigestScheme.Challenge(challenge), isOurs(challenge) else { return nil }
         return state.withLock { state in
             let count = nonces.count(of: challenge.nonce)
             if count.uses == .none { return self }
@@ -138,9 +138,9 @@ private final class DigestAuthenticator: RequestAuthenticator {
             guard let nonce = try? makeClientNonce() else { return nil }
             let key =
                 challenge.isSession
-                ? DigestSession.makeKey(challenge, user: user, password: password, clientNonce: nonce)
+                ? DigestScheme.Session.makeKey(challenge, user: user, password: password, clientNonce: nonce)
                 : state.current.key
-            let session = DigestSession(
+            let session = DigestScheme.Session(
                 challenge, count: count, generation: 1, key: key, user: Self.userParameter(challenge, user: user),
                 clientNonce: nonce)
             return DigestAuthenticator(session, as: self)
@@ -158,7 +158,7 @@ private final class DigestAuthenticator: RequestAuthenticator {
     }
 
     func refused(by challenges: [HeaderChallenge], ticket: AuthorizationTicket) -> RepeatedChallenge {
-        let ours = challenges.compactMap { DigestChallenge($0) }.first { self.isOurs($0) }
+        let ours = challenges.compactMap { DigestScheme.Challenge($0) }.first { self.isOurs($0) }
         guard let challenge = ours else {
             // A server may send no more than that for a used nonce.
             guard challenges.isEmpty else { return .unrelated }
@@ -180,7 +180,7 @@ private final class DigestAuthenticator: RequestAuthenticator {
             session.count.noteAccepted()
             return .unverified
         }
-        guard let parameters = AuthenticationInfo(info) else { return .unverified }
+        guard let parameters = DigestScheme.Info(info) else { return .unverified }
         let verdict = verdict(
             on: parameters, session: session, ticket: ticket, target: target, bodyDigest: bodyDigest)
         switch verdict {
@@ -192,15 +192,15 @@ private final class DigestAuthenticator: RequestAuthenticator {
         return verdict
     }
 
-    private func isOurs(_ challenge: DigestChallenge) -> Bool {
+    private func isOurs(_ challenge: DigestScheme.Challenge) -> Bool {
         challenge.realm == realm && challenge.algorithm == algorithm
     }
 
-    private var current: DigestSession {
+    private var current: DigestScheme.Session {
         state.withLock { $0.current }
     }
 
-    private func session(of ticket: AuthorizationTicket) -> DigestSession? {
+    private func session(of ticket: AuthorizationTicket) -> DigestScheme.Session? {
         state.withLock { state in
             if state.current.generation == ticket.generation { return state.current }
             return state.former.last { $0.generation == ticket.generation }
@@ -210,7 +210,8 @@ private final class DigestAuthenticator: RequestAuthenticator {
     /// Judges the server's proof (section 3.5). The server chooses the protection of its response. Only the requested
     /// protection can be distinguished from a response whose protection an attacker removed.
     private func verdict(
-        on parameters: AuthenticationInfo, session: DigestSession, ticket: AuthorizationTicket, target: Span<UInt8>,
+        on parameters: DigestScheme.Info, session: DigestScheme.Session, ticket: AuthorizationTicket,
+        target: Span<UInt8>,
         bodyDigest: [UInt8]?
     ) -> Acceptance {
         guard let proof = parameters["rspauth"], session.answers(qop: parameters["qop"]) else { return .unverified }
@@ -220,7 +221,7 @@ private final class DigestAuthenticator: RequestAuthenticator {
         return expected.withHexadecimal { ConstantTime.equal($0, lowercased.span) } ? .verified : .mismatch
     }
 
-    private func adopt(nextNonce: [UInt8], after session: DigestSession) {
+    private func adopt(nextNonce: [UInt8], after session: DigestScheme.Session) {
         guard nextNonce != session.challenge.nonce, !nextNonce.isEmpty else { return }
         let challenge = session.challenge.with(nonce: nextNonce)
         state.withLock { state in
@@ -231,17 +232,17 @@ private final class DigestAuthenticator: RequestAuthenticator {
     }
 
     /// Begins a session for the challenge's nonce, or continues the existing one.
-    private func adopt(_ challenge: DigestChallenge, key: Secret?, in state: inout State) {
+    private func adopt(_ challenge: DigestScheme.Challenge, key: Secret?, in state: inout State) {
         let previous = state.current
         if let known = state.former.firstIndex(where: { $0.challenge.nonce == challenge.nonce }) {
             state.current = state.former.remove(at: known)
         } else {
             guard let nonce = try? makeClientNonce() else { return }
             state.generations &+= 1
-            state.current = DigestSession(
+            state.current = DigestScheme.Session(
                 challenge, count: nonces.count(of: challenge.nonce), generation: state.generations,
                 key: key
-                    ?? DigestSession.makeKey(challenge, user: user, password: password, clientNonce: nonce),
+                    ?? DigestScheme.Session.makeKey(challenge, user: user, password: password, clientNonce: nonce),
                 user: Self.userParameter(challenge, user: user), clientNonce: nonce)
         }
         state.former.append(previous)
@@ -250,18 +251,18 @@ private final class DigestAuthenticator: RequestAuthenticator {
 
     /// The `username` parameter of RFC 7616 section 3.4: hashed if the server asks for that, `username*` if the server
     /// reads UTF-8 and the name is not ASCII, else the quoted name. A server that supports neither reads raw bytes.
-    private static func userParameter(_ challenge: DigestChallenge, user: String) -> [UInt8] {
+    private static func userParameter(_ challenge: DigestScheme.Challenge, user: String) -> [UInt8] {
         if challenge.hashesUser {
             var digest = MessageDigest(challenge.algorithm)
             digest.update(utf8: user)
             digest.update(":")
             digest.update(challenge.realm)
-            return DigestSession.quoted("username=", digest.finish().withHexadecimal { $0.array })
+            return DigestScheme.Session.quoted("username=", digest.finish().withHexadecimal { $0.array })
         }
         if challenge.isUTF8, user.utf8.contains(where: { $0 >= 0x80 }) {
             return Array("username*=UTF-8''\(extendedValue(user))".utf8)
         }
-        return DigestSession.quoted("username=", Array(user.utf8))
+        return DigestScheme.Session.quoted("username=", Array(user.utf8))
     }
 
     /// The `value-chars` of RFC 8187 section 3.2.1 (RFC 5987).
@@ -279,25 +280,27 @@ private final class DigestAuthenticator: RequestAuthenticator {
     }
 }
 
-/// The parameters of an `Authentication-Info` or `Proxy-Authentication-Info` field (RFC 7615).
-private struct AuthenticationInfo {
-    private var parameters: [HeaderChallenge.Parameter] = []
+extension DigestScheme {
+    /// The parameters of an `Authentication-Info` or `Proxy-Authentication-Info` field (RFC 7615).
+    fileprivate struct Info {
+        private var parameters: [HeaderChallenge.Parameter] = []
 
-    /// Nil if the field is malformed, repeats a name, or is too large.
-    init?(_ field: Span<UInt8>) {
-        guard field.count <= 4096 else { return nil }
-        var reader = ParameterReader(field)
-        reader.skipCommasAndBlanks()
-        while !reader.isAtEnd {
-            guard let name = reader.token(), case .value(let value) = reader.value(mayBeMissing: false),
-                self[name] == nil
-            else { return nil }
-            parameters.append(HeaderChallenge.Parameter(name: name, value: value))
+        /// Nil if the field is malformed, repeats a name, or is too large.
+        init?(_ field: Span<UInt8>) {
+            guard field.count <= 4096 else { return nil }
+            var reader = ParameterReader(field)
             reader.skipCommasAndBlanks()
+            while !reader.isAtEnd {
+                guard let name = reader.token(), case .value(let value) = reader.value(mayBeMissing: false),
+                    self[name] == nil
+                else { return nil }
+                parameters.append(HeaderChallenge.Parameter(name: name, value: value))
+                reader.skipCommasAndBlanks()
+            }
         }
-    }
 
-    subscript(name: String) -> [UInt8]? {
-        parameters.first { $0.name == name }?.value
+        subscript(name: String) -> [UInt8]? {
+            parameters.first { $0.name == name }?.value
+        }
     }
 }

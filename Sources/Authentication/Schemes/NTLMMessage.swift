@@ -11,7 +11,7 @@ enum NTLMMessage {
     /// The first message (section 2.2.1.1): the flags, without data about the client.
     static let negotiate: [UInt8] = {
         var bytes = header(type: 1)
-        bytes.append(littleEndian: NTLMFlags.offered.rawValue)
+        bytes.append(littleEndian: NTLMMessage.Flags.offered.rawValue)
         bytes.append(contentsOf: Array(repeating: 0, count: 16))
         return bytes + version
     }()
@@ -23,26 +23,28 @@ enum NTLMMessage {
     }
 }
 
-/// The options that the two sides agree on ([MS-NLMP] section 2.2.2.5).
-struct NTLMFlags: OptionSet, Sendable {
-    let rawValue: UInt32
+extension NTLMMessage {
+    /// The options that the two sides agree on ([MS-NLMP] section 2.2.2.5).
+    struct Flags: OptionSet, Sendable {
+        let rawValue: UInt32
 
-    static let unicode = NTLMFlags(rawValue: 1 << 0)
-    static let oem = NTLMFlags(rawValue: 1 << 1)
-    static let requestTarget = NTLMFlags(rawValue: 1 << 2)
-    static let ntlm = NTLMFlags(rawValue: 1 << 9)
-    static let alwaysSign = NTLMFlags(rawValue: 1 << 15)
-    static let extendedSessionSecurity = NTLMFlags(rawValue: 1 << 19)
-    static let targetInformation = NTLMFlags(rawValue: 1 << 23)
-    static let version = NTLMFlags(rawValue: 1 << 25)
-    static let key128 = NTLMFlags(rawValue: 1 << 29)
-    static let key56 = NTLMFlags(rawValue: 1 << 31)
+        static let unicode = NTLMMessage.Flags(rawValue: 1 << 0)
+        static let oem = NTLMMessage.Flags(rawValue: 1 << 1)
+        static let requestTarget = NTLMMessage.Flags(rawValue: 1 << 2)
+        static let ntlm = NTLMMessage.Flags(rawValue: 1 << 9)
+        static let alwaysSign = NTLMMessage.Flags(rawValue: 1 << 15)
+        static let extendedSessionSecurity = NTLMMessage.Flags(rawValue: 1 << 19)
+        static let targetInformation = NTLMMessage.Flags(rawValue: 1 << 23)
+        static let version = NTLMMessage.Flags(rawValue: 1 << 25)
+        static let key128 = NTLMMessage.Flags(rawValue: 1 << 29)
+        static let key56 = NTLMMessage.Flags(rawValue: 1 << 31)
 
-    /// The options that we request. HTTP messages are not signed or sealed, so no session key is exchanged.
-    static let offered: NTLMFlags = [
-        .unicode, .oem, .requestTarget, .ntlm, .alwaysSign, .extendedSessionSecurity, .targetInformation, .version,
-        .key128, .key56,
-    ]
+        /// The options that we request. HTTP messages are not signed or sealed, so no session key is exchanged.
+        static let offered: NTLMMessage.Flags = [
+            .unicode, .oem, .requestTarget, .ntlm, .alwaysSign, .extendedSessionSecurity, .targetInformation, .version,
+            .key128, .key56,
+        ]
+    }
 }
 
 // NTLM's messages are read and written by offset, all numbers little-endian ([MS-NLMP] section 2.2).

@@ -22,7 +22,9 @@ public struct NTLMScheme: AuthenticationScheme {
     public func authenticator(
         for challenge: HeaderChallenge, in space: ProtectionSpace, at target: Span<UInt8>, with credential: Credential
     ) throws(AuthenticationError) -> any Authenticator {
-        guard let password = credential.password, let account = credential.user.flatMap({ NTLMAccount($0) }) else {
+        guard let password = credential.password,
+            let account = credential.user.flatMap({ NTLMAuthenticateMessage.Account($0) })
+        else {
             throw .unsuitableCredential(credential: credential.version.name, method: method)
         }
         do throws(CryptoError) {
@@ -36,26 +38,26 @@ public struct NTLMScheme: AuthenticationScheme {
 final class NTLMAuthenticator: ConnectionAuthenticator {
     /// NTLM has no realm: its space is the host.
     let extent = Extent.origin
-    private let account: NTLMAccount
+    private let account: NTLMAuthenticateMessage.Account
     private let key: Secret
     /// The service that the answers are for.
     private let target: String
     private let makeChallenge: @Sendable () throws(CryptoError) -> [UInt8]
 
     init(
-        account: NTLMAccount, password: Secret, target: String,
+        account: NTLMAuthenticateMessage.Account, password: Secret, target: String,
         clientChallenge: @escaping @Sendable () throws(CryptoError) -> [UInt8]
     ) throws(CryptoError) {
         self.account = account
         self.target = target
-        key = try NTLMResponse.key(for: account, password: password)
+        key = try NTLMAuthenticateMessage.Response.key(for: account, password: password)
         makeChallenge = clientChallenge
     }
 
     func answers(_ challenge: HeaderChallenge) -> Bool { challenge.scheme == "ntlm" }
 
     func makeContext(over channel: ChannelBinding?, under terms: LoginTerms) -> any SecurityContext {
-        NTLMContext(self, over: channel)
+        NTLMScheme.Context(self, over: channel)
     }
 
     /// The third message.
@@ -66,7 +68,7 @@ final class NTLMAuthenticator: ConnectionAuthenticator {
     ) throws(AuthenticationError) -> [UInt8] {
         guard let clientChallenge = try? makeChallenge() else { throw .noRandomness }
         let information = challenge.targetInformation
-        let response = NTLMResponse(
+        let response = NTLMAuthenticateMessage.Response(
             key: key, serverChallenge: challenge.serverChallenge, clientChallenge: clientChallenge,
             time: information.time ?? Self.fileTime(time),
             targetInformation: information.answered(target: target, channel: channel.map(Self.hash)).bytes,
@@ -96,124 +98,128 @@ final class NTLMAuthenticator: ConnectionAuthenticator {
     }
 }
 
-/// The NTLM login of one connection. It sends the messages that `NTLMHandshake` requires.
-private final class NTLMContext: SecurityContext {
-    private let authenticator: NTLMAuthenticator
-    private let channel: ChannelBinding?
-    private var handshake = NTLMHandshake.unbegun
+extension NTLMScheme {
+    /// The NTLM login of one connection. It sends the messages that `NTLMHandshake` requires.
+    fileprivate final class Context: SecurityContext {
+        private let authenticator: NTLMAuthenticator
+        private let channel: ChannelBinding?
+        private var handshake = NTLMScheme.Handshake.unbegun
 
-    init(_ authenticator: NTLMAuthenticator, over channel: ChannelBinding?) {
-        self.authenticator = authenticator
-        self.channel = channel
-    }
-
-    var isEstablished: Bool {
-        if case .established = handshake { true } else { false }
-    }
-
-    var isOpening: Bool {
-        if case .unbegun = handshake { true } else { false }
-    }
-
-    func authorize(at time: Int, into value: ByteBuffer) throws(AuthenticationError) {
-        let message: [UInt8]
-        switch handshake.requestSent() {
-        case .negotiate: message = NTLMMessage.negotiate
-        case .authenticate(let challenge):
-            message = try authenticator.answer(to: challenge, at: time, over: channel)
-        case .none: throw .unusableChallenge(method: .ntlm)
+        init(_ authenticator: NTLMAuthenticator, over channel: ChannelBinding?) {
+            self.authenticator = authenticator
+            self.channel = channel
         }
-        value.append("NTLM " as StaticString)
-        value.append(Base64.encode(message))
-    }
 
-    func refused(by challenges: [HeaderChallenge]) -> RepeatedChallenge {
-        handshake.refused(
-            isOffered: challenges.contains { $0.scheme == "ntlm" },
-            challenge: NTLMChallengeMessage(in: challenges))
-    }
+        var isEstablished: Bool {
+            if case .established = handshake { true } else { false }
+        }
 
-    func accepted(by challenges: [HeaderChallenge], persists: Bool) -> Acceptance {
-        handshake.accepted(persists: persists)
+        var isOpening: Bool {
+            if case .unbegun = handshake { true } else { false }
+        }
+
+        func authorize(at time: Int, into value: ByteBuffer) throws(AuthenticationError) {
+            let message: [UInt8]
+            switch handshake.requestSent() {
+            case .negotiate: message = NTLMMessage.negotiate
+            case .authenticate(let challenge):
+                message = try authenticator.answer(to: challenge, at: time, over: channel)
+            case .none: throw .unusableChallenge(method: .ntlm)
+            }
+            value.append("NTLM " as StaticString)
+            value.append(Base64.encode(message))
+        }
+
+        func refused(by challenges: [HeaderChallenge]) -> RepeatedChallenge {
+            handshake.refused(
+                isOffered: challenges.contains { $0.scheme == "ntlm" },
+                challenge: NTLMChallengeMessage(in: challenges))
+        }
+
+        func accepted(by challenges: [HeaderChallenge], persists: Bool) -> Acceptance {
+            handshake.accepted(persists: persists)
+        }
     }
 }
 
-/// The order of NTLM's three messages on a connection. A machine without I/O and without cryptography.
-///
-///     unbegun ─▶ awaitingChallenge ─▶ challenged ─▶ awaitingVerdict ─▶ established
-///        ▲                                                 │                │
-///        └──────────── the login holds no longer ──────────┴────────────────┘
-private enum NTLMHandshake {
-    /// The state before the first message. Becomes `.awaitingChallenge`.
-    case unbegun
-    /// The first message was sent. Becomes `.challenged`, or `.failed` if the server does not continue.
-    case awaitingChallenge
-    /// The server's challenge has arrived. Becomes `.awaitingVerdict`.
-    case challenged(NTLMChallengeMessage)
-    /// The answer was sent. Becomes `.established`, `.unbegun` if it was accepted for one request, or `.failed`.
-    case awaitingVerdict
-    /// The connection is logged in. Becomes `.unbegun` when the server says that it is not.
-    case established
-    /// The login failed, and the connection cannot be used. Stays.
-    case failed
-
-    /// The next message to send.
-    enum Message {
-        case negotiate
-        case authenticate(NTLMChallengeMessage)
-        /// No message: the connection is logged in, waits for the server, or cannot be used.
-        case none
-    }
-
-    /// Returns the message for a request that is sent.
-    mutating func requestSent() -> Message {
-        switch self {
-        case .unbegun:
-            self = .awaitingChallenge
-            return .negotiate
-        case .challenged(let challenge):
-            self = .awaitingVerdict
-            return .authenticate(challenge)
-        case .awaitingChallenge, .awaitingVerdict, .established, .failed: return .none
-        }
-    }
-
-    /// Handles a `401` or `407`.
+extension NTLMScheme {
+    /// The order of NTLM's three messages on a connection. A machine without I/O and without cryptography.
     ///
-    /// - Parameters:
-    ///   - isOffered: whether one of its challenges is NTLM's.
-    ///   - challenge: the message in it.
-    mutating func refused(isOffered: Bool, challenge: NTLMChallengeMessage?) -> RepeatedChallenge {
-        switch self {
-        case .awaitingChallenge:
-            guard let challenge else {
-                self = .failed
-                return .aborted
-            }
-            self = .challenged(challenge)
-            return .proceed
-        case .awaitingVerdict:
-            // The server has checked the answer, even if it now asks for another scheme.
-            self = .failed
-            return .refused
-        case .established:
-            guard isOffered else { return .unrelated }
-            self = .unbegun
-            return .retry
-        case .unbegun, .challenged, .failed: return .unrelated
-        }
-    }
+    ///     unbegun ─▶ awaitingChallenge ─▶ challenged ─▶ awaitingVerdict ─▶ established
+    ///        ▲                                                 │                │
+    ///        └──────────── the login holds no longer ──────────┴────────────────┘
+    fileprivate enum Handshake {
+        /// The state before the first message. Becomes `.awaitingChallenge`.
+        case unbegun
+        /// The first message was sent. Becomes `.challenged`, or `.failed` if the server does not continue.
+        case awaitingChallenge
+        /// The server's challenge has arrived. Becomes `.awaitingVerdict`.
+        case challenged(NTLMChallengeMessage)
+        /// The answer was sent. Becomes `.established`, `.unbegun` if it was accepted for one request, or `.failed`.
+        case awaitingVerdict
+        /// The connection is logged in. Becomes `.unbegun` when the server says that it is not.
+        case established
+        /// The login failed, and the connection cannot be used. Stays.
+        case failed
 
-    /// Handles a response without a challenge.
-    mutating func accepted(persists: Bool) -> Acceptance {
-        switch self {
-        case .awaitingVerdict:
-            self = persists ? .established : .unbegun
-            return .unverified
-        case .established: return .unverified
-        case .unbegun, .awaitingChallenge, .challenged, .failed:
-            self = .failed
-            return .ignored
+        /// The next message to send.
+        enum Message {
+            case negotiate
+            case authenticate(NTLMChallengeMessage)
+            /// No message: the connection is logged in, waits for the server, or cannot be used.
+            case none
+        }
+
+        /// Returns the message for a request that is sent.
+        mutating func requestSent() -> Message {
+            switch self {
+            case .unbegun:
+                self = .awaitingChallenge
+                return .negotiate
+            case .challenged(let challenge):
+                self = .awaitingVerdict
+                return .authenticate(challenge)
+            case .awaitingChallenge, .awaitingVerdict, .established, .failed: return .none
+            }
+        }
+
+        /// Handles a `401` or `407`.
+        ///
+        /// - Parameters:
+        ///   - isOffered: whether one of its challenges is NTLM's.
+        ///   - challenge: the message in it.
+        mutating func refused(isOffered: Bool, challenge: NTLMChallengeMessage?) -> RepeatedChallenge {
+            switch self {
+            case .awaitingChallenge:
+                guard let challenge else {
+                    self = .failed
+                    return .aborted
+                }
+                self = .challenged(challenge)
+                return .proceed
+            case .awaitingVerdict:
+                // The server has checked the answer, even if it now asks for another scheme.
+                self = .failed
+                return .refused
+            case .established:
+                guard isOffered else { return .unrelated }
+                self = .unbegun
+                return .retry
+            case .unbegun, .challenged, .failed: return .unrelated
+            }
+        }
+
+        /// Handles a response without a challenge.
+        mutating func accepted(persists: Bool) -> Acceptance {
+            switch self {
+            case .awaitingVerdict:
+                self = persists ? .established : .unbegun
+                return .unverified
+            case .established: return .unverified
+            case .unbegun, .awaitingChallenge, .challenged, .failed:
+                self = .failed
+                return .ignored
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ public struct SignatureV4: Sendable {
     ///   - head: request line and fields as they are sent, each with its line end, without the empty line and without
     ///     any of `SignedFields`.
     ///   - time: milliseconds since 1970-01-01T00:00:00Z.
-    public func fields(for head: Span<UInt8>, payload: SignedPayload, at time: Int) -> SignedFields {
+    public func fields(for head: Span<UInt8>, payload: SignatureV4.Payload, at time: Int) -> SignatureV4.Fields {
         let date = Self.basicFormat(time)
         var added = [
             (name: "x-amz-content-sha256", value: Array(payload.text.utf8)),
@@ -21,9 +21,9 @@ public struct SignatureV4: Sendable {
         if let token = key.sessionToken {
             added.append((name: "x-amz-security-token", value: token.withBytes { $0.array }))
         }
-        let request = CanonicalRequest(
+        let request = SignatureV4.CanonicalRequest(
             head: head, adding: added, payload: payload.text, isS3: key.isS3, signs: Self.isSigned)
-        return SignedFields(
+        return SignatureV4.Fields(
             date: date, payload: payload.text, token: key.sessionToken,
             authorization: authorization(for: request, date: date))
     }
@@ -33,7 +33,7 @@ public struct SignatureV4: Sendable {
         name == "host" || name == "content-type" || name == "content-md5" || name.hasPrefix("x-amz-")
     }
 
-    func authorization(for request: CanonicalRequest, date: String) -> String {
+    func authorization(for request: SignatureV4.CanonicalRequest, date: String) -> String {
         let day = String(date.prefix(8))
         let scope = "\(day)/\(key.region)/\(key.service)/aws4_request"
         let digest = MessageDigest.digest(.sha256, of: request.bytes.span)
@@ -66,190 +66,198 @@ public struct SignatureV4: Sendable {
     }
 }
 
-/// The fields of a signed request, which has no others with these names.
-public struct SignedFields: Sendable {
-    /// The value of `X-Amz-Date`.
-    public let date: String
-    /// The value of `X-Amz-Content-Sha256`.
-    public let payload: String
-    /// The value of `X-Amz-Security-Token`.
-    public let token: Secret?
-    /// The value of `Authorization`.
-    public let authorization: String
+extension SignatureV4 {
+    /// The fields of a signed request, which has no others with these names.
+    public struct Fields: Sendable {
+        /// The value of `X-Amz-Date`.
+        public let date: String
+        /// The value of `X-Amz-Content-Sha256`.
+        public let payload: String
+        /// The value of `X-Amz-Security-Token`.
+        public let token: Secret?
+        /// The value of `Authorization`.
+        public let authorization: String
 
-    /// The names, in lower case, of the fields that are removed from a client's request before it is signed.
-    /// `authorization` is not among them.
-    public static let replaced: [StaticString] = ["x-amz-date", "x-amz-content-sha256", "x-amz-security-token"]
-}
-
-/// The statement of a signature about a request's content: `X-Amz-Content-Sha256`, and the last line of the signed
-/// text.
-public enum SignedPayload: Sendable, Equatable {
-    /// The SHA-256 of the content.
-    case digest([UInt8])
-    /// The content is not signed: `UNSIGNED-PAYLOAD`.
-    case unsigned
-    /// The digest is the client's; the proxy did not compute it.
-    case stated(String)
-    /// The content is not signed; the client's own framing.
-    case framed(String)
-
-    /// The error if the client signs its content piece by piece with its own key.
-    public struct SignedByClient: Error {}
-
-    /// - Parameter field: the client's own `X-Amz-Content-Sha256`.
-    public init(_ field: Span<UInt8>) throws(SignedByClient) {
-        let word = field.text
-        if word.hasPrefix("STREAMING-AWS4-") { throw SignedByClient() }
-        self = word.hasPrefix("STREAMING-") ? .framed(word) : .stated(word)
-    }
-
-    var text: String {
-        switch self {
-        case .digest(let digest): Hex.encode(digest)
-        case .unsigned: "UNSIGNED-PAYLOAD"
-        case .stated(let word), .framed(let word): word
-        }
+        /// The names, in lower case, of the fields that are removed from a client's request before it is signed.
+        /// `authorization` is not among them.
+        public static let replaced: [StaticString] = ["x-amz-date", "x-amz-content-sha256", "x-amz-security-token"]
     }
 }
 
-/// A request in the canonical form that both sides of AWS Signature Version 4 hash: "Create a canonical request" in the
-/// IAM User Guide, and for S3 "Signature Calculations for the Authorization Header".
-///
-/// It is read from the head as it is sent, so the signature covers what the server receives.
-struct CanonicalRequest {
-    let bytes: [UInt8]
-    /// The names of the signed fields, separated by semicolons.
-    let signedNames: String
+extension SignatureV4 {
+    /// The statement of a signature about a request's content: `X-Amz-Content-Sha256`, and the last line of the signed
+    /// text.
+    public enum Payload: Sendable, Equatable {
+        /// The SHA-256 of the content.
+        case digest([UInt8])
+        /// The content is not signed: `UNSIGNED-PAYLOAD`.
+        case unsigned
+        /// The digest is the client's; the proxy did not compute it.
+        case stated(String)
+        /// The content is not signed; the client's own framing.
+        case framed(String)
 
-    /// - Parameters:
-    ///   - head: request line and fields, each line ended, without the empty line.
-    ///   - added: more fields, with names in lower case.
-    ///   - isS3: whether the path is encoded once.
-    ///   - signs: whether a field is signed, by its name in lower case.
-    init(
-        head: Span<UInt8>, adding added: [(name: String, value: [UInt8])], payload: String, isS3: Bool,
-        signs: (String) -> Bool
-    ) {
-        let lines = head.array.split(separator: .lineFeed).map { $0.last == .carriageReturn ? $0.dropLast() : $0 }
-        let words = lines.first?.split(separator: .space, omittingEmptySubsequences: false) ?? []
-        let method = words.first ?? []
-        // A test of the published suite has a target with a blank.
-        let target = Self.originForm(Array(words.dropFirst().dropLast().joined(separator: [.space])))
-        let question = target.firstIndex(of: Self.question)
-        let path = question.map { Array(target[..<$0]) } ?? target
-        let query = question.map { Array(target[($0 + 1)...]) } ?? []
-        let fields = Self.fields(lines.dropFirst(), adding: added, signs: signs)
-        signedNames = fields.map(\.name).joined(separator: ";")
-        var text = Array(method) + [.lineFeed]
-        text += Self.path(path, isS3: isS3) + [.lineFeed]
-        text += Self.query(query) + [.lineFeed]
-        for field in fields { text += Array(field.name.utf8) + [.colon] + field.value + [.lineFeed] }
-        text += [.lineFeed] + Array(signedNames.utf8) + [.lineFeed] + Array(payload.utf8)
-        bytes = text
-    }
+        /// The error if the client signs its content piece by piece with its own key.
+        public struct SignedByClient: Error {}
 
-    private static let question = UInt8(ascii: "?")
-    private static let plus = UInt8(ascii: "+")
-    private static let dot = UInt8(ascii: ".")
-
-    /// The origin-form of a target in absolute-form.
-    private static func originForm(_ target: [UInt8]) -> [UInt8] {
-        guard target.first != .slash, let scheme = target.firstIndex(of: .colon),
-            target[(scheme + 1)...].starts(with: [.slash, .slash])
-        else { return target }
-        let path = target[(scheme + 3)...].firstIndex { $0 == .slash || $0 == question } ?? target.endIndex
-        return path < target.endIndex && target[path] == .slash
-            ? Array(target[path...]) : [.slash] + target[path...]
-    }
-
-    /// The fields by name. Values of one name are joined, blanks trimmed and squeezed.
-    private static func fields(
-        _ lines: ArraySlice<ArraySlice<UInt8>>, adding added: [(name: String, value: [UInt8])],
-        signs: (String) -> Bool
-    ) -> [(name: String, value: [UInt8])] {
-        var values: [String: [[UInt8]]] = [:]
-        for line in lines {
-            guard let colon = line.firstIndex(of: .colon) else { continue }
-            let name = String(decoding: line[..<colon].map(\.asciiLowercased), as: UTF8.self)
-            if signs(name) { values[name, default: []].append(squeezed(line[(colon + 1)...])) }
+        /// - Parameter field: the client's own `X-Amz-Content-Sha256`.
+        public init(_ field: Span<UInt8>) throws(SignedByClient) {
+            let word = field.text
+            if word.hasPrefix("STREAMING-AWS4-") { throw SignedByClient() }
+            self = word.hasPrefix("STREAMING-") ? .framed(word) : .stated(word)
         }
-        for field in added { values[field.name] = [squeezed(field.value[...])] }
-        return values.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-            .map { ($0.key, Array($0.value.joined(separator: [.comma]))) }
-    }
 
-    private static func squeezed(_ value: ArraySlice<UInt8>) -> [UInt8] {
-        Array(value.split(whereSeparator: \.isBlank).joined(separator: [.space]))
-    }
-
-    /// The canonical path. S3 takes the path as it is, encoded once. Other services resolve dots and empty segments,
-    /// and encode the path once more.
-    private static func path(_ path: [UInt8], isS3: Bool) -> [UInt8] {
-        if isS3 { return encoded(decoded(path), keepingSlashes: true) }
-        var segments: [ArraySlice<UInt8>] = []
-        for segment in path.split(separator: .slash) where !segment.elementsEqual([dot]) {
-            if segment.elementsEqual([dot, dot]) { _ = segments.popLast() } else { segments.append(segment) }
-        }
-        let isFolder = path.last == .slash && !segments.isEmpty
-        let joined = [.slash] + segments.joined(separator: [.slash]) + (isFolder ? [.slash] : [])
-        return encoded(joined, keepingSlashes: true)
-    }
-
-    /// The canonical query: sorted by name, then by value, both encoded. A plus means a blank, as servers read it.
-    private static func query(_ query: [UInt8]) -> [UInt8] {
-        let parameters = query.split(separator: UInt8(ascii: "&")).map { parameter -> (name: [UInt8], value: [UInt8]) in
-            let parts = parameter.split(separator: .equals, maxSplits: 1, omittingEmptySubsequences: false)
-            let canonical = { (part: ArraySlice<UInt8>) in
-                encoded(decoded(part.map { $0 == plus ? .space : $0 }), keepingSlashes: false)
-            }
-            return (canonical(parts[0]), parts.count > 1 ? canonical(parts[1]) : [])
-        }
-        let sorted = parameters.sorted { left, right in
-            left.name == right.name
-                ? left.value.lexicographicallyPrecedes(right.value)
-                : left.name.lexicographicallyPrecedes(right.name)
-        }
-        return Array(sorted.map { $0.name + [.equals] + $0.value }.joined(separator: [UInt8(ascii: "&")]))
-    }
-
-    /// Decodes percent-encoding and leaves other bytes unchanged.
-    private static func decoded(_ bytes: [UInt8]) -> [UInt8] {
-        var decoded: [UInt8] = []
-        var offset = 0
-        while offset < bytes.count {
-            if bytes[offset] == .percent, offset + 2 < bytes.count, let high = bytes[offset + 1].hexValue,
-                let low = bytes[offset + 2].hexValue
-            {
-                decoded.append(high << 4 | low)
-                offset += 3
-            } else {
-                decoded.append(bytes[offset])
-                offset += 1
+        var text: String {
+            switch self {
+            case .digest(let digest): Hex.encode(digest)
+            case .unsigned: "UNSIGNED-PAYLOAD"
+            case .stated(let word), .framed(let word): word
             }
         }
-        return decoded
     }
+}
 
-    /// Encodes all but the unreserved characters of RFC 3986, with capitals.
-    private static func encoded(_ bytes: [UInt8], keepingSlashes: Bool) -> [UInt8] {
-        var encoded: [UInt8] = []
-        for byte in bytes {
-            if isUnreserved(byte) || keepingSlashes && byte == .slash {
-                encoded.append(byte)
-            } else {
-                encoded += [.percent, digit(byte >> 4), digit(byte & 0xF)]
+extension SignatureV4 {
+    /// A request in the canonical form that both sides of AWS Signature Version 4 hash: "Create a canonical request" in the
+    /// IAM User Guide, and for S3 "Signature Calculations for the Authorization Header".
+    ///
+    /// It is read from the head as it is sent, so the signature covers what the server receives.
+    struct CanonicalRequest {
+        let bytes: [UInt8]
+        /// The names of the signed fields, separated by semicolons.
+        let signedNames: String
+
+        /// - Parameters:
+        ///   - head: request line and fields, each line ended, without the empty line.
+        ///   - added: more fields, with names in lower case.
+        ///   - isS3: whether the path is encoded once.
+        ///   - signs: whether a field is signed, by its name in lower case.
+        init(
+            head: Span<UInt8>, adding added: [(name: String, value: [UInt8])], payload: String, isS3: Bool,
+            signs: (String) -> Bool
+        ) {
+            let lines = head.array.split(separator: .lineFeed).map { $0.last == .carriageReturn ? $0.dropLast() : $0 }
+            let words = lines.first?.split(separator: .space, omittingEmptySubsequences: false) ?? []
+            let method = words.first ?? []
+            // A test of the published suite has a target with a blank.
+            let target = Self.originForm(Array(words.dropFirst().dropLast().joined(separator: [.space])))
+            let question = target.firstIndex(of: Self.question)
+            let path = question.map { Array(target[..<$0]) } ?? target
+            let query = question.map { Array(target[($0 + 1)...]) } ?? []
+            let fields = Self.fields(lines.dropFirst(), adding: added, signs: signs)
+            signedNames = fields.map(\.name).joined(separator: ";")
+            var text = Array(method) + [.lineFeed]
+            text += Self.path(path, isS3: isS3) + [.lineFeed]
+            text += Self.query(query) + [.lineFeed]
+            for field in fields { text += Array(field.name.utf8) + [.colon] + field.value + [.lineFeed] }
+            text += [.lineFeed] + Array(signedNames.utf8) + [.lineFeed] + Array(payload.utf8)
+            bytes = text
+        }
+
+        private static let question = UInt8(ascii: "?")
+        private static let plus = UInt8(ascii: "+")
+        private static let dot = UInt8(ascii: ".")
+
+        /// The origin-form of a target in absolute-form.
+        private static func originForm(_ target: [UInt8]) -> [UInt8] {
+            guard target.first != .slash, let scheme = target.firstIndex(of: .colon),
+                target[(scheme + 1)...].starts(with: [.slash, .slash])
+            else { return target }
+            let path = target[(scheme + 3)...].firstIndex { $0 == .slash || $0 == question } ?? target.endIndex
+            return path < target.endIndex && target[path] == .slash
+                ? Array(target[path...]) : [.slash] + target[path...]
+        }
+
+        /// The fields by name. Values of one name are joined, blanks trimmed and squeezed.
+        private static func fields(
+            _ lines: ArraySlice<ArraySlice<UInt8>>, adding added: [(name: String, value: [UInt8])],
+            signs: (String) -> Bool
+        ) -> [(name: String, value: [UInt8])] {
+            var values: [String: [[UInt8]]] = [:]
+            for line in lines {
+                guard let colon = line.firstIndex(of: .colon) else { continue }
+                let name = String(decoding: line[..<colon].map(\.asciiLowercased), as: UTF8.self)
+                if signs(name) { values[name, default: []].append(squeezed(line[(colon + 1)...])) }
+            }
+            for field in added { values[field.name] = [squeezed(field.value[...])] }
+            return values.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+                .map { ($0.key, Array($0.value.joined(separator: [.comma]))) }
+        }
+
+        private static func squeezed(_ value: ArraySlice<UInt8>) -> [UInt8] {
+            Array(value.split(whereSeparator: \.isBlank).joined(separator: [.space]))
+        }
+
+        /// The canonical path. S3 takes the path as it is, encoded once. Other services resolve dots and empty segments,
+        /// and encode the path once more.
+        private static func path(_ path: [UInt8], isS3: Bool) -> [UInt8] {
+            if isS3 { return encoded(decoded(path), keepingSlashes: true) }
+            var segments: [ArraySlice<UInt8>] = []
+            for segment in path.split(separator: .slash) where !segment.elementsEqual([dot]) {
+                if segment.elementsEqual([dot, dot]) { _ = segments.popLast() } else { segments.append(segment) }
+            }
+            let isFolder = path.last == .slash && !segments.isEmpty
+            let joined = [.slash] + segments.joined(separator: [.slash]) + (isFolder ? [.slash] : [])
+            return encoded(joined, keepingSlashes: true)
+        }
+
+        /// The canonical query: sorted by name, then by value, both encoded. A plus means a blank, as servers read it.
+        private static func query(_ query: [UInt8]) -> [UInt8] {
+            let parameters = query.split(separator: UInt8(ascii: "&")).map {
+                parameter -> (name: [UInt8], value: [UInt8]) in
+                let parts = parameter.split(separator: .equals, maxSplits: 1, omittingEmptySubsequences: false)
+                let canonical = { (part: ArraySlice<UInt8>) in
+                    encoded(decoded(part.map { $0 == plus ? .space : $0 }), keepingSlashes: false)
+                }
+                return (canonical(parts[0]), parts.count > 1 ? canonical(parts[1]) : [])
+            }
+            let sorted = parameters.sorted { left, right in
+                left.name == right.name
+                    ? left.value.lexicographicallyPrecedes(right.value)
+                    : left.name.lexicographicallyPrecedes(right.name)
+            }
+            return Array(sorted.map { $0.name + [.equals] + $0.value }.joined(separator: [UInt8(ascii: "&")]))
+        }
+
+        /// Decodes percent-encoding and leaves other bytes unchanged.
+        private static func decoded(_ bytes: [UInt8]) -> [UInt8] {
+            var decoded: [UInt8] = []
+            var offset = 0
+            while offset < bytes.count {
+                if bytes[offset] == .percent, offset + 2 < bytes.count, let high = bytes[offset + 1].hexValue,
+                    let low = bytes[offset + 2].hexValue
+                {
+                    decoded.append(high << 4 | low)
+                    offset += 3
+                } else {
+                    decoded.append(bytes[offset])
+                    offset += 1
+                }
+            }
+            return decoded
+        }
+
+        /// Encodes all but the unreserved characters of RFC 3986, with capitals.
+        private static func encoded(_ bytes: [UInt8], keepingSlashes: Bool) -> [UInt8] {
+            var encoded: [UInt8] = []
+            for byte in bytes {
+                if isUnreserved(byte) || keepingSlashes && byte == .slash {
+                    encoded.append(byte)
+                } else {
+                    encoded += [.percent, digit(byte >> 4), digit(byte & 0xF)]
+                }
+            }
+            return encoded
+        }
+
+        private static func isUnreserved(_ byte: UInt8) -> Bool {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, dot, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "~"):
+                true
+            default: false
             }
         }
-        return encoded
-    }
 
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, dot, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "~"): true
-        default: false
-        }
+        private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
     }
-
-    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
 }

@@ -5,13 +5,7 @@ import Model
 public struct ChallengeOrder: Sendable {
     public let schemes: [any AuthenticationScheme]
 
-    public init(
-        schemes: [any AuthenticationScheme] = [
-            NegotiateScheme(), NTLMScheme(), DigestScheme(), BearerScheme(), FormScheme(), BasicScheme(),
-        ]
-    ) {
-        self.schemes = schemes
-    }
+    public init(schemes: [any AuthenticationScheme] = Strength.schemes) { self.schemes = schemes }
 
     /// The challenges that can be answered, strongest first; equal ones stay in the server's order.
     ///

@@ -58,28 +58,30 @@ public struct RefreshTokenRotation: Sendable {
     var isConstant: Bool { generation > 0 && token == nil }
 }
 
-/// The rotations known to a process.
-final class RefreshTokenRotations: Sendable {
-    private typealias Known = (family: RefreshTokenFamily, rotation: RefreshTokenRotation)
+extension RefreshTokenFamily {
+    /// The rotations known to a process.
+    final class Rotations: Sendable {
+        private typealias Known = (family: RefreshTokenFamily, rotation: RefreshTokenRotation)
 
-    /// The rotations by credential, the latest last: a rule file may return to a former token.
-    private let known = Mutex<[ExactText: [Known]]>([:])
+        /// The rotations by credential, the latest last: a rule file may return to a former token.
+        private let known = Mutex<[ExactText: [Known]]>([:])
 
-    private static let capacity = 4
+        private static let capacity = 4
 
-    func rotation(of family: RefreshTokenFamily) -> RefreshTokenRotation {
-        known.withLock { $0[family.key]?.last { $0.family.isSame(as: family) } }?.rotation ?? .initial
-    }
+        func rotation(of family: RefreshTokenFamily) -> RefreshTokenRotation {
+            known.withLock { $0[family.key]?.last { $0.family.isSame(as: family) } }?.rotation ?? .initial
+        }
 
-    /// Adopts a rotation, if it is later than the known one.
-    func advance(_ family: RefreshTokenFamily, to rotation: RefreshTokenRotation) {
-        known.withLock { known in
-            var others = known[family.key] ?? []
-            if let index = others.firstIndex(where: { $0.family.isSame(as: family) }) {
-                guard others[index].rotation.generation < rotation.generation else { return }
-                others.remove(at: index)
+        /// Adopts a rotation, if it is later than the known one.
+        func advance(_ family: RefreshTokenFamily, to rotation: RefreshTokenRotation) {
+            known.withLock { known in
+                var others = known[family.key] ?? []
+                if let index = others.firstIndex(where: { $0.family.isSame(as: family) }) {
+                    guard others[index].rotation.generation < rotation.generation else { return }
+                    others.remove(at: index)
+                }
+                known[family.key] = others.suffix(Self.capacity - 1) + [(family, rotation)]
             }
-            known[family.key] = others.suffix(Self.capacity - 1) + [(family, rotation)]
         }
     }
 }

@@ -48,7 +48,7 @@ public final class TokenStore: Sendable {
     }
 
     private let entries = Mutex<[CredentialVersion: Entry]>([:])
-    private let rotations = RefreshTokenRotations()
+    private let rotations = RefreshTokenFamily.Rotations()
     private let journal: (any TokenJournal)?
 
     /// The milliseconds between failed tries, if the grant's account allows them. `replacementPause` is for tokens that

@@ -44,7 +44,7 @@ public final class AnswerSource {
     public let loop: EventLoop
     /// The credentials of the request that are being stored.
     private let storage: PendingStorage
-    public var terms = UnaskedTerms()
+    public var terms = AnswerSource.UnaskedTerms()
 
     public init(
         delegate: RuleDelegate, challenger: Challenger, urlCredential: Credential?, learning: Learning?,
@@ -108,8 +108,8 @@ public final class AnswerSource {
         return isLeftOpen(target, in: known, to: credential, holdsLogin) ? .open : .unknown
     }
 
-    /// Keeps an answer that depends on nothing but the generation, the target and perhaps the client: that of a credential which
-    /// the rules give, to a request or on a connection, and which is no token that ends.
+    /// Keeps an answer that depends on nothing but the generation, the target and perhaps the client: that of a
+    /// credential which the rules give, to a request or on a connection, and which is no token that ends.
     private func remember(
         _ answer: PreparedAnswer, in space: KnownSpace, of known: KnownOrigin, by rule: Ruling,
         as generation: Int
@@ -193,8 +193,8 @@ public final class AnswerSource {
         return evidence
     }
 
-    /// The client that brought the credential along; nil: the rule file or the store has it. All addresses of an IPv6 network of
-    /// 64 bits are one client: a peer may use any of them.
+    /// The client that brought the credential along; nil: the rule file or the store has it. All addresses of an IPv6
+    /// network of 64 bits are one client: a peer may use any of them.
     func owner(of credential: Credential) -> String? {
         credential.isBrought ? "\(client.address.unmapped.network) \(client.user ?? "")" : nil
     }
@@ -302,16 +302,18 @@ extension RetryTerms {
     }
 }
 
-/// What a request itself says to credentials that rules send unasked.
-public struct UnaskedTerms {
-    /// Whether the client's own `Authorization` goes on, beside which no challenge is answered.
-    public var keepsAuthorization = false
-    /// Whether a parent proxy could read what is sent.
-    public var isReadOnTheWay = false
-    /// Whether the client itself says something in that place, which goes on.
-    public var keeps: ((CredentialPlacement) -> Bool)?
+extension AnswerSource {
+    /// The parts of a request that decide about credentials which rules send before a challenge.
+    public struct UnaskedTerms {
+        /// Whether the client's own `Authorization` is forwarded, beside which no challenge is answered.
+        public var keepsAuthorization = false
+        /// Whether a parent proxy could read what is sent.
+        public var isReadOnTheWay = false
+        /// Whether the client itself uses that place, and its value is forwarded.
+        public var keeps: ((CredentialPlacement) -> Bool)?
 
-    public init() {}
+        public init() {}
+    }
 }
 
 /// Credentials that rules send with every request, whether anybody asks for them or not.
@@ -359,13 +361,13 @@ extension AnswerSource {
         return nil
     }
 
-    /// Whether the client's own word stands in its place.
+    /// Whether the client's own value is in its place.
     private func isKept(_ credential: Credential) -> Bool {
         guard let keeps = terms.keeps else { return false }
         return credential.placements.contains(where: keeps)
     }
 
-    /// - Returns: nil where there is none, or it is not sent to that target before its time.
+    /// - Returns: nil without such a rule, and where its credential is not sent to that target before a challenge.
     private func unasked(
         _ methods: [AuthenticationMethod], at target: ByteBuffer, with token: Credential?
     ) -> Finding? {

@@ -94,14 +94,14 @@ extension Challenger {
     /// about 4,000 instructions, most of them for the rules and the names; requests to one server mostly want the same.
     final class LatestAnswer {
         let policy: ChallengePolicy
-        /// As `ChallengeState.generation`.
+        /// The value of `ChallengeState.generation` at that time.
         let generation: Int
         let known: KnownOrigin
         let space: KnownSpace
         let prepared: PreparedAnswer
-        /// For the records of the requests that it is given to.
+        /// The record of the answer, for the requests that it is given to.
         let record: AnswerRecord
-        /// Whom it is for; nil: everybody, since no rule about the server looks at the client.
+        /// The client that it is for; nil: all, since no rule about the server looks at the client.
         private let client: ClientIdentity?
 
         init(

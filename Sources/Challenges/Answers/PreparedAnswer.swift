@@ -127,7 +127,7 @@ extension ExchangeRecord {
         if challenger.isProxy { parentAnswer = answer } else { self.answer = answer }
     }
 
-    /// The same; the rule is the one that was noted last.
+    /// Notes an answer under the rule that was noted last.
     func note(_ prepared: PreparedAnswer, to challenger: Challenger) {
         let former = answer(to: challenger)
         let (rule, line) = (former?.rule, former?.ruleLine ?? 0)
@@ -139,7 +139,7 @@ extension ExchangeRecord {
         note(record, to: challenger)
     }
 
-    /// That rule decides about the challenger's challenges from now on.
+    /// Notes the rule that decides about the challenger's challenges from now on.
     public func note(_ rule: RuleReference?, about challenger: Challenger) {
         let former = answer(to: challenger)
         note(

@@ -37,16 +37,16 @@ public struct RuleDelegate: Sendable {
         policy.rules.decide(ChallengeQuery(space, client: client, failures: failures))
     }
 
-    /// Whether the credentials have to be read again before the challenge is decided: the first that the rule names is parked,
-    /// and its file may have a new value; or it could not be read.
+    /// Whether the credentials have to be read again before the challenge is decided: the first that the rule names is
+    /// parked, and its file may have a new value; or it could not be read.
     public func wantsFreshCredentials(for challenge: AuthenticationChallenge, by rule: Ruling) -> Bool {
         guard case .use(let names) = rule.action, let first = names.first else { return false }
         guard let known = try? policy.credentials.credential(named: first) else { return true }
         return isHeld(known, in: challenge.protectionSpace)
     }
 
-    /// Of the credentials that a rule names and that have not had their answers, the first that is not parked for the space, or
-    /// is to be tried again there; where all are, the last.
+    /// The first of the credentials that a rule names and that have not had their answers that is not parked for the
+    /// space, or is to be tried again there; where all are, the last.
     ///
     /// - Parameters:
     ///   - refused: versions that are not chosen.
@@ -198,7 +198,7 @@ public struct RuleDelegate: Sendable {
 }
 
 /// `ask`: an operator decides where nothing is known. A credential that is kept for the space answers as it does for
-/// `default`, and an operator's earlier answer goes on to hold.
+/// `default`, and an operator's earlier answer still applies.
 extension RuleDelegate {
     /// The question that a challenge is to an operator; nil: its rule asks none, or there is an answer.
     public func question(about challenge: AuthenticationChallenge, by rule: Ruling) -> OperatorQuestion.Subject? {
@@ -211,8 +211,8 @@ extension RuleDelegate {
         return state.questions.standing(for: subject.key) == nil ? subject : nil
     }
 
-    /// Whether a person can say something about a challenge of that method. A password is taken to a KDC only where a rule says
-    /// so, and of a method that is not known, or a page, a rule has to speak.
+    /// Whether a person can say something about a challenge of that method. A password is taken to a KDC only where a
+    /// rule says so, and of a method that is not known, or a page, a rule has to speak.
     private func isForPeople(_ space: ProtectionSpace, _ rule: Ruling) -> Bool {
         switch space.authenticationMethod.traits.consent {
         case .none: true
@@ -231,13 +231,14 @@ extension RuleDelegate {
     /// Holds a request until an operator answers.
     ///
     /// - Parameter now: milliseconds since 1970.
-    /// - Throws: why nobody did: the rest of a sentence about the challenger.
-    public func ask(_ subject: OperatorQuestion.Subject, at now: Int) async throws(UnansweredQuestion) -> OperatorAnswer
+    /// - Throws: the reason why there is no answer: the rest of a sentence about the challenger.
+    public func ask(_ subject: OperatorQuestion.Subject, at now: Int) async throws(OperatorQuestion.Unanswered)
+        -> OperatorAnswer
     {
         let outcome = await state.questions.hold(subject, of: client, under: policy, at: now, naming: credentials(for:))
         guard case .answered(let answer) = outcome else {
             let challenge = subject.key.rule.isEmpty ? "a rule" : "rule \(subject.key.rule)"
-            throw UnansweredQuestion(reason: outcome.reason(challenge, within: policy.timeouts.ask))
+            throw OperatorQuestion.Unanswered(reason: outcome.reason(challenge, within: policy.timeouts.ask))
         }
         return answer
     }
@@ -307,13 +308,15 @@ extension RuleDelegate {
     }
 }
 
-/// Nobody has answered a challenge in time.
-public struct UnansweredQuestion: Error {
-    public let reason: String
+extension OperatorQuestion {
+    /// The error where an operator did not answer in time.
+    public struct Unanswered: Error {
+        public let reason: String
+    }
 }
 
 extension OperatorQuestions.Outcome {
-    /// Why nobody has answered: the rest of a sentence about the rule.
+    /// The reason why there is no answer: the rest of a sentence about the rule.
     func reason(_ rule: String, within limit: Int) -> String {
         switch self {
         case .answered: return "\(rule) asks the operator"

@@ -41,7 +41,7 @@ extension ChallengeResponse {
     }
 }
 
-/// In which fields a server challenges and is answered: as an origin (RFC 9110 section 11.6) or as a proxy on the way
+/// The fields in which a server challenges and is answered: as an origin (RFC 9110 section 11.6) or as a proxy on the way
 /// (section 11.7).
 public struct ChallengeFields: Sendable {
     public let status: Status

@@ -30,7 +30,7 @@ public protocol RequestPresence: AnyObject {
     /// Whether nothing of the request is continued.
     var isOver: Bool { get }
 
-    /// The request sends an answer that decides for all who wait: it goes on until the trial is no more, a lease or an attempt.
+    /// The request sends an answer that decides for all who wait: it continues until the trial, a lease or an attempt, has ended.
     func beginTrial(_ trial: AnyObject)
 
     /// The request begins a session at the server, for all who wait for one.

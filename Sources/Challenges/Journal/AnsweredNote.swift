@@ -3,9 +3,9 @@ import Rules
 import Synchronization
 import Telemetry
 
-/// The journal's word on a challenge that is answered again and again: to count another one takes no lock and no text.
+/// The journal's count of a challenge that is answered again and again: to count another one takes no lock and no text.
 final class AnsweredNote: Sendable {
-    /// For the record of each exchange.
+    /// The challenge, for the record of each exchange.
     let challenge: ChallengeRecord
     private let repetitions = Atomic(0)
     private let last: Atomic<Int>

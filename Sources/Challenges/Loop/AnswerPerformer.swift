@@ -108,7 +108,7 @@ final class AnswerPerformer {
     }
 
     /// Appends the value of the field that answers.
-    /// - Returns: whether an answer was given. Cookies of the client's alone are none, although they stand there.
+    /// - Returns: whether an answer was given; false where only the client's own cookies were appended.
     func authorize(
         method: Span<UInt8>, target: Span<UInt8>, bodyDigest: [UInt8]?, into value: ByteBuffer
     ) throws(AuthenticationError) -> Bool {
@@ -156,7 +156,7 @@ final class AnswerPerformer {
         if isGood { session.trust(ticket: ticket) }
     }
 
-    /// The outcome of the login that this request makes for all who wait; nil where no rule has a form any more.
+    /// Logs in for all requests that wait, and returns the outcome; nil where the rules no longer have a form.
     func logIn(with credential: Credential) async -> LoginOutcome? {
         guard let session, let outcome = await context.pages?.logIn(with: credential) else { return nil }
         if case .loggedIn(let jar, let landing) = outcome { session.open(jar, landing: landing) }
@@ -182,7 +182,7 @@ final class AnswerPerformer {
         }
     }
 
-    /// A handshake goes on only where its connection does. A connection that served before may have come to the end that
+    /// A handshake continues only on its connection. A connection that served before may have come to the end that
     /// servers set to them, and a new one gets another try.
     private func loginRefusal(
         by challenges: [HeaderChallenge]
@@ -241,14 +241,14 @@ final class AnswerPerformer {
 
     // MARK: - What a response says for people
 
-    /// What the response says, without what the request had sent.
+    /// The text of the response for people, without what the request had sent.
     var excerpt: ResponseExcerpt? {
         var mask = EchoMask()
         hideAnswer(in: &mask)
         return context.response.excerpt(hiding: mask)
     }
 
-    /// What a response says that refused the answer; nil for any other response.
+    /// The text of a response that refused the answer; nil for any other response.
     func excerpt(after refusal: RepeatedChallenge?) -> ResponseExcerpt? {
         switch refusal {
         case .refused?, .denied?, .unrelated?: answer == nil ? nil : excerpt

@@ -184,7 +184,7 @@ extension ChallengeContext {
 }
 
 extension HeaderChallenge: CustomStringConvertible {
-    /// As a server might have written it.
+    /// The challenge as a server might have written it.
     public var description: String {
         let parameters = parameters.map { "\($0.name)=\"\($0.value.span.text)\"" }
         return ([scheme + (token68.map { " \($0)" } ?? "")] + [parameters.joined(separator: ", ")])

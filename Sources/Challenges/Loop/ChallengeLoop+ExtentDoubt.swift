@@ -13,7 +13,7 @@ extension ChallengeLoop {
 
         private var target: ByteBuffer { context.request.target }
 
-        /// Whether a response that is no challenge may be about an answer that nobody had asked for, so that the request goes out
+        /// Whether a response that is no challenge may be about an answer that was sent before a challenge, so that the request goes out
         /// once more without it. A parent says 403 of many a target, and a body would have to be sent again.
         mutating func isRaised(about answer: Answer?, in task: inout ChallengeTask) -> Bool {
             let (response, challenger) = (context.response, context.challenger)

@@ -11,11 +11,11 @@ extension ChallengeLoop {
         case unmade(AuthenticationError)
         /// There was no ticket, which the task has been told: the reason that texts give, should no other method help.
         case counted(AuthenticationError)
-        /// There is no token or session: the sentence that the client is told.
+        /// There is no token or session: the sentence for the client.
         case explained(String)
 
         /// Tells the task what the lack of an answer means for the credential.
-        /// - Returns: nil where there is no such lack, or no other method that could do better.
+        /// - Returns: nil where the answer was made, or no other method could do better.
         mutating func count(in record: ExchangeRecord) -> RepeatedChallenge? {
             guard case .unmade(let error) = self, let refusal = error.refusal else { return nil }
             self = .counted(error)

@@ -534,7 +534,7 @@ extension ChallengeLoop {
         context.source.find(for: context.request.target, with: token) { context.connection.holdsLogin(with: $0) }
     }
 
-    /// As above, for a task, which can wait.
+    /// Finds the preemptive answer for a task, which can wait.
     public func prepared() async { while !prepare() { await performWork() } }
 
     private func preempt(with prepared: PreparedAnswer, by rule: RuleReference?) {
@@ -553,7 +553,7 @@ extension ChallengeLoop {
 }
 
 extension Probe {
-    /// Its credential answers whatever it can answer, once.
+    /// Uses the probe's credential for each challenge that it can answer, once.
     func decision(about challenge: AuthenticationChallenge) -> Decision {
         let isMeant =
             credential.canAnswer(challenge.protectionSpace)
@@ -564,7 +564,7 @@ extension Probe {
     }
 }
 
-/// What the journal asks of a request that was not answered.
+/// The parts that the journal needs of a request that was not answered.
 extension ChallengeLoop {
     /// The spaces that refused an answer, and what they refused, the latest last.
     public var refusals: [(space: ProtectionSpace, version: CredentialVersion)] { task.refusals }

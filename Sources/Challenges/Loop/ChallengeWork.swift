@@ -47,8 +47,8 @@ enum ChallengeWork {
         case page(isLogin: Bool?)
         case digest(BodyDigest)
         case credentials
-        case exchange(Result<Decision, MissingToken>, reason: String)
-        case question(Result<OperatorAnswer, UnansweredQuestion>)
+        case exchange(Result<Decision, TokenSupply.Missing>, reason: String)
+        case question(Result<OperatorAnswer, OperatorQuestion.Unanswered>)
         /// Nil: it was not decided in time.
         case admission(AnswerAdmission?)
         /// Nil: it was not told in time.
@@ -106,7 +106,7 @@ enum ChallengeWork {
             await context.state.refresh(context.policy.credentials)
             return .credentials
         case .exchange(let decision, let challenge):
-            do throws(MissingToken) {
+            do throws(TokenSupply.Missing) {
                 let isOwn = context.request.isOwn
                 let exchanged = try await context.tokens.exchange(decision, for: challenge, isOwn: isOwn)
                 return .exchange(.success(exchanged), reason: decision.reason)
@@ -116,8 +116,9 @@ enum ChallengeWork {
                 subject.response = performer.excerpt
             }
             let (delegate, now) = (context.delegate, context.loop.epochMilliseconds)
-            do throws(UnansweredQuestion) { return .question(.success(try await delegate.ask(subject, at: now))) } catch
-            {
+            do throws(OperatorQuestion.Unanswered) {
+                return .question(.success(try await delegate.ask(subject, at: now)))
+            } catch {
                 return .question(.failure(error))
             }
         case .admission(let waiter):

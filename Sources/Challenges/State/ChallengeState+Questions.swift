@@ -2,24 +2,26 @@ import Authentication
 import Credentials
 import Model
 
-/// Why an operator's answer was not taken: a sentence for them. The question stays open.
-public enum OperatorAnswerError: Error, CustomStringConvertible {
-    /// There is no question of that number any more.
-    case gone(Int)
-    /// No answer of that number holds.
-    case unknown(Int)
-    /// The credential that was named.
-    case unusable(CredentialError)
-    case unfit(String)
-    case notStored(CredentialStorageError)
+extension OperatorAnswer {
+    /// Why an operator's answer was not taken: a sentence for them. The question stays open.
+    public enum Failure: Error, CustomStringConvertible {
+        /// The question of that number is closed.
+        case gone(Int)
+        /// No answer of that number holds.
+        case unknown(Int)
+        /// The credential that was named.
+        case unusable(CredentialError)
+        case unfit(String)
+        case notStored(CredentialStorageError)
 
-    public var description: String {
-        switch self {
-        case .unknown(let id): "there is no saved answer \(id): 'attache ask answers' lists them"
-        case .gone(let id): "question \(id) is closed: 'attache ask' lists the open ones"
-        case .unusable(let error): "\(error)"
-        case .unfit(let sentence): sentence
-        case .notStored(let error): "\(error)"
+        public var description: String {
+            switch self {
+            case .unknown(let id): "there is no saved answer \(id): 'attache ask answers' lists them"
+            case .gone(let id): "question \(id) is closed: 'attache ask' lists the open ones"
+            case .unusable(let error): "\(error)"
+            case .unfit(let sentence): sentence
+            case .notStored(let error): "\(error)"
+            }
         }
     }
 }
@@ -32,7 +34,7 @@ extension ChallengeState {
     @discardableResult
     public func answer(
         _ id: Int, with answer: OperatorAnswer, until: Day, by actor: AuditEvent.Actor
-    ) async throws(OperatorAnswerError) -> OperatorQuestion {
+    ) async throws(OperatorAnswer.Failure) -> OperatorQuestion {
         guard let (question, policy) = questions.find(id) else { throw .gone(id) }
         try check(answer, to: question, under: policy)
         if case .trust = answer.act { try await except(question, until: until, by: actor) }
@@ -61,7 +63,7 @@ extension ChallengeState {
     @discardableResult
     public func forgetAnswer(
         _ id: Int, on today: Day, by actor: AuditEvent.Actor
-    ) async throws(OperatorAnswerError) -> StandingAnswer {
+    ) async throws(OperatorAnswer.Failure) -> StandingAnswer {
         guard let standing = standingAnswers(on: today).first(where: { $0.id == id }) else { throw .unknown(id) }
         if case .trust(let pin, _) = standing.word {
             let space = standing.space.ofExceptions
@@ -79,7 +81,7 @@ extension ChallengeState {
 
     private func check(
         _ answer: OperatorAnswer, to question: OperatorQuestion, under policy: ChallengePolicy
-    ) throws(OperatorAnswerError) {
+    ) throws(OperatorAnswer.Failure) {
         let method = question.space.authenticationMethod
         switch answer.act {
         case .use(let name):
@@ -111,7 +113,7 @@ extension ChallengeState {
 
     private func except(
         _ question: OperatorQuestion, until: Day, by actor: AuditEvent.Actor
-    ) async throws(OperatorAnswerError) {
+    ) async throws(OperatorAnswer.Failure) {
         guard let pin = question.pin else { return }
         let space = question.space.ofExceptions
         let credential = Credential(

@@ -11,13 +11,13 @@ import Telemetry
 /// tokens fetched.
 public final class ChallengeState: Sendable {
     public let spaces: ProtectionSpaces
-    public let storage: any CredentialStorage
+    public let storage: StoredCredentials
     /// The tokens that were fetched.
     public let tokens: TokenStore
     public let journal = ChallengeJournal()
     public let questions = OperatorQuestions()
     /// The origins that some client's session has credentials for.
-    let sessionOrigins = SessionOrigins()
+    let sessionOrigins = SessionCredentials.Origins()
     let sessionCredentials = SessionCredentials()
     /// The evidence of clients' own answers.
     let evidence = LearningEvidence<SessionClient>()
@@ -34,7 +34,7 @@ public final class ChallengeState: Sendable {
     ///   - spaces: what others may have learned as well.
     ///   - tokens: likewise.
     public init(
-        storage: any CredentialStorage, spaces: ProtectionSpaces, tokens: TokenStore,
+        storage: StoredCredentials, spaces: ProtectionSpaces, tokens: TokenStore,
         audit: AuditTrail = AuditTrail(), report: @escaping @Sendable (String) -> Void
     ) {
         self.audit = audit
@@ -63,8 +63,8 @@ public final class ChallengeState: Sendable {
         storage.mayAnswer(origin) || sessionOrigins.contains(origin)
     }
 
-    /// Stores a credential that was accepted, and that a client has brought. The first of its space becomes the default, which
-    /// requests without a credential of their own are answered with.
+    /// Stores a credential that was accepted, and that a client has brought. The first of its space becomes the
+    /// default, which requests without a credential of their own are answered with.
     public func keep(_ credential: Credential, for space: ProtectionSpace, of client: ClientIdentity) async {
         do throws(CredentialStorageError) {
             if let user = credential.user, let known = storage.credentials(for: space)[ExactText(user)],
@@ -189,7 +189,8 @@ public final class ChallengeState: Sendable {
         observer.withLock { $0 }(refresh)
     }
 
-    /// From now on has `observer` ask KDCs again about those of the configured credentials that fit, in place of the one before.
+    /// Has `observer` ask KDCs again about those of the configured credentials that fit, in place of the
+    /// one before.
     public func onRetry(_ observer: @escaping @Sendable ((CredentialVersion) -> Bool) -> Void) {
         retryObserver.withLock { $0 = observer }
     }

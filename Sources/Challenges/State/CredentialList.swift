@@ -6,7 +6,7 @@ import Model
 /// The credentials of a proxy, each with what is known of its value: the one list that commands, dashboard and metrics show.
 public struct CredentialList: Sendable {
     /// The worst first; of the same state the rule file's by name, then the store's by server.
-    public let entries: [ListedCredential]
+    public let entries: [CredentialList.Entry]
 
     /// - Parameters:
     ///   - configured: the rule file's.
@@ -14,9 +14,9 @@ public struct CredentialList: Sendable {
     ///   - accounts: what servers have said of values.
     ///   - now: milliseconds since 1970.
     public init(
-        configured: [ConfiguredCredential], stored: [StoredPlace], accounts: [SharedAccount], at now: Int
+        configured: [ConfiguredCredential], stored: [CredentialList.StoredPlace], accounts: [SharedAccount], at now: Int
     ) {
-        var entries: [ListedCredential] = []
+        var entries: [CredentialList.Entry] = []
         var byName: [ExactText: [SharedAccount]] = [:]
         var byVersion: [CredentialVersion: SharedAccount] = [:]
         for account in accounts where account.owner == nil {
@@ -24,22 +24,22 @@ public struct CredentialList: Sendable {
             byVersion[account.version] = account
         }
         for credential in configured {
-            let source = ListedCredential.Source(credential.content)
+            let source = CredentialList.Entry.Source(credential.content)
             let versions = byName[ExactText(credential.name)] ?? []
             for version in versions { byVersion[version.version] = nil }
             // A grant and its token are one credential to an operator.
             let isOne = versions.isEmpty || versions.contains(where: \.version.isGrant)
             for known in isOne ? [versions] : versions.map({ [$0] }) {
-                entries.append(ListedCredential(credential.name, source, known, at: now))
+                entries.append(CredentialList.Entry(credential.name, source, known, at: now))
             }
         }
         for place in stored {
             let known = place.version.flatMap { byVersion.removeValue(forKey: $0) }
             let name = place.space.credentialName(of: place.user)
-            entries.append(ListedCredential(name, .store(place), known.map { [$0] } ?? [], at: now))
+            entries.append(CredentialList.Entry(name, .store(place), known.map { [$0] } ?? [], at: now))
         }
         entries += accounts.filter { $0.owner != nil || byVersion[$0.version] != nil }.map {
-            ListedCredential($0.version.name, .client, [$0], at: now)
+            CredentialList.Entry($0.version.name, .client, [$0], at: now)
         }
         self.entries = entries.sorted { left, right in
             left.standing.state != right.standing.state
@@ -64,105 +64,108 @@ public struct CredentialList: Sendable {
     public var heldCount: Int { entries.count(where: \.standing.isOnHold) }
 }
 
-/// A credential, with what is known of its value.
-public struct ListedCredential: Sendable {
-    /// Who has the value.
-    public enum Source: Sendable {
-        case ruleFile(CredentialSource)
-        /// Fetched by a credential of the rule file.
-        case token(CredentialSource)
-        case store(StoredPlace)
-        /// A request's URL, or a client's own answer that the proxy has learned.
-        case client
+extension CredentialList {
+    /// A credential, with what is known of its value.
+    public struct Entry: Sendable {
+        /// The owner of the value.
+        public enum Source: Sendable {
+            case ruleFile(CredentialSource)
+            /// Fetched by a credential of the rule file.
+            case token(CredentialSource)
+            case store(CredentialList.StoredPlace)
+            /// A request's URL, or a client's own answer that the proxy has learned.
+            case client
 
-        fileprivate init(_ content: CredentialSource) {
-            if case .oauth = content { self = .token(content) } else { self = .ruleFile(content) }
-        }
+            fileprivate init(_ content: CredentialSource) {
+                if case .oauth = content { self = .token(content) } else { self = .ruleFile(content) }
+            }
 
-        /// Whether only the KDC of its realm judges it.
-        fileprivate var isPrincipal: Bool { if case .ruleFile(.kerberos) = self { true } else { false } }
+            /// Whether only the KDC of its realm judges it.
+            fileprivate var isPrincipal: Bool { if case .ruleFile(.kerberos) = self { true } else { false } }
 
-        /// In a word or two.
-        public var words: String {
-            switch self {
-            case .ruleFile: "rule file"
-            case .token: "token"
-            case .store: "store"
-            case .client: "client"
+            /// The source in a word or two.
+            public var words: String {
+                switch self {
+                case .ruleFile: "rule file"
+                case .token: "token"
+                case .store: "store"
+                case .client: "client"
+                }
             }
         }
-    }
 
-    /// The state at a server.
-    public struct Server: Sendable {
-        /// See `Origin.serverName`.
+        /// The state at a server.
+        public struct Server: Sendable {
+            /// See `Origin.serverName`.
+            public let name: String
+            public let standing: Account.Standing
+            /// The subject of its latest refusal; nil: it has refused nothing since it accepted.
+            public let reason: String?
+            public let hasAccepted: Bool
+            /// Milliseconds since 1970; nil: not known.
+            public let lastAccepted: Int?
+            public let lastRefused: Int?
+
+            fileprivate init(_ record: Account.Record, standing: Account.Standing) {
+                let isTicketed = record.takesTickets && !record.isKnown && record.lastRefused == 0
+                name = record.server
+                // Nothing that is held against the value keeps a ticket from being shown.
+                self.standing = isTicketed ? .good : standing
+                reason = record.reason
+                hasAccepted = record.isKnown || record.takesTickets
+                lastAccepted = record.lastAccepted > 0 ? record.lastAccepted : nil
+                lastRefused = record.lastRefused > 0 ? record.lastRefused : nil
+            }
+        }
+
         public let name: String
+        public let source: Source
+        /// Whether servers accept or refuse it: not an exception for a server's key.
+        public let isJudged: Bool
+        /// The worst state at any server.
         public let standing: Account.Standing
-        /// What its latest refusal was about; nil: it has refused nothing since it accepted.
+        /// The servers that have accepted or refused the value.
+        public let servers: [Server]
+        /// The times when the value was first met and last sent, in milliseconds since 1970; nil: not known.
+        public let since: Int?
+        public let lastSent: Int?
+
+        /// - Parameter shared: of a grant, its own account and that of its token.
+        fileprivate init(_ name: String, _ source: Source, _ shared: [SharedAccount], at now: Int) {
+            self.name = name
+            self.source = source
+            isJudged =
+                if case .store(let place) = source { place.space.authenticationMethod != .serverTrust } else { true }
+            let accounts = shared.map(\.account)
+            let standings = shared.map {
+                $0.account.standing(now: now, ofOneServer: $0.version.isGrant || source.isPrincipal)
+            }
+            standing = standings.max { $0.state.rank < $1.state.rank } ?? Account().standing(now: now)
+            since = accounts.map(\.since).filter { $0 > 0 }.min()
+            lastSent = accounts.map(\.lastSent).filter { $0 > 0 }.max()
+            let records = accounts.flatMap(\.records)
+            reason = records.filter { $0.reason != nil }.max { $0.lastRefused < $1.lastRefused }?.reason
+            servers = accounts.flatMap { account in
+                account.judges.map { Server($0, standing: account.standing(at: $0.server, now: now)) }
+            }
+        }
+
+        /// The subject of the latest refusal.
         public let reason: String?
-        public let hasAccepted: Bool
-        /// Milliseconds since 1970; nil: not known.
-        public let lastAccepted: Int?
-        public let lastRefused: Int?
 
-        fileprivate init(_ record: Account.Record, standing: Account.Standing) {
-            let isTicketed = record.takesTickets && !record.isKnown && record.lastRefused == 0
-            name = record.server
-            // Nothing that is held against the value keeps a ticket from being shown.
-            self.standing = isTicketed ? .good : standing
-            reason = record.reason
-            hasAccepted = record.isKnown || record.takesTickets
-            lastAccepted = record.lastAccepted > 0 ? record.lastAccepted : nil
-            lastRefused = record.lastRefused > 0 ? record.lastRefused : nil
+        /// The sort key among entries of the same state.
+        fileprivate var place: [String] {
+            if case .store(let place) = source {
+                ["1", place.space.host, "\(place.space.port)", name]
+            } else {
+                ["0", name]
+            }
         }
-    }
 
-    public let name: String
-    public let source: Source
-    /// Whether servers accept or refuse it: not an exception for a server's key.
-    public let isJudged: Bool
-    /// The worst state at any server.
-    public let standing: Account.Standing
-    /// Those that have accepted or refused the value.
-    public let servers: [Server]
-    /// When the value was first met, and when it was last sent, in milliseconds since 1970; nil: not known.
-    public let since: Int?
-    public let lastSent: Int?
-
-    /// - Parameter shared: of a grant, its own account and that of its token.
-    fileprivate init(_ name: String, _ source: Source, _ shared: [SharedAccount], at now: Int) {
-        self.name = name
-        self.source = source
-        isJudged = if case .store(let place) = source { place.space.authenticationMethod != .serverTrust } else { true }
-        let accounts = shared.map(\.account)
-        let standings = shared.map {
-            $0.account.standing(now: now, ofOneServer: $0.version.isGrant || source.isPrincipal)
+        /// The act that lets it be sent again at once, as a clause for operators; nil: it is not on hold.
+        public var remedy: String? {
+            standing.isTroubled ? CredentialRemedy(name, source).sentence(in: standing) : nil
         }
-        standing = standings.max { $0.state.rank < $1.state.rank } ?? Account().standing(now: now)
-        since = accounts.map(\.since).filter { $0 > 0 }.min()
-        lastSent = accounts.map(\.lastSent).filter { $0 > 0 }.max()
-        let records = accounts.flatMap(\.records)
-        reason = records.filter { $0.reason != nil }.max { $0.lastRefused < $1.lastRefused }?.reason
-        servers = accounts.flatMap { account in
-            account.judges.map { Server($0, standing: account.standing(at: $0.server, now: now)) }
-        }
-    }
-
-    /// What the latest refusal was about.
-    public let reason: String?
-
-    /// Its place among those of the same state.
-    fileprivate var place: [String] {
-        if case .store(let place) = source {
-            ["1", place.space.host, "\(place.space.port)", name]
-        } else {
-            ["0", name]
-        }
-    }
-
-    /// What lets it be sent again at once, as a clause for operators; nil: nothing is held against it.
-    public var remedy: String? {
-        standing.isTroubled ? CredentialRemedy(name, source).sentence(in: standing) : nil
     }
 }
 
@@ -173,24 +176,27 @@ extension Account {
     }
 }
 
-/// A credential of a store, without its value.
-public struct StoredPlace: Sendable {
-    public let space: ProtectionSpace
-    public let user: String
-    /// Nil where it cannot be read.
-    public let version: CredentialVersion?
-    /// Whether it is the one that its space's challenges are answered with.
-    public let isDefault: Bool
-    /// The last day on which it is any good, where that is known.
-    public var lastDay: Day?
+extension CredentialList {
+    /// A credential of a store, without its value.
+    public struct StoredPlace: Sendable {
+        public let space: ProtectionSpace
+        public let user: String
+        /// Nil where it cannot be read.
+        public let version: CredentialVersion?
+        /// Whether it is the one that its space's challenges are answered with.
+        public let isDefault: Bool
+        /// The last day on which it is any good, where that is known.
+        public var lastDay: Day?
 
-    public init(
-        _ user: String, for space: ProtectionSpace, version: CredentialVersion?, isDefault: Bool, lastDay: Day? = nil
-    ) {
-        self.user = user
-        self.space = space
-        self.version = version
-        self.isDefault = isDefault
-        self.lastDay = lastDay
+        public init(
+            _ user: String, for space: ProtectionSpace, version: CredentialVersion?, isDefault: Bool,
+            lastDay: Day? = nil
+        ) {
+            self.user = user
+            self.space = space
+            self.version = version
+            self.isDefault = isDefault
+            self.lastDay = lastDay
+        }
     }
 }

@@ -10,7 +10,7 @@ public struct CredentialRemedy: Sendable {
     private let act: String?
     private let name: String
 
-    init(_ name: String, _ source: ListedCredential.Source) {
+    init(_ name: String, _ source: CredentialList.Entry.Source) {
         self.name = name
         act =
             switch source {

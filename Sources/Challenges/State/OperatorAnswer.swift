@@ -24,7 +24,7 @@ public struct OperatorAnswer: Sendable {
         self.persistence = persistence
     }
 
-    /// In the words of the rule file, without any secret.
+    /// The answer in the words of the rule file, without any secret.
     public var words: String {
         switch act {
         case .use(let name): "use \(name)"
@@ -37,7 +37,7 @@ public struct OperatorAnswer: Sendable {
 }
 
 extension OperatorAnswer.Act {
-    /// As the metrics name it.
+    /// The name in metrics.
     var disposition: RunningFigures.Questions.Disposition {
         switch self {
         case .use: .use

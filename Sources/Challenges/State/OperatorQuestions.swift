@@ -14,11 +14,11 @@ public final class OperatorQuestions: Sendable {
     /// The end of a request's wait for an operator.
     enum Outcome: Sendable {
         case answered(OperatorAnswer)
-        /// Nobody answered in time.
+        /// There was no answer in time.
         case unanswered
         /// Later questions have taken its place.
         case displaced
-        /// As many requests wait for the same answer as may.
+        /// The limit of requests that wait for the same answer is reached.
         case crowded
     }
 
@@ -282,14 +282,14 @@ public struct OperatorQuestion: Sendable {
     /// A challenge, as an operator is asked about it.
     public struct Subject: Sendable {
         let key: OperatorQuestion.Key
-        /// Of the credential that is proposed, which may be refused by now.
+        /// The user of the proposed credential, which may be refused by now.
         var user: String?
         var failures = 0
         /// More of the challenge, for people.
         public var details: [String] = []
         /// The status and text of the response that challenged, or that refused a certificate; nil for a challenge of TLS.
         public var response: ResponseExcerpt?
-        /// Of a server whose certificate is in question.
+        /// The key of a server whose certificate is in question.
         public var pin: KeyPin?
 
         public init(_ challenge: AuthenticationChallenge, by rule: RuleReference?) {

@@ -168,36 +168,39 @@ public enum SessionClient: Sendable, Hashable {
     }
 }
 
-/// The origins that a session's credential is kept for: a challenge of theirs may be ours to answer although no rule
-/// speaks of it.
-final class SessionOrigins: Sendable {
-    private let origins = Mutex(RecencyMap<Origin, Void>())
-    private let changes = Atomic(1)
-    private let capacity: Int
+extension SessionCredentials {
+    /// The origins that a session's credential is kept for: the proxy may answer their challenges although no rule
+    /// mentions them.
+    final class Origins: Sendable {
+        private let origins = Mutex(RecencyMap<Origin, Void>())
+        private let changes = Atomic(1)
+        private let capacity: Int
 
-    /// - Parameter capacity: origins; beyond it the one for which a credential was kept longest ago is forgotten, and where
-    ///   no rule speaks of that one, its challenges go to the clients until one of them says its credential again.
-    init(capacity: Int = 16_384) { self.capacity = max(1, capacity) }
+        /// - Parameter capacity: origins; beyond it the one for which a credential was kept longest ago is forgotten,
+        ///   and where no rule mentions that one, its challenges go to the clients until one of them says its
+        ///   credential again.
+        init(capacity: Int = 16_384) { self.capacity = max(1, capacity) }
 
-    /// Another number whenever there are others; never 0.
-    var generation: Int { changes.load(ordering: .relaxed) }
+        /// A number that changes with the origins; never 0.
+        var generation: Int { changes.load(ordering: .relaxed) }
 
-    var count: Int { origins.withLock { $0.count } }
+        var count: Int { origins.withLock { $0.count } }
 
-    func contains(_ origin: Origin) -> Bool { origins.withLock { $0.contains(origin) } }
+        func contains(_ origin: Origin) -> Bool { origins.withLock { $0.contains(origin) } }
 
-    func insert(_ new: some Sequence<Origin>) {
-        let isOther = origins.withLock { origins in
-            var isOther = false
-            for origin in new {
-                if !origins.contains(origin) {
-                    isOther = true
-                    origins.makeRoom(below: capacity)
+        func insert(_ new: some Sequence<Origin>) {
+            let isOther = origins.withLock { origins in
+                var isOther = false
+                for origin in new {
+                    if !origins.contains(origin) {
+                        isOther = true
+                        origins.makeRoom(below: capacity)
+                    }
+                    origins.put((), for: origin)
                 }
-                origins.put((), for: origin)
+                return isOther
             }
-            return isOther
+            if isOther { changes.add(1, ordering: .relaxed) }
         }
-        if isOther { changes.add(1, ordering: .relaxed) }
     }
 }

@@ -1,5 +1,6 @@
 import Authentication
 import Bytes
+import Credentials
 import Model
 
 /// All that a process knows of a protection space, or of an origin where no space is asked about, for an explanation. Names

@@ -8,26 +8,28 @@ public protocol TokenFetching {
     func fetch(_ grant: TokenGrant) async throws(TokenError) -> TokenResponse
 }
 
-/// Why there is no token to answer with.
-enum MissingToken: Error, CustomStringConvertible {
-    /// The request is one that a token is fetched by.
-    case ownRequest
-    /// The endpoint has refused the grant, now or before: it counts as refused.
-    ///
-    /// - Parameter pause: milliseconds until the next try; nil: not known.
-    case refused(Credential, String, pause: Int?)
-    /// The sentence says which credential has none, and why.
-    case failed(String)
+extension TokenSupply {
+    /// Why there is no token to answer with.
+    enum Missing: Error, CustomStringConvertible {
+        /// The request is one that a token is fetched by.
+        case ownRequest
+        /// The endpoint has refused the grant, now or before: it counts as refused.
+        ///
+        /// - Parameter pause: milliseconds until the next try; nil: not known.
+        case refused(Credential, String, pause: Int?)
+        /// The sentence says which credential has none, and why.
+        case failed(String)
 
-    var description: String {
-        switch self {
-        case .ownRequest: "none can be fetched through it"
-        case .refused(_, let sentence, _), .failed(let sentence): sentence
+        var description: String {
+            switch self {
+            case .ownRequest: "none can be fetched through it"
+            case .refused(_, let sentence, _), .failed(let sentence): sentence
+            }
         }
     }
 }
 
-/// Exchanges credentials for the tokens that they are given for: those at hand, or fetched now, once for all who wait.
+/// Exchanges credentials for tokens: cached ones, or new ones, fetched once for all requests that wait.
 public struct TokenSupply {
     public let delegate: RuleDelegate
     public let loop: EventLoop
@@ -36,7 +38,7 @@ public struct TokenSupply {
     private var state: ChallengeState { delegate.state }
     private var store: TokenStore { state.tokens }
 
-    /// How often a token answers that the server refuses, since another may be good: once renewed, it counts against nobody's
+    /// How often a token answers that the server refuses, since another may be good: once renewed, it does not count against the
     /// account.
     static func attempts(_ decision: Decision) -> Int { decision.attempts > 0 ? max(2, decision.attempts) : 0 }
 
@@ -53,7 +55,7 @@ public struct TokenSupply {
     /// - Parameter isOwn: whether the request is the proxy's own, which waits for no token.
     func exchange(
         _ decision: Decision, for challenge: AuthenticationChallenge, isOwn: Bool
-    ) async throws(MissingToken) -> Decision {
+    ) async throws(TokenSupply.Missing) -> Decision {
         guard case .useCredential(let credential) = decision.disposition, credential.grant != nil else {
             return decision
         }
@@ -108,13 +110,13 @@ public struct TokenSupply {
     /// Milliseconds that a fetch may take.
     private var patience: Int { delegate.policy.timeouts.connect * 2 + delegate.policy.timeouts.response }
 
-    /// Goes on by itself, whatever becomes of the request that began it.
+    /// Fetches a token in a task of its own, which continues when the request that began it has ended.
     private func fetch(_ credential: Credential, for space: ProtectionSpace) {
         guard let grant = credential.grant else { return }
         let fetcher = LoopBound(fetcher, to: loop)
         let (delegate, loop, patience) = (delegate, loop, patience)
         loop.spawn {
-            let renewal = TokenRenewal(
+            let renewal = TokenSupply.Renewal(
                 credential: credential, grant: grant, delegate: delegate,
                 terms: RetryTerms(retry: delegate.rule(for: space, failures: 0).retry), loop: loop,
                 fetcher: fetcher.value, patience: patience)
@@ -124,7 +126,7 @@ public struct TokenSupply {
 }
 
 extension ChallengeState {
-    /// The credential that answers right now: itself, or the token at hand; nil where one has to be fetched first.
+    /// The credential that answers right now: itself, or the cached token; nil where one has to be fetched first.
     ///
     /// - Parameter now: milliseconds since 1970.
     public func current(_ credential: Credential, at now: @autoclosure () -> Int) -> Credential? {
@@ -133,124 +135,126 @@ extension ChallengeState {
     }
 }
 
-/// One fetch of a token for a grant, for all who want it.
-struct TokenRenewal {
-    let credential: Credential
-    let grant: TokenGrant
-    /// The rules' word to the client whose request began it.
-    let delegate: RuleDelegate
-    let terms: RetryTerms
-    let loop: EventLoop
-    let fetcher: any TokenFetching
-    /// Milliseconds that a fetch may take.
-    let patience: Int
+extension TokenSupply {
+    /// One fetch of a token for a grant, for all who want it.
+    struct Renewal {
+        let credential: Credential
+        let grant: TokenGrant
+        /// The rules' word to the client whose request began it.
+        let delegate: RuleDelegate
+        let terms: RetryTerms
+        let loop: EventLoop
+        let fetcher: any TokenFetching
+        /// Milliseconds that a fetch may take.
+        let patience: Int
 
-    private var version: CredentialVersion { credential.version }
-    private var state: ChallengeState { delegate.state }
+        private var version: CredentialVersion { credential.version }
+        private var state: ChallengeState { delegate.state }
 
-    /// Milliseconds between two looks at another process's fetch.
-    private static let pause = 250
+        /// Milliseconds between two looks at another process's fetch.
+        private static let pause = 250
 
-    func run() async {
-        let token: Credential?
-        if let family = RefreshTokenFamily(of: grant, named: version.name) {
-            token = await renew(family)
-        } else {
-            do throws(TokenError) {
-                let response = try await judged { () throws(TokenError) in try await fetcher.fetch(grant) }
-                token = state.tokens.land(.success(response), for: version, at: loop.epochMilliseconds)
-            } catch {
-                fail(error)
-                token = nil
+        func run() async {
+            let token: Credential?
+            if let family = RefreshTokenFamily(of: grant, named: version.name) {
+                token = await renew(family)
+            } else {
+                do throws(TokenError) {
+                    let response = try await judged { () throws(TokenError) in try await fetcher.fetch(grant) }
+                    token = state.tokens.land(.success(response), for: version, at: loop.epochMilliseconds)
+                } catch {
+                    fail(error)
+                    token = nil
+                }
             }
+            if let token { state.spaces.accounts.renew(with: token.version) }
         }
-        if let token { state.spaces.accounts.renew(with: token.version) }
-    }
 
-    private func fail(_ error: TokenError) {
-        // Of a refusal the account reports.
-        if !error.isRefusal { state.report("cannot get a token for credential \(version.name): \(error)") }
-        state.tokens.fail(version, error, at: loop.epochMilliseconds)
-    }
-
-    /// Asks the grant's account before the endpoint, and reports the endpoint's verdict to it.
-    private func judged<Value>(_ fetch: () async throws(TokenError) -> Value) async throws(TokenError) -> Value {
-        let evidence = state.spaces.accounts.evidence(of: credential, at: grant.server)
-        let now = loop.epochMilliseconds
-        let admission = await evidence.admission(
-            under: terms, within: delegate.policy.timeouts.connect, at: now)
-        switch admission {
-        case .send(let attempt)?:
-            do throws(TokenError) {
-                let value = try await fetch()
-                attempt.settle(.accepted, by: delegate.client, now: loop.epochMilliseconds)
-                return value
-            } catch {
-                attempt.settle(
-                    error.isRefusal ? .refused : .none, because: error.reason, by: delegate.client,
-                    now: loop.epochMilliseconds)
-                throw error
-            }
-        case .refused(_, let nextTry)?:
-            let reason = state.spaces.accounts.standings(at: grant.server, now: now)
-                .first { version.isNamed($0.name) }?.reason
-            throw .held(reason: reason, pause: nextTry.map { max(0, $0 - now) })
-        case .wait?, nil: throw .undecided
+        private func fail(_ error: TokenError) {
+            // Of a refusal the account reports.
+            if !error.isRefusal { state.report("cannot get a token for credential \(version.name): \(error)") }
+            state.tokens.fail(version, error, at: loop.epochMilliseconds)
         }
-    }
 
-    // MARK: - Refresh tokens
-
-    private func renew(_ family: RefreshTokenFamily) async -> Credential? {
-        switch await claim(family) {
-        case .renewed(let fetched): return state.tokens.land(fetched)
-        case .granted(let rotation): return await fetch(with: family, rotation)
-        case .taken: fail(.unclaimed("another process takes too long with it"))
-        case .unavailable(let cause): fail(.unclaimed(cause))
-        }
-        return nil
-    }
-
-    /// Waits while another process fetches.
-    private func claim(_ family: RefreshTokenFamily) async -> TokenRenewalClaim.Outcome {
-        let end = loop.now &+ UInt64(clamping: patience)
-        while true {
+        /// Asks the grant's account before the endpoint, and reports the endpoint's verdict to it.
+        private func judged<Value>(_ fetch: () async throws(TokenError) -> Value) async throws(TokenError) -> Value {
+            let evidence = state.spaces.accounts.evidence(of: credential, at: grant.server)
             let now = loop.epochMilliseconds
-            let outcome = await state.tokens.claim(family, for: version, at: now, until: now + patience)
-            guard case .taken = outcome, loop.now < end else { return outcome }
-            _ = await Expectation<Void>().value(within: Self.pause)
+            let admission = await evidence.admission(
+                under: terms, within: delegate.policy.timeouts.connect, at: now)
+            switch admission {
+            case .send(let attempt)?:
+                do throws(TokenError) {
+                    let value = try await fetch()
+                    attempt.settle(.accepted, by: delegate.client, now: loop.epochMilliseconds)
+                    return value
+                } catch {
+                    attempt.settle(
+                        error.isRefusal ? .refused : .none, because: error.reason, by: delegate.client,
+                        now: loop.epochMilliseconds)
+                    throw error
+                }
+            case .refused(_, let nextTry)?:
+                let reason = state.spaces.accounts.standings(at: grant.server, now: now)
+                    .first { version.isNamed($0.name) }?.reason
+                throw .held(reason: reason, pause: nextTry.map { max(0, $0 - now) })
+            case .wait?, nil: throw .undecided
+            }
         }
-    }
 
-    private func fetch(with family: RefreshTokenFamily, _ known: RefreshTokenRotation) async -> Credential? {
-        var rotation = known
-        do throws(TokenError) {
-            let response = try await judged { () throws(TokenError) in try await fetch(with: &rotation) }
-            let last = response.refreshToken ?? rotation.token
-            rotation = rotation.next(with: last == family.first ? nil : last)
-            let fetched = FetchedToken(
-                response, for: version, generation: rotation.generation, at: loop.epochMilliseconds)
-            await state.tokens.end(family, at: rotation, with: fetched)
-            return state.tokens.land(fetched)
-        } catch {
-            await state.tokens.end(family, at: rotation, with: nil)
-            fail(error)
+        // MARK: - Refresh tokens
+
+        private func renew(_ family: RefreshTokenFamily) async -> Credential? {
+            switch await claim(family) {
+            case .renewed(let fetched): return state.tokens.land(fetched)
+            case .granted(let rotation): return await fetch(with: family, rotation)
+            case .taken: fail(.unclaimed("another process takes too long with it"))
+            case .unavailable(let cause): fail(.unclaimed(cause))
+            }
             return nil
         }
-    }
 
-    /// Fetches with the refresh token that the endpoint gave last; where the endpoint refuses that one, which is another value
-    /// than the configured one, with that.
-    private func fetch(with rotation: inout RefreshTokenRotation) async throws(TokenError) -> TokenResponse {
-        if let last = rotation.token {
-            do throws(TokenError) { return try await fetcher.fetch(grant.renewed(by: last)) } catch {
-                guard error.isInvalidGrant else { throw error }
-                state.report(
-                    "credential \(version.name): the latest refresh token is refused; the configured one "
-                        + "is tried")
-                rotation = rotation.next(with: nil)
+        /// Waits while another process fetches.
+        private func claim(_ family: RefreshTokenFamily) async -> TokenRenewalClaim.Outcome {
+            let end = loop.now &+ UInt64(clamping: patience)
+            while true {
+                let now = loop.epochMilliseconds
+                let outcome = await state.tokens.claim(family, for: version, at: now, until: now + patience)
+                guard case .taken = outcome, loop.now < end else { return outcome }
+                _ = await Expectation<Void>().value(within: Self.pause)
             }
         }
-        return try await fetcher.fetch(grant)
+
+        private func fetch(with family: RefreshTokenFamily, _ known: RefreshTokenRotation) async -> Credential? {
+            var rotation = known
+            do throws(TokenError) {
+                let response = try await judged { () throws(TokenError) in try await fetch(with: &rotation) }
+                let last = response.refreshToken ?? rotation.token
+                rotation = rotation.next(with: last == family.first ? nil : last)
+                let fetched = FetchedToken(
+                    response, for: version, generation: rotation.generation, at: loop.epochMilliseconds)
+                await state.tokens.end(family, at: rotation, with: fetched)
+                return state.tokens.land(fetched)
+            } catch {
+                await state.tokens.end(family, at: rotation, with: nil)
+                fail(error)
+                return nil
+            }
+        }
+
+        /// Fetches with the refresh token that the endpoint gave last; where the endpoint refuses that one, which is
+        /// another value than the configured one, with that.
+        private func fetch(with rotation: inout RefreshTokenRotation) async throws(TokenError) -> TokenResponse {
+            if let last = rotation.token {
+                do throws(TokenError) { return try await fetcher.fetch(grant.renewed(by: last)) } catch {
+                    guard error.isInvalidGrant else { throw error }
+                    state.report(
+                        "credential \(version.name): the latest refresh token is refused; the configured one "
+                            + "is tried")
+                    rotation = rotation.next(with: nil)
+                }
+            }
+            return try await fetcher.fetch(grant)
+        }
     }
 }

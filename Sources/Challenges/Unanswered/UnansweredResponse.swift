@@ -163,7 +163,7 @@ public struct UnansweredResponse {
 }
 
 extension UnansweredResponse {
-    /// What lets the credential be sent again that was refused, or is on hold there; nil: nothing is held against it.
+    /// The act that lets a credential be sent again that was refused, or is on hold there; nil: it is not on hold.
     ///
     /// - Parameter now: milliseconds since 1970.
     func remedy(

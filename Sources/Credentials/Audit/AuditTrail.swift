@@ -7,7 +7,7 @@ public final class AuditTrail: Sendable {
     private struct State {
         var observer: (@Sendable (AuditEvent) -> Void)?
         var journal: (@Sendable (AuditEvent) -> Void)?
-        var budget = EventBudget()
+        var budget = AuditTrail.Budget()
     }
 
     /// The machine's name.
@@ -58,42 +58,44 @@ public final class AuditTrail: Sendable {
     }
 }
 
-/// Bounds the events that one server's answers can bring about: it may call its realm otherwise each time.
-struct EventBudget {
-    private struct Window {
-        var start: Int
-        var count = 0
-    }
-
-    private var windows: [Origin: Window] = [:]
-    private var omitted = 0
-
-    private static let limit = 64
-    /// Milliseconds.
-    private static let length = 60_000
-    private static let origins = 1024
-
-    /// - Parameter now: milliseconds on a clock that nobody sets back.
-    /// - Returns: whether the event is told, and how many before it were not, where that was not said yet.
-    mutating func admit(_ event: AuditEvent, at now: Int) -> (isAdmitted: Bool, omitted: Int) {
-        guard event.isOfTraffic, let origin = event.space?.origin else { return (true, takeOmitted()) }
-        var window = windows[origin] ?? Window(start: now)
-        if now - window.start >= Self.length { window = Window(start: now) }
-        guard window.count < Self.limit else {
-            omitted += 1
-            return (false, 0)
+extension AuditTrail {
+    /// Bounds the events that one server's answers can bring about: it may call its realm otherwise each time.
+    struct Budget {
+        private struct Window {
+            var start: Int
+            var count = 0
         }
-        window.count += 1
-        if windows[origin] == nil, windows.count >= Self.origins {
-            windows = windows.filter { now - $0.value.start < Self.length }
-            if windows.count >= Self.origins { windows = [:] }
-        }
-        windows[origin] = window
-        return (true, takeOmitted())
-    }
 
-    private mutating func takeOmitted() -> Int {
-        defer { omitted = 0 }
-        return omitted
+        private var windows: [Origin: Window] = [:]
+        private var omitted = 0
+
+        private static let limit = 64
+        /// Milliseconds.
+        private static let length = 60_000
+        private static let origins = 1024
+
+        /// - Parameter now: milliseconds on a monotonic clock.
+        /// - Returns: whether the event is logged, and how many before it were not, where that was not reported yet.
+        mutating func admit(_ event: AuditEvent, at now: Int) -> (isAdmitted: Bool, omitted: Int) {
+            guard event.isOfTraffic, let origin = event.space?.origin else { return (true, takeOmitted()) }
+            var window = windows[origin] ?? Window(start: now)
+            if now - window.start >= Self.length { window = Window(start: now) }
+            guard window.count < Self.limit else {
+                omitted += 1
+                return (false, 0)
+            }
+            window.count += 1
+            if windows[origin] == nil, windows.count >= Self.origins {
+                windows = windows.filter { now - $0.value.start < Self.length }
+                if windows.count >= Self.origins { windows = [:] }
+            }
+            windows[origin] = window
+            return (true, takeOmitted())
+        }
+
+        private mutating func takeOmitted() -> Int {
+            defer { omitted = 0 }
+            return omitted
+        }
     }
 }

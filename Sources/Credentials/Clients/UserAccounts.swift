@@ -41,29 +41,21 @@ struct UserAccounts: Sendable {
     /// - Parameters:
     ///   - realm: lines for others are of no use.
     ///   - code: of names.
-    init(
-        _ text: [UInt8], path: String, realm: String, code: MessageAuthenticationCode,
-        problems: inout [UsersFileProblem]
-    ) {
-        for (index, line) in text.split(separator: .lineFeed, omittingEmptySubsequences: false).enumerated() {
-            let reason: UsersFileProblem.Reason?
-            switch UsersFileLine(line) {
-            case .empty: reason = nil
-            case .refused(let why): reason = why
+    init(_ lines: inout ListLines, realm: String, code: MessageAuthenticationCode) {
+        lines.scan { line in
+            switch UserAccounts.Line(line) {
+            case .refused(let reason): return reason
             case .user(let name, let hash):
                 let number = number(of: name, code)
-                reason = accounts[number].hash == nil ? nil : .duplicate
-                if reason == nil { accounts[number].hash = hash }
+                if accounts[number].hash != nil { return .duplicate }
+                accounts[number].hash = hash
             case .digest(let name, let lineRealm, let algorithm, let key):
-                guard lineRealm.utf8Span.span.equals(realm.utf8Span.span) else {
-                    reason = .otherRealm(realm)
-                    break
-                }
+                guard lineRealm.utf8Span.span.equals(realm.utf8Span.span) else { return .otherRealm(realm) }
                 let number = number(of: name, code)
-                reason = accounts[number][algorithm] == nil ? nil : .duplicate
-                if reason == nil { accounts[number][algorithm] = key }
+                if accounts[number][algorithm] != nil { return .duplicate }
+                accounts[number][algorithm] = key
             }
-            if let reason { problems.append(UsersFileProblem(path: path, line: index + 1, reason: reason)) }
+            return nil
         }
         digestAlgorithms = [.sha256, .md5].filter { algorithm in accounts.contains { $0[algorithm] != nil } }
     }
@@ -84,81 +76,60 @@ struct UserAccounts: Sendable {
     }
 }
 
-/// One line of a users file.
-private enum UsersFileLine {
-    case empty
-    /// A line of htpasswd or `attache password`; nginx and trac have more columns behind the hash.
-    case user(String, hash: String)
-    /// As htdigest and `attache password --digest` write it: the digest over user, realm and password (RFC 7616 section
-    /// 3.4.2), which is all that Digest needs.
-    case digest(String, realm: String, DigestAlgorithm, key: DigestValue)
-    case refused(UsersFileProblem.Reason)
+extension UserAccounts {
+    /// One line of a users file.
+    fileprivate enum Line {
+        /// A line of htpasswd or `attache password`; nginx and trac have more columns behind the hash.
+        case user(String, hash: String)
+        /// A line of htdigest or `attache password --digest`: the digest over user, realm and password (RFC 7616 section
+        /// 3.4.2), which is all that Digest needs.
+        case digest(String, realm: String, DigestAlgorithm, key: DigestValue)
+        case refused(UsersFileProblem.Reason)
 
-    init(_ bytes: ArraySlice<UInt8>) {
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            self = .refused(.notText)
-            return
+        init(_ line: Substring) {
+            guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else {
+                self = .refused(.noUser)
+                return
+            }
+            let user = String(line[..<colon])
+            let rest = line[line.index(after: colon)...]
+            if user.first?.isListBlank == true || user.last?.isListBlank == true || rest.first?.isListBlank == true {
+                self = .refused(.blank)
+            } else if let last = rest.lastIndex(of: ":") {
+                let digest = Self.digest(user, realm: String(rest[..<last]), digits: rest[rest.index(after: last)...])
+                self = Self.firstHash(in: rest, unless: digest).map { Self.hash(user, $0) } ?? digest
+            } else {
+                self = Self.hash(user, String(rest))
+            }
         }
-        // A blank behind the hash would be a part of it, and the line would match nothing.
-        let line = text.withoutBlanksAtEnd
-        if line.isEmpty || line.hasPrefix("#") {
-            self = .empty
-            return
+
+        /// The hash of a line with more columns, such as a name and a mail address; nil for an htdigest line. A realm
+        /// may begin like a hash.
+        private static func firstHash(in columns: Substring, unless digest: UserAccounts.Line) -> String? {
+            guard columns.hasPrefix("$") || columns.hasPrefix("{") else { return nil }
+            let hash = String(columns.prefix { $0 != ":" })
+            if case .digest = digest, !PasswordHash.isSupported(hash) { return nil }
+            return hash
         }
-        guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else {
-            self = .refused(.noUser)
-            return
+
+        private static func hash(_ user: String, _ hash: String) -> UserAccounts.Line {
+            reason(against: hash).map { .refused($0) } ?? .user(user, hash: hash)
         }
-        let user = String(line[..<colon])
-        let rest = line[line.index(after: colon)...]
-        if user.first?.isListBlank == true || user.last?.isListBlank == true || rest.first?.isListBlank == true {
-            self = .refused(.blank)
-        } else if let last = rest.lastIndex(of: ":") {
-            let digest = Self.digest(user, realm: String(rest[..<last]), digits: rest[rest.index(after: last)...])
-            self = Self.firstHash(in: rest, unless: digest).map { Self.hash(user, $0) } ?? digest
-        } else {
-            self = Self.hash(user, String(rest))
+
+        private static func digest(_ user: String, realm: String, digits: Substring) -> UserAccounts.Line {
+            guard let bytes = Hex.decode(digits), let key = DigestValue(bytes) else { return .refused(.noDigest) }
+            switch bytes.count {
+            case DigestAlgorithm.md5.length: return .digest(user, realm: realm, .md5, key: key)
+            case DigestAlgorithm.sha256.length: return .digest(user, realm: realm, .sha256, key: key)
+            default: return .refused(.noDigest)
+            }
         }
-    }
 
-    /// The hash of a line with more columns, such as a name and a mail address; nil for an htdigest line. A realm may begin
-    /// like a hash.
-    private static func firstHash(in columns: Substring, unless digest: UsersFileLine) -> String? {
-        guard columns.hasPrefix("$") || columns.hasPrefix("{") else { return nil }
-        let hash = String(columns.prefix { $0 != ":" })
-        if case .digest = digest, !PasswordHash.isSupported(hash) { return nil }
-        return hash
-    }
-
-    private static func hash(_ user: String, _ hash: String) -> UsersFileLine {
-        reason(against: hash).map { .refused($0) } ?? .user(user, hash: hash)
-    }
-
-    private static func digest(_ user: String, realm: String, digits: Substring) -> UsersFileLine {
-        guard let bytes = Hex.decode(digits), let key = DigestValue(bytes) else { return .refused(.noDigest) }
-        switch bytes.count {
-        case DigestAlgorithm.md5.length: return .digest(user, realm: realm, .md5, key: key)
-        case DigestAlgorithm.sha256.length: return .digest(user, realm: realm, .sha256, key: key)
-        default: return .refused(.noDigest)
+        private static func reason(against hash: String) -> UsersFileProblem.Reason? {
+            if hash.hasPrefix("$1$") { return .weak("MD5") }
+            if hash.hasPrefix("{SHA}") { return .weak("unsalted SHA-1") }
+            if PasswordHash.isSupported(hash) { return PasswordHash.isAffordable(hash) ? nil : .costly }
+            return hash.hasPrefix("$") ? .unknownMethod : .weak("plain text or DES")
         }
-    }
-
-    private static func reason(against hash: String) -> UsersFileProblem.Reason? {
-        if hash.hasPrefix("$1$") { return .weak("MD5") }
-        if hash.hasPrefix("{SHA}") { return .weak("unsalted SHA-1") }
-        if PasswordHash.isSupported(hash) { return PasswordHash.isAffordable(hash) ? nil : .costly }
-        return hash.hasPrefix("$") ? .unknownMethod : .weak("plain text or DES")
-    }
-}
-
-extension Character {
-    var isListBlank: Bool { self == " " || self == "\t" || self == "\r" || self == "\r\n" }
-}
-
-extension String {
-    var withoutBlanksAtEnd: Substring {
-        var line = self[...]
-        while line.last?.isListBlank == true { line.removeLast() }
-        return line
     }
 }

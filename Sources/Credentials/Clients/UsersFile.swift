@@ -2,7 +2,6 @@ import Authentication
 import Bytes
 import Crypto
 import IO
-import Synchronization
 
 /// The proxy's own users: `user:hash` lines as htpasswd and `attache password` write them, and `user:realm:digest`
 /// lines as htdigest does. Names and passwords are bytes: none is normalised, so `é` typed in two ways is two
@@ -11,60 +10,39 @@ import Synchronization
 /// A password is hashed once, and once more whenever the file has changed; after that its keyed code is remembered, never
 /// the password.
 public final class UsersFile: Sendable {
-    public let path: String
     public let realm: String
     private let offersDigest: Bool
-    private let code: MessageAuthenticationCode
+    private let file: ListFile<UserAccounts>
     private let checks = PasswordChecks()
-    private let changes = Atomic(0)
-    private let state = Mutex(State())
 
-    private struct State {
-        var text: [UInt8] = []
-        var problems: [UsersFileProblem] = []
-        var accounts = UserAccounts()
-    }
-
-    private static let sizeLimit = 4 * 1024 * 1024
+    public var path: String { file.path }
 
     /// Nothing is read yet: call `refresh` first.
     /// - Parameters:
     ///   - realm: the proxy's; htdigest lines of others are of no use.
     ///   - offersDigest: whether users who cannot use Digest are worth a word.
     public init(path: String, realm: String, offersDigest: Bool = false) throws(CryptoError) {
-        self.path = path
         self.realm = realm
         self.offersDigest = offersDigest
-        code = try .withRandomKey()
+        file = try ListFile(path: path, UserAccounts())
     }
 
     /// Reads the file and takes over what changed. A line that cannot be used is a problem of that line only; when the
     /// file cannot be read, what was read before holds. Blocks: never on a loop.
     public func refresh() -> [UsersFileProblem] {
-        let text: [UInt8]
-        do throws(FileError) {
-            text = try SmallFile.read(path, limit: Self.sizeLimit)
-        } catch {
-            return [UsersFileProblem(path: path, line: nil, reason: .unreadable(error))]
+        file.refresh { lines in
+            let accounts = UserAccounts(&lines, realm: realm, code: file.code)
+            if offersDigest { noteUnusable(accounts.accounts, in: &lines) }
+            return accounts
+        } adopt: {
+            checks.forget()
         }
-        if let known = state.withLock({ $0.text == text ? $0.problems : nil }) { return known }
-        var problems: [UsersFileProblem] = []
-        let accounts = UserAccounts(text, path: path, realm: realm, code: code, problems: &problems)
-        if offersDigest { problems += unusable(accounts.accounts) }
-        state.withLock { state in
-            state.text = text
-            state.problems = problems
-            state.accounts = accounts
-        }
-        checks.forget()
-        changes.add(1, ordering: .releasing)
-        return problems
     }
 
     /// Another number whenever the file has changed.
-    public var version: Int { changes.load(ordering: .acquiring) }
+    public var version: Int { file.version }
 
-    public var userCount: Int { state.withLock { $0.accounts.accounts.count } }
+    public var userCount: Int { file.withContent { $0.accounts.count } }
 
     // MARK: - Passwords
 
@@ -77,7 +55,7 @@ public final class UsersFile: Sendable {
     /// Whether the user has this password. A hash is computed on a thread of its own kind, for an unknown user as well;
     /// of several that ask for the same at once, for all of them. To be called on the client's loop.
     public func authenticate(user: String, password: Secret, for client: WaitingClient) async -> PasswordVerdict {
-        let name = code.code(of: user.utf8Span.span).prefix128
+        let name = file.code.code(of: user.utf8Span.span).prefix128
         return await checks.check(code(user: user, password: password), of: name, for: client) {
             self.matches(user, password)
         }
@@ -90,35 +68,35 @@ public final class UsersFile: Sendable {
 
     /// The key of a user for Digest; nil when there is no such line.
     public func digestKey(of user: Span<UInt8>, _ algorithm: DigestAlgorithm) -> (name: String, key: DigestValue)? {
-        let code = code.code(of: user).prefix128
-        return state.withLock { state in
-            guard let account = state.accounts.account(code), let key = account[algorithm] else { return nil }
+        let code = file.code.code(of: user).prefix128
+        return file.withContent { accounts in
+            guard let account = accounts.account(code), let key = account[algorithm] else { return nil }
             return (account.name, key)
         }
     }
 
     /// The algorithms that there are lines of, the strongest first; all, when there are none.
     public var digestAlgorithms: [DigestAlgorithm] {
-        let present = state.withLock { $0.accounts.digestAlgorithms }
+        let present = file.withContent { $0.digestAlgorithms }
         return present.isEmpty ? [.sha256, .md5] : present
     }
 
     /// Something that changes with what the file says of the user; nil when it says nothing.
     public func mark(of user: String) -> UInt128? {
-        let name = code.code(of: user.utf8Span.span).prefix128
-        guard let account = state.withLock({ $0.accounts.account(name) }) else { return nil }
-        var message = code.begin()
+        let name = file.code.code(of: user.utf8Span.span).prefix128
+        guard let account = file.withContent({ $0.account(name) }) else { return nil }
+        var message = file.code.begin()
         message.update(utf8: account.hash ?? "")
         for key in [account.md5, account.sha256] {
             message.update(":")
             if let key { message.update(key) }
         }
-        return code.code(of: message).prefix128
+        return file.code.code(of: message).prefix128
     }
 
     private func matches(_ user: String, _ password: Secret) -> Bool {
-        let code = code.code(of: user.utf8Span.span).prefix128
-        let (known, stranger) = state.withLock { ($0.accounts.account(code), $0.accounts.stranger(code)) }
+        let code = file.code.code(of: user.utf8Span.span).prefix128
+        let (known, stranger) = file.withContent { ($0.account(code), $0.stranger(code)) }
         // The time of an unknown user's check does not show which users are known.
         guard let account = known ?? stranger else { return false }
         return matches(account, password) && known != nil
@@ -139,26 +117,20 @@ public final class UsersFile: Sendable {
     }
 
     private func code(user: Span<UInt8>, password: Span<UInt8>) -> UInt128 {
-        var message = code.begin()
+        var message = file.code.begin()
         message.update(user)
         message.update("\0")
         message.update(password)
-        return code.code(of: message).prefix128
+        return file.code.code(of: message).prefix128
     }
 
-    /// Problems about users that Digest leaves out.
-    private func unusable(_ accounts: [UserAccounts.Account]) -> [UsersFileProblem] {
+    /// Notes the users that Digest leaves out.
+    private func noteUnusable(_ accounts: [UserAccounts.Account], in lines: inout ListLines) {
         let without = accounts.filter { $0.md5 == nil && $0.sha256 == nil }.map(\.name)
         let offersSHA256 = accounts.contains { $0.sha256 != nil }
         let weaker = offersSHA256 ? accounts.filter { $0.md5 != nil && $0.sha256 == nil }.map(\.name) : []
-        var problems: [UsersFileProblem] = []
-        if !without.isEmpty { problems.append(problem(.withoutDigest(without, realm: realm))) }
-        if !weaker.isEmpty { problems.append(problem(.withoutSHA256(weaker, realm: realm))) }
-        return problems
-    }
-
-    private func problem(_ reason: UsersFileProblem.Reason) -> UsersFileProblem {
-        UsersFileProblem(path: path, line: nil, reason: reason)
+        if !without.isEmpty { lines.note(.withoutDigest(without, realm: realm)) }
+        if !weaker.isEmpty { lines.note(.withoutSHA256(weaker, realm: realm)) }
     }
 }
 

@@ -37,7 +37,7 @@ public final class ConfiguredCredentials: Sendable {
         public let setAgain: [CredentialVersion]
         /// The sources that could not be read; an earlier value still holds.
         public let errors: [CredentialError]
-        public let warnings: [CredentialWarning]
+        public let warnings: [ConfiguredCredentials.Warning]
     }
 
     /// Whether the library is installed that Kerberos principals need.
@@ -95,7 +95,7 @@ public final class ConfiguredCredentials: Sendable {
         var replaced: [String] = []
         var setAgain: [CredentialVersion] = []
         var errors: [CredentialError] = []
-        var warnings: [CredentialWarning] = []
+        var warnings: [ConfiguredCredentials.Warning] = []
         for entry in configured {
             do throws(CredentialError) {
                 // Taken before the files are read: a write meanwhile is seen the next time.
@@ -163,7 +163,7 @@ public final class ConfiguredCredentials: Sendable {
     }
 
     private func principal(_ kerberos: KerberosSource, for name: String) throws(CredentialError) -> Credential {
-        let proof: TicketProof
+        let proof: KerberosTickets.Proof
         let fingerprint: UInt128
         switch kerberos.proof {
         case .keytab(let path):
@@ -184,14 +184,14 @@ public final class ConfiguredCredentials: Sendable {
     }
 
     /// Has the tickets of a principal renewed that was used, and says what is in the way.
-    private func renew(_ name: String, at now: Int) -> CredentialWarning? {
+    private func renew(_ name: String, at now: Int) -> ConfiguredCredentials.Warning? {
         let present = state.withLock { $0.credentials[ExactText(name)] }
         guard let tickets = present?.principal as? KerberosTickets else { return nil }
         tickets.refresh(at: now)
         return tickets.trouble.map { .noTicket(credential: name, $0) }
     }
 
-    private func warning(about credential: Credential, at now: Int) -> CredentialWarning? {
+    private func warning(about credential: Credential, at now: Int) -> ConfiguredCredentials.Warning? {
         guard let leaf = (credential.identity as? Identity)?.leaf else { return nil }
         let name = credential.version.name
         if leaf.notAfter < now { return .expired(credential: name, day: leaf.lastDay) }
@@ -221,22 +221,24 @@ public final class ConfiguredCredentials: Sendable {
     }
 }
 
-/// A doubt about a credential that is used all the same.
-public enum CredentialWarning: Sendable, Hashable, CustomStringConvertible {
-    /// The last day of its validity, such as `2026-11-21`, has passed: a peer will refuse it.
-    case expired(credential: String, day: String)
-    case expiresSoon(credential: String, day: String)
-    case notYetValid(credential: String, day: String)
-    /// A ticket was needed, and there is none, or no other in time.
-    case noTicket(credential: String, TicketError)
+extension ConfiguredCredentials {
+    /// A doubt about a credential that is used all the same.
+    public enum Warning: Sendable, Hashable, CustomStringConvertible {
+        /// The last day of its validity, such as `2026-11-21`, has passed: a peer will refuse it.
+        case expired(credential: String, day: String)
+        case expiresSoon(credential: String, day: String)
+        case notYetValid(credential: String, day: String)
+        /// A ticket was needed, and there was no ticket in time.
+        case noTicket(credential: String, TicketError)
 
-    public var description: String {
-        switch self {
-        case .expired(let credential, let day): "credential \(credential): the certificate expired on \(day)"
-        case .expiresSoon(let credential, let day): "credential \(credential): the certificate expires on \(day)"
-        case .notYetValid(let credential, let day):
-            "credential \(credential): the certificate is not valid before \(day)"
-        case .noTicket(let credential, let error): "cannot get a ticket for credential \(credential): \(error)"
+        public var description: String {
+            switch self {
+            case .expired(let credential, let day): "credential \(credential): the certificate expired on \(day)"
+            case .expiresSoon(let credential, let day): "credential \(credential): the certificate expires on \(day)"
+            case .notYetValid(let credential, let day):
+                "credential \(credential): the certificate is not valid before \(day)"
+            case .noTicket(let credential, let error): "cannot get a ticket for credential \(credential): \(error)"
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ import TLS
 final class GrantReader: Sendable {
     private let values: ValueReader
     private let identities: IdentityReader
-    private let keys = Mutex<[ExactText: (digest: UInt128, key: SigningPrivateKey)]>([:])
+    private let keys = Mutex<[ExactText: (digest: UInt128, key: GrantReader.KeySigner)]>([:])
 
     init(_ values: ValueReader, identities: IdentityReader) {
         self.values = values
@@ -47,7 +47,7 @@ final class GrantReader: Sendable {
 
     private func key(
         _ path: String, passphrase: ValueSource?, for credential: String
-    ) throws(CredentialError) -> SigningPrivateKey {
+    ) throws(CredentialError) -> GrantReader.KeySigner {
         let pem = try values.file(path, limit: IdentityMaterial.limit, for: credential)
         var secret: Secret?
         if let passphrase { secret = try values.secret(of: passphrase, for: credential) }
@@ -57,7 +57,7 @@ final class GrantReader: Sendable {
         do throws(IdentityError) {
             key = try pem.withBytes { bytes throws(IdentityError) in try PrivateKey(pem: bytes, passphrase: secret) }
         } catch { throw .identity(credential: credential, source: path, error) }
-        guard let signer = SigningPrivateKey(key) else {
+        guard let signer = GrantReader.KeySigner(key) else {
             throw .identity(credential: credential, source: path, .unreadableKey)
         }
         keys.withLock { $0[ExactText(credential)] = (digest, signer) }
@@ -65,19 +65,23 @@ final class GrantReader: Sendable {
     }
 }
 
-/// A private key by which a client shows at a token endpoint who it is.
-private final class SigningPrivateKey: AssertionSigner {
-    let algorithm: String
-    let fingerprint: UInt128
-    private let key: PrivateKey
+extension GrantReader {
+    /// A private key by which a client shows at a token endpoint who it is.
+    fileprivate final class KeySigner: AssertionSigner {
+        let algorithm: String
+        let fingerprint: UInt128
+        private let key: PrivateKey
 
-    /// Nil for a key whose signatures no token endpoint knows.
-    init?(_ key: PrivateKey) {
-        guard let algorithm = key.assertionAlgorithm, let fingerprint = try? key.publicFingerprint() else { return nil }
-        self.algorithm = algorithm
-        self.fingerprint = fingerprint
-        self.key = key
+        /// Nil for a key whose signatures no token endpoint knows.
+        init?(_ key: PrivateKey) {
+            guard let algorithm = key.assertionAlgorithm, let fingerprint = try? key.publicFingerprint() else {
+                return nil
+            }
+            self.algorithm = algorithm
+            self.fingerprint = fingerprint
+            self.key = key
+        }
+
+        func signature(of bytes: [UInt8]) -> [UInt8]? { key.assertionSignature(of: bytes) }
     }
-
-    func signature(of bytes: [UInt8]) -> [UInt8]? { key.assertionSignature(of: bytes) }
 }

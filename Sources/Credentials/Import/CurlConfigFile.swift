@@ -9,10 +9,10 @@ import Bytes
 struct CurlConfigFile {
     /// The options of one block, up to a `next`.
     private struct Transfer {
-        var urls: [CurlOption] = []
-        var proxies: [CurlOption] = []
-        var users: [CurlOption] = []
-        var proxyUsers: [CurlOption] = []
+        var urls: [CurlConfigFile.Option] = []
+        var proxies: [CurlConfigFile.Option] = []
+        var users: [CurlConfigFile.Option] = []
+        var proxyUsers: [CurlConfigFile.Option] = []
     }
 
     private var found = FoundCredentials()
@@ -24,7 +24,7 @@ struct CurlConfigFile {
         var line = 1
         while start < text.count {
             let end = text.firstIndex(of: .lineFeed, from: start) ?? text.count
-            if let option = try CurlOption(in: text, start..<end, line: line) { try file.take(option, text) }
+            if let option = try CurlConfigFile.Option(in: text, start..<end, line: line) { try file.take(option, text) }
             start = end + 1
             line += 1
         }
@@ -32,7 +32,7 @@ struct CurlConfigFile {
         return file.found
     }
 
-    private mutating func take(_ option: CurlOption, _ text: Span<UInt8>) throws(CredentialFileProblem) {
+    private mutating func take(_ option: CurlConfigFile.Option, _ text: Span<UInt8>) throws(CredentialFileProblem) {
         switch option.name {
         case "url": transfer.urls.append(option)
         case "proxy": transfer.proxies.append(option)
@@ -54,7 +54,7 @@ struct CurlConfigFile {
         }
     }
 
-    private func checkHeader(_ option: CurlOption, _ text: Span<UInt8>) throws(CredentialFileProblem) {
+    private func checkHeader(_ option: CurlConfigFile.Option, _ text: Span<UInt8>) throws(CredentialFileProblem) {
         let value = text.extracting(option.value)
         guard let colon = value.firstIndex(of: .colon) else { return }
         let name = value.extracting(first: colon)
@@ -73,7 +73,7 @@ struct CurlConfigFile {
     }
 
     private mutating func take(
-        _ users: [CurlOption], for places: [CurlOption], _ kind: String, _ text: Span<UInt8>,
+        _ users: [CurlConfigFile.Option], for places: [CurlConfigFile.Option], _ kind: String, _ text: Span<UInt8>,
         _ make: (String) -> FoundCredential.Server
     ) throws(CredentialFileProblem) {
         if users.count > 1 {
@@ -84,7 +84,7 @@ struct CurlConfigFile {
             throw CredentialFileProblem(line: user.line, "no '\(kind)' says which server this user is for")
         }
         for place in places {
-            let url = try CurlURL(place, text)
+            let url = try CurlConfigFile.URL(place, text)
             if let userinfo = url.userinfo {
                 let (user, colon) = try Self.split(text, userinfo, line: place.line)
                 guard let name = PercentEncoding.decode(text.extracting(user)),
@@ -123,134 +123,141 @@ struct CurlConfigFile {
     ]
 }
 
-/// A line of curl's configuration file.
-private struct CurlOption {
-    /// From 1.
-    let line: Int
-    /// The long name, without dashes.
-    let name: String
-    /// In the file, without quotes around it.
-    let value: Range<Int>
-    let isQuoted: Bool
+extension CurlConfigFile {
+    /// A line of curl's configuration file.
+    fileprivate struct Option {
+        /// The line's number, from 1.
+        let line: Int
+        /// The long name, without dashes.
+        let name: String
+        /// The value as the file has it, without quotes around it.
+        let value: Range<Int>
+        let isQuoted: Bool
 
-    /// The letters of the options that matter here.
-    private static let letters: [UInt8: String] = [
-        UInt8(ascii: "u"): "user", UInt8(ascii: "U"): "proxy-user", UInt8(ascii: "x"): "proxy",
-        UInt8(ascii: "H"): "header", UInt8(ascii: "K"): "config", UInt8(ascii: "E"): "cert",
-        UInt8(ascii: "n"): "netrc", UInt8(ascii: "b"): "cookie", .colon: "next",
-    ]
+        /// The letters of the options that matter here.
+        private static let letters: [UInt8: String] = [
+            UInt8(ascii: "u"): "user", UInt8(ascii: "U"): "proxy-user", UInt8(ascii: "x"): "proxy",
+            UInt8(ascii: "H"): "header", UInt8(ascii: "K"): "config", UInt8(ascii: "E"): "cert",
+            UInt8(ascii: "n"): "netrc", UInt8(ascii: "b"): "cookie", .colon: "next",
+        ]
 
-    /// Nil for a line that is empty or a comment, and for a short option that says nothing of credentials.
-    init?(in text: Span<UInt8>, _ range: Range<Int>, line: Int) throws(CredentialFileProblem) {
-        self.line = line
-        var offset = Self.skipSpace(text, range)
-        guard offset < range.upperBound, !"#/*".utf8.contains(text[offset]) else { return nil }
-        let start = offset
-        let hasDashes = text[start] == UInt8(ascii: "-")
-        let isSeparator = { (byte: UInt8) in byte <= .space || !hasDashes && (byte == .equals || byte == .colon) }
-        while offset < range.upperBound, !isSeparator(text[offset]) { offset += 1 }
-        let word = text.extracting(start..<offset)
-        if hasDashes, word.count > 1, word[1] != UInt8(ascii: "-") {
-            guard let name = try Self.shortName(word, line: line) else { return nil }
-            self.name = name
-            // A value may stand right behind the letter.
-            if word.count > 2 { offset = start + 2 }
-        } else {
-            // A dash by itself is the name of nothing.
-            name = word.extracting(droppingFirst: min(hasDashes ? 2 : 0, word.count)).text
-        }
-        while offset < range.upperBound, isSeparator(text[offset]) { offset += 1 }
-        let rest = text.extracting(offset..<range.upperBound)
-        if rest.count > 0, rest[0] == .quote {
-            guard let length = QuotedWord.length(in: rest.extracting(droppingFirst: 1)) else {
-                throw CredentialFileProblem(line: line, "a double quote is not closed in its line")
-            }
-            value = offset + 1..<offset + 1 + length
-            isQuoted = true
-        } else {
+        /// Nil for a line that is empty or a comment, and for a short option that says nothing of credentials.
+        init?(in text: Span<UInt8>, _ range: Range<Int>, line: Int) throws(CredentialFileProblem) {
+            self.line = line
+            var offset = Self.skipSpace(text, range)
+            guard offset < range.upperBound, !"#/*".utf8.contains(text[offset]) else { return nil }
             let start = offset
-            while offset < range.upperBound, text[offset] > .space { offset += 1 }
-            value = start..<offset
-            isQuoted = false
-            let behind = Self.skipSpace(text, offset..<range.upperBound)
-            if behind < range.upperBound, text[behind] != UInt8(ascii: "#"), Self.letters.values.contains(name) {
-                throw CredentialFileProblem(
-                    line: line, "the value of '\(name)' has a blank in it: put it in double quotes")
+            let hasDashes = text[start] == UInt8(ascii: "-")
+            let isSeparator = { (byte: UInt8) in byte <= .space || !hasDashes && (byte == .equals || byte == .colon) }
+            while offset < range.upperBound, !isSeparator(text[offset]) { offset += 1 }
+            let word = text.extracting(start..<offset)
+            if hasDashes, word.count > 1, word[1] != UInt8(ascii: "-") {
+                guard let name = try Self.shortName(word, line: line) else { return nil }
+                self.name = name
+                // A value may stand right behind the letter.
+                if word.count > 2 { offset = start + 2 }
+            } else {
+                // A dash by itself is the name of nothing.
+                name = word.extracting(droppingFirst: min(hasDashes ? 2 : 0, word.count)).text
+            }
+            while offset < range.upperBound, isSeparator(text[offset]) { offset += 1 }
+            let rest = text.extracting(offset..<range.upperBound)
+            if rest.count > 0, rest[0] == .quote {
+                guard let length = QuotedWord.length(in: rest.extracting(droppingFirst: 1)) else {
+                    throw CredentialFileProblem(line: line, "a double quote is not closed in its line")
+                }
+                value = offset + 1..<offset + 1 + length
+                isQuoted = true
+            } else {
+                let start = offset
+                while offset < range.upperBound, text[offset] > .space { offset += 1 }
+                value = start..<offset
+                isQuoted = false
+                let behind = Self.skipSpace(text, offset..<range.upperBound)
+                if behind < range.upperBound, text[behind] != UInt8(ascii: "#"), Self.letters.values.contains(name) {
+                    throw CredentialFileProblem(
+                        line: line, "the value of '\(name)' has a blank in it: put it in double quotes")
+                }
             }
         }
-    }
 
-    func bytes(in text: Span<UInt8>) -> [UInt8] {
-        isQuoted ? QuotedWord.unquoted(text.extracting(value)) : text.extracting(value).array
-    }
-
-    private static func skipSpace(_ text: Span<UInt8>, _ range: Range<Int>) -> Int {
-        var offset = range.lowerBound
-        while offset < range.upperBound, text[offset] <= .space { offset += 1 }
-        return offset
-    }
-
-    /// Nil when the letters say nothing of credentials.
-    private static func shortName(_ word: Span<UInt8>, line: Int) throws(CredentialFileProblem) -> String? {
-        if let name = letters[word[1]] { return name }
-        for offset in 2..<max(word.count, 2) where letters[word[offset]] != nil {
-            throw CredentialFileProblem(
-                line: line, "several short options in one word: write each in a line of its own")
+        func bytes(in text: Span<UInt8>) -> [UInt8] {
+            isQuoted ? QuotedWord.unquoted(text.extracting(value)) : text.extracting(value).array
         }
-        return nil
+
+        private static func skipSpace(_ text: Span<UInt8>, _ range: Range<Int>) -> Int {
+            var offset = range.lowerBound
+            while offset < range.upperBound, text[offset] <= .space { offset += 1 }
+            return offset
+        }
+
+        /// Nil when the letters say nothing of credentials.
+        private static func shortName(_ word: Span<UInt8>, line: Int) throws(CredentialFileProblem) -> String? {
+            if let name = letters[word[1]] { return name }
+            for offset in 2..<max(word.count, 2) where letters[word[offset]] != nil {
+                throw CredentialFileProblem(
+                    line: line, "several short options in one word: write each in a line of its own")
+            }
+            return nil
+        }
     }
 }
 
-/// A URL of curl's configuration file, with its user set apart.
-private struct CurlURL {
-    /// Without the user; with a scheme, which curl may leave away.
-    let text: String
-    /// `user:password` in the file, percent-encoded.
-    let userinfo: Range<Int>?
+extension CurlConfigFile {
+    /// A URL of curl's configuration file, with its user set apart.
+    fileprivate struct URL {
+        /// The URL without the user; with a scheme, which curl may leave away.
+        let text: String
+        /// `user:password` in the file, percent-encoded.
+        let userinfo: Range<Int>?
 
-    init(_ option: CurlOption, _ text: Span<UInt8>) throws(CredentialFileProblem) {
-        let value = option.value
-        let escapes = text.firstIndex(of: .backslash, in: value) != nil && option.isQuoted
-        let isPlain = !text.extracting(value).isEmpty && !escapes && text.firstIndex(of: .quote, in: value) == nil
-        guard isPlain else {
-            throw CredentialFileProblem(line: option.line, "'\(option.name)' has no URL that can be read")
+        init(_ option: CurlConfigFile.Option, _ text: Span<UInt8>) throws(CredentialFileProblem) {
+            let value = option.value
+            let escapes = text.firstIndex(of: .backslash, in: value) != nil && option.isQuoted
+            let isPlain = !text.extracting(value).isEmpty && !escapes && text.firstIndex(of: .quote, in: value) == nil
+            guard isPlain else {
+                throw CredentialFileProblem(line: option.line, "'\(option.name)' has no URL that can be read")
+            }
+            if text.firstIndex(of: UInt8(ascii: "{"), in: value) ?? text.firstIndex(of: UInt8(ascii: "["), in: value)
+                != nil,
+                option.name == "url", !Self.isAddress(text.extracting(value))
+            {
+                throw CredentialFileProblem(
+                    line: option.line, "the URL is a pattern for several: write each URL by itself")
+            }
+            var host = value.lowerBound
+            if let colon = text.firstIndex(of: .colon, in: value), colon + 2 < value.upperBound,
+                text[colon + 1] == .slash, text[colon + 2] == .slash
+            {
+                host = colon + 3
+            }
+            var end = host
+            while end < value.upperBound, !"/?#".utf8.contains(text[end]) { end += 1 }
+            var at: Int?
+            for offset in host..<end where text[offset] == UInt8(ascii: "@") { at = offset }
+            userinfo = at.map { host..<$0 }
+            if option.name == "proxy", !Self.hasPort(text.extracting((at.map { $0 + 1 } ?? host)..<end)) {
+                // curl has a number of its own for that.
+                throw CredentialFileProblem(line: option.line, "the proxy has no port")
+            }
+            let scheme =
+                host == value.lowerBound ? "http://" : text.extracting(value.lowerBound..<host).text.lowercased()
+            self.text = scheme + text.extracting((at.map { $0 + 1 } ?? host)..<end).text + "/"
         }
-        if text.firstIndex(of: UInt8(ascii: "{"), in: value) ?? text.firstIndex(of: UInt8(ascii: "["), in: value)
-            != nil,
-            option.name == "url", !Self.isAddress(text.extracting(value))
-        {
-            throw CredentialFileProblem(line: option.line, "the URL is a pattern for several: write each URL by itself")
-        }
-        var host = value.lowerBound
-        if let colon = text.firstIndex(of: .colon, in: value), colon + 2 < value.upperBound,
-            text[colon + 1] == .slash, text[colon + 2] == .slash
-        {
-            host = colon + 3
-        }
-        var end = host
-        while end < value.upperBound, !"/?#".utf8.contains(text[end]) { end += 1 }
-        var at: Int?
-        for offset in host..<end where text[offset] == UInt8(ascii: "@") { at = offset }
-        userinfo = at.map { host..<$0 }
-        if option.name == "proxy", !Self.hasPort(text.extracting((at.map { $0 + 1 } ?? host)..<end)) {
-            // curl has a number of its own for that.
-            throw CredentialFileProblem(line: option.line, "the proxy has no port")
-        }
-        let scheme = host == value.lowerBound ? "http://" : text.extracting(value.lowerBound..<host).text.lowercased()
-        self.text = scheme + text.extracting((at.map { $0 + 1 } ?? host)..<end).text + "/"
-    }
 
-    private static func hasPort(_ authority: Span<UInt8>) -> Bool {
-        var offset = authority.count
-        while offset > 0, authority[offset - 1].isDigit { offset -= 1 }
-        return offset > 0 && offset < authority.count && authority[offset - 1] == .colon
-    }
+        private static func hasPort(_ authority: Span<UInt8>) -> Bool {
+            var offset = authority.count
+            while offset > 0, authority[offset - 1].isDigit { offset -= 1 }
+            return offset > 0 && offset < authority.count && authority[offset - 1] == .colon
+        }
 
-    /// Whether the brackets are those of an IPv6 address.
-    private static func isAddress(_ url: Span<UInt8>) -> Bool {
-        guard let open = url.firstIndex(of: UInt8(ascii: "[")),
-            let close = url.firstIndex(of: UInt8(ascii: "]"), from: open)
-        else { return false }
-        return url.firstIndex(of: UInt8(ascii: "{")) == nil && IPAddress(url.extracting(open + 1..<close).text) != nil
+        /// Whether the brackets are those of an IPv6 address.
+        private static func isAddress(_ url: Span<UInt8>) -> Bool {
+            guard let open = url.firstIndex(of: UInt8(ascii: "[")),
+                let close = url.firstIndex(of: UInt8(ascii: "]"), from: open)
+            else { return false }
+            return url.firstIndex(of: UInt8(ascii: "{")) == nil
+                && IPAddress(url.extracting(open + 1..<close).text) != nil
+        }
     }
 }

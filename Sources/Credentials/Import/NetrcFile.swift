@@ -24,7 +24,7 @@ struct NetrcFile {
         /// Nil for `default`.
         let host: String?
         var user: String?
-        var password: NetrcReader.Word?
+        var password: NetrcFile.Reader.Word?
     }
 
     private(set) var found = FoundCredentials()
@@ -34,14 +34,14 @@ struct NetrcFile {
 
     static func read(_ text: Span<UInt8>) throws(CredentialFileProblem) -> FoundCredentials {
         var file = NetrcFile()
-        var reader = NetrcReader()
+        var reader = NetrcFile.Reader()
         while let word = try reader.keyword(text) { try file.take(word, &reader, text) }
         file.finishEntry(text)
         return file.found
     }
 
     private mutating func take(
-        _ word: NetrcReader.Word, _ reader: inout NetrcReader, _ text: Span<UInt8>
+        _ word: NetrcFile.Reader.Word, _ reader: inout NetrcFile.Reader, _ text: Span<UInt8>
     ) throws(CredentialFileProblem) {
         let line = word.line
         guard !word.isQuoted, let keyword = Keyword(text.extracting(word.range)) else {
@@ -115,95 +115,97 @@ struct NetrcFile {
     }
 }
 
-/// The words of a netrc file.
-private struct NetrcReader {
-    struct Word {
-        /// From 1.
-        let line: Int
-        let isQuoted: Bool
-        /// Without the quotes.
-        let range: Range<Int>
+extension NetrcFile {
+    /// The words of a netrc file.
+    fileprivate struct Reader {
+        struct Word {
+            /// The line's number, from 1.
+            let line: Int
+            let isQuoted: Bool
+            /// The text, without the quotes.
+            let range: Range<Int>
 
-        func bytes(in text: Span<UInt8>) -> [UInt8] {
-            isQuoted ? QuotedWord.unquoted(text.extracting(range)) : text.extracting(range).array
-        }
-    }
-
-    private var offset = 0
-    private var line = 1
-
-    /// The word in a keyword's place, behind any comments; nil at the end of the file.
-    mutating func keyword(_ text: Span<UInt8>) throws(CredentialFileProblem) -> Word? {
-        skipBlanks(text)
-        while offset < text.count, text[offset] == UInt8(ascii: "#") {
-            skipLine(text)
-            skipBlanks(text)
-        }
-        return try next(text)
-    }
-
-    /// Nil at the end of the file.
-    mutating func next(_ text: Span<UInt8>) throws(CredentialFileProblem) -> Word? {
-        skipBlanks(text)
-        guard offset < text.count else { return nil }
-        return text[offset] == .quote ? try quoted(text) : plain(text)
-    }
-
-    /// The word behind a keyword.
-    mutating func value(
-        of keyword: String, _ text: Span<UInt8>, behind line: Int
-    ) throws(CredentialFileProblem) -> Word {
-        guard let word = try next(text) else {
-            throw CredentialFileProblem(line: line, "'\(keyword)' has nothing behind it")
-        }
-        return word
-    }
-
-    /// To the empty line behind a macro, or to the end of the file.
-    mutating func skipMacro(_ text: Span<UInt8>) {
-        skipLine(text)
-        while offset < text.count {
-            let isEmpty = text[offset] == .lineFeed || text[offset] == .carriageReturn
-            skipLine(text)
-            if isEmpty { return }
-        }
-    }
-
-    private mutating func skipBlanks(_ text: Span<UInt8>) {
-        var isAtLineStart = offset == 0 || text[offset - 1] == .lineFeed
-        while offset < text.count, text[offset] <= .space || isAtLineStart && text[offset] == UInt8(ascii: "#") {
-            if text[offset] == UInt8(ascii: "#") {
-                skipLine(text)
-            } else {
-                if text[offset] == .lineFeed {
-                    line += 1
-                    isAtLineStart = true
-                }
-                offset += 1
+            func bytes(in text: Span<UInt8>) -> [UInt8] {
+                isQuoted ? QuotedWord.unquoted(text.extracting(range)) : text.extracting(range).array
             }
         }
-    }
 
-    private mutating func skipLine(_ text: Span<UInt8>) {
-        while offset < text.count, text[offset] != .lineFeed { offset += 1 }
-        guard offset < text.count else { return }
-        offset += 1
-        line += 1
-    }
+        private var offset = 0
+        private var line = 1
 
-    private mutating func plain(_ text: Span<UInt8>) -> Word {
-        let start = offset
-        while offset < text.count, text[offset] > .space { offset += 1 }
-        return Word(line: line, isQuoted: false, range: start..<offset)
-    }
-
-    private mutating func quoted(_ text: Span<UInt8>) throws(CredentialFileProblem) -> Word {
-        offset += 1
-        guard let length = QuotedWord.length(in: text.extracting(droppingFirst: offset)) else {
-            throw CredentialFileProblem(line: line, "a double quote is not closed in its line")
+        /// The word in a keyword's place, behind any comments; nil at the end of the file.
+        mutating func keyword(_ text: Span<UInt8>) throws(CredentialFileProblem) -> Word? {
+            skipBlanks(text)
+            while offset < text.count, text[offset] == UInt8(ascii: "#") {
+                skipLine(text)
+                skipBlanks(text)
+            }
+            return try next(text)
         }
-        let start = offset
-        offset += length + 1
-        return Word(line: line, isQuoted: true, range: start..<start + length)
+
+        /// Nil at the end of the file.
+        mutating func next(_ text: Span<UInt8>) throws(CredentialFileProblem) -> Word? {
+            skipBlanks(text)
+            guard offset < text.count else { return nil }
+            return text[offset] == .quote ? try quoted(text) : plain(text)
+        }
+
+        /// The word behind a keyword.
+        mutating func value(
+            of keyword: String, _ text: Span<UInt8>, behind line: Int
+        ) throws(CredentialFileProblem) -> Word {
+            guard let word = try next(text) else {
+                throw CredentialFileProblem(line: line, "'\(keyword)' has nothing behind it")
+            }
+            return word
+        }
+
+        /// Skips to the empty line behind a macro, or to the end of the file.
+        mutating func skipMacro(_ text: Span<UInt8>) {
+            skipLine(text)
+            while offset < text.count {
+                let isEmpty = text[offset] == .lineFeed || text[offset] == .carriageReturn
+                skipLine(text)
+                if isEmpty { return }
+            }
+        }
+
+        private mutating func skipBlanks(_ text: Span<UInt8>) {
+            var isAtLineStart = offset == 0 || text[offset - 1] == .lineFeed
+            while offset < text.count, text[offset] <= .space || isAtLineStart && text[offset] == UInt8(ascii: "#") {
+                if text[offset] == UInt8(ascii: "#") {
+                    skipLine(text)
+                } else {
+                    if text[offset] == .lineFeed {
+                        line += 1
+                        isAtLineStart = true
+                    }
+                    offset += 1
+                }
+            }
+        }
+
+        private mutating func skipLine(_ text: Span<UInt8>) {
+            while offset < text.count, text[offset] != .lineFeed { offset += 1 }
+            guard offset < text.count else { return }
+            offset += 1
+            line += 1
+        }
+
+        private mutating func plain(_ text: Span<UInt8>) -> Word {
+            let start = offset
+            while offset < text.count, text[offset] > .space { offset += 1 }
+            return Word(line: line, isQuoted: false, range: start..<offset)
+        }
+
+        private mutating func quoted(_ text: Span<UInt8>) throws(CredentialFileProblem) -> Word {
+            offset += 1
+            guard let length = QuotedWord.length(in: text.extracting(droppingFirst: offset)) else {
+                throw CredentialFileProblem(line: line, "a double quote is not closed in its line")
+            }
+            let start = offset
+            offset += length + 1
+            return Word(line: line, isQuoted: true, range: start..<start + length)
+        }
     }
 }

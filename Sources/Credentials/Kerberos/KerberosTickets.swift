@@ -10,7 +10,7 @@ import Synchronization
 /// their end. Questions to a KDC run on threads of their own, and no request waits longer than its patience.
 final class KerberosTickets: KerberosPrincipal {
     private let principal: String
-    private let proof: TicketProof
+    private let proof: KerberosTickets.Proof
     private let held = Mutex(HeldTickets())
     /// The KDC's verdicts on the password or key.
     private let verdicts = Mutex(Verdicts())
@@ -21,10 +21,10 @@ final class KerberosTickets: KerberosPrincipal {
     /// Where KDCs are asked.
     let pool: BlockingPool
 
-    init(_ principal: String, _ proof: TicketProof) {
+    init(_ principal: String, _ proof: KerberosTickets.Proof) {
         self.principal = principal
         self.proof = proof
-        pool = KDCThreads.pool(for: principal)
+        pool = KerberosTickets.Threads.pool(for: principal)
         firstTickets = SharedWork(on: pool)
         serviceTickets = SharedWork(on: pool)
     }
@@ -32,7 +32,7 @@ final class KerberosTickets: KerberosPrincipal {
     // MARK: - Logins
 
     func prepare(for service: KerberosService) async throws(TicketError) {
-        _ = try await supply(for: service, within: Patience(service.patience))
+        _ = try await supply(for: service, within: KerberosTickets.Patience(service.patience))
     }
 
     func login(at service: KerberosService, over channel: ChannelBinding?) -> any KerberosLogin {
@@ -41,7 +41,7 @@ final class KerberosTickets: KerberosPrincipal {
 
     /// The ticket for a login at the service.
     func supply(
-        for service: KerberosService, within patience: Patience
+        for service: KerberosService, within patience: KerberosTickets.Patience
     ) async throws(TicketError) -> HeldTickets.Supply {
         guard let name = ServiceName(service.name, canonicalises: service.canonicalises) else {
             throw .unavailable("the server's name is not a Kerberos service")
@@ -59,8 +59,8 @@ final class KerberosTickets: KerberosPrincipal {
     }
 
     /// The error for a KDC that does not answer.
-    func silence(_ patience: Patience? = nil) -> TicketError {
-        let realm = KDCThreads.realm(of: principal)
+    func silence(_ patience: KerberosTickets.Patience? = nil) -> TicketError {
+        let realm = KerberosTickets.Threads.realm(of: principal)
         let place = realm.isEmpty ? "the default realm" : realm
         return .unavailable("no KDC of \(place) answers\(patience?.words ?? ""): check krb5.conf and the network")
     }
@@ -116,7 +116,7 @@ final class KerberosTickets: KerberosPrincipal {
     }
 
     private func firstTicket(
-        at now: Int, for service: KerberosService, within patience: Patience
+        at now: Int, for service: KerberosService, within patience: KerberosTickets.Patience
     ) async throws(TicketError) -> TicketCache {
         let (cache, reason) = held.withLock { ($0.usableCache(at: now), $0.reasonToWait(at: now)) }
         if let cache { return cache }
@@ -129,9 +129,10 @@ final class KerberosTickets: KerberosPrincipal {
         return try result.get()
     }
 
-    /// Asks the account of the password or key whether it may be shown to the KDC; nil: no KDC is asked, or there is no account.
+    /// Asks the account of the password or key whether it may be shown to the KDC; nil: no KDC is asked, or there is no
+    /// account.
     private func admission(
-        to service: KerberosService, within patience: Patience
+        to service: KerberosService, within patience: KerberosTickets.Patience
     ) async throws(TicketError) -> KDCAdmission? {
         if case .cache = proof { return nil }
         guard let admission = service.admission else { return nil }
@@ -174,7 +175,7 @@ final class KerberosTickets: KerberosPrincipal {
             let cache = try proof.acquire(principal, at: now)
             // Nobody is to wait for these when the former have ended; but with a KDC that goes away now, they go on.
             var tickets: [ServiceName: ServiceTicket] = [:]
-            let patience = Patience(10_000)
+            let patience = KerberosTickets.Patience(10_000)
             for service in held.withLock({ $0.servicesInUse(at: now) }) where patience.rest != 0 {
                 tickets[service] = try? cache.ticket(for: service)
             }
@@ -213,81 +214,87 @@ extension TicketError {
     }
 }
 
-/// The proof for a principal's first ticket.
-enum TicketProof: Sendable {
-    /// A path.
-    case keytab(String)
-    /// A cache that another program keeps current.
-    case cache(TicketCacheName)
-    case password(Secret)
+extension KerberosTickets {
+    /// The proof for a principal's first ticket.
+    enum Proof: Sendable {
+        /// A path.
+        case keytab(String)
+        /// A cache that another program keeps current.
+        case cache(TicketCacheName)
+        case password(Secret)
 
-    /// Asks the KDC, or looks into the cache. Blocks.
-    ///
-    /// - Parameter now: seconds since 1970.
-    func acquire(_ principal: String, at now: Int) throws(GSSAPIError) -> TicketCache {
-        switch self {
-        case .keytab(let path): return try TicketCache.acquire(principal, keytab: path)
-        case .password(let password):
-            return try password.withBytes { bytes throws(GSSAPIError) in
-                try TicketCache.acquire(principal, password: bytes)
+        /// Asks the KDC, or looks into the cache. Blocks.
+        ///
+        /// - Parameter now: seconds since 1970.
+        func acquire(_ principal: String, at now: Int) throws(GSSAPIError) -> TicketCache {
+            switch self {
+            case .keytab(let path): return try TicketCache.acquire(principal, keytab: path)
+            case .password(let password):
+                return try password.withBytes { bytes throws(GSSAPIError) in
+                    try TicketCache.acquire(principal, password: bytes)
+                }
+            case .cache(let name):
+                let cache = try TicketCache.copy(principal, cache: name.typed, shownAs: "\(name)")
+                guard cache.validity.upperBound > now else {
+                    throw GSSAPIError(.unavailable, "the tickets in \(name) have expired and were not renewed")
+                }
+                return cache
             }
-        case .cache(let name):
-            let cache = try TicketCache.copy(principal, cache: name.typed, shownAs: "\(name)")
-            guard cache.validity.upperBound > now else {
-                throw GSSAPIError(.unavailable, "the tickets in \(name) have expired and were not renewed")
-            }
-            return cache
         }
     }
 }
 
-/// The threads on which KDCs are asked, a few for each realm: libkrb5 waits half a minute and longer for one that says
-/// nothing, and those of other realms are not to wait with it.
-enum KDCThreads {
-    private static let pools = Mutex<[ExactText: BlockingPool]>([:])
-    private static let others = BlockingPool(threads: 4)
-    private static let capacity = 16
+extension KerberosTickets {
+    /// The threads on which KDCs are asked, a few for each realm: libkrb5 waits half a minute and longer for one that says
+    /// nothing, and those of other realms are not to wait with it.
+    enum Threads {
+        private static let pools = Mutex<[ExactText: BlockingPool]>([:])
+        private static let others = BlockingPool(threads: 4)
+        private static let capacity = 16
 
-    /// - Parameter principal: whose realm it is about; without one it is the default realm.
-    static func pool(for principal: String) -> BlockingPool {
-        let realm = ExactText(realm(of: principal))
-        return pools.withLock { pools in
-            if let known = pools[realm] { return known }
-            if pools.count >= capacity { return others }
-            let pool = BlockingPool(threads: 4)
-            pools[realm] = pool
-            return pool
+        /// - Parameter principal: whose realm it is about; without one it is the default realm.
+        static func pool(for principal: String) -> BlockingPool {
+            let realm = ExactText(realm(of: principal))
+            return pools.withLock { pools in
+                if let known = pools[realm] { return known }
+                if pools.count >= capacity { return others }
+                let pool = BlockingPool(threads: 4)
+                pools[realm] = pool
+                return pool
+            }
         }
-    }
 
-    /// Empty: the default realm.
-    static func realm(of principal: String) -> String {
-        principal.lastIndex(of: "@").map { String(principal[principal.index(after: $0)...]) } ?? ""
+        /// Empty: the default realm.
+        static func realm(of principal: String) -> String {
+            principal.lastIndex(of: "@").map { String(principal[principal.index(after: $0)...]) } ?? ""
+        }
     }
 }
 
-/// How long one request waits for KDCs, over all that it asks of them.
-struct Patience {
-    private let limit: Int?
-    private let end: ContinuousClock.Instant?
+extension KerberosTickets {
+    /// How long one request waits for KDCs, over all that it asks of them.
+    struct Patience {
+        private let limit: Int?
+        private let end: ContinuousClock.Instant?
 
-    /// - Parameter limit: milliseconds from now; nil: without end.
-    init(_ limit: Int?) {
-        self.limit = limit
-        end = limit.map { .now + .milliseconds($0) }
-    }
-
-    /// Milliseconds; nil: without end.
-    var rest: Int? {
-        end.map { end in
-            let (seconds, attoseconds) = (end - .now).components
-            return max(0, Int(clamping: seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
+        /// - Parameter limit: milliseconds from now; nil: without end.
+        init(_ limit: Int?) {
+            self.limit = limit
+            end = limit.map { .now + .milliseconds($0) }
         }
-    }
 
-    /// For a sentence.
-    var words: String {
-        guard let limit else { return "" }
-        return " within " + (limit % 1000 == 0 ? "\(limit / 1000) s" : "\(limit) ms")
+        /// Milliseconds; nil: without end.
+        var rest: Int? {
+            end.map { end in
+                let (seconds, attoseconds) = (end - .now).components
+                return max(0, Int(clamping: seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
+            }
+        }
+
+        /// The proof in a sentence.
+        var words: String {
+            guard let limit else { return "" }
+            return " within " + (limit % 1000 == 0 ? "\(limit / 1000) s" : "\(limit) ms")
+        }
     }
 }

@@ -22,7 +22,7 @@ final class TicketLogin: KerberosLogin {
     private static let pool = BlockingPool(threads: 2)
 
     func begin() async throws(TicketError) -> [UInt8] {
-        let patience = Patience(service.patience)
+        let patience = KerberosTickets.Patience(service.patience)
         let supply = try await tickets.supply(for: service, within: patience)
         let (delegates, channel) = (service.delegates, channel?.applicationData)
         let work = { @Sendable () -> Beginning in

@@ -27,27 +27,27 @@ enum AccountTables {
 
     static func row(
         of version: CredentialVersion, _ connection: some SQLConnection
-    ) throws(DatabaseError) -> StoredAccount? {
+    ) throws(DatabaseError) -> AccountTables.Row? {
         try connection.rows("SELECT \(columns) FROM attache_accounts WHERE \(isVersion)", version.columns)
-            .first.flatMap { StoredAccount(row: $0) }
+            .first.flatMap { AccountTables.Row(row: $0) }
     }
 
     /// The rows that were changed since a revision, and not too long ago.
     static func rows(
         since revision: Int64, on day: Int64, _ connection: some SQLConnection
-    ) throws(DatabaseError) -> [StoredAccount] {
-        var rows: [StoredAccount] = []
+    ) throws(DatabaseError) -> [AccountTables.Row] {
+        var rows: [AccountTables.Row] = []
         try connection.forEachRow(
             "SELECT \(columns) FROM attache_accounts WHERE revision > $1 AND day >= $2 ORDER BY revision",
             [.integer(revision), .integer(day - memory)]
         ) { row throws(DatabaseError) in
-            if let row = StoredAccount(row: row) { rows.append(row) }
+            if let row = AccountTables.Row(row: row) { rows.append(row) }
         }
         return rows
     }
 
     static func put(
-        _ row: StoredAccount, on day: Int64, at revision: Int64, _ connection: some SQLConnection
+        _ row: AccountTables.Row, on day: Int64, at revision: Int64, _ connection: some SQLConnection
     ) throws(DatabaseError) {
         let isThere = try connection.rows(
             "UPDATE attache_accounts SET sealed = $3, day = $4, revision = $5 WHERE \(isVersion) RETURNING day",
@@ -94,7 +94,7 @@ enum AccountTables {
         let rows = try connection.rows(
             "SELECT \(columns) FROM attache_accounts WHERE name = $1 AND fingerprint <> $2 AND \(isOwn) "
                 + "ORDER BY revision DESC LIMIT 4", version.columns)
-        return rows.compactMap { StoredAccount(row: $0)?.account(openedWith: key) }.first(where: \.isProven)
+        return rows.compactMap { AccountTables.Row(row: $0)?.account(openedWith: key) }.first(where: \.isProven)
     }
 
     /// A credential has a new value: the accounts of the values before go, after they have helped the new one's.
@@ -110,7 +110,7 @@ enum AccountTables {
             let account = try former(of: version, key, connection).map { former in
                 isRenewal ? Account(renewing: former) : Account(after: former)
             }
-            if let row = StoredAccount(account ?? Account(), of: version, broughtBy: nil, sealedWith: key) {
+            if let row = AccountTables.Row(account ?? Account(), of: version, broughtBy: nil, sealedWith: key) {
                 try put(row, on: day, at: revision, connection)
             }
         }
@@ -129,69 +129,71 @@ enum AccountTables {
     }
 }
 
-/// A row of a store's accounts.
-struct StoredAccount: Sendable {
-    let version: CredentialVersion
-    /// The client that brought the credential along.
-    let owner: String?
-    let revision: Int64
-    /// The account under the store's data key, for this version only: its samples are requests, which may hold secrets.
-    let sealed: [UInt8]
+extension AccountTables {
+    /// A row of a store's accounts.
+    struct Row: Sendable {
+        let version: CredentialVersion
+        /// The client that brought the credential along.
+        let owner: String?
+        let revision: Int64
+        /// The account under the store's data key, for this version only: its samples are requests, which may hold secrets.
+        let sealed: [UInt8]
 
-    /// Bytes of a box.
-    static let limit = 65536
-    /// Letters of a client's name that are kept.
-    private static let ownerLength = 256
+        /// Bytes of a box.
+        static let limit = 65536
+        /// Letters of a client's name that are kept.
+        private static let ownerLength = 256
 
-    /// Nil where it cannot be sealed.
-    init?(_ account: Account, of version: CredentialVersion, broughtBy owner: String?, sealedWith key: SealingKey) {
-        self.init(Self.content(of: account), of: version, broughtBy: owner, sealedWith: key)
-    }
+        /// Nil where it cannot be sealed.
+        init?(_ account: Account, of version: CredentialVersion, broughtBy owner: String?, sealedWith key: SealingKey) {
+            self.init(Self.content(of: account), of: version, broughtBy: owner, sealedWith: key)
+        }
 
-    /// - Parameter content: as `content(of:)` returned it.
-    init?(_ content: [UInt8], of version: CredentialVersion, broughtBy owner: String?, sealedWith key: SealingKey) {
-        var content = content
-        let context = Self.context(version)
-        guard let sealed = try? key.seal(Secret(wiping: &content), for: context.span) else { return nil }
-        self.version = version
-        self.owner = owner.map { String($0.prefix(Self.ownerLength).filter { $0 != "\0" }) }
-        self.sealed = sealed
-        revision = 0
-    }
+        /// - Parameter content: as `content(of:)` returned it.
+        init?(_ content: [UInt8], of version: CredentialVersion, broughtBy owner: String?, sealedWith key: SealingKey) {
+            var content = content
+            let context = Self.context(version)
+            guard let sealed = try? key.seal(Secret(wiping: &content), for: context.span) else { return nil }
+            self.version = version
+            self.owner = owner.map { String($0.prefix(Self.ownerLength).filter { $0 != "\0" }) }
+            self.sealed = sealed
+            revision = 0
+        }
 
-    /// Of a row: name, fingerprint, owner, revision, sealed.
-    init?(row: some DatabaseRow) {
-        guard let name = row.text(0), let owner = row.text(2), let revision = row.integer(3),
-            let sealed = row.bytes(4),
-            let version = CredentialVersion(
-                inAccounts: name, fingerprint: row.bytes(1) ?? [], isOwn: owner.isEmpty)
-        else { return nil }
-        self.version = version
-        self.owner = owner.isEmpty ? nil : owner
-        self.revision = revision
-        self.sealed = sealed
-    }
+        /// Reads a row: name, fingerprint, owner, revision, sealed.
+        init?(row: some DatabaseRow) {
+            guard let name = row.text(0), let owner = row.text(2), let revision = row.integer(3),
+                let sealed = row.bytes(4),
+                let version = CredentialVersion(
+                    inAccounts: name, fingerprint: row.bytes(1) ?? [], isOwn: owner.isEmpty)
+            else { return nil }
+            self.version = version
+            self.owner = owner.isEmpty ? nil : owner
+            self.revision = revision
+            self.sealed = sealed
+        }
 
-    /// What is sealed of an account.
-    static func content(of account: Account) -> [UInt8] { account.encoded(within: limit - SealingKey.overhead) }
+        /// The bytes of an account that are sealed.
+        static func content(of account: Account) -> [UInt8] { account.encoded(within: limit - SealingKey.overhead) }
 
-    /// Nil for a row that is another's, or was changed outside.
-    func content(openedWith key: SealingKey) -> [UInt8]? {
-        let context = Self.context(version)
-        return (try? key.open(sealed.span, for: context.span))?.withBytes { $0.array }
-    }
+        /// Nil for a row that is another's, or was changed outside.
+        func content(openedWith key: SealingKey) -> [UInt8]? {
+            let context = Self.context(version)
+            return (try? key.open(sealed.span, for: context.span))?.withBytes { $0.array }
+        }
 
-    /// Nil for a row that cannot be read: it counts as none.
-    func account(openedWith key: SealingKey) -> Account? {
-        content(openedWith: key).flatMap { Account(encoded: $0) }
-    }
+        /// Nil for a row that cannot be read: it counts as none.
+        func account(openedWith key: SealingKey) -> Account? {
+            content(openedWith: key).flatMap { Account(encoded: $0) }
+        }
 
-    func shared(openedWith key: SealingKey) -> SharedAccount? {
-        account(openedWith: key).map { SharedAccount(version, broughtBy: owner, $0, revision: revision) }
-    }
+        func shared(openedWith key: SealingKey) -> SharedAccount? {
+            account(openedWith: key).map { SharedAccount(version, broughtBy: owner, $0, revision: revision) }
+        }
 
-    private static func context(_ version: CredentialVersion) -> [UInt8] {
-        Array("attache account \(version.fingerprint) \(version.name)".utf8)
+        private static func context(_ version: CredentialVersion) -> [UInt8] {
+            Array("attache account \(version.fingerprint) \(version.name)".utf8)
+        }
     }
 }
 

@@ -2,58 +2,61 @@ import Authentication
 import Crypto
 import Database
 
-/// A change of one account in a store. Carried out in a transaction of a writer, who is alone there; outside of one it shows
-/// whether there is anything to write.
-struct AccountTransaction: Sendable {
-    /// The account as this process knows it.
-    let own: SharedAccount
-    let key: SealingKey
-    let change: @Sendable (inout Account) -> (Account.Seat, [Account.Decision])
+extension StoreJournal {
+    /// A change of one account in a store. Carried out in a transaction of a writer, who is alone there; outside of one
+    /// it shows whether there is anything to write.
+    struct AccountTransaction: Sendable {
+        /// The account as this process knows it.
+        let own: SharedAccount
+        let key: SealingKey
+        let change: @Sendable (inout Account) -> (Account.Seat, [Account.Decision])
 
-    struct Outcome: Sendable {
-        let account: Account
-        let seat: Account.Seat
-        let decisions: [Account.Decision]
-        /// To be written; nil: the store has it already.
-        let row: StoredAccount?
-        /// The change of the store that it is known from.
-        let revision: Int64
+        struct Outcome: Sendable {
+            let account: Account
+            let seat: Account.Seat
+            let decisions: [Account.Decision]
+            /// The row to be written; nil: the store has it already.
+            let row: AccountTables.Row?
+            /// The change of the store that it is known from.
+            let revision: Int64
 
-        func change(at revision: Int64? = nil) -> SharedAccount.Change {
-            SharedAccount.Change(account, revision: revision ?? self.revision, by: seat, decisions: decisions)
+            func change(at revision: Int64? = nil) -> SharedAccount.Change {
+                SharedAccount.Change(account, revision: revision ?? self.revision, by: seat, decisions: decisions)
+            }
         }
-    }
 
-    func outcome(_ connection: some SQLConnection) throws(DatabaseError) -> Outcome {
-        let row = try AccountTables.row(of: own.version, connection)
-        let content = row?.content(openedWith: key)
-        let stored = content.flatMap { Account(encoded: $0) }
-        var account = if let stored { stored.completed(by: own.account) } else { try beginning(connection) }
-        let (seat, decisions) = change(&account)
-        let changed = StoredAccount.content(of: account)
-        let isNews = stored == nil ? account != Account() : changed != content
-        var written: StoredAccount?
-        if isNews, try !isSuperseded(row, connection) {
-            written = StoredAccount(changed, of: own.version, broughtBy: own.owner, sealedWith: key)
+        func outcome(_ connection: some SQLConnection) throws(DatabaseError) -> Outcome {
+            let row = try AccountTables.row(of: own.version, connection)
+            let content = row?.content(openedWith: key)
+            let stored = content.flatMap { Account(encoded: $0) }
+            var account = if let stored { stored.completed(by: own.account) } else { try beginning(connection) }
+            let (seat, decisions) = change(&account)
+            let changed = AccountTables.Row.content(of: account)
+            let isNews = stored == nil ? account != Account() : changed != content
+            var written: AccountTables.Row?
+            if isNews, try !isSuperseded(row, connection) {
+                written = AccountTables.Row(changed, of: own.version, broughtBy: own.owner, sealedWith: key)
+            }
+            return Outcome(
+                account: account, seat: seat, decisions: decisions, row: written,
+                revision: row?.revision ?? own.revision)
         }
-        return Outcome(
-            account: account, seat: seat, decisions: decisions, row: written, revision: row?.revision ?? own.revision)
-    }
 
-    /// The account where the store has none: what the value before knew helps a value of which nothing is known. A client's
-    /// own credential has no value before; it may be another client's.
-    private func beginning(_ connection: some SQLConnection) throws(DatabaseError) -> Account {
-        guard own.account == Account(), own.owner == nil,
-            let former = try AccountTables.former(of: own.version, key, connection)
-        else { return own.account }
-        return Account(after: former)
-    }
+        /// The account where the store has none: what the value before knew helps a value of which nothing is known. A
+        /// client's own credential has no value before; it may be another client's.
+        private func beginning(_ connection: some SQLConnection) throws(DatabaseError) -> Account {
+            guard own.account == Account(), own.owner == nil,
+                let former = try AccountTables.former(of: own.version, key, connection)
+            else { return own.account }
+            return Account(after: former)
+        }
 
-    /// Whether the store had the account, and has another value's in its place.
-    private func isSuperseded(
-        _ row: StoredAccount?, _ connection: some SQLConnection
-    ) throws(DatabaseError) -> Bool {
-        guard row == nil, own.revision > 0, own.owner == nil else { return false }
-        return try AccountTables.hasOther(than: own.version, connection)
+        /// Whether the store had the account, and has another value's in its place.
+        private func isSuperseded(
+            _ row: AccountTables.Row?, _ connection: some SQLConnection
+        ) throws(DatabaseError) -> Bool {
+            guard row == nil, own.revision > 0, own.owner == nil else { return false }
+            return try AccountTables.hasOther(than: own.version, connection)
+        }
     }
 }

@@ -34,9 +34,11 @@ enum ForeignChanges: Sendable, Hashable, Comparable {
     case replaced
 }
 
-/// How far a store has come: every change has a greater number than those before.
-struct StoreRevision: Sendable, Hashable {
-    let latest: Int64
-    /// Removals up to this one are not on record any more.
-    let forgotten: Int64
+extension CredentialTables {
+    /// How far a store has come: every change has a greater number than those before.
+    struct Revision: Sendable, Hashable {
+        let latest: Int64
+        /// Removals up to this one are no longer on record.
+        let forgotten: Int64
+    }
 }

@@ -15,6 +15,15 @@ enum CredentialSchema {
         return version
     }
 
+    /// The statements of the versions behind the first, oldest version first.
+    ///
+    /// - Parameter bytes: the name of the type.
+    static func later(bytes: String) -> [[String]] {
+        [
+            numberedChanges(bytes: bytes), kinds, terms, refreshTokens(bytes: bytes), events, accounts(bytes: bytes),
+        ]
+    }
+
     private static let space = """
         host text NOT NULL, port integer NOT NULL, protocol text NOT NULL, proxy integer NOT NULL,
         realm text NOT NULL, method text NOT NULL
@@ -24,7 +33,7 @@ enum CredentialSchema {
     /// of spaces and which tokens were fetched is kept as well.
     ///
     /// - Parameter bytes: the name of the type.
-    static func numberedChanges(bytes: String) -> [String] {
+    private static func numberedChanges(bytes: String) -> [String] {
         [
             """
             CREATE TABLE attache_revision (
@@ -56,19 +65,19 @@ enum CredentialSchema {
     }
 
     /// Version 3: a credential may be another thing than a password, and says which.
-    static let kinds = [
+    private static let kinds = [
         "ALTER TABLE attache_credentials ADD COLUMN kind text NOT NULL DEFAULT '\(CredentialKind.password.rawValue)'"
     ]
 
     /// Version 4: a refusal has a time, and may have one when it is tried again. 0 stands for none.
-    static let terms = ["since bigint", "next_try bigint", "retries integer"].map {
+    private static let terms = ["since bigint", "next_try bigint", "retries integer"].map {
         "ALTER TABLE attache_refusals ADD COLUMN \($0) NOT NULL DEFAULT 0"
     }
 
     /// Version 5: refresh tokens that an endpoint gave are kept, and used by one process at a time.
     ///
     /// - Parameter bytes: the name of the type.
-    static func refreshTokens(bytes: String) -> [String] {
+    private static func refreshTokens(bytes: String) -> [String] {
         [
             "ALTER TABLE attache_tokens ADD COLUMN generation bigint NOT NULL DEFAULT 0",
             """
@@ -81,7 +90,7 @@ enum CredentialSchema {
     }
 
     /// Version 6: those who share the store read who has changed what. Empty and -1 stand for none.
-    static let events = [
+    private static let events = [
         """
         CREATE TABLE attache_events (
             \(space), time bigint NOT NULL, writer text NOT NULL, event text NOT NULL, credential text NOT NULL,
@@ -97,7 +106,7 @@ enum CredentialSchema {
     /// versions. An empty owner stands for none; `attache_revision.accounts` is 0 until accounts are made of the refusals.
     ///
     /// - Parameter bytes: the name of the type.
-    static func accounts(bytes: String) -> [String] {
+    private static func accounts(bytes: String) -> [String] {
         [
             "ALTER TABLE attache_revision ADD COLUMN accounts bigint NOT NULL DEFAULT 0",
             """

@@ -6,41 +6,36 @@ import Model
 
 /// Where a credential store is, and where the key that opens it.
 public struct CredentialStorePlace: Sendable, Hashable {
-    public enum Database: Sendable, Hashable {
-        case sqlite(path: String)
-        /// By libpq's connection string.
-        case postgresql(ValueSource)
-    }
-
-    public let database: Database
+    private let location: StoreLocation
     /// Nil for a file with its key beside it.
     private let namedKey: ValueSource?
 
-    /// - Parameter key: nil: `credentials.key` beside the file, which is made with it.
-    public init(sqlite path: String, key: ValueSource?) {
-        database = .sqlite(path: path)
+    /// - Parameter key: nil: `credentials.key` beside the file, which is made with it; a server needs one.
+    public init?(_ location: StoreLocation, key: ValueSource?) {
+        if !location.backend.isFile, key == nil { return nil }
+        self.location = location
         namedKey = key
     }
 
-    /// - Parameter info: libpq's connection string, or where it stands.
-    public init(postgresql info: ValueSource, key: ValueSource) {
-        database = .postgresql(info)
+    /// A file in the usual format.
+    public init(file path: String, key: ValueSource?) {
+        location = StoreLocation(.sqlite, .file(path))
         namedKey = key
+    }
+
+    /// The path of the file; nil for a server.
+    private var path: String? {
+        if case .file(let path) = location.place { path } else { nil }
     }
 
     /// Where the key is.
-    public var key: ValueSource { namedKey ?? .file(generatedKey?.path ?? StoreKeyFile.name) }
+    public var key: ValueSource { namedKey ?? .file(generatedKey?.path ?? StoreKey.File.name) }
 
     /// The key that is made beside a file, unless another is named.
-    private var generatedKey: StoreKeyFile? {
-        guard namedKey == nil, case .sqlite(let path) = database else { return nil }
-        return StoreKeyFile(database: path)
-    }
+    private var generatedKey: StoreKey.File? { namedKey == nil ? path.map { StoreKey.File(database: $0) } : nil }
 
     /// Whether nothing was ever kept there, as far as can be seen without a connection.
-    public var isMissing: Bool {
-        if case .sqlite(let path) = database { !SmallFile.exists(path) } else { false }
-    }
+    public var isMissing: Bool { path.map { !SmallFile.exists($0) } ?? false }
 
     /// Opens the store, or makes an empty one. Blocks.
     ///
@@ -54,21 +49,19 @@ public struct CredentialStorePlace: Sendable, Hashable {
         environment: [String: String], memory: CredentialMemory = CredentialMemory(), fingerprintKey: (Secret) -> Void,
         report: @escaping @Sendable (String) -> Void
     ) throws(CredentialStoreError) -> CredentialStore {
-        switch database {
-        case .sqlite(let path):
-            do throws(IOError) {
-                try DurableFile.makeDirectory(StoreKeyFile.folder(of: path))
-            } catch { throw .unwritable("\(error)") }
-            if let made = try generatedKey?.makeIfMissing() { report(made) }
-            return try CredentialStore(
-                sqlite: path, key: try sealingKey(environment), memory: memory, fingerprintKey: fingerprintKey,
-                report: report)
-        case .postgresql(let info):
-            let key = try sealingKey(environment)
-            return try CredentialStore(
-                postgresql: try Self.text(of: info, environment), key: key, memory: memory,
-                fingerprintKey: fingerprintKey, report: report)
-        }
+        try prepare(report: report)
+        let key = try sealingKey(environment)
+        return try CredentialStore(
+            try connected(environment), key: key, memory: memory, fingerprintKey: fingerprintKey, report: report)
+    }
+
+    /// Makes the folder of a file, and its key.
+    private func prepare(report: (String) -> Void) throws(CredentialStoreError) {
+        guard let path else { return }
+        do throws(IOError) {
+            try DurableFile.makeDirectory(StoreKey.File.folder(of: path))
+        } catch { throw .unwritable("\(error)") }
+        if let made = try generatedKey?.makeIfMissing() { report(made) }
     }
 
     /// Wraps the store's own key by another than that of now. The rows stay as they are, and whoever has the store open
@@ -80,14 +73,8 @@ public struct CredentialStorePlace: Sendable, Hashable {
         to key: ValueSource, environment: [String: String], audit: AuditTrail = AuditTrail()
     ) throws(CredentialStoreError) -> String {
         let (former, new) = (try sealingKey(environment), try SealingKey(reading: key, environment: environment))
-        switch database {
-        case .sqlite(let path):
-            guard !isMissing else { throw .missing(path: path) }
-            try CredentialStore.rewrap(sqlite: path, from: former, to: new, audit: audit)
-        case .postgresql(let info):
-            try CredentialStore.rewrap(
-                postgresql: try Self.text(of: info, environment), from: former, to: new, audit: audit)
-        }
+        if let path, isMissing { throw .missing(path: path) }
+        try StoreKey.rewrap(try connected(environment), from: former, to: new, audit: audit)
         return new.id
     }
 
@@ -101,58 +88,37 @@ public struct CredentialStorePlace: Sendable, Hashable {
         to destination: CredentialStorePlace, replacing: Bool, environment: [String: String],
         observedBy observer: some WorkObserver, report: (String) -> Void
     ) throws(CredentialStoreError) -> StoreMigration {
-        if case .sqlite(let path) = database, isMissing { throw .missing(path: path) }
+        if let path, isMissing { throw .missing(path: path) }
         let key = try sealingKey(environment)
         let source = try connected(environment)
         // Only now is anything made there.
-        if case .sqlite(let path) = destination.database {
-            do throws(IOError) {
-                try DurableFile.makeDirectory(StoreKeyFile.folder(of: path))
-            } catch { throw .unwritable("\(error)") }
-            if let made = try destination.generatedKey?.makeIfMissing() { report(made) }
-        }
+        try destination.prepare(report: report)
         let destinationKey = try destination.sealingKey(environment)
         return try StoreMigration.run(
             from: source, key, to: try destination.connected(environment), destinationKey, replacing: replacing,
             observedBy: observer)
     }
 
-    private func connected(
-        _ environment: [String: String]
-    ) throws(CredentialStoreError) -> any CredentialDatabase {
-        switch database {
-        case .sqlite(let path):
-            return try CredentialStoreError.asking { () throws(DatabaseError) in
-                try SQLiteCredentialDatabase(path: path)
-            }
-        case .postgresql(let info):
-            let text = try Self.text(of: info, environment)
-            return try CredentialStoreError.asking { () throws(DatabaseError) in
-                try PostgreSQLCredentialDatabase(text, name: "migrate")
-            }
+    private func connected(_ environment: [String: String]) throws(CredentialStoreError) -> any CredentialDatabase {
+        let place: String
+        switch location.place {
+        case .file(let path): place = path
+        case .server(let connection):
+            do throws(CredentialError) {
+                place = try ValueReader(environment: environment).text(
+                    of: connection, for: "(the store's connection string)")
+            } catch { throw .connectionString(error) }
         }
+        return try location.backend.open(place)
     }
 
     private func sealingKey(_ environment: [String: String]) throws(CredentialStoreError) -> SealingKey {
         try SealingKey(
-            reading: key, environment: environment, forbidding: namedKey == nil ? 0o077 : StoreKeyFile.strangers)
-    }
-
-    private static func text(
-        of info: ValueSource, _ environment: [String: String]
-    ) throws(CredentialStoreError) -> String {
-        do throws(CredentialError) {
-            return try ValueReader(environment: environment).text(of: info, for: "(the store's connection string)")
-        } catch { throw .connectionString(error) }
+            reading: key, environment: environment, forbidding: namedKey == nil ? 0o077 : StoreKey.File.strangers)
     }
 }
 
 extension CredentialStorePlace: CustomStringConvertible {
     /// As the rule file would say it, without what may be secret in it.
-    public var description: String {
-        switch database {
-        case .sqlite(let path): "sqlite \(path)"
-        case .postgresql: "postgresql"
-        }
-    }
+    public var description: String { path.map { "\(location.backend.rawValue) \($0)" } ?? location.backend.rawValue }
 }

@@ -34,12 +34,12 @@ enum CredentialTables {
 
     // MARK: - The numbers of changes
 
-    static func revision(_ connection: some SQLConnection) throws(DatabaseError) -> StoreRevision {
+    static func revision(_ connection: some SQLConnection) throws(DatabaseError) -> CredentialTables.Revision {
         let row = try connection.rows("SELECT latest, forgotten FROM attache_revision").first ?? []
         guard let latest = row.integer(0), let forgotten = row.integer(1) else {
             throw .unusable("its changes have no number")
         }
-        return StoreRevision(latest: latest, forgotten: forgotten)
+        return CredentialTables.Revision(latest: latest, forgotten: forgotten)
     }
 
     /// The number of the change that is being made.
@@ -69,15 +69,17 @@ enum CredentialTables {
     /// - Returns: the rows that cannot be read. They keep nobody from reading the others.
     static func forEachCredential(
         since revision: Int64, _ connection: some SQLConnection, _ body: (StoredCredential) -> Void
-    ) throws(DatabaseError) -> [UnreadableCredential] {
-        var unreadable: [UnreadableCredential] = []
+    ) throws(DatabaseError) -> [StoredCredential.Unreadable] {
+        var unreadable: [StoredCredential.Unreadable] = []
         let isEverything = revision == beginning
         try connection.forEachRow(
             "SELECT \(space), \"user\", is_default, sealed, kind FROM attache_credentials"
                 + (isEverything ? "" : " WHERE revision > $1"),
             isEverything ? [] : [.integer(revision)]
         ) { row throws(DatabaseError) in
-            do throws(UnreadableCredential) { body(try StoredCredential(row: row)) } catch { unreadable.append(error) }
+            do throws(StoredCredential.Unreadable) { body(try StoredCredential(row: row)) } catch {
+                unreadable.append(error)
+            }
         }
         return unreadable
     }
@@ -85,12 +87,12 @@ enum CredentialTables {
     /// The removals since a revision; a removed row may be there again.
     static func removals(
         since revision: Int64, _ connection: some SQLConnection
-    ) throws(DatabaseError) -> [CredentialPlace] {
-        var removals: [CredentialPlace] = []
+    ) throws(DatabaseError) -> [StoredCredential.Place] {
+        var removals: [StoredCredential.Place] = []
         try connection.forEachRow(
             "SELECT \(space), \"user\" FROM attache_removals WHERE revision > $1", [.integer(revision)]
         ) { row throws(DatabaseError) in
-            if let place = CredentialPlace(row: row) { removals.append(place) }
+            if let place = StoredCredential.Place(row: row) { removals.append(place) }
         }
         return removals
     }

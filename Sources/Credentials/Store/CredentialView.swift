@@ -8,7 +8,6 @@ import Model
 struct CredentialView: Sendable {
     /// The result of a look-up.
     enum Opening {
-        case none
         case credential(Credential)
         /// The row was changed, or moved here from elsewhere. Said once.
         case foreign(user: String, host: String)
@@ -64,28 +63,28 @@ struct CredentialView: Sendable {
     private var rowTable = SlotTable()
     /// Many spaces have the same realm.
     private var realms: Set<ExactText> = []
-    private var opened: OpenedCredentials
+    private var opened: CredentialView.Opened
     private(set) var count = 0
 
     /// - Parameter capacity: credentials that are kept opened.
     init(dataKey: SealingKey, keepingOpen capacity: Int = 1024) {
         self.dataKey = dataKey
-        opened = OpenedCredentials(capacity: capacity)
+        opened = CredentialView.Opened(capacity: capacity)
     }
 
     // MARK: - Finding
 
     func serves(_ origin: Origin) -> Bool { originSlot(of: origin) != nil }
 
-    mutating func defaultCredential(for space: ProtectionSpace) -> Opening {
+    mutating func defaultCredential(for space: ProtectionSpace) -> Opening? {
         guard let spaceSlot = spaceSlot(of: space), let row = spaces[spaceSlot]?.defaultRow, row != Self.none else {
-            return .none
+            return nil
         }
         return open(Int(row))
     }
 
-    mutating func credential(of user: String, for space: ProtectionSpace) -> Opening {
-        row(of: user, for: space).map { open($0) } ?? .none
+    mutating func credential(of user: String, for space: ProtectionSpace) -> Opening? {
+        row(of: user, for: space).flatMap { open($0) }
     }
 
     func version(of user: String, for space: ProtectionSpace) -> CredentialVersion? {
@@ -149,12 +148,12 @@ struct CredentialView: Sendable {
         return changes
     }
 
-    private mutating func open(_ slot: Int) -> Opening {
+    private mutating func open(_ slot: Int) -> Opening? {
         guard let row = rows[slot], let stored = spaces[Int(row.spaceSlot)], row.opened != Self.foreign else {
-            return .none
+            return nil
         }
         if row.opened != Self.none, let known = opened[Int(row.opened)] { return .credential(known) }
-        guard let space = space(of: stored) else { return .none }
+        guard let space = space(of: stored) else { return nil }
         let sealed = StoredCredential(space: space, user: row.user, isDefault: false, sealed: Array(row.box))
         do throws(CryptoError) {
             let credential = try sealed.credential(openedWith: dataKey)
@@ -318,52 +317,54 @@ struct CredentialView: Sendable {
     }
 }
 
-/// The few credentials of a view that were used lately, opened. One that is replaced, or not used for long, is let go of,
-/// and its password zeroed with the last request that holds it.
-private struct OpenedCredentials {
-    private struct Entry {
-        let row: Int
-        let credential: Credential
-        var isRecent = true
-    }
-
-    private let capacity: Int
-    private var entries: [Entry?] = []
-    /// Where the search for the next to go begins.
-    private var hand = 0
-
-    init(capacity: Int) { self.capacity = max(1, capacity) }
-
-    /// - Parameter slot: as `add` gave it.
-    subscript(slot: Int) -> Credential? {
-        mutating get {
-            guard entries.indices.contains(slot), let entry = entries[slot] else { return nil }
-            if !entry.isRecent { entries[slot]?.isRecent = true }
-            return entry.credential
+extension CredentialView {
+    /// The few credentials of a view that were used lately, opened. One that is replaced, or not used for long, is let go of,
+    /// and its password zeroed with the last request that holds it.
+    fileprivate struct Opened {
+        private struct Entry {
+            let row: Int
+            let credential: Credential
+            var isRecent = true
         }
-    }
 
-    /// By row.
-    var all: [(row: Int, credential: Credential)] { entries.compactMap { $0.map { ($0.row, $0.credential) } } }
+        private let capacity: Int
+        private var entries: [Entry?] = []
+        /// The index at which the search for the next to go begins.
+        private var hand = 0
 
-    /// - Returns: where it is, and the row that had to go for it.
-    mutating func add(_ credential: Credential, of row: Int) -> (slot: Int, evicted: Int?) {
-        if entries.count < capacity {
-            entries.append(Entry(row: row, credential: credential))
-            return (entries.count - 1, nil)
+        init(capacity: Int) { self.capacity = max(1, capacity) }
+
+        /// - Parameter slot: as `add` gave it.
+        subscript(slot: Int) -> Credential? {
+            mutating get {
+                guard entries.indices.contains(slot), let entry = entries[slot] else { return nil }
+                if !entry.isRecent { entries[slot]?.isRecent = true }
+                return entry.credential
+            }
         }
-        while entries[hand]?.isRecent == true {
-            entries[hand]?.isRecent = false
+
+        /// All opened credentials, by row.
+        var all: [(row: Int, credential: Credential)] { entries.compactMap { $0.map { ($0.row, $0.credential) } } }
+
+        /// - Returns: where it is, and the row that had to go for it.
+        mutating func add(_ credential: Credential, of row: Int) -> (slot: Int, evicted: Int?) {
+            if entries.count < capacity {
+                entries.append(Entry(row: row, credential: credential))
+                return (entries.count - 1, nil)
+            }
+            while entries[hand]?.isRecent == true {
+                entries[hand]?.isRecent = false
+                hand = (hand + 1) % capacity
+            }
+            let slot = hand
+            let evicted = entries[slot]?.row
+            entries[slot] = Entry(row: row, credential: credential)
             hand = (hand + 1) % capacity
+            return (slot, evicted)
         }
-        let slot = hand
-        let evicted = entries[slot]?.row
-        entries[slot] = Entry(row: row, credential: credential)
-        hand = (hand + 1) % capacity
-        return (slot, evicted)
-    }
 
-    mutating func remove(_ slot: Int) {
-        if entries.indices.contains(slot) { entries[slot] = nil }
+        mutating func remove(_ slot: Int) {
+            if entries.indices.contains(slot) { entries[slot] = nil }
+        }
     }
 }

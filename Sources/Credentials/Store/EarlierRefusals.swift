@@ -46,7 +46,7 @@ enum EarlierRefusals {
         for version in versions {
             let account = Account(
                 earlier: refusals[version] ?? [], acceptedBy: servers[version] ?? [], at: now)
-            if let row = StoredAccount(account, of: version, broughtBy: nil, sealedWith: key) {
+            if let row = AccountTables.Row(account, of: version, broughtBy: nil, sealedWith: key) {
                 try AccountTables.put(row, on: day, at: revision, connection)
             }
         }

@@ -7,30 +7,33 @@ import Synchronization
 /// that grows while the server stays away; meanwhile every call fails at once.
 final class PostgreSQLCredentialDatabase: CredentialDatabase {
     private let info: String
-    /// Tells our own changes from others'.
+    /// A name for each store that a process opens: tells its changes from those of others.
     private let name: String
-    private let session: Mutex<PostgreSQLSession>
+    private let session: Mutex<PostgreSQLCredentialDatabase.Session>
     /// Listens, and would keep writers waiting if it were the same.
-    private let listening: Mutex<PostgreSQLSession>
+    private let listening: Mutex<PostgreSQLCredentialDatabase.Session>
     /// The last change up to which others' changes were reported: what a notification tells may also be lost, as by
     /// PgBouncer in transaction mode, or never be sent by a server that knows no LISTEN.
     private let reported = Mutex<Int64?>(nil)
 
-    /// - Parameters:
-    ///   - info: libpq's connection string.
-    ///   - name: another for every process and every store opened in it.
-    init(_ info: String, name: String) throws(DatabaseError) {
+    /// - Parameter info: libpq's connection string.
+    init(_ info: String) throws(DatabaseError) {
         self.info = info
-        self.name = name
+        name = String(UInt64.random(in: .min ... .max), radix: 16)
         let connection = try PostgreSQLConnection(info)
-        if try PostgreSQLSchema.version(of: connection) == 0 { try PostgreSQLSchema.migrate(connection) }
-        session = Mutex(PostgreSQLSession(info, connection))
-        listening = Mutex(PostgreSQLSession(info, nil, channel: PostgreSQLSchema.channel))
+        if try PostgreSQLCredentialDatabase.Schema.version(of: connection) == 0 {
+            try PostgreSQLCredentialDatabase.Schema.migrate(connection)
+        }
+        session = Mutex(PostgreSQLCredentialDatabase.Session(info, connection))
+        listening = Mutex(
+            PostgreSQLCredentialDatabase.Session(info, nil, channel: PostgreSQLCredentialDatabase.Schema.channel))
     }
 
     func update() throws(DatabaseError) {
         try session.withLock { session throws(DatabaseError) in
-            try session.use { connection throws(DatabaseError) in try PostgreSQLSchema.migrate(connection) }
+            try session.use { connection throws(DatabaseError) in
+                try PostgreSQLCredentialDatabase.Schema.migrate(connection)
+            }
         }
     }
 
@@ -48,11 +51,11 @@ final class PostgreSQLCredentialDatabase: CredentialDatabase {
         let (value, revision) = try session.withLock { session throws(DatabaseError) in
             try session.use { connection throws(DatabaseError) in
                 try connection.transaction { () throws(DatabaseError) in
-                    try connection.rows(PostgreSQLSchema.lock)
+                    try connection.rows(PostgreSQLCredentialDatabase.Schema.lock)
                     let revision = try CredentialTables.nextRevision(connection)
                     let value = try body(connection, revision)
                     try connection.rows(
-                        "SELECT pg_notify($1, $2)", [.text(PostgreSQLSchema.channel), .text(name)])
+                        "SELECT pg_notify($1, $2)", [.text(PostgreSQLCredentialDatabase.Schema.channel), .text(name)])
                     return (value, revision)
                 }
             }
@@ -93,126 +96,125 @@ final class PostgreSQLCredentialDatabase: CredentialDatabase {
     }
 }
 
-/// A connection that is made when it is needed, and made anew after it was lost.
-private struct PostgreSQLSession {
-    private let info: String
-    /// Listened to on every new connection.
-    private let channel: String?
-    private var connection: PostgreSQLConnection?
-    /// No attempt before then, on the clock that nobody sets back.
-    private var retryAt = 0
-    /// How long to wait after the next attempt that fails.
-    private var pause = Self.shortestPause
+extension PostgreSQLCredentialDatabase {
+    /// A connection that is made when it is needed, and again after it was lost.
+    fileprivate struct Session {
+        private let info: String
+        /// Listened to on every new connection.
+        private let channel: String?
+        private var connection: PostgreSQLConnection?
+        /// The time of the next attempt, on the monotonic clock.
+        private var retryAt = 0
+        /// How long to wait after the next attempt that fails.
+        private var pause = Self.shortestPause
 
-    /// Milliseconds.
-    private static let shortestPause = 100
-    private static let longestPause = 1000
+        /// Milliseconds.
+        private static let shortestPause = 100
+        private static let longestPause = 1000
 
-    init(_ info: String, _ connection: PostgreSQLConnection?, channel: String? = nil) {
-        self.info = info
-        self.connection = connection
-        self.channel = channel
-    }
+        init(_ info: String, _ connection: PostgreSQLConnection?, channel: String? = nil) {
+            self.info = info
+            self.connection = connection
+            self.channel = channel
+        }
 
-    /// Connections made so far: whoever listens on one missed what was said between two.
-    private(set) var generation = 0
+        /// The number of connections made so far: a listener missed what was sent between two.
+        private(set) var generation = 0
 
-    /// Lends the connection. What fails on one that was kept is done again on a new one: the server may have been
-    /// started anew meanwhile, and nothing that is done here does harm twice.
-    mutating func use<Value>(
-        _ body: @Sendable (PostgreSQLConnection) throws(DatabaseError) -> Value
-    ) throws(DatabaseError) -> Value {
-        if let kept = connection {
-            do throws(DatabaseError) { return try body(kept) } catch {
-                guard case .unavailable = error else { throw error }
-                connection = nil
+        /// Lends the connection. What fails on one that was kept is done again on a new one: the server may have been
+        /// restarted meanwhile, and nothing that is done here does harm twice.
+        mutating func use<Value>(
+            _ body: @Sendable (PostgreSQLConnection) throws(DatabaseError) -> Value
+        ) throws(DatabaseError) -> Value {
+            if let kept = connection {
+                do throws(DatabaseError) { return try body(kept) } catch {
+                    guard case .unavailable = error else { throw error }
+                    connection = nil
+                }
+            }
+            let fresh = try connect()
+            do throws(DatabaseError) { return try body(fresh) } catch {
+                if case .unavailable = error { connection = nil }
+                throw error
             }
         }
-        let fresh = try connect()
-        do throws(DatabaseError) { return try body(fresh) } catch {
-            if case .unavailable = error { connection = nil }
-            throw error
-        }
-    }
 
-    private mutating func connect() throws(DatabaseError) -> PostgreSQLConnection {
-        let now = SystemClock.uptimeMilliseconds
-        guard now >= retryAt else { throw .unavailable("the connection was lost; the proxy connects again soon") }
-        do throws(DatabaseError) {
-            let fresh = try PostgreSQLConnection(info)
-            // A server that knows no LISTEN is asked for the number of its latest change once in a while.
-            if let channel { try fresh.listen(to: channel) }
-            connection = fresh
-            generation += 1
-            pause = Self.shortestPause
-            return fresh
-        } catch {
-            retryAt = now + pause
-            pause = min(pause * 2, Self.longestPause)
-            throw error
+        private mutating func connect() throws(DatabaseError) -> PostgreSQLConnection {
+            let now = SystemClock.uptimeMilliseconds
+            guard now >= retryAt else { throw .unavailable("the connection was lost; the proxy connects again soon") }
+            do throws(DatabaseError) {
+                let fresh = try PostgreSQLConnection(info)
+                // A server that knows no LISTEN is asked for the number of its latest change once in a while.
+                if let channel { try fresh.listen(to: channel) }
+                connection = fresh
+                generation += 1
+                pause = Self.shortestPause
+                return fresh
+            } catch {
+                retryAt = now + pause
+                pause = min(pause * 2, Self.longestPause)
+                throw error
+            }
         }
     }
 }
 
-/// The tables of a store in PostgreSQL, by version.
-private enum PostgreSQLSchema {
-    /// Of the advisory lock that writers take turns with: the letters of `attache`, as a number.
-    static let lock = "SELECT pg_advisory_xact_lock(27431112437036133)"
-    /// Carries the name of the connection that has changed something.
-    static let channel = "attache_credentials"
+extension PostgreSQLCredentialDatabase {
+    /// The tables of a store in PostgreSQL, by version.
+    fileprivate enum Schema {
+        /// The statement that takes the advisory lock of writers; its number is the letters of `attache`, as a number.
+        static let lock = "SELECT pg_advisory_xact_lock(27431112437036133)"
+        /// Carries the name of the connection that has changed something.
+        static let channel = "attache_credentials"
 
-    /// Oldest first; the store says which it has. A realm stands behind `=`, so that none and the empty one differ.
-    private static let migrations = [
-        [
-            """
-            CREATE TABLE attache_store_key (
-                one integer PRIMARY KEY CHECK (one = 1), wrapping_key text NOT NULL, wrapped bytea NOT NULL
-            )
-            """,
-            """
-            CREATE TABLE attache_credentials (
-                host text NOT NULL, port integer NOT NULL, protocol text NOT NULL, proxy integer NOT NULL,
-                realm text NOT NULL, method text NOT NULL, "user" text NOT NULL,
-                is_default integer NOT NULL, sealed bytea NOT NULL,
-                PRIMARY KEY (host, port, protocol, proxy, realm, method, "user")
-            )
-            """,
-            """
-            CREATE TABLE attache_refusals (
-                number bigserial PRIMARY KEY,
-                host text NOT NULL, port integer NOT NULL, protocol text NOT NULL, proxy integer NOT NULL,
-                realm text NOT NULL, method text NOT NULL, name text NOT NULL, fingerprint bytea NOT NULL,
-                UNIQUE (host, port, protocol, proxy, realm, method, name, fingerprint)
-            )
-            """,
-        ],
-        CredentialSchema.numberedChanges(bytes: "bytea"),
-        CredentialSchema.kinds,
-        CredentialSchema.terms,
-        CredentialSchema.refreshTokens(bytes: "bytea"),
-        CredentialSchema.events,
-        CredentialSchema.accounts(bytes: "bytea"),
-    ]
+        /// Oldest first; the store says which it has. A realm stands behind `=`, so that none and the empty one differ.
+        private static let migrations =
+            [
+                [
+                    """
+                    CREATE TABLE attache_store_key (
+                        one integer PRIMARY KEY CHECK (one = 1), wrapping_key text NOT NULL, wrapped bytea NOT NULL
+                    )
+                    """,
+                    """
+                    CREATE TABLE attache_credentials (
+                        host text NOT NULL, port integer NOT NULL, protocol text NOT NULL, proxy integer NOT NULL,
+                        realm text NOT NULL, method text NOT NULL, "user" text NOT NULL,
+                        is_default integer NOT NULL, sealed bytea NOT NULL,
+                        PRIMARY KEY (host, port, protocol, proxy, realm, method, "user")
+                    )
+                    """,
+                    """
+                    CREATE TABLE attache_refusals (
+                        number bigserial PRIMARY KEY,
+                        host text NOT NULL, port integer NOT NULL, protocol text NOT NULL, proxy integer NOT NULL,
+                        realm text NOT NULL, method text NOT NULL, name text NOT NULL, fingerprint bytea NOT NULL,
+                        UNIQUE (host, port, protocol, proxy, realm, method, name, fingerprint)
+                    )
+                    """,
+                ]
+            ] + CredentialSchema.later(bytes: "bytea")
 
-    static func migrate(_ connection: PostgreSQLConnection) throws(DatabaseError) {
-        // A role that finds complete tables needs no right to make any.
-        if try version(of: connection) == migrations.count { return }
-        try connection.transaction { () throws(DatabaseError) in
-            try connection.rows(lock)
-            try connection.rows("CREATE TABLE IF NOT EXISTS attache_schema (version integer NOT NULL)")
-            let version = try version(of: connection)
-            for statement in migrations[version...].joined() { try connection.rows(statement) }
-            try connection.rows("DELETE FROM attache_schema")
-            try connection.rows("INSERT INTO attache_schema VALUES ($1)", [.integer(Int64(migrations.count))])
+        static func migrate(_ connection: PostgreSQLConnection) throws(DatabaseError) {
+            // A role that finds complete tables needs no right to make any.
+            if try version(of: connection) == migrations.count { return }
+            try connection.transaction { () throws(DatabaseError) in
+                try connection.rows(lock)
+                try connection.rows("CREATE TABLE IF NOT EXISTS attache_schema (version integer NOT NULL)")
+                let version = try version(of: connection)
+                for statement in migrations[version...].joined() { try connection.rows(statement) }
+                try connection.rows("DELETE FROM attache_schema")
+                try connection.rows("INSERT INTO attache_schema VALUES ($1)", [.integer(Int64(migrations.count))])
+            }
         }
-    }
 
-    /// 0 where there are no tables.
-    static func version(of connection: PostgreSQLConnection) throws(DatabaseError) -> Int {
-        let isThere = try connection.rows("SELECT 1 WHERE to_regclass('attache_schema') IS NOT NULL")
-        if isThere.isEmpty { return 0 }
-        let known = try connection.rows("SELECT version FROM attache_schema").first?.first?.integer
-        let version = Int(clamping: known ?? 0)
-        return try CredentialSchema.checked(version, among: migrations.count)
+        /// 0 where there are no tables.
+        static func version(of connection: PostgreSQLConnection) throws(DatabaseError) -> Int {
+            let isThere = try connection.rows("SELECT 1 WHERE to_regclass('attache_schema') IS NOT NULL")
+            if isThere.isEmpty { return 0 }
+            let known = try connection.rows("SELECT version FROM attache_schema").first?.first?.integer
+            let version = Int(clamping: known ?? 0)
+            return try CredentialSchema.checked(version, among: migrations.count)
+        }
     }
 }

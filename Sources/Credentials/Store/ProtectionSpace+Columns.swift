@@ -50,25 +50,25 @@ extension ProtectionSpace {
 
 extension StoredCredential {
     /// Of a row: the space's columns, user, default, sealed, kind.
-    init(row: some DatabaseRow) throws(UnreadableCredential) {
+    init(row: some DatabaseRow) throws(StoredCredential.Unreadable) {
         guard let space = ProtectionSpace(row: row) else {
-            throw UnreadableCredential(row, ProtectionSpace.fault(of: row))
+            throw StoredCredential.Unreadable(row, ProtectionSpace.fault(of: row))
         }
-        guard let user = row.text(6) else { throw UnreadableCredential(row, "its user is not UTF-8 text") }
+        guard let user = row.text(6) else { throw StoredCredential.Unreadable(row, "its user is not UTF-8 text") }
         guard let isDefault = row.integer(7), let sealed = row.bytes(8) else {
-            throw UnreadableCredential(
-                row, "its content was not written by this program", place: CredentialPlace(row: row))
+            throw StoredCredential.Unreadable(
+                row, "its content was not written by this program", place: StoredCredential.Place(row: row))
         }
         guard row.text(9) == space.authenticationMethod.storedKind.rawValue else {
-            throw UnreadableCredential(
+            throw StoredCredential.Unreadable(
                 row, "its kind is '\(row.words(9).prefix(40))', which only a later version of this program may know",
-                place: CredentialPlace(row: row))
+                place: StoredCredential.Place(row: row))
         }
         self.init(space: space, spelled: row.text(0), user: user, isDefault: isDefault != 0, sealed: sealed)
     }
 }
 
-extension CredentialPlace {
+extension StoredCredential.Place {
     /// The place of a row: the space's columns, user. Nil for a row that spells its host in another way than rows are found
     /// by, so that it has no place beside the one that does.
     init?(row: some DatabaseRow) {

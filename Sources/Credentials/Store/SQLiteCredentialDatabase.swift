@@ -16,7 +16,7 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
         var logStamp: FileStamp?
         /// SQLite's own number of changes that others made.
         var dataVersion: Int64?
-        var watch: SQLiteFileWatch?
+        var watch: SQLiteCredentialDatabase.FileWatch?
     }
 
     /// The state of the file that was opened.
@@ -31,37 +31,32 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
 
     /// The schema's versions, oldest first; a file says in `user_version` which it has. A realm stands behind `=`, so
     /// that none and the empty one differ.
-    private static let migrations = [
+    private static let migrations =
         [
-            """
-            CREATE TABLE attache_store_key (
-                one INTEGER PRIMARY KEY CHECK (one = 1), wrapping_key TEXT NOT NULL, wrapped BLOB NOT NULL
-            )
-            """,
-            """
-            CREATE TABLE attache_credentials (
-                host TEXT NOT NULL, port INTEGER NOT NULL, protocol TEXT NOT NULL, proxy INTEGER NOT NULL,
-                realm TEXT NOT NULL, method TEXT NOT NULL, "user" TEXT NOT NULL,
-                is_default INTEGER NOT NULL, sealed BLOB NOT NULL,
-                PRIMARY KEY (host, port, protocol, proxy, realm, method, "user")
-            ) WITHOUT ROWID
-            """,
-            """
-            CREATE TABLE attache_refusals (
-                number INTEGER PRIMARY KEY,
-                host TEXT NOT NULL, port INTEGER NOT NULL, protocol TEXT NOT NULL, proxy INTEGER NOT NULL,
-                realm TEXT NOT NULL, method TEXT NOT NULL, name TEXT NOT NULL, fingerprint BLOB NOT NULL,
-                UNIQUE (host, port, protocol, proxy, realm, method, name, fingerprint)
-            )
-            """,
-        ],
-        CredentialSchema.numberedChanges(bytes: "BLOB"),
-        CredentialSchema.kinds,
-        CredentialSchema.terms,
-        CredentialSchema.refreshTokens(bytes: "BLOB"),
-        CredentialSchema.events,
-        CredentialSchema.accounts(bytes: "BLOB"),
-    ]
+            [
+                """
+                CREATE TABLE attache_store_key (
+                    one INTEGER PRIMARY KEY CHECK (one = 1), wrapping_key TEXT NOT NULL, wrapped BLOB NOT NULL
+                )
+                """,
+                """
+                CREATE TABLE attache_credentials (
+                    host TEXT NOT NULL, port INTEGER NOT NULL, protocol TEXT NOT NULL, proxy INTEGER NOT NULL,
+                    realm TEXT NOT NULL, method TEXT NOT NULL, "user" TEXT NOT NULL,
+                    is_default INTEGER NOT NULL, sealed BLOB NOT NULL,
+                    PRIMARY KEY (host, port, protocol, proxy, realm, method, "user")
+                ) WITHOUT ROWID
+                """,
+                """
+                CREATE TABLE attache_refusals (
+                    number INTEGER PRIMARY KEY,
+                    host TEXT NOT NULL, port INTEGER NOT NULL, protocol TEXT NOT NULL, proxy INTEGER NOT NULL,
+                    realm TEXT NOT NULL, method TEXT NOT NULL, name TEXT NOT NULL, fingerprint BLOB NOT NULL,
+                    UNIQUE (host, port, protocol, proxy, realm, method, name, fingerprint)
+                )
+                """,
+            ]
+        ] + CredentialSchema.later(bytes: "BLOB")
 
     /// Opens the store, or makes an empty one.
     init(path: String) throws(DatabaseError) {
@@ -72,7 +67,7 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
     private static func open(_ path: String) throws(DatabaseError) -> State {
         let database = try SQLiteDatabase(path: path)
         if try version(of: database) == 0 { try migrate(database) }
-        var watch = SQLiteFileWatch(path)
+        var watch = SQLiteCredentialDatabase.FileWatch(path)
         _ = watch.look(database)
         return State(database: database, stamp: FileStamp(path: path), watch: watch)
     }
@@ -177,60 +172,62 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
     }
 }
 
-/// Tells whether a store's file still holds what its connection knows of. SQLite asks only its log for changes: what is
-/// copied over the file goes unnoticed, and mixes with what the log holds.
-///
-/// The file may change only when somebody copies from the log into it. If it changed though nobody has, and begins
-/// otherwise than before, then it was written over; each of our changes has it begin otherwise.
-private struct SQLiteFileWatch {
-    enum Finding {
-        case same
-        /// Written over, as a whole or not as a whole yet.
-        case replaced(isWhole: Bool)
-    }
+extension SQLiteCredentialDatabase {
+    /// Tells whether a store's file still holds what its connection knows of. SQLite asks only its log for changes: what is
+    /// copied over the file goes unnoticed, and mixes with what the log holds.
+    ///
+    /// The file may change only by a copy from the log into it. If it changed without such a copy, and begins
+    /// otherwise than before, then it was written over; each of our changes has it begin otherwise.
+    fileprivate struct FileWatch {
+        enum Finding {
+            case same
+            /// Written over, as a whole or not as a whole yet.
+            case replaced(isWhole: Bool)
+        }
 
-    private let path: String
-    private var known: Known?
+        private let path: String
+        private var known: Known?
 
-    private struct Known {
-        let stamp: FileStamp?
-        let header: [UInt8]
-        var copied: SQLiteDatabase.LogPosition
-    }
+        private struct Known {
+            let stamp: FileStamp?
+            let header: [UInt8]
+            var copied: SQLiteDatabase.LogPosition
+        }
 
-    init(_ path: String) { self.path = path }
+        init(_ path: String) { self.path = path }
 
-    /// Looks at the file beneath the connection.
-    mutating func look(_ database: SQLiteDatabase) -> Finding {
-        let position = database.logPosition
-        // Somebody may begin to copy only after the file was looked at.
-        if let position, let known, FileStamp(path: path) == known.stamp,
-            position == known.copied || position.isSettled
-        {
-            self.known?.copied = position
+        /// Looks at the file beneath the connection.
+        mutating func look(_ database: SQLiteDatabase) -> Finding {
+            let position = database.logPosition
+            // A copy may begin only after the file was looked at.
+            if let position, let known, FileStamp(path: path) == known.stamp,
+                position == known.copied || position.isSettled
+            {
+                self.known?.copied = position
+                return .same
+            }
+            let present = database.surface { surface in
+                Known(stamp: FileStamp(path: path), header: surface.header, copied: surface.copied)
+            }
+            guard let present else { return .same }
+            // After a process was killed as it copied, the next one's work looks like no copy.
+            if let known, known.stamp != present.stamp, known.copied == present.copied, known.copied.isSettled,
+                known.header != present.header
+            {
+                return .replaced(isWhole: Self.isWhole(present.header, present.stamp?.size ?? 0))
+            }
+            known = present
             return .same
         }
-        let present = database.surface { surface in
-            Known(stamp: FileStamp(path: path), header: surface.header, copied: surface.copied)
-        }
-        guard let present else { return .same }
-        // Where somebody was killed as he copied, the next one's work looks like no copying.
-        if let known, known.stamp != present.stamp, known.copied == present.copied, known.copied.isSettled,
-            known.header != present.header
-        {
-            return .replaced(isWhole: Self.isWhole(present.header, present.stamp?.size ?? 0))
-        }
-        known = present
-        return .same
-    }
 
-    /// Whether a file of that size is as long as it says itself (Database File Format, section 1.3).
-    private static func isWhole(_ header: [UInt8], _ size: Int) -> Bool {
-        guard size >= header.count else { return false }
-        // A file that is no database fails when it is opened.
-        guard header.starts(with: Array("SQLite format 3\0".utf8)) else { return true }
-        let number = { (range: Range<Int>) in header[range].reduce(0) { $0 << 8 | Int($1) } }
-        let pageSize = number(16..<18) == 1 ? 65536 : number(16..<18)
-        return size >= number(28..<32) * pageSize
+        /// Whether a file of that size is as long as it says itself (Database File Format, section 1.3).
+        private static func isWhole(_ header: [UInt8], _ size: Int) -> Bool {
+            guard size >= header.count else { return false }
+            // A file that is no database fails when it is opened.
+            guard header.starts(with: Array("SQLite format 3\0".utf8)) else { return true }
+            let number = { (range: Range<Int>) in header[range].reduce(0) { $0 << 8 | Int($1) } }
+            let pageSize = number(16..<18) == 1 ? 65536 : number(16..<18)
+            return size >= number(28..<32) * pageSize
+        }
     }
 }

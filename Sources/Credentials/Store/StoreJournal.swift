@@ -5,55 +5,62 @@ import Database
 import IO
 import Synchronization
 
-/// The journals of accounts, learned spaces and tokens in a store.
-final class StoreJournal: Sendable {
-    private let writer: WriteBehind
+/// The journals of accounts, learned spaces and tokens in a store. Without one they are the process's own, and there is
+/// no other process.
+final class StoreJournal: AccountJournal, SpaceJournal, TokenJournal {
+    private let attached = AtomicLazyReference<WriteBehind>()
     /// Has the key that accounts and tokens are sealed under.
-    private let storage: DatabaseCredentialStorage
+    private let storage: StoredCredentials
     private let calls: StoreCalls
     /// Why an account could not be kept when that was last tried.
     private let trouble = Mutex<DatabaseError?>(nil)
 
-    init(_ writer: WriteBehind, _ storage: DatabaseCredentialStorage, calls: StoreCalls = StoreCalls()) {
-        self.writer = writer
+    init(_ storage: StoredCredentials, calls: StoreCalls = StoreCalls()) {
         self.storage = storage
         self.calls = calls
     }
-}
 
-extension StoreJournal {
+    /// Writes to the store from now on. One store at most.
+    func attach(_ writer: WriteBehind) { _ = attached.storeIfNil(writer) }
+
+    var isAttached: Bool { attached.load() != nil }
+
+    /// The store, with the key of its rows; nil without a store.
+    private var store: (writer: WriteBehind, key: SealingKey)? {
+        guard let writer = attached.load(), let key = storage.dataKey else { return nil }
+        return (writer, key)
+    }
+
     /// Tells the other processes of an event.
     func noted(_ event: AuditEvent) {
         guard event.space.map(LearnedTables.mayKeep) ?? true else { return }
         let audit = storage.audit
-        writer.submit { connection, revision throws(DatabaseError) in
+        attached.load()?.submit { connection, revision throws(DatabaseError) in
             try EventTable.put([event], of: audit, at: revision, connection)
         }
     }
-}
 
-extension StoreJournal: AccountJournal {
-    var isAttached: Bool { true }
+    // MARK: - Accounts
 
     func change(
         _ own: SharedAccount, _ change: @escaping @Sendable (inout Account) -> (Account.Seat, [Account.Decision])
     ) async -> SharedAccount.Change? {
-        guard AccountTables.mayKeep(own.version) else { return nil }
-        let transaction = AccountTransaction(own: own, key: storage.dataKey, change: change)
+        guard let (writer, key) = store, AccountTables.mayKeep(own.version) else { return nil }
+        let transaction = StoreJournal.AccountTransaction(own: own, key: key, change: change)
         return await calls.run { isWanted in
             do throws(DatabaseError) {
-                let result = try self.carryOut(transaction, while: isWanted)
+                let result = try Self.carryOut(transaction, by: writer, while: isWanted)
                 self.trouble.withLock { $0 = nil }
                 return result
             } catch {
-                self.note(error)
+                self.note(error, report: writer.report)
                 return nil
             }
         }
     }
 
-    private func carryOut(
-        _ transaction: AccountTransaction, while isWanted: @Sendable () -> Bool
+    private static func carryOut(
+        _ transaction: StoreJournal.AccountTransaction, by writer: WriteBehind, while isWanted: @Sendable () -> Bool
     ) throws(DatabaseError) -> SharedAccount.Change {
         // Most events of a version that is not sent change nothing, and write nothing.
         let look = try writer.read { connection throws(DatabaseError) in try transaction.outcome(connection) }
@@ -69,7 +76,7 @@ extension StoreJournal: AccountJournal {
     }
 
     /// Reports what no wait ends. A store that is away is the follower's to report.
-    private func note(_ error: DatabaseError) {
+    private func note(_ error: DatabaseError, report: (String) -> Void) {
         switch error {
         case .unavailable, .stopped: return
         case .failed, .full, .unusable: break
@@ -79,45 +86,45 @@ extension StoreJournal: AccountJournal {
             return trouble != error
         }
         if isNews {
-            writer.report(
+            report(
                 "cannot count refused logins in the credential store, so this proxy counts for itself: \(error)")
         }
     }
 
     func replaced(by version: CredentialVersion, isRenewal: Bool) {
-        let key = storage.dataKey
+        guard let (writer, key) = store else { return }
         writer.submit { connection, revision throws(DatabaseError) in
             try AccountTables.replace(
                 with: version, isRenewal: isRenewal, key, on: LearnedTables.today, at: revision, connection)
         }
     }
-}
 
-extension StoreJournal: SpaceJournal {
+    // MARK: - Spaces
+
     func learned(_ space: LearnedSpace) {
         guard LearnedTables.mayKeep(space.space) else { return }
         let day = LearnedTables.today
-        writer.submit { connection, revision throws(DatabaseError) in
+        attached.load()?.submit { connection, revision throws(DatabaseError) in
             try LearnedTables.put(space, on: day, at: revision, connection)
         }
     }
-}
 
-extension StoreJournal: TokenJournal {
+    // MARK: - Tokens
+
     func fetched(_ token: FetchedToken) {
-        guard let row = try? StoredToken(token, sealedWith: storage.dataKey) else { return }
+        guard let (writer, key) = store, let row = try? TokenTables.Row(token, sealedWith: key) else { return }
         let now = SystemClock.epochMilliseconds
         writer.submit { connection, revision throws(DatabaseError) in
             try TokenTables.put(row, at: revision, now: now, connection)
         }
     }
 
-    /// While the store is away nobody claims anything: the other processes may not be.
+    /// While the store is away the process claims nothing: the other processes may reach it.
     func claim(_ renewal: TokenRenewalClaim) async -> TokenRenewalClaim.Outcome {
-        let (writer, key) = (writer, storage.dataKey)
+        guard let (writer, key) = store else { return .granted(renewal.known) }
         return await BlockingPool.shared.run {
             let family = renewal.family.version
-            guard let row = try? StoredRefreshToken(renewal.known, of: family, sealedWith: key) else {
+            guard let row = try? TokenTables.RefreshRow(renewal.known, of: family, sealedWith: key) else {
                 return .unavailable("it cannot be sealed")
             }
             do throws(DatabaseError) {
@@ -156,10 +163,12 @@ extension StoreJournal: TokenJournal {
     func ended(
         _ family: RefreshTokenFamily, at rotation: RefreshTokenRotation, with token: FetchedToken?
     ) async {
-        let (writer, key) = (writer, storage.dataKey)
+        guard let (writer, key) = store else { return }
         let now = SystemClock.epochMilliseconds
-        guard let refreshRow = try? StoredRefreshToken(rotation, of: family.version, sealedWith: key) else { return }
-        let tokenRow = token.flatMap { try? StoredToken($0, sealedWith: key) }
+        guard let refreshRow = try? TokenTables.RefreshRow(rotation, of: family.version, sealedWith: key) else {
+            return
+        }
+        let tokenRow = token.flatMap { try? TokenTables.Row($0, sealedWith: key) }
         await BlockingPool.shared.run {
             let write: WriteBehind.Write = { connection, revision throws(DatabaseError) in
                 if let tokenRow { try TokenTables.put(tokenRow, at: revision, now: now, connection) }

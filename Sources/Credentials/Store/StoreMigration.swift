@@ -24,7 +24,7 @@ public struct StoreMigration: Sendable, Equatable {
         let (key, contents) = try CredentialStoreError.asking { () throws(DatabaseError) in
             try source.read { connection throws(DatabaseError) in
                 try connection.snapshot { () throws(DatabaseError) in
-                    (try CredentialTables.key(connection), try StoreContents(connection))
+                    (try CredentialTables.key(connection), try StoreMigration.Contents(connection))
                 }
             }
         }
@@ -32,15 +32,15 @@ public struct StoreMigration: Sendable, Equatable {
         let dataKey = try key.dataKey(unwrappedWith: sourceKey)
         try contents.check(openedWith: dataKey)
         let wrapped = try StoreKey(dataKey, wrappedBy: destinationKey)
-        let present = try CredentialStoreError.asking { () throws(DatabaseError) -> StoreContents? in
+        let present = try CredentialStoreError.asking { () throws(DatabaseError) -> StoreMigration.Contents? in
             try destination.update()
-            return try destination.write { connection, revision throws(DatabaseError) -> StoreContents? in
-                let present = try StoreContents(connection)
+            return try destination.write { connection, revision throws(DatabaseError) -> StoreMigration.Contents? in
+                let present = try StoreMigration.Contents(connection)
                 if !present.isEmpty, !replacing { return present }
                 try connection.rows("DELETE FROM attache_store_key")
                 try CredentialTables.adopt(wrapped, connection)
                 try contents.write(at: revision, to: connection, observedBy: observer)
-                guard try contents.hasSameRows(as: StoreContents(connection)),
+                guard try contents.hasSameRows(as: StoreMigration.Contents(connection)),
                     try CredentialTables.key(connection) == wrapped
                 else { throw .unusable("it gives back other values than were written") }
                 guard observer.continues(after: contents.count, of: contents.count) else { throw .stopped }
@@ -54,12 +54,12 @@ public struct StoreMigration: Sendable, Equatable {
     }
 }
 
-extension StoreContents {
+extension StoreMigration.Contents {
     /// Opens every credential.
     func check(openedWith key: SealingKey) throws(CredentialStoreError) {
         for row in rows[.credentials] ?? [] {
             let credential: StoredCredential
-            do throws(UnreadableCredential) { credential = try StoredCredential(row: row) } catch {
+            do throws(StoredCredential.Unreadable) { credential = try StoredCredential(row: row) } catch {
                 throw .unreadableRow(user: error.user, host: error.host, cause: error.cause)
             }
             guard (try? credential.credential(openedWith: key)) != nil else {
@@ -69,75 +69,79 @@ extension StoreContents {
     }
 }
 
-/// All that a store holds, as of one moment, but for its key: what is sealed stays so.
-struct StoreContents: Sendable, Equatable {
-    private(set) var rows: [StoreTable: [[DatabaseValue]]] = [:]
+extension StoreMigration {
+    /// All that a store holds, as of one moment, but for its key: what is sealed stays so.
+    struct Contents: Sendable, Equatable {
+        private(set) var rows: [StoreMigration.Table: [[DatabaseValue]]] = [:]
 
-    init(_ connection: some SQLConnection) throws(DatabaseError) {
-        for table in StoreTable.allCases {
-            rows[table] = try connection.rows("SELECT \(table.columns) FROM \(table.rawValue)\(table.order)")
-        }
-    }
-
-    var isEmpty: Bool { rows.values.allSatisfy(\.isEmpty) }
-
-    /// Of all rows.
-    var count: Int { rows.values.reduce(0) { $0 + $1.count } }
-
-    func count(of table: StoreTable) -> Int { rows[table]?.count ?? 0 }
-
-    /// Whether the other has the same rows, in whatever order.
-    func hasSameRows(as other: StoreContents) -> Bool {
-        StoreTable.allCases.allSatisfy { table in
-            count(of: table) == other.count(of: table) && Set(rows[table] ?? []) == Set(other.rows[table] ?? [])
-        }
-    }
-
-    /// Puts it in the place of what a store holds. Whoever follows that store reads all of it.
-    func write(
-        at revision: Int64, to connection: some SQLConnection, observedBy observer: some WorkObserver
-    ) throws(DatabaseError) {
-        var done = 0
-        for table in StoreTable.allCases {
-            try connection.rows("DELETE FROM \(table.rawValue)")
-            let columns = table.isNumbered ? "\(table.columns), revision" : table.columns
-            for row in rows[table] ?? [] {
-                guard observer.continues(after: done, of: count) else { throw .stopped }
-                done += 1
-                let values = table.isNumbered ? row + [.integer(revision)] : row
-                let places = values.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
-                try connection.rows("INSERT INTO \(table.rawValue) (\(columns)) VALUES (\(places))", values)
+        init(_ connection: some SQLConnection) throws(DatabaseError) {
+            for table in StoreMigration.Table.allCases {
+                rows[table] = try connection.rows("SELECT \(table.columns) FROM \(table.rawValue)\(table.order)")
             }
         }
-        try connection.rows("DELETE FROM attache_removals")
-        try connection.rows("UPDATE attache_revision SET refusals = $1, forgotten = $1", [.integer(revision)])
-        try EarlierRefusals.markConverted(at: revision, connection)
+
+        var isEmpty: Bool { rows.values.allSatisfy(\.isEmpty) }
+
+        /// The number of all rows.
+        var count: Int { rows.values.reduce(0) { $0 + $1.count } }
+
+        func count(of table: StoreMigration.Table) -> Int { rows[table]?.count ?? 0 }
+
+        /// Whether the other has the same rows, in any order.
+        func hasSameRows(as other: StoreMigration.Contents) -> Bool {
+            StoreMigration.Table.allCases.allSatisfy { table in
+                count(of: table) == other.count(of: table) && Set(rows[table] ?? []) == Set(other.rows[table] ?? [])
+            }
+        }
+
+        /// Puts it in the place of what a store holds. Each process that follows that store reads all of it.
+        func write(
+            at revision: Int64, to connection: some SQLConnection, observedBy observer: some WorkObserver
+        ) throws(DatabaseError) {
+            var done = 0
+            for table in StoreMigration.Table.allCases {
+                try connection.rows("DELETE FROM \(table.rawValue)")
+                let columns = table.isNumbered ? "\(table.columns), revision" : table.columns
+                for row in rows[table] ?? [] {
+                    guard observer.continues(after: done, of: count) else { throw .stopped }
+                    done += 1
+                    let values = table.isNumbered ? row + [.integer(revision)] : row
+                    let places = values.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
+                    try connection.rows("INSERT INTO \(table.rawValue) (\(columns)) VALUES (\(places))", values)
+                }
+            }
+            try connection.rows("DELETE FROM attache_removals")
+            try connection.rows("UPDATE attache_revision SET refusals = $1, forgotten = $1", [.integer(revision)])
+            try EarlierRefusals.markConverted(at: revision, connection)
+        }
     }
 }
 
-/// A table of a store that holds something of its own. What numbers the changes is made anew in a copy.
-enum StoreTable: String, Sendable, CaseIterable {
-    case credentials = "attache_credentials"
-    case refusals = "attache_refusals"
-    case spaces = "attache_spaces"
-    case tokens = "attache_tokens"
-    case refreshTokens = "attache_refresh_tokens"
-    case accounts = "attache_accounts"
+extension StoreMigration {
+    /// A table of a store that holds something of its own. The tables that number the changes are made again in a copy.
+    enum Table: String, Sendable, CaseIterable {
+        case credentials = "attache_credentials"
+        case refusals = "attache_refusals"
+        case spaces = "attache_spaces"
+        case tokens = "attache_tokens"
+        case refreshTokens = "attache_refresh_tokens"
+        case accounts = "attache_accounts"
 
-    /// All columns but the number of the change, the numbers that a table gives its rows, and claims.
-    var columns: String {
-        switch self {
-        case .credentials: "\(CredentialTables.space), \"user\", is_default, sealed, kind"
-        case .refusals: "\(CredentialTables.space), name, fingerprint, since, next_try, retries"
-        case .spaces: "\(CredentialTables.space), extents, accepted, day"
-        case .tokens: "name, fingerprint, sealed, ends_at, renews_at, generation"
-        case .refreshTokens: "name, fingerprint, sealed, generation, used_at"
-        case .accounts: "name, fingerprint, owner, day, sealed"
+        /// All columns but the number of the change, the numbers that a table gives its rows, and claims.
+        var columns: String {
+            switch self {
+            case .credentials: "\(CredentialTables.space), \"user\", is_default, sealed, kind"
+            case .refusals: "\(CredentialTables.space), name, fingerprint, since, next_try, retries"
+            case .spaces: "\(CredentialTables.space), extents, accepted, day"
+            case .tokens: "name, fingerprint, sealed, ends_at, renews_at, generation"
+            case .refreshTokens: "name, fingerprint, sealed, generation, used_at"
+            case .accounts: "name, fingerprint, owner, day, sealed"
+            }
         }
+
+        var isNumbered: Bool { self != .refusals && self != .refreshTokens }
+
+        /// The clause that orders rows as they were written, where that matters.
+        var order: String { self == .refusals ? " ORDER BY number" : "" }
     }
-
-    var isNumbered: Bool { self != .refusals && self != .refreshTokens }
-
-    /// By what rows are in the order in which they were written, where that matters.
-    var order: String { self == .refusals ? " ORDER BY number" : "" }
 }

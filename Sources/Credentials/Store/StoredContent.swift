@@ -4,60 +4,62 @@ import Crypto
 import Model
 import TLS
 
-/// The content of a credential as it is sealed: a byte for its kind, and what is to be kept of it.
-enum StoredContent {
-    private static let password = UInt8(ascii: "p")
-    private static let token = UInt8(ascii: "t")
-    /// Certificates and key in PEM.
-    private static let certificate = UInt8(ascii: "c")
-    /// `sha256/BASE64 YYYY-MM-DD`
-    private static let trust = UInt8(ascii: "x")
+extension StoredCredential {
+    /// The content of a credential as it is sealed: a byte for its kind, and what is to be kept of it.
+    enum Content {
+        private static let password = UInt8(ascii: "p")
+        private static let token = UInt8(ascii: "t")
+        /// Certificates and key in PEM.
+        private static let certificate = UInt8(ascii: "c")
+        /// `sha256/BASE64 YYYY-MM-DD`
+        private static let trust = UInt8(ascii: "x")
 
-    /// Nil for what no storage keeps, or whose key cannot be taken out of where it is.
-    static func secret(of credential: Credential) -> Secret? {
-        switch credential.content {
-        case .password(_, let password): return secret(Self.password, password)
-        case .token(let token): return secret(Self.token, token)
-        case .identity(let identity):
-            guard let pem = try? (identity as? Identity)?.pem() else { return nil }
-            return secret(certificate, pem)
-        case .trust(let exception): return secret(trust, Secret("\(exception.pin) \(exception.until)"))
-        case .signingKey, .grant, .principal: return nil
-        }
-    }
-
-    /// Nil for what this version does not write for that space.
-    static func content(
-        in secret: Secret, of name: String, for space: ProtectionSpace
-    ) -> Credential.Content? {
-        secret.withBytes { bytes in
-            guard bytes.count > 0 else { return nil }
-            let rest = bytes.extracting(1..<bytes.count)
-            switch (bytes[0], space.authenticationMethod.storedKind) {
-            case (password, .password): return .password(user: name, password: Secret(rest))
-            case (token, .token): return .token(Secret(rest))
-            case (certificate, .certificate):
-                return (try? Identity(certificate: .content(Secret(rest)))).map { .identity($0) }
-            case (trust, .trust):
-                let words = rest.text.split(separator: " ")
-                guard words.count == 2, let pin = KeyPin(words[0]), let until = Day(String(words[1])) else {
-                    return nil
-                }
-                return .trust(TrustException(pin: pin, until: until))
-            default: return nil
+        /// Nil for what no storage keeps, or whose key cannot be taken out of where it is.
+        static func secret(of credential: Credential) -> Secret? {
+            switch credential.content {
+            case .password(_, let password): return secret(Self.password, password)
+            case .token(let token): return secret(Self.token, token)
+            case .identity(let identity):
+                guard let pem = try? (identity as? Identity)?.pem() else { return nil }
+                return secret(certificate, pem)
+            case .trust(let exception): return secret(trust, Secret("\(exception.pin) \(exception.until)"))
+            case .signingKey, .grant, .principal: return nil
             }
         }
-    }
 
-    private static func secret(_ kind: UInt8, _ rest: Secret) -> Secret {
-        var content: [UInt8] = []
-        // An array that grows leaves what it held where it stood.
-        content.reserveCapacity(1 + rest.count)
-        content.append(kind)
-        rest.withBytes { bytes in
-            for offset in 0..<bytes.count { content.append(bytes[offset]) }
+        /// Nil for what this version does not write for that space.
+        static func content(
+            in secret: Secret, of name: String, for space: ProtectionSpace
+        ) -> Credential.Content? {
+            secret.withBytes { bytes in
+                guard bytes.count > 0 else { return nil }
+                let rest = bytes.extracting(1..<bytes.count)
+                switch (bytes[0], space.authenticationMethod.storedKind) {
+                case (password, .password): return .password(user: name, password: Secret(rest))
+                case (token, .token): return .token(Secret(rest))
+                case (certificate, .certificate):
+                    return (try? Identity(certificate: .content(Secret(rest)))).map { .identity($0) }
+                case (trust, .trust):
+                    let words = rest.text.split(separator: " ")
+                    guard words.count == 2, let pin = KeyPin(words[0]), let until = Day(String(words[1])) else {
+                        return nil
+                    }
+                    return .trust(TrustException(pin: pin, until: until))
+                default: return nil
+                }
+            }
         }
-        return Secret(wiping: &content)
+
+        private static func secret(_ kind: UInt8, _ rest: Secret) -> Secret {
+            var content: [UInt8] = []
+            // An array that grows leaves what it held where it stood.
+            content.reserveCapacity(1 + rest.count)
+            content.append(kind)
+            rest.withBytes { bytes in
+                for offset in 0..<bytes.count { content.append(bytes[offset]) }
+            }
+            return Secret(wiping: &content)
+        }
     }
 }
 

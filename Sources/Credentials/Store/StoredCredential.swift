@@ -27,7 +27,9 @@ struct StoredCredential: Sendable {
     init?(
         _ credential: Credential, for space: ProtectionSpace, isDefault: Bool, sealedWith key: SealingKey
     ) throws(CryptoError) {
-        guard let name = credential.storedName(for: space), let content = StoredContent.secret(of: credential) else {
+        guard let name = credential.storedName(for: space),
+            let content = StoredCredential.Content.secret(of: credential)
+        else {
             return nil
         }
         sealed = try key.seal(content, for: Self.context(space, spelled: space.host, user: name).span)
@@ -40,7 +42,7 @@ struct StoredCredential: Sendable {
     /// - Throws: `notOurs` when the row is another's, or was changed outside.
     func credential(openedWith key: SealingKey) throws(CryptoError) -> Credential {
         let secret = try key.open(sealed.span, for: Self.context(space, spelled: spelledHost, user: user).span)
-        guard let content = StoredContent.content(in: secret, of: user, for: space) else { throw .notOurs }
+        guard let content = StoredCredential.Content.content(in: secret, of: user, for: space) else { throw .notOurs }
         return Credential(content: content, keptAs: user, for: space, fingerprint: Self.fingerprint(of: sealed))
     }
 
@@ -76,46 +78,50 @@ struct StoredCredential: Sendable {
     }
 }
 
-/// A row of a store's credentials that this version cannot read, by name: it is left out, and all others count.
-struct UnreadableCredential: Error, Sendable {
-    let user: String
-    let host: String
-    /// A sentence about the row.
-    let cause: String
-    /// The space and the user, where only the rest of the row cannot be read.
-    let place: CredentialPlace?
+extension StoredCredential {
+    /// A row of a store's credentials that this version cannot read, by name: it is left out, and all others count.
+    struct Unreadable: Error, Sendable {
+        let user: String
+        let host: String
+        /// A sentence about the row.
+        let cause: String
+        /// The space and the user, where only the rest of the row cannot be read.
+        let place: StoredCredential.Place?
 
-    /// Letters of a name that are shown.
-    private static let length = 80
+        /// Letters of a name that are shown.
+        private static let length = 80
 
-    init(_ row: some DatabaseRow, _ cause: String, place: CredentialPlace? = nil) {
-        user = String(row.words(6).prefix(Self.length))
-        host = String(row.words(0).prefix(Self.length))
-        self.cause = cause
-        self.place = place
+        init(_ row: some DatabaseRow, _ cause: String, place: StoredCredential.Place? = nil) {
+            user = String(row.words(6).prefix(Self.length))
+            host = String(row.words(0).prefix(Self.length))
+            self.cause = cause
+            self.place = place
+        }
+
+        /// One report of several rows.
+        static func report(_ rows: [StoredCredential.Unreadable]) -> String {
+            let shown = rows.prefix(shownCount).map { "that of \($0.user) for \($0.host), because \($0.cause)" }
+            let rest = rows.count - shown.count
+            let end = rest > 0 ? "; and \(rest) more" : ""
+            let count = rows.count == 1 ? "a credential" : "\(rows.count) credentials"
+            return "\(count) in the store cannot be read and will not be used: \(shown.joined(separator: "; "))\(end)"
+        }
+
+        private static let shownCount = 8
     }
-
-    /// One report of several rows.
-    static func report(_ rows: [UnreadableCredential]) -> String {
-        let shown = rows.prefix(shownCount).map { "that of \($0.user) for \($0.host), because \($0.cause)" }
-        let rest = rows.count - shown.count
-        let end = rest > 0 ? "; and \(rest) more" : ""
-        let count = rows.count == 1 ? "a credential" : "\(rows.count) credentials"
-        return "\(count) in the store cannot be read and will not be used: \(shown.joined(separator: "; "))\(end)"
-    }
-
-    private static let shownCount = 8
 }
 
-/// The user of a credential, and its space.
-struct CredentialPlace: Hashable, Sendable {
-    let space: ProtectionSpace
-    private let exactUser: ExactText
+extension StoredCredential {
+    /// The user of a credential, and its space.
+    struct Place: Hashable, Sendable {
+        let space: ProtectionSpace
+        private let exactUser: ExactText
 
-    init(space: ProtectionSpace, user: String) {
-        self.space = space
-        exactUser = ExactText(user)
+        init(space: ProtectionSpace, user: String) {
+            self.space = space
+            exactUser = ExactText(user)
+        }
+
+        var user: String { exactUser.text }
     }
-
-    var user: String { exactUser.text }
 }

@@ -16,7 +16,7 @@ enum TokenTables {
 
     /// Keeps a token, unless a later one is there.
     static func put(
-        _ row: StoredToken, at revision: Int64, now: Int, _ connection: some SQLConnection
+        _ row: TokenTables.Row, at revision: Int64, now: Int, _ connection: some SQLConnection
     ) throws(DatabaseError) {
         try connection.rows("DELETE FROM attache_tokens WHERE ends_at < $1", [.integer(Int64(clamping: now))])
         try connection.rows(
@@ -36,24 +36,24 @@ enum TokenTables {
     /// The tokens that were fetched since a revision and still hold.
     static func tokens(
         since revision: Int64, now: Int, _ connection: some SQLConnection
-    ) throws(DatabaseError) -> [StoredToken] {
-        var tokens: [StoredToken] = []
+    ) throws(DatabaseError) -> [TokenTables.Row] {
+        var tokens: [TokenTables.Row] = []
         try connection.forEachRow(
             "SELECT \(columns) FROM attache_tokens WHERE revision > $1 AND ends_at > $2",
             [.integer(revision), .integer(Int64(clamping: now))]
         ) { row throws(DatabaseError) in
-            if let token = StoredToken(row: row) { tokens.append(token) }
+            if let token = TokenTables.Row(row: row) { tokens.append(token) }
         }
         return tokens
     }
 
     static func token(
         for grant: CredentialVersion, _ connection: some SQLConnection
-    ) throws(DatabaseError) -> StoredToken? {
+    ) throws(DatabaseError) -> TokenTables.Row? {
         try connection.rows(
             "SELECT \(columns) FROM attache_tokens WHERE \(isVersion)",
             [.text(grant.name), .bytes(grant.fingerprintBytes)]
-        ).first.flatMap { StoredToken(row: $0) }
+        ).first.flatMap { TokenTables.Row(row: $0) }
     }
 
     // MARK: - Refresh tokens
@@ -61,13 +61,13 @@ enum TokenTables {
     /// How far a family has come, and whether a process has claimed it.
     static func refreshToken(
         of family: CredentialVersion, now: Int, _ connection: some SQLConnection
-    ) throws(DatabaseError) -> (row: StoredRefreshToken, isClaimed: Bool)? {
+    ) throws(DatabaseError) -> (row: TokenTables.RefreshRow, isClaimed: Bool)? {
         let rows = try connection.rows(
             "SELECT sealed, generation, claimed_until FROM attache_refresh_tokens WHERE \(isVersion)",
             [.text(family.name), .bytes(family.fingerprintBytes)])
         guard let row = rows.first, let generation = row.integer(1), let end = row.integer(2) else { return nil }
         return (
-            StoredRefreshToken(family: family, sealed: row.bytes(0), generation: Int(clamping: max(0, generation))),
+            TokenTables.RefreshRow(family: family, sealed: row.bytes(0), generation: Int(clamping: max(0, generation))),
             now < end && end <= now + longestClaim
         )
     }
@@ -76,7 +76,7 @@ enum TokenTables {
     ///
     /// - Parameter end: milliseconds since 1970; nil ends the claim.
     static func put(
-        _ row: StoredRefreshToken, claimedUntil end: Int?, now: Int, _ connection: some SQLConnection
+        _ row: TokenTables.RefreshRow, claimedUntil end: Int?, now: Int, _ connection: some SQLConnection
     ) throws(DatabaseError) {
         try connection.rows(
             "DELETE FROM attache_refresh_tokens WHERE used_at < $1", [.integer(Int64(clamping: now - memory))])
@@ -98,82 +98,86 @@ enum TokenTables {
     }
 }
 
-/// A row of a store's tokens.
-struct StoredToken: Sendable {
-    let grant: CredentialVersion
-    /// The token under the store's data key, for this grant only.
-    let sealed: [UInt8]
-    /// Milliseconds since 1970.
-    let endsAt: Int
-    let renewsAt: Int
-    let generation: Int
+extension TokenTables {
+    /// A row of a store's tokens.
+    struct Row: Sendable {
+        let grant: CredentialVersion
+        /// The token under the store's data key, for this grant only.
+        let sealed: [UInt8]
+        /// Milliseconds since 1970.
+        let endsAt: Int
+        let renewsAt: Int
+        let generation: Int
 
-    init(_ token: FetchedToken, sealedWith key: SealingKey) throws(CryptoError) {
-        let context = Self.context(token.grant)
-        sealed = try key.seal(token.token, for: context.span)
-        grant = token.grant
-        endsAt = token.endsAt
-        renewsAt = token.renewsAt
-        generation = token.generation
-    }
+        init(_ token: FetchedToken, sealedWith key: SealingKey) throws(CryptoError) {
+            let context = Self.context(token.grant)
+            sealed = try key.seal(token.token, for: context.span)
+            grant = token.grant
+            endsAt = token.endsAt
+            renewsAt = token.renewsAt
+            generation = token.generation
+        }
 
-    init?(row: some DatabaseRow) {
-        guard let name = row.text(0),
-            let grant = CredentialVersion(name: name, fingerprint: row.bytes(1) ?? [], isGrant: true),
-            let sealed = row.bytes(2), let endsAt = row.integer(3), let renewsAt = row.integer(4),
-            let generation = row.integer(5)
-        else { return nil }
-        self.grant = grant
-        self.sealed = sealed
-        self.endsAt = Int(clamping: endsAt)
-        self.renewsAt = Int(clamping: renewsAt)
-        self.generation = Int(clamping: generation)
-    }
+        init?(row: some DatabaseRow) {
+            guard let name = row.text(0),
+                let grant = CredentialVersion(name: name, fingerprint: row.bytes(1) ?? [], isGrant: true),
+                let sealed = row.bytes(2), let endsAt = row.integer(3), let renewsAt = row.integer(4),
+                let generation = row.integer(5)
+            else { return nil }
+            self.grant = grant
+            self.sealed = sealed
+            self.endsAt = Int(clamping: endsAt)
+            self.renewsAt = Int(clamping: renewsAt)
+            self.generation = Int(clamping: generation)
+        }
 
-    /// Nil for a row that is another's, or was changed outside.
-    func token(openedWith key: SealingKey) -> FetchedToken? {
-        let context = Self.context(grant)
-        guard let token = try? key.open(sealed.span, for: context.span) else { return nil }
-        return FetchedToken(grant: grant, token: token, endsAt: endsAt, renewsAt: renewsAt, generation: generation)
-    }
+        /// Nil for a row that is another's, or was changed outside.
+        func token(openedWith key: SealingKey) -> FetchedToken? {
+            let context = Self.context(grant)
+            guard let token = try? key.open(sealed.span, for: context.span) else { return nil }
+            return FetchedToken(grant: grant, token: token, endsAt: endsAt, renewsAt: renewsAt, generation: generation)
+        }
 
-    private static func context(_ grant: CredentialVersion) -> [UInt8] {
-        Array("attache token \(grant.fingerprint) \(grant.name)".utf8)
+        private static func context(_ grant: CredentialVersion) -> [UInt8] {
+            Array("attache token \(grant.fingerprint) \(grant.name)".utf8)
+        }
     }
 }
 
-/// A row of a store's refresh tokens.
-struct StoredRefreshToken: Sendable {
-    let family: CredentialVersion
-    /// The token that the endpoint gave last, under the store's data key, for this family only; nil: the first one.
-    let sealed: [UInt8]?
-    let generation: Int
+extension TokenTables {
+    /// A row of a store's refresh tokens.
+    struct RefreshRow: Sendable {
+        let family: CredentialVersion
+        /// The token that the endpoint gave last, under the store's data key, for this family only; nil: the first one.
+        let sealed: [UInt8]?
+        let generation: Int
 
-    init(family: CredentialVersion, sealed: [UInt8]?, generation: Int) {
-        self.family = family
-        self.sealed = sealed
-        self.generation = generation
-    }
+        init(family: CredentialVersion, sealed: [UInt8]?, generation: Int) {
+            self.family = family
+            self.sealed = sealed
+            self.generation = generation
+        }
 
-    init(
-        _ rotation: RefreshTokenRotation, of family: CredentialVersion, sealedWith key: SealingKey
-    ) throws(CryptoError) {
-        let context = Self.context(family)
-        self.init(
-            family: family,
-            sealed: try rotation.token.map { token throws(CryptoError) in
-                try key.seal(token, for: context.span)
-            }, generation: rotation.generation)
-    }
+        init(
+            _ rotation: RefreshTokenRotation, of family: CredentialVersion, sealedWith key: SealingKey
+        ) throws(CryptoError) {
+            let context = Self.context(family)
+            self.init(
+                family: family,
+                sealed: try rotation.token.map { token throws(CryptoError) in
+                    try key.seal(token, for: context.span)
+                }, generation: rotation.generation)
+        }
 
-    /// A row that is another's, or was changed outside, has no token.
-    func rotation(openedWith key: SealingKey) -> RefreshTokenRotation {
-        let context = Self.context(family)
-        return RefreshTokenRotation(
-            generation: generation, token: sealed.flatMap { try? key.open($0.span, for: context.span) })
-    }
+        /// A row that is another's, or was changed outside, has no token.
+        func rotation(openedWith key: SealingKey) -> RefreshTokenRotation {
+            let context = Self.context(family)
+            return RefreshTokenRotation(
+                generation: generation, token: sealed.flatMap { try? key.open($0.span, for: context.span) })
+        }
 
-    private static func context(_ family: CredentialVersion) -> [UInt8] {
-        Array("attache refresh token \(family.fingerprint) \(family.name)".utf8)
+        private static func context(_ family: CredentialVersion) -> [UInt8] {
+            Array("attache refresh token \(family.fingerprint) \(family.name)".utf8)
+        }
     }
 }

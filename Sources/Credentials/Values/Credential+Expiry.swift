@@ -14,33 +14,35 @@ extension Credential {
     public var expiry: Int? {
         switch content {
         case .identity(let identity): (identity as? Identity)?.leaf.notAfter
-        case .token(let token): JSONWebToken.expiry(of: token)
+        case .token(let token): Credential.JSONWebToken.expiry(of: token)
         case .trust(let exception): exception.until.end
         case .password, .signingKey, .grant, .principal: nil
         }
     }
 }
 
-/// A token that says something about itself (RFC 7519). Nothing of it is believed but the end that it names, for people to
-/// read.
-private enum JSONWebToken {
-    /// Seconds since 1970, at most those of the year 9999.
-    static func expiry(of token: Secret) -> Int? {
-        token.withBytes { bytes in
-            guard bytes.count <= limit else { return nil }
-            let parts = bytes.text.split(separator: ".", omittingEmptySubsequences: false)
-            guard parts.count == 3, let claims = Base64.decode(standard(parts[1])).flatMap(JSONMembers.init),
-                case .number(let seconds)? = claims["exp"], seconds >= 0, seconds < 253_402_300_800
-            else { return nil }
-            return Int(seconds)
+extension Credential {
+    /// A token that says something about itself (RFC 7519). Nothing of it is believed but the end that it names, for
+    /// people to read.
+    fileprivate enum JSONWebToken {
+        /// Seconds since 1970, at most those of the year 9999.
+        static func expiry(of token: Secret) -> Int? {
+            token.withBytes { bytes in
+                guard bytes.count <= limit else { return nil }
+                let parts = bytes.text.split(separator: ".", omittingEmptySubsequences: false)
+                guard parts.count == 3, let claims = Base64.decode(standard(parts[1])).flatMap(JSONMembers.init),
+                    case .number(let seconds)? = claims["exp"], seconds >= 0, seconds < 253_402_300_800
+                else { return nil }
+                return Int(seconds)
+            }
         }
-    }
 
-    /// Base64 as it is read everywhere else, for that of RFC 7515: other characters for two, and no padding.
-    private static func standard(_ text: Substring) -> String {
-        let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-        return text.replacing("-", with: "+").replacing("_", with: "/") + padding
-    }
+        /// Base64 as it is read everywhere else, for that of RFC 7515: other characters for two, and no padding.
+        private static func standard(_ text: Substring) -> String {
+            let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+            return text.replacing("-", with: "+").replacing("_", with: "/") + padding
+        }
 
-    private static let limit = 64 << 10
+        private static let limit = 64 << 10
+    }
 }

@@ -104,7 +104,7 @@ extension ForwardingContext {
         let reason: String
         let delegate = requester.delegate(in: exchange)
         let started = requester.loop.nanoseconds
-        do throws(UnansweredQuestion) {
+        do throws(OperatorQuestion.Unanswered) {
             let answer = try await delegate.ask(question, at: requester.loop.epochMilliseconds)
             exchange.record.trace?.note("question", from: started)
             switch (answer.act, question.space.authenticationMethod) {

@@ -15,14 +15,14 @@ import Upstream
 final class RequestSigning {
     private let signature: SignatureV4
     /// The client's own word on its content. A digest of its own counts only where the proxy can make none.
-    private let stated: SignedPayload?
+    private let stated: SignatureV4.Payload?
 
     /// - Parameter head: the bytes of the request's head.
     /// - Throws: why it cannot be signed.
     init(_ request: RequestHead, in head: Span<UInt8>, with key: SigningKey) throws(Refusal) {
         signature = SignatureV4(key)
         stated = try Self.statement(request, in: head)
-        for name in SignedFields.replaced { request.fields.withhold(name, in: head) }
+        for name in SignatureV4.Fields.replaced { request.fields.withhold(name, in: head) }
     }
 
     /// Whether the content has to be looked at first.
@@ -47,15 +47,16 @@ final class RequestSigning {
         writer.field("Authorization", fields.authorization)
     }
 
-    private func payload(_ digest: [UInt8]?) -> SignedPayload {
+    private func payload(_ digest: [UInt8]?) -> SignatureV4.Payload {
         if case .framed = stated, let stated { return stated }
         return digest.map { .digest($0) } ?? stated ?? .unsigned
     }
 
-    private static func statement(_ request: RequestHead, in head: Span<UInt8>) throws(Refusal) -> SignedPayload? {
+    private static func statement(_ request: RequestHead, in head: Span<UInt8>) throws(Refusal) -> SignatureV4.Payload?
+    {
         guard let field = request.fields.first(named: "x-amz-content-sha256", in: head) else { return nil }
-        do throws(SignedPayload.SignedByClient) {
-            return try SignedPayload(head.extracting(field.value))
+        do throws(SignatureV4.Payload.SignedByClient) {
+            return try SignatureV4.Payload(head.extracting(field.value))
         } catch {
             throw Refusal(
                 .notImplemented, .httpRequestError,

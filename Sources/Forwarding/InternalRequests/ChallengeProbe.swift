@@ -126,7 +126,7 @@ public struct ChallengeProbe: Sendable {
     private func upstreams(on loop: EventLoop) -> Upstreams {
         let network = SystemNetwork(Resolver(on: loop), on: loop)
         // Nothing is stored there.
-        let shared = SharedState(storage: MemoryCredentialStorage()) { _ in }
+        let shared = SharedState(storage: StoredCredentials()) { _ in }
         return Upstreams(policy: policy, shared: shared, on: loop, in: network, idleLimit: 1)
     }
 

@@ -148,7 +148,8 @@ struct RuleWarnings: BlockReader {
             let host = rule.predicates.host.patterns.first(where: { !isSeen($0) && !isPublic($0) })
         else { return }
         let inClear =
-            rule.predicates.secure.wanted == true && rule.effectiveMethods.methods.contains { !$0.traits.revealsCredential }
+            rule.predicates.secure.wanted == true
+            && rule.effectiveMethods.methods.contains { !$0.traits.revealsCredential }
         let isLimited = inClear && !rule.predicates.protocol.isSaid && rule.predicates.port.ports?.ranges != [443...443]
         log.report(
             .warning, at: cause,

@@ -14,34 +14,33 @@ struct StoreReader: BlockReader {
 
     func read(_ directive: Directive<FileDirective>) -> Configuration.Store? {
         guard let head = directive.values.first else { return nil }
-        let kind = parse.keyword(head, StoreKind.self)
+        let backend = parse.keyword(head, StoreBackend.self)
         var key: ValueSource?
         for inner in context.directives(StoreDirective.self, in: directive.node) {
             key = inner.values.first.flatMap { parse.sealingKey($0) }
         }
-        guard let kind else { return nil }
+        guard let backend else { return nil }
         guard directive.values.count == 2 else {
-            let what = kind == .sqlite ? "one path" : "one connection string in quotes"
+            let what = backend.isFile ? "one path" : "one connection string in quotes"
             let range = directive.values.count > 2 ? directive.values[2].range : head.range
-            log.report(at: range, "'store \(kind.rawValue)' takes \(what)")
+            log.report(at: range, "'store \(backend.rawValue)' takes \(what)")
             return nil
         }
         let value = directive.values[1]
-        switch kind {
-        case .sqlite:
+        if backend.isFile {
             if case .file = value.source {
                 refuse(value, "remove 'file' here: write the path alone")
                 return nil
             }
-            return .init(place: .sqlite(storePath(value)), key: key)
-        case .postgresql:
-            let words = directive.node.block?.nodes.map(\.name.text) ?? []
-            if !words.contains(StoreDirective.key.rawValue) {
-                log.report(at: head.range, "'store postgresql' needs a block with 'key', the same for all proxies")
-            }
-            guard let connection = parse.secret(value) else { return nil }
-            return .init(place: .postgresql(connection), key: key)
+            return .init(location: StoreLocation(backend, .file(storePath(value))), key: key)
         }
+        let words = directive.node.block?.nodes.map(\.name.text) ?? []
+        if !words.contains(StoreDirective.key.rawValue) {
+            log.report(
+                at: head.range, "'store \(backend.rawValue)' needs a block with 'key', the same for all proxies")
+        }
+        guard let connection = parse.secret(value) else { return nil }
+        return .init(location: StoreLocation(backend, .server(connection)), key: key)
     }
 
     private func storePath(_ value: Value) -> String {
@@ -52,10 +51,4 @@ struct StoreReader: BlockReader {
         }
         return text
     }
-
-}
-
-private enum StoreKind: String, CaseIterable {
-    case sqlite
-    case postgresql
 }

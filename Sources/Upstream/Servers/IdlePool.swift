@@ -17,7 +17,7 @@ public final class IdlePool {
     private let metrics: Metrics
 
     init(
-        limit: Int, tlsAnswers: TLSAnswers = TLSAnswers(stored: MemoryCredentialStorage()), metrics: Metrics = Metrics()
+        limit: Int, tlsAnswers: TLSAnswers = TLSAnswers(stored: StoredCredentials()), metrics: Metrics = Metrics()
     ) {
         self.limit = max(1, limit)
         self.tlsAnswers = tlsAnswers

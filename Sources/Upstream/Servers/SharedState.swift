@@ -30,7 +30,7 @@ public final class SharedState: Sendable {
     ///   - audit: gets each change of credentials and rules.
     ///   - report: gets messages for operators, a line at a time.
     public init(
-        storage: any CredentialStorage, spaces: ProtectionSpaces = ProtectionSpaces(),
+        storage: StoredCredentials, spaces: ProtectionSpaces = ProtectionSpaces(),
         tokens: TokenStore = TokenStore(), audit: AuditTrail = AuditTrail(),
         report: @escaping @Sendable (String) -> Void
     ) {
@@ -45,7 +45,7 @@ public final class SharedState: Sendable {
     public var replayDisk: ReplayDiskUse { spool.use }
 
     public var spaces: ProtectionSpaces { challenges.spaces }
-    public var storage: any CredentialStorage { challenges.storage }
+    public var storage: StoredCredentials { challenges.storage }
     public var audit: AuditTrail { challenges.audit }
     public var report: @Sendable (String) -> Void { challenges.report }
 

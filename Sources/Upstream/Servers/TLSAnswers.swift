@@ -6,10 +6,10 @@ import Synchronization
 /// servers' keys. The number changes whenever one of them changes.
 public final class TLSAnswers: Sendable {
     private let changes = Atomic(1)
-    private let storage: any CredentialStorage
+    private let storage: StoredCredentials
 
     /// - Parameter storage: the store, which has certificates and exceptions beside those of the rule file.
-    public init(stored storage: any CredentialStorage) {
+    public init(stored storage: StoredCredentials) {
         self.storage = storage
     }
 

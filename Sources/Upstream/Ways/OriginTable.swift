@@ -35,7 +35,7 @@ struct OriginTable {
     ///   - idleLimit: the limit of idle connections, over all origins.
     ///   - limit: the limit of entries. Beyond it the least recently used entry is removed, unless it has connections.
     public init(
-        idleLimit: Int, tlsAnswers: TLSAnswers = TLSAnswers(stored: MemoryCredentialStorage()),
+        idleLimit: Int, tlsAnswers: TLSAnswers = TLSAnswers(stored: StoredCredentials()),
         metrics: Metrics = Metrics(), parents board: ParentBoard = ParentBoard(), limit: Int = 4096
     ) {
         pool = IdlePool(limit: idleLimit, tlsAnswers: tlsAnswers, metrics: metrics)

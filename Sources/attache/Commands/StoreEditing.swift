@@ -39,31 +39,33 @@ struct StoreEditing {
     }
 
     /// All stored credentials.
-    var places: [StoredPlace] { store.places(opens: true) }
+    var places: [CredentialList.StoredPlace] { store.places(opens: true) }
 
     /// - Parameter isDefault: nil: where the space has none.
     func set(
         _ credential: Credential, for space: ProtectionSpace, asDefault isDefault: Bool?
     ) throws(CommandError) {
-        let hasDefault = store.defaultUser(for: space) != nil
+        let hasDefault = store.storage.defaultUser(for: space) != nil
         try change { () throws(CredentialStorageError) in
-            try store.put(credential, for: space, asDefault: isDefault ?? !hasDefault)
+            try store.storage.apply([.set(credential, for: space, asDefault: isDefault ?? !hasDefault)])
         }
     }
 
     func remove(_ user: String, for space: ProtectionSpace) throws(CommandError) -> CredentialRemoval {
         // Also one that does not open: this is how it is got rid of.
-        guard store.holds(user, for: space) else { throw Self.absence }
-        let wasDefault = store.defaultUser(for: space)?.hasSameBytes(as: user) == true
-        try change { () throws(CredentialStorageError) in try store.remove(user: user, for: space) }
+        guard store.storage.holds(user, for: space) else { throw Self.absence }
+        let wasDefault = store.storage.defaultUser(for: space)?.hasSameBytes(as: user) == true
+        try change { () throws(CredentialStorageError) in try store.storage.apply([.remove(user: user, for: space)]) }
         return CredentialRemoval(
             space: space, name: user, wasDefault: wasDefault,
             next: store.storage.credentials(for: space).keys.min()?.text)
     }
 
     func makeDefault(_ user: String, for space: ProtectionSpace) throws(CommandError) {
-        if store.credential(of: user, for: space) == nil { throw Self.absence }
-        try change { () throws(CredentialStorageError) in try store.apply([.makeDefault(user: user, for: space)]) }
+        if store.storage.credential(of: user, for: space) == nil { throw Self.absence }
+        try change { () throws(CredentialStorageError) in
+            try store.storage.apply([.makeDefault(user: user, for: space)])
+        }
     }
 
     /// What servers have said of credentials.
@@ -89,7 +91,7 @@ struct StoreEditing {
     func states(of batch: [KeptCredential]) -> [State] {
         batch.map { kept in
             guard let name = kept.credential.storedName(for: kept.space),
-                let present = store.credential(of: name, for: kept.space)
+                let present = store.storage.credential(of: name, for: kept.space)
             else { return .new }
             return Self.isSame(present, kept.credential) ? .same : .changed
         }
@@ -103,7 +105,8 @@ struct StoreEditing {
     /// Those that are no default where the space has another one.
     func settled(_ batch: [KeptCredential]) -> [KeptCredential] {
         let taken = Dictionary(
-            store.entries.filter(\.isDefault).map { ($0.space, $0.user) }, uniquingKeysWith: { first, _ in first })
+            store.storage.entries.filter(\.isDefault).map { ($0.space, $0.user) },
+            uniquingKeysWith: { first, _ in first })
         return batch.map { kept in
             guard let user = taken[kept.space] else { return kept }
             return KeptCredential(
@@ -118,7 +121,7 @@ struct StoreEditing {
     func keep(
         _ batch: [KeptCredential], observedBy work: LongWork, stopped: @autoclosure () -> CommandError
     ) throws(CommandError) {
-        do throws(CredentialStorageError) { try store.put(settled(batch), observedBy: work) } catch {
+        do throws(CredentialStorageError) { try store.storage.put(settled(batch), observedBy: work) } catch {
             throw error == .stopped ? stopped() : .failed("\(error)")
         }
     }
@@ -131,7 +134,7 @@ struct StoreEditing {
         } catch { throw .failed("\(error)") }
         let text: String
         do throws(CryptoError) {
-            text = try SealedCredentials.write(store.credentials, sealedWith: key)
+            text = try SealedCredentials.write(store.storage.all, sealedWith: key)
         } catch { throw .failed("\(error)") }
         guard OutputFile.standardOutput.write(Array(text.utf8)) == .all else {
             throw .failed("cannot write all credentials to standard output")

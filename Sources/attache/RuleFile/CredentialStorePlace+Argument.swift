@@ -7,18 +7,19 @@ extension CredentialStorePlace {
     ///
     /// - Parameter name: its name in error messages.
     init(saying text: String, as name: String) throws(CommandError) {
-        let isDirective = ["sqlite", "postgresql"].contains { text == $0 || text.hasPrefix($0 + " ") }
+        let isDirective = StoreBackend.allCases.map(\.rawValue).contains { text == $0 || text.hasPrefix($0 + " ") }
         let file =
             isDirective
             ? try RuleFile.read(name, from: ArgumentSource(name: name, text: "store \(text)\n"))
             : try RuleFile.read(text, from: FileSource())
         let configuration = try file.valid()
-        if isDirective, case .postgresql(let source)? = configuration.store?.place,
-            case .literal(let info) = source, Self.showsPassword(info.reveal())
+        if isDirective, let store = configuration.store, case .server(.literal(let info)) = store.location.place,
+            Self.showsPassword(info.reveal())
         {
             throw .configuration(
-                "every user of this machine can see the password in \(name): write 'postgresql file PATH' or "
-                    + "'postgresql env NAME', or use libpq's password file")
+                "every user of this machine can see the password in \(name): write "
+                    + "'\(store.location.backend.rawValue) file PATH' or '\(store.location.backend.rawValue) env NAME', or use libpq's password file"
+            )
         }
         guard let place = CredentialStorePlace(configuration) else {
             throw .configuration(StatePath.unknown(for: "credentials"))

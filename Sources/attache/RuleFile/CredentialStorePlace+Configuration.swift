@@ -8,17 +8,11 @@ extension CredentialStorePlace {
     /// The store that a rule file speaks of, else the usual one. Nil when nobody knows where that is to be.
     init?(_ configuration: Configuration) {
         if let store = configuration.store {
-            let key = store.key
-            switch store.place {
-            case .sqlite(let path): self.init(sqlite: path, key: key)
-            case .postgresql(let info):
-                // The parser wants a key there.
-                guard let key else { return nil }
-                self.init(postgresql: info, key: key)
-            }
+            // The parser wants a key where one is needed.
+            self.init(store.location, key: store.key)
         } else {
             guard let directory = StatePath.find(configuration.state) else { return nil }
-            self.init(sqlite: "\(directory)/credentials.db", key: nil)
+            self.init(file: "\(directory)/credentials.db", key: nil)
         }
     }
 }

@@ -7,8 +7,8 @@ import Rules
 import Synchronization
 import Upstream
 
-/// What ends at a time that is known: certificates, tokens, tickets and exceptions, of the rule file and of the store, and the
-/// proxy's own. Gathered now and then by the thread that may wait, since stored ones are opened for it.
+/// The credentials that end at a time that is known: certificates, tokens, tickets and exceptions, of the rule file and of the store,
+/// and the proxy's own. Gathered now and then by the thread that may wait, since stored ones are opened for it.
 final class RunningExpiries: Sendable {
     private struct State {
         var list: [Expiry] = []
@@ -23,7 +23,7 @@ final class RunningExpiries: Sendable {
     private static let interval = 30
 
     /// The first to end comes first. Tickets and fetched tokens, which live for hours, are those of this moment.
-    func list(with setup: Setup, _ storage: any CredentialStorage, _ tokens: TokenStore) -> [Expiry] {
+    func list(with setup: Setup, _ storage: StoredCredentials, _ tokens: TokenStore) -> [Expiry] {
         var expiries = state.withLock { $0.list }
         for configured in setup.rules.configuration.credentials {
             let credential = try? setup.credentials.credential(named: configured.name)
@@ -65,7 +65,7 @@ final class RunningExpiries: Sendable {
     }
 
     /// Blocks.
-    func gather(_ setup: Setup, _ storage: any CredentialStorage, _ identities: OwnIdentities) {
+    func gather(_ setup: Setup, _ storage: StoredCredentials, _ identities: OwnIdentities) {
         var expiries = identities.expiries
         for configured in setup.rules.configuration.credentials {
             guard let credential = try? setup.credentials.credential(named: configured.name),

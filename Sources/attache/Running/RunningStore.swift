@@ -31,7 +31,9 @@ final class RunningStore: Sendable {
     /// The stored credentials.
     ///
     /// - Parameter opens: whether certificates and tokens are opened, for their last day.
-    func places(opens: Bool) -> [StoredPlace] { opened.withLock { $0?.store }?.places(opens: opens) ?? [] }
+    func places(opens: Bool) -> [CredentialList.StoredPlace] {
+        opened.withLock { $0?.store }?.places(opens: opens) ?? []
+    }
 
     /// Opens the store, if the rule file names one, if its rules keep something, or if somebody has put a credential into
     /// the usual one. Else none is opened or made: a proxy without a directory of its own runs as well. One that is open
@@ -69,11 +71,11 @@ extension CredentialStore {
     /// The stored credentials.
     ///
     /// - Parameter opens: as above. A password says nothing about its end: none is opened to be asked.
-    func places(opens: Bool) -> [StoredPlace] {
-        entries.map { entry in
+    func places(opens: Bool) -> [CredentialList.StoredPlace] {
+        storage.entries.map { entry in
             let mayEnd = entry.space.authenticationMethod.storedKind != .password
-            let credential = opens && mayEnd ? credential(of: entry.user, for: entry.space) : nil
-            return StoredPlace(
+            let credential = opens && mayEnd ? storage.credential(of: entry.user, for: entry.space) : nil
+            return CredentialList.StoredPlace(
                 entry.user, for: entry.space, version: storage.version(of: entry.user, for: entry.space),
                 isDefault: entry.isDefault, lastDay: credential?.lastDay)
         }

@@ -42,13 +42,13 @@ enum StoreMeasure {
                     persistence: .permanent), for: space(number), asDefault: true)
         }
         let store = try open(directory)
-        do throws(CredentialStorageError) { try store.apply(edits) } catch { throw .machine("\(error)") }
+        do throws(CredentialStorageError) { try store.storage.apply(edits) } catch { throw .machine("\(error)") }
         return directory
     }
 
     private static func open(_ directory: String) throws(BenchError) -> CredentialStore {
         let place = CredentialStorePlace(
-            sqlite: "\(directory)/credentials.db", key: .file("\(directory)/store.key"))
+            file: "\(directory)/credentials.db", key: .file("\(directory)/store.key"))
         do throws(CredentialStoreError) {
             return try place.open(environment: [:], fingerprintKey: { _ in }, report: { Bench.note($0) })
         } catch { throw .machine("\(error)") }

@@ -138,7 +138,7 @@ final class PlayedRequest {
     /// Nothing was learned yet, and nothing is stored.
     static func freshState() -> ChallengeState {
         ChallengeState(
-            storage: MemoryCredentialStorage(), spaces: ProtectionSpaces(), tokens: TokenStore(), report: { _ in })
+            storage: StoredCredentials(), spaces: ProtectionSpaces(), tokens: TokenStore(), report: { _ in })
     }
 
     static func policy(_ rules: String, password: String = "p") throws -> ChallengePolicy {

@@ -59,7 +59,7 @@ final class Stage {
         }
         let told = Told()
         self.told = told
-        shared = SharedState(storage: MemoryCredentialStorage()) { line in told.lines.withLock { $0.append(line) } }
+        shared = SharedState(storage: StoredCredentials()) { line in told.lines.withLock { $0.append(line) } }
         let counting = ClientCount(ClientCount.Limits(clients: 1000, perAddress: 1000), loops: 1) { line in
             told.lines.withLock { $0.append(line) }
         }
@@ -126,7 +126,7 @@ final class Stage {
         }
         let (challenges, day) = (shared.challenges, Day(epochSeconds: SystemClock.epochMilliseconds / 1000))
         if words[1] == "forget" {
-            return try perform { () async throws(OperatorAnswerError) in
+            return try perform { () async throws(OperatorAnswer.Failure) in
                 try await challenges.forgetAnswer(id, on: day, by: .command(user: 0))
             }
         }
@@ -144,16 +144,16 @@ final class Stage {
         default: throw Performance.Failure(sentence: "no answer begins with “\(words[1])”")
         }
         let answer = OperatorAnswer(act, persistence: persistence ?? .session)
-        try perform { () async throws(OperatorAnswerError) in
+        try perform { () async throws(OperatorAnswer.Failure) in
             try await challenges.answer(id, with: answer, until: day, by: .command(user: 0))
         }
     }
 
     /// An operator does something, at once.
-    private func perform(_ deed: @escaping @Sendable () async throws(OperatorAnswerError) -> Void) throws {
+    private func perform(_ deed: @escaping @Sendable () async throws(OperatorAnswer.Failure) -> Void) throws {
         let failure = Mutex<String?>("that was not done")
         loop.spawn {
-            do throws(OperatorAnswerError) {
+            do throws(OperatorAnswer.Failure) {
                 try await deed()
                 failure.withLock { $0 = nil }
             } catch { failure.withLock { $0 = "\(error)" } }

@@ -16,7 +16,7 @@ extension ProtectionSpace {
     }
 }
 
-extension CredentialStorage {
+extension StoredCredentials {
     /// The stored exceptions for keys of the server at that host and port.
     public func trustExceptions(for host: String, port: UInt16) -> [TrustException] {
         credentials(for: ProtectionSpace(trustOf: host, port: port)).values.compactMap(\.trustException)

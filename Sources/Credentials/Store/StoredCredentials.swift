@@ -1,0 +1,583 @@
+import Authentication
+import Bytes
+import Crypto
+import Database
+import IO
+import Model
+import Synchronization
+
+/// Credentials by protection space and user, one of them the space's default: in memory until a database is attached, from
+/// then on those of the database. A token or a certificate has a name in the user's place; an
+/// exception for a server's key is named by its pin.
+///
+/// Answers from any thread; each call is atomic. Look-ups are answered at once, by a view in memory whose secrets are sealed:
+/// the database is asked only when something is written, and when another process has changed something.
+public final class StoredCredentials: Sendable {
+    private struct State {
+        /// Nil until the first credential is kept in memory, or a database is attached.
+        var view: CredentialView?
+        /// The changes of others that the view holds.
+        var revision = CredentialTables.beginning
+        /// Rows that are there and cannot be read, where it is known whose they are.
+        var unreadable: Set<StoredCredential.Place> = []
+    }
+
+    /// The database that keeps the credentials.
+    private struct Backing: Sendable {
+        let database: any CredentialDatabase
+        let pool: BlockingPool
+        let report: @Sendable (String) -> Void
+    }
+
+    /// Gets a command's changes, which are written down with the credentials.
+    let audit: AuditTrail
+    private let backing = Mutex<Backing?>(nil)
+    private let state = Mutex(State())
+    private let generation = Atomic(1)
+    /// Held over a write to the database and the one to the view, so that both see the same order.
+    private let writing = Mutex(())
+    private let listeners = Mutex(Listeners())
+    private let reported = Mutex(Reported())
+
+    public init(audit: AuditTrail = AuditTrail()) { self.audit = audit }
+
+    // MARK: - Reading
+
+    /// The space's credentials by user name, at this moment.
+    public func credentials(for space: ProtectionSpace) -> [ExactText: Credential] {
+        let users = state.withLock { $0.view?.users(for: space) ?? [] }
+        var credentials: [ExactText: Credential] = [:]
+        for user in users { credentials[ExactText(user)] = credential(of: user, for: space) }
+        return credentials
+    }
+
+    /// All that is kept of these kinds, at this moment. Nothing of another kind is opened.
+    public func credentials(of kinds: Set<CredentialKind>) -> [ProtectionSpace: [ExactText: Credential]] {
+        var credentials: [ProtectionSpace: [ExactText: Credential]] = [:]
+        for entry in entries where kinds.contains(entry.space.authenticationMethod.storedKind) {
+            credentials[entry.space, default: [:]][ExactText(entry.user)] = credential(of: entry.user, for: entry.space)
+        }
+        return credentials
+    }
+
+    /// The credentials of Kerberos principals that have a ticket, at this moment. Nothing is opened for it.
+    public var ticketHolders: [ProtectionSpace: [ExactText: Credential]] {
+        state.withLock { $0.view?.ticketHolders ?? [:] }
+    }
+
+    public func defaultCredential(for space: ProtectionSpace) -> Credential? {
+        opened(state.withLock { $0.view?.defaultCredential(for: space) })
+    }
+
+    /// The default of the space or, without one, that of a more general space: of any realm and method, or of any port.
+    public func proposedCredential(for space: ProtectionSpace) -> Credential? {
+        if let found = defaultCredential(for: space) { return found }
+        for space in space.moreGeneral {
+            if let found = defaultCredential(for: space) { return found }
+        }
+        return nil
+    }
+
+    public func credential(of user: String, for space: ProtectionSpace) -> Credential? {
+        opened(state.withLock { $0.view?.credential(of: user, for: space) })
+    }
+
+    /// The version of the user's credential at this moment, or nil.
+    public func version(of user: String, for space: ProtectionSpace) -> CredentialVersion? {
+        state.withLock { $0.view?.version(of: user, for: space) }
+    }
+
+    /// The user whose credential answers a space's challenges.
+    public func defaultUser(for space: ProtectionSpace) -> String? {
+        state.withLock { $0.view?.defaultUser(for: space) }
+    }
+
+    /// Whether there is a credential for any space of the origin.
+    public func serves(_ origin: Origin) -> Bool { state.withLock { $0.view?.serves(origin) ?? false } }
+
+    /// Whether there is a credential for any space of the origin, or of its host at any port.
+    public func mayAnswer(_ origin: Origin) -> Bool { serves(origin) || serves(origin.onAnyPort) }
+
+    /// A number that changes whenever `serves` may answer otherwise for some origin; never 0.
+    public var originGeneration: Int { generation.load(ordering: .relaxed) }
+
+    /// Whether there is a credential of the user, even one that cannot be read or opened.
+    public func holds(_ user: String, for space: ProtectionSpace) -> Bool {
+        state.withLock { state in
+            state.view?.version(of: user, for: space) != nil
+                || state.unreadable.contains(StoredCredential.Place(space: space, user: user))
+        }
+    }
+
+    /// A credential without its secret.
+    public struct Entry: Sendable {
+        public let space: ProtectionSpace
+        public let user: String
+        public let isDefault: Bool
+    }
+
+    /// All credentials without their secrets, in no particular order.
+    public var entries: [Entry] {
+        var entries: [Entry] = []
+        state.withLock { state in
+            entries.reserveCapacity(state.view?.count ?? 0)
+            state.view?.visit { space, user, isDefault in
+                entries.append(Entry(space: space, user: user, isDefault: isDefault))
+            }
+        }
+        return entries
+    }
+
+    /// All that is kept, in no particular order.
+    public var all: [KeptCredential] {
+        entries.compactMap { entry in
+            credential(of: entry.user, for: entry.space).map {
+                KeptCredential($0, for: entry.space, isDefault: entry.isDefault)
+            }
+        }
+    }
+
+    private func opened(_ opening: CredentialView.Opening?) -> Credential? {
+        switch opening {
+        case nil: return nil
+        case .credential(let credential)?: return credential
+        case .foreign(let user, let host)?:
+            let sentence = "\(CredentialStoreError.foreignRow(user: user, host: host))"
+            if reported.withLock({ $0.adds(sentence) }) { report(sentence) }
+            return nil
+        }
+    }
+
+    /// The rows that were reported to the operator: each once, as long as the process lives.
+    private struct Reported {
+        private var sentences: Set<String> = []
+        private static let capacity = 10_000
+
+        mutating func adds(_ sentence: String) -> Bool {
+            sentences.count < Self.capacity && sentences.insert(sentence).inserted
+        }
+    }
+
+    private func report(_ sentence: String) { backing.withLock { $0 }?.report(sentence) }
+
+    private func report(_ rows: [StoredCredential.Unreadable]) {
+        let news = reported.withLock { reported in
+            rows.filter { reported.adds(StoredCredential.Unreadable.report([$0])) }
+        }
+        if !news.isEmpty { report(StoredCredential.Unreadable.report(news)) }
+    }
+
+    /// How far the view has come.
+    var revision: Int64 { state.withLock { $0.revision } }
+
+    /// The key that seals the database's rows; nil until something is kept.
+    var dataKey: SealingKey? { state.withLock { $0.view?.dataKey } }
+
+    // MARK: - Listening
+
+    private struct Listeners {
+        private var all: [Int: AsyncStream<CredentialChange>.Continuation] = [:]
+        private var next = 0
+
+        mutating func add(_ listener: AsyncStream<CredentialChange>.Continuation) -> Int {
+            defer { next += 1 }
+            all[next] = listener
+            return next
+        }
+
+        mutating func remove(_ number: Int) { all[number] = nil }
+
+        func tell(_ change: CredentialChange) { for listener in all.values { listener.yield(change) } }
+    }
+
+    /// Every change from now on, in order. Ends when the consumer stops.
+    public func changes() -> AsyncStream<CredentialChange> {
+        let (stream, continuation) = AsyncStream.makeStream(of: CredentialChange.self)
+        let number = listeners.withLock { $0.add(continuation) }
+        continuation.onTermination = { [weak self] _ in self?.listeners.withLock { $0.remove(number) } }
+        return stream
+    }
+
+    /// Queues the change for all listeners. Called under the lock that orders the changes.
+    private func tell(_ change: CredentialChange) { listeners.withLock { $0.tell(change) } }
+
+    // MARK: - Writing
+
+    /// Adds the credential, or replaces the one of the same user.
+    public func set(_ credential: Credential, for space: ProtectionSpace) async throws(CredentialStorageError) {
+        try await unblocked([.set(credential, for: space, asDefault: false)])
+    }
+
+    /// Adds the credential like `set` and makes it the space's default.
+    public func setDefault(_ credential: Credential, for space: ProtectionSpace) async throws(CredentialStorageError) {
+        try await unblocked([.set(credential, for: space, asDefault: true)])
+    }
+
+    /// Removes the user's credential, if there is one.
+    public func remove(user: String, for space: ProtectionSpace) async throws(CredentialStorageError) {
+        try await unblocked([.remove(user: user, for: space)])
+    }
+
+    private func unblocked(_ edits: [CredentialEdit]) async throws(CredentialStorageError) {
+        guard let pool = backing.withLock({ $0?.pool }) else { return try apply(edits) }
+        let result = await pool.run { () -> Result<Void, CredentialStorageError> in
+            do throws(CredentialStorageError) { return .success(try self.apply(edits)) } catch {
+                return .failure(error)
+            }
+        }
+        try result.get()
+    }
+
+    /// Does all of it or nothing, in that order; it is on the disk when the call returns. Blocks.
+    public func apply(_ edits: [CredentialEdit]) throws(CredentialStorageError) {
+        try apply(edits, observedBy: Unobserved())
+    }
+
+    /// Adds or replaces all of them, or none; they are on the disk when the call returns. Blocks.
+    public func put(
+        _ batch: [KeptCredential], observedBy observer: some WorkObserver
+    ) throws(CredentialStorageError) {
+        try apply(
+            batch.map { .set($0.credential, for: $0.space, asDefault: $0.isDefault) }, observedBy: observer)
+    }
+
+    private func apply(
+        _ edits: [CredentialEdit], observedBy observer: some WorkObserver
+    ) throws(CredentialStorageError) {
+        try writing.withLock { _ throws(CredentialStorageError) in
+            let dataKey = try sealingKey()
+            var steps: [Step] = []
+            for edit in edits { steps.append(try Step(edit, sealedWith: dataKey)) }
+            let revision = try write(steps, dataKey, observedBy: observer)
+            state.withLock { state in
+                for step in steps {
+                    if let change = state.view?.show(step) { tell(change) }
+                    if let place = step.rewritten { state.unreadable.remove(place) }
+                }
+                generation.add(1, ordering: .relaxed)
+                // Earlier changes of others are still to be read.
+                if let revision, state.revision == revision &- 1 { state.revision = revision }
+            }
+        }
+    }
+
+    /// The key of the view; in memory one that ends with the process.
+    private func sealingKey() throws(CredentialStorageError) -> SealingKey {
+        if let dataKey { return dataKey }
+        do throws(CryptoError) {
+            let fresh = try SealingKey.random()
+            state.withLock { $0.view = CredentialView(dataKey: fresh) }
+            return fresh
+        } catch { throw .unavailable("\(error)") }
+    }
+
+    /// - Returns: the number of the change; nil where there is no database.
+    private func write(
+        _ steps: [Step], _ dataKey: SealingKey, observedBy observer: some WorkObserver
+    ) throws(CredentialStorageError) -> Int64? {
+        guard let database = backing.withLock({ $0?.database }) else { return nil }
+        let audit = audit
+        do throws(DatabaseError) {
+            return try database.write { connection, revision throws(DatabaseError) in
+                for (done, step) in steps.enumerated() {
+                    guard observer.continues(after: done, of: steps.count) else { throw .stopped }
+                    let isChange = try step.write(dataKey, at: revision, connection)
+                    // Of a large change the last events alone are kept. A proxy tells others itself.
+                    guard isChange, steps.count - done <= EventTable.capacity, let actor = audit.actor,
+                        let event = AuditEvent(step.edit, by: actor)
+                    else { continue }
+                    try EventTable.add(event, of: audit, at: revision, connection)
+                }
+                try EventTable.trim(connection)
+                guard observer.continues(after: steps.count, of: steps.count) else { throw .stopped }
+                return revision
+            }
+        } catch { throw error == .stopped ? .stopped : .unavailable("\(error)") }
+    }
+
+    /// An edit as it is written.
+    fileprivate struct Step: Sendable {
+        let edit: CredentialEdit
+        /// The row of a credential that is set.
+        let row: StoredCredential?
+
+        init(_ edit: CredentialEdit, sealedWith key: SealingKey) throws(CredentialStorageError) {
+            self.edit = edit
+            guard case .set(let credential, let space, let asDefault) = edit else {
+                row = nil
+                return
+            }
+            do throws(CryptoError) {
+                row = try StoredCredential(credential, for: space, isDefault: asDefault, sealedWith: key)
+            } catch { throw .unavailable("\(error)") }
+            if row == nil { throw .unkept(credential: credential.version.name) }
+        }
+
+        /// The row whose content is another one afterwards, or gone.
+        var rewritten: StoredCredential.Place? {
+            switch edit {
+            case .set: row.map { StoredCredential.Place(space: $0.space, user: $0.user) }
+            case .remove(let user, let space): StoredCredential.Place(space: space, user: user)
+            case .makeDefault: nil
+            }
+        }
+
+        /// - Returns: whether anything changed.
+        func write(
+            _ key: SealingKey, at revision: Int64, _ connection: some SQLConnection
+        ) throws(DatabaseError) -> Bool {
+            switch edit {
+            case .set:
+                guard let row else { return false }
+                try CredentialTables.put(row, at: revision, connection)
+                try AccountTables.replace(
+                    with: row.version, isRenewal: false, key, on: LearnedTables.today, at: revision, connection)
+                return true
+            case .remove(let user, let space):
+                return try CredentialTables.remove(user: user, for: space, at: revision, connection)
+            case .makeDefault(let user, let space):
+                return try CredentialTables.makeDefault(user: user, for: space, at: revision, connection)
+            }
+        }
+    }
+
+    // MARK: - The database
+
+    /// The contents of a database.
+    struct Contents {
+        fileprivate var view: CredentialView
+        fileprivate var revision: Int64
+        fileprivate let unreadable: [StoredCredential.Unreadable]
+
+        /// Reads a database. Blocks.
+        init(
+            of database: any CredentialDatabase, _ dataKey: SealingKey, report: (String) -> Void
+        ) throws(CredentialStoreError) {
+            var others: [StoredCredential]
+            (view, revision, unreadable, others) = try CredentialStoreError.asking { () throws(DatabaseError) in
+                try database.read { connection throws(DatabaseError) in
+                    let revision = try CredentialTables.revision(connection).latest
+                    var view = CredentialView(dataKey: dataKey)
+                    var others: [StoredCredential] = []
+                    let unreadable = try CredentialTables.forEachCredential(
+                        since: CredentialTables.beginning, connection
+                    ) { row in
+                        guard row.isSpelledCanonically else { return others.append(row) }
+                        _ = view.put(row.sealed, of: row.user, for: row.space, isDefault: row.isDefault)
+                    }
+                    return (view, revision, unreadable, others)
+                }
+            }
+            let respelled = StoredCredentials.respell(others, in: database, dataKey, report: report)
+            for row in view.lacking(respelled) {
+                _ = view.put(row.sealed, of: row.user, for: row.space, isDefault: row.isDefault)
+            }
+            if respelled.revision == revision &+ 1 { revision = revision &+ 1 }
+        }
+    }
+
+    /// Keeps the credentials in a database from now on, in place of those in memory. One database at most.
+    func attach(
+        _ contents: Contents, of database: any CredentialDatabase, pool: BlockingPool,
+        report: @escaping @Sendable (String) -> Void
+    ) {
+        writing.withLock { _ in
+            backing.withLock { $0 = Backing(database: database, pool: pool, report: report) }
+            _ = publish(contents)
+            for entry in entries {
+                tell(CredentialChange(entry.isDefault ? .madeDefault : .set, space: entry.space, user: entry.user))
+            }
+        }
+    }
+
+    /// Takes over another store's credentials in place of those known. Blocks.
+    func replace(_ dataKey: SealingKey) throws(CredentialStoreError) {
+        try writing.withLock { _ throws(CredentialStoreError) in try reload(dataKey) }
+    }
+
+    private func reload(_ dataKey: SealingKey) throws(CredentialStoreError) {
+        guard let backing = backing.withLock({ $0 }) else { return }
+        let contents = try Contents(of: backing.database, dataKey, report: backing.report)
+        // No request waits while many rows are compared or let go of.
+        guard let former = publish(contents).view else { return }
+        for change in contents.view.changes(since: former) { tell(change) }
+    }
+
+    /// - Returns: the state before.
+    private func publish(_ contents: Contents) -> State {
+        let former = state.withLock { state in
+            defer {
+                state = State(
+                    view: contents.view, revision: contents.revision,
+                    unreadable: Set(contents.unreadable.compactMap(\.place)))
+            }
+            generation.add(1, ordering: .relaxed)
+            return state
+        }
+        report(contents.unreadable)
+        return former
+    }
+
+    /// Takes over what other processes have changed. Blocks.
+    ///
+    /// - Parameter revision: how far the store has come.
+    func refresh(to revision: CredentialTables.Revision) throws(CredentialStoreError) {
+        try writing.withLock { _ throws(CredentialStoreError) in
+            guard let backing = backing.withLock({ $0 }), let dataKey else { return }
+            let known = self.revision
+            guard known >= revision.forgotten else { return try reload(dataKey) }
+            let (removed, changed, unreadable) = try CredentialStoreError.asking { () throws(DatabaseError) in
+                try backing.database.read { connection throws(DatabaseError) in
+                    // A row that is there again is read after its removal, and counts.
+                    let removed = try CredentialTables.removals(since: known, connection)
+                    var changed: [StoredCredential] = []
+                    let unreadable = try CredentialTables.forEachCredential(since: known, connection) {
+                        changed.append($0)
+                    }
+                    return (removed, changed, unreadable)
+                }
+            }
+            // Facts about a row that became unreadable no longer hold.
+            let lost = unreadable.compactMap(\.place)
+            take(removed + lost, changed.filter(\.isSpelledCanonically))
+            state.withLock { state in
+                state.unreadable.subtract(removed)
+                for row in changed { state.unreadable.remove(StoredCredential.Place(space: row.space, user: row.user)) }
+                state.unreadable.formUnion(lost)
+                state.revision = max(state.revision, revision.latest)
+            }
+            report(unreadable)
+            let respelled = Self.respell(
+                changed.filter { !$0.isSpelledCanonically }, in: backing.database, dataKey, report: backing.report)
+            take([], state.withLock { $0.view?.lacking(respelled) ?? [] })
+            state.withLock { state in
+                if let written = respelled.revision, state.revision == written &- 1 { state.revision = written }
+            }
+        }
+    }
+
+    /// Changes that are taken over at a time: requests look at the view meanwhile.
+    private static let portion = 256
+
+    private func take(_ removed: [StoredCredential.Place], _ changed: [StoredCredential]) {
+        // Between two portions no space is without the default that it has before and after, and
+        // what was removed and set again is not missing.
+        let present = removed.isEmpty ? [] : Set(changed.map { StoredCredential.Place(space: $0.space, user: $0.user) })
+        let ordered = changed.filter(\.isDefault) + changed.filter { !$0.isDefault }
+        for start in stride(from: 0, to: ordered.count, by: Self.portion) {
+            state.withLock { state in
+                for row in ordered[start..<min(start + Self.portion, ordered.count)] {
+                    let change = state.view?.put(row.sealed, of: row.user, for: row.space, isDefault: row.isDefault)
+                    if let change { tell(change) }
+                }
+                generation.add(1, ordering: .relaxed)
+            }
+        }
+        let gone = removed.filter { !present.contains($0) }
+        for start in stride(from: 0, to: gone.count, by: Self.portion) {
+            state.withLock { state in
+                for place in gone[start..<min(start + Self.portion, gone.count)]
+                where state.view?.remove(user: place.user, for: place.space) == true {
+                    tell(CredentialChange(.removed, space: place.space, user: place.user))
+                }
+                generation.add(1, ordering: .relaxed)
+            }
+        }
+    }
+
+    /// The rows of earlier versions with the canonical spelling of their hosts, and the number of the change that wrote them;
+    /// nil: they could not be written, and are used all the same.
+    fileprivate typealias Respelled = (rows: [StoredCredential], revision: Int64?)
+
+    /// Rewrites rows of earlier versions whose host is not spelled canonically. What cannot be written is rewritten another
+    /// time.
+    private static func respell(
+        _ rows: [StoredCredential], in database: any CredentialDatabase, _ dataKey: SealingKey,
+        report: (String) -> Void
+    ) -> Respelled {
+        let pairs = rows.compactMap { old in (try? old.respelled(sealedWith: dataKey)).map { (old: old, new: $0) } }
+        if pairs.isEmpty { return ([], nil) }
+        do throws(DatabaseError) {
+            return try database.write { connection, revision throws(DatabaseError) in
+                var rows: [StoredCredential] = []
+                for pair in pairs {
+                    let row = try CredentialTables.respell(pair.old, as: pair.new, at: revision, connection)
+                    if let row { rows.append(row) }
+                }
+                return (rows, revision)
+            }
+        } catch {
+            report("the hosts of credentials in the store could not be spelled canonically: \(error)")
+            return (pairs.map(\.new), nil)
+        }
+    }
+}
+
+extension CredentialView {
+    /// - Returns: the change for listeners; nil if nothing is new.
+    fileprivate mutating func show(_ step: StoredCredentials.Step) -> CredentialChange? {
+        switch step.edit {
+        case .set:
+            step.row.flatMap { put($0.sealed, of: $0.user, for: $0.space, isDefault: $0.isDefault ? true : nil) }
+        case .remove(let user, let space):
+            remove(user: user, for: space) ? CredentialChange(.removed, space: space, user: user) : nil
+        case .makeDefault(let user, let space): makeDefault(user: user, for: space)
+        }
+    }
+
+    /// The rows to be used: those that were written, else those for which there is no other.
+    fileprivate func lacking(_ respelled: StoredCredentials.Respelled) -> [StoredCredential] {
+        if respelled.revision != nil { return respelled.rows }
+        return respelled.rows.filter { version(of: $0.user, for: $0.space) == nil }.map { row in
+            var row = row
+            row.isDefault = row.isDefault && defaultUser(for: row.space) == nil
+            return row
+        }
+    }
+}
+
+/// One thing to be done to stored credentials.
+public enum CredentialEdit: Sendable {
+    /// Adds the credential, or replaces the one of the same user. With `asDefault` it becomes the space's default; without,
+    /// it is if it was.
+    case set(Credential, for: ProtectionSpace, asDefault: Bool)
+    /// Removes the user's credential, if there is one.
+    case remove(user: String, for: ProtectionSpace)
+    /// Makes the user's credential, if there is one, the default of its space.
+    case makeDefault(user: String, for: ProtectionSpace)
+}
+
+/// A change of stored credentials that has happened.
+public struct CredentialChange: Sendable, Hashable {
+    public enum Kind: Sendable, Hashable { case set, removed, madeDefault }
+
+    public let kind: Kind
+    public let space: ProtectionSpace
+    private let exactUser: ExactText
+
+    public var user: String { exactUser.text }
+
+    public init(_ kind: Kind, space: ProtectionSpace, user: String) {
+        self.kind = kind
+        self.space = space
+        exactUser = ExactText(user)
+    }
+}
+
+/// A failure of a store.
+public enum CredentialStorageError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// It is of no kind that is kept for that space, or has no name to keep it under.
+    case unkept(credential: String)
+    /// The store cannot be reached or refused the operation; the text is fit for logs.
+    case unavailable(String)
+    /// The change of many was stopped before its end; nothing of it is kept.
+    case stopped
+
+    public var description: String {
+        switch self {
+        case .unkept(let credential): "credential \(credential) cannot be stored for such a challenge"
+        case .unavailable(let cause): "the credential store is unavailable: \(cause)"
+        case .stopped: "the change was stopped, and nothing was stored"
+        }
+    }
+}

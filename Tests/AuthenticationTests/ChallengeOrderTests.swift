@@ -29,15 +29,19 @@ import Testing
             in: challenges(line), from: Origin(host: "h", port: 80, protocol: .http))
         #expect(offers.map(\.challenge.scheme) == ["concealed", "html-form", "kerberos"])
         #expect(offers.map(\.space.realm) == ["a", nil, nil])
-        #expect(offers.allSatisfy { $0.space.authenticationMethod == .other && $0.strength < Strength.basic })
+        #expect(offers.allSatisfy { $0.space.authenticationMethod == .other && $0.strength == 0 })
     }
 
-    @Test func `the order of strength is the design's`() {
-        let strengths = [
-            Strength.negotiate, Strength.ntlm, Strength.digestSHA512t256, Strength.digestSHA256, Strength.digestMD5,
-            Strength.bearer, Strength.basic,
-        ]
-        #expect(strengths == strengths.sorted(by: >))
-        #expect(Set(strengths).count == strengths.count)
+    @Test func `the order of strength is the design's, and no two challenges are equal`() {
+        let line =
+            #"Basic realm="b", Bearer realm="t", Digest realm="5", nonce="n", algorithm=MD5, "#
+            + #"Digest realm="2", nonce="n", algorithm=SHA-256, Digest realm="512", nonce="n", algorithm=SHA-512-256, "#
+            + "NTLM, Negotiate"
+        let offers = ChallengeOrder().offers(
+            in: challenges(line) + [.loginPage], from: Origin(host: "h", port: 80, protocol: .http))
+        let names = offers.map { $0.space.realm ?? $0.space.authenticationMethod.rawValue }
+        #expect(names == ["negotiate", "ntlm", "512", "2", "5", "t", "html-form", "b"])
+        #expect(Set(offers.map(\.strength)).count == offers.count)
+        #expect(offers.allSatisfy { $0.strength > 0 })
     }
 }

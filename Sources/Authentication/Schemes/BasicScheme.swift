@@ -10,7 +10,7 @@ public struct BasicScheme: AuthenticationScheme {
     public init() {}
 
     public func strength(of challenge: HeaderChallenge) -> Int? {
-        challenge.scheme == "basic" && challenge.token68 == nil || challenge == .socksPassword ? Strength.basic : nil
+        challenge.scheme == "basic" && challenge.token68 == nil || challenge == .socksPassword ? 0 : nil
     }
 
     public func authenticator(

@@ -9,7 +9,7 @@ public struct BearerScheme: AuthenticationScheme {
     public init() {}
 
     public func strength(of challenge: HeaderChallenge) -> Int? {
-        challenge.scheme == "bearer" ? Strength.bearer : nil
+        challenge.scheme == "bearer" ? 0 : nil
     }
 
     public func authenticator(

@@ -220,9 +220,9 @@ extension DigestScheme {
                 let kind = algorithm(challenge["algorithm"]), protection(challenge["qop"]) != nil
             else { return nil }
             return switch kind.0 {
-            case .md5: Strength.digestMD5
-            case .sha256: Strength.digestSHA256
-            case .sha512t256: Strength.digestSHA512t256
+            case .md5: 0
+            case .sha256: 1
+            case .sha512t256: 2
             }
         }
 

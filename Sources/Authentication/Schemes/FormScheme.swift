@@ -9,7 +9,7 @@ public struct FormScheme: AuthenticationScheme {
     public init() {}
 
     public func strength(of challenge: HeaderChallenge) -> Int? {
-        challenge == .loginPage ? Strength.form : nil
+        challenge == .loginPage ? 0 : nil
     }
 
     public func authenticator(

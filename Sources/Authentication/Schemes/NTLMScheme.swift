@@ -16,7 +16,7 @@ public struct NTLMScheme: AuthenticationScheme {
     init(clientChallenge: @escaping @Sendable () throws(CryptoError) -> [UInt8]) { makeChallenge = clientChallenge }
 
     public func strength(of challenge: HeaderChallenge) -> Int? {
-        challenge.scheme == "ntlm" ? Strength.ntlm : nil
+        challenge.scheme == "ntlm" ? 0 : nil
     }
 
     public func authenticator(

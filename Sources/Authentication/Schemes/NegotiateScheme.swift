@@ -10,7 +10,7 @@ public struct NegotiateScheme: AuthenticationScheme {
     public init() {}
 
     public func strength(of challenge: HeaderChallenge) -> Int? {
-        challenge.scheme == "negotiate" ? Strength.negotiate : nil
+        challenge.scheme == "negotiate" ? 0 : nil
     }
 
     public func authenticator(

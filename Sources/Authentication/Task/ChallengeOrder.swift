@@ -5,7 +5,14 @@ import Model
 public struct ChallengeOrder: Sendable {
     public let schemes: [any AuthenticationScheme]
 
-    public init(schemes: [any AuthenticationScheme] = Strength.schemes) { self.schemes = schemes }
+    /// - Parameter schemes: the one that protects credentials best comes first.
+    public init(
+        schemes: [any AuthenticationScheme] = [
+            NegotiateScheme(), NTLMScheme(), DigestScheme(), BearerScheme(), FormScheme(), BasicScheme(),
+        ]
+    ) {
+        self.schemes = schemes
+    }
 
     /// The challenges that can be answered, strongest first; equal ones stay in the server's order.
     ///
@@ -25,11 +32,11 @@ public struct ChallengeOrder: Sendable {
     }
 
     private func offer(of challenge: HeaderChallenge, from origin: Origin) -> Offer? {
-        for scheme in schemes {
+        for (place, scheme) in schemes.enumerated() {
             guard let strength = scheme.strength(of: challenge) else { continue }
             return Offer(
                 space: ProtectionSpace(origin: origin, realm: challenge.realm, authenticationMethod: scheme.method),
-                challenge: challenge, strength: strength)
+                challenge: challenge, strength: (schemes.count - place) * 4 + strength)
         }
         return nil
     }
@@ -44,7 +51,7 @@ public struct ChallengeOrder: Sendable {
         }.map { challenge in
             Offer(
                 space: ProtectionSpace(origin: origin, realm: challenge.realm, authenticationMethod: .other),
-                challenge: challenge, strength: Strength.unknown)
+                challenge: challenge, strength: 0)
         }
     }
 

@@ -346,7 +346,7 @@ extension AnswerSource {
         guard let (space, rule) = unaskedRule(for: methods), case .use(let names) = rule.action, let name = names.first,
             let named = try? policy.credentials.credential(named: name), !isKept(named)
         else { return nil }
-        return Offer(space: space, challenge: .unasked, strength: Strength.unknown)
+        return Offer(space: space, challenge: .unasked, strength: 0)
     }
 
     private func unaskedRule(for methods: [AuthenticationMethod]) -> (ProtectionSpace, Ruling)? {

@@ -45,16 +45,19 @@ public struct FTPLogin: Sendable {
 
 /// The settings for TLS with a server, if it offers TLS.
 public struct FTPSecurity {
-    /// The oldest accepted version.
-    let minimum: TLSVersion
+    /// The accepted versions.
+    let versions: ClosedRange<TLSVersion>
     let isRequired: Bool
     let govern: (ForeignTLSContext) -> Void
 
     /// - Parameters:
     ///   - isRequired: whether a server without TLS gets neither user nor password.
     ///   - govern: makes the context check certificates by our rules.
-    public init(minimum: TLSVersion = .v12, isRequired: Bool, govern: @escaping (ForeignTLSContext) -> Void) {
-        self.minimum = minimum
+    public init(
+        versions: ClosedRange<TLSVersion> = .v12 ... .v13, isRequired: Bool,
+        govern: @escaping (ForeignTLSContext) -> Void
+    ) {
+        self.versions = versions
         self.isRequired = isRequired
         self.govern = govern
     }
@@ -66,11 +69,20 @@ public struct FTPSecurity {
         handle.set(CURLOPT_SSL_VERIFYHOST, false)
         handle.set(CURLOPT_CAINFO, nil)
         handle.set(CURLOPT_CAPATH, nil)
-        switch minimum {
-        case .v10: handle.set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_0)
-        case .v11: handle.set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_1)
-        case .v12: handle.set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
-        case .v13: handle.set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_3)
-        }
+        let least =
+            switch versions.lowerBound {
+            case .v10: CURL_SSLVERSION_TLSv1_0
+            case .v11: CURL_SSLVERSION_TLSv1_1
+            case .v12: CURL_SSLVERSION_TLSv1_2
+            case .v13: CURL_SSLVERSION_TLSv1_3
+            }
+        let most =
+            switch versions.upperBound {
+            case .v10: CURL_SSLVERSION_MAX_TLSv1_0
+            case .v11: CURL_SSLVERSION_MAX_TLSv1_1
+            case .v12: CURL_SSLVERSION_MAX_TLSv1_2
+            case .v13: CURL_SSLVERSION_MAX_TLSv1_3
+            }
+        handle.set(CURLOPT_SSLVERSION, least | most)
     }
 }

@@ -57,7 +57,8 @@ public struct GatewayConnector {
         let outcome = GatewayOutcome()
         let visit = GatewayVisit(
             client: far, server: FTPServer(host: origin.hostText, port: origin.port, addresses: addresses),
-            trust: trust, outcome: outcome, policy: policy, minimum: destination.route.tls?.minimum ?? .v12,
+            trust: trust, outcome: outcome, policy: policy,
+            versions: destination.route.tls?.versions ?? TLSTerms.defaultVersions,
             requiresTLS: destination.route.upgrade != nil)
         do throws(GatewayThreads.Shortage) {
             try Self.threads.run(for: requester.address) { visit.run() }

@@ -15,8 +15,8 @@ struct GatewayVisit: Sendable {
     public let trust: GatewayTrust
     public let outcome: GatewayOutcome
     public let policy: Policy
-    /// The minimum version of TLS.
-    public let minimum: TLSVersion
+    /// The versions of TLS that may be spoken.
+    public let versions: ClosedRange<TLSVersion>
     let requiresTLS: Bool
 
     /// The realm for all servers. FTP has no realms: a login is valid on the whole server.
@@ -44,7 +44,7 @@ struct GatewayVisit: Sendable {
         do throws(FTPError) {
             let opened = try FTPSession(
                 with: server, as: login, within: (policy.timeouts.connect, policy.timeouts.idle),
-                security: FTPSecurity(minimum: minimum, isRequired: requiresTLS) { handshakes.govern($0) },
+                security: FTPSecurity(versions: versions, isRequired: requiresTLS) { handshakes.govern($0) },
                 isWanted: { [client] in !client.hasPeerEnded })
             session = opened
             if request.head.method == .put {

@@ -129,6 +129,13 @@ struct OriginTLSTests {
         }
     }
 
+    @Test func `a newer protocol can be ruled out`() throws {
+        try AttacheProcess.visitingZoo("route *.example.test { upgrade; tls maximum 1.2 }") { proxy throws in
+            #expect(try proxy.visit(Specimen["tls12"], by: .upgraded).status == 200)
+            #expect(try proxy.visit(Specimen["tls13"], by: .upgraded).status == 502)
+        }
+    }
+
     @Test(arguments: Entrance.allCases)
     func `an origin that speaks HTTP_2 only is refused in words`(entrance: Entrance) throws {
         let good = try Specimen["good"]

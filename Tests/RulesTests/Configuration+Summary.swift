@@ -267,6 +267,7 @@ extension Configuration.Route {
         }
         if decodesContent { words.append("decode") }
         if let minimum = tls?.minimum { words.append("tls minimum \(minimum)") }
+        if let maximum = tls?.maximum { words.append("tls maximum \(maximum)") }
         words += tls?.revocation.map { "tls revocation \($0)" } ?? []
         if trace != .no { words.append("trace \(trace.rawValue)") }
         if let parentList { words.append("via \(parentList.words)") }

@@ -103,20 +103,32 @@ public final class ParentList: Sendable, Equatable {
 public final class TLSTerms: Sendable, Hashable {
     /// The oldest version that may be spoken; nil: the default, 1.2.
     public let minimum: TLSVersion?
+    /// The newest version that may be spoken; nil: the newest there is, 1.3.
+    public let maximum: TLSVersion?
     /// Files with certificate revocation lists, PEM or DER, to look a chain's certificates up in.
     public let revocation: [String]
 
-    public init(minimum: TLSVersion? = nil, revocation: [String] = []) {
+    public init(minimum: TLSVersion? = nil, maximum: TLSVersion? = nil, revocation: [String] = []) {
         self.minimum = minimum
+        self.maximum = maximum
         self.revocation = revocation
     }
 
+    /// The versions that may be spoken without any terms.
+    public static let defaultVersions = TLSVersion.v12...TLSVersion.v13
+
+    /// The versions that may be spoken.
+    public var versions: ClosedRange<TLSVersion> {
+        let least = minimum ?? Self.defaultVersions.lowerBound
+        return least...max(least, maximum ?? Self.defaultVersions.upperBound)
+    }
+
     public static func == (left: TLSTerms, right: TLSTerms) -> Bool {
-        left === right || left.minimum == right.minimum && left.revocation == right.revocation
+        left === right || left.versions == right.versions && left.revocation == right.revocation
     }
 
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(minimum)
+        hasher.combine(versions)
         hasher.combine(revocation)
     }
 }

@@ -4,7 +4,13 @@ import Model
 extension ExplanationText {
     mutating func addHandshake(_ handshake: ExplainedHandshake) {
         if let terms = handshake.terms {
-            let version = terms.minimum.map { "\($0) or newer" }
+            let version: String? =
+                switch (terms.minimum, terms.maximum) {
+                case (nil, nil): nil
+                case (let least?, nil): "\(least) or newer"
+                case (_, let most?) where terms.versions.lowerBound == most: "\(most)"
+                case (_, let most?): "\(terms.versions.lowerBound) to \(most)"
+                }
             let lists = terms.revocation.isEmpty ? nil : "revocation lists \(terms.revocation.joined(separator: ", "))"
             add("tls", [version, lists].compactMap { $0 }.joined(separator: "; "))
         }

@@ -17,7 +17,7 @@ enum RouteDirective: String, DirectiveName {
         switch self {
         case .tunnel, .deny, .intercept, .decode: .none()
         case .upgrade: .optional("a port")
-        case .tls: .some("'minimum' and a version, or 'revocation' and paths", .path, repeats: true)
+        case .tls: .some("'minimum' or 'maximum' and a version, or 'revocation' and paths", .path, repeats: true)
         case .trace: .one("'continue', 'start' or 'no'")
         case .via: .some("the names of parents")
         }
@@ -78,7 +78,8 @@ struct RouteReader: BlockReader {
 
     /// The `tls` lines of a route, together.
     private func terms(_ directives: [Directive<RouteDirective>]) -> TLSTerms? {
-        var minimum: TLSVersion?
+        var versions: [TLSWord: TLSVersion] = [:]
+        var seen: Set<TLSWord> = []
         var revocation: [String] = []
         let said = directives.flatMap { directive in
             var isSound = true
@@ -86,19 +87,26 @@ struct RouteReader: BlockReader {
         }
         for option in said {
             switch option.word {
-            case .minimum:
-                if minimum != nil { refuse(option.keyword, "'minimum' is already set") }
+            case .minimum, .maximum:
+                let word = option.word.rawValue
+                if !seen.insert(option.word).inserted { refuse(option.keyword, "'\(word)' is already set") }
                 if option.values.isEmpty {
-                    log.report(at: option.keyword.range, "'minimum' needs a version: 1.0, 1.1, 1.2 or 1.3")
+                    log.report(at: option.keyword.range, "'\(word)' needs a version: 1.0, 1.1, 1.2 or 1.3")
                 }
-                if option.values.count > 1 { refuse(option.values[1], "'minimum' takes one version") }
-                minimum = option.values.first.flatMap(version)
+                if option.values.count > 1 { refuse(option.values[1], "'\(word)' takes one version") }
+                versions[option.word] = option.values.first.flatMap(version)
             case .revocation:
                 if option.values.isEmpty { log.report(at: option.keyword.range, "'revocation' needs paths") }
                 revocation += option.values.map(parse.path)
             }
         }
-        return directives.isEmpty ? nil : TLSTerms(minimum: minimum, revocation: revocation)
+        guard let first = directives.first else { return nil }
+        let (least, most) = (versions[.minimum] ?? TLSTerms.defaultVersions.lowerBound, versions[.maximum])
+        if let most, most < least {
+            let way = versions[.minimum] == nil ? ": write 'minimum \(most)' too" : ""
+            log.report(at: first.node.name.range, "TLS \(most) at most, but \(least) at least\(way)")
+        }
+        return TLSTerms(minimum: versions[.minimum], maximum: most, revocation: revocation)
     }
 
     private func version(_ value: Value) -> TLSVersion? {
@@ -149,5 +157,6 @@ struct RouteReader: BlockReader {
 
 private enum TLSWord: String, CaseIterable {
     case minimum
+    case maximum
     case revocation
 }

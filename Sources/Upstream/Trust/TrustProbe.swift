@@ -72,9 +72,8 @@ public struct TrustProbe: Sendable {
     private var route: RouteDecision { rules.route(host: host.utf8Span.span, port: port) }
 
     private func context() throws(TrustProbeError) -> ClientTLSContext {
-        let minimum = route.tls?.minimum
         do throws(TLSError) {
-            return try .shared(for: minimum.map { ClientTLSSettings(minimum: $0) } ?? ClientTLSSettings())
+            return try .shared(for: ClientTLSSettings(route.tls))
         } catch { throw .noTLS(host: host, port: port, .tls(error)) }
     }
 
@@ -117,5 +116,13 @@ public struct TrustProbe: Sendable {
         return TrustOpinion(
             chain: chain, evaluation: standard, evaluationOnTerms: onTerms, decision: decision,
             wouldBeExcepted: excepted.isException, suggestion: suggestion)
+    }
+}
+
+extension ClientTLSSettings {
+    /// The settings for origins of a route; nil: of a route without terms for TLS.
+    init(_ terms: TLSTerms?) {
+        let versions = terms?.versions ?? TLSTerms.defaultVersions
+        self.init(minimum: versions.lowerBound, maximum: versions.upperBound)
     }
 }

@@ -148,11 +148,7 @@ public struct OriginHandshake {
     // MARK: - The server's certificate
 
     private func context() throws(HandshakeError) -> ClientTLSContext {
-        var settings = ClientTLSSettings()
-        if let minimum = tls?.minimum {
-            settings = ClientTLSSettings(minimum: minimum)
-        }
-        do throws(TLSError) { return try ClientTLSContext.shared(for: settings) } catch { throw .tls(error) }
+        do throws(TLSError) { return try .shared(for: ClientTLSSettings(tls)) } catch { throw .tls(error) }
     }
 
     private func revocationLists() throws(Refusal) -> RevocationLists? {

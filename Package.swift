@@ -253,12 +253,14 @@ let package = Package(
             dependencies: [
                 "Authentication", "Bytes", "Challenges", "Crypto", "HTTP", "IO", "Model", "Telemetry", "Transport",
             ],
-            // The dashboard's page becomes a part of the binary.
+            // The dashboard's page, Grafana's board and the alerts become a part of the binary.
             resources: [
                 "index.html", "dashboard.css", "main.js", "session.js", "elements.js", "parts.js", "charts.js",
                 "sections.js", "overview.js", "requests.js", "questions.js", "challenges.js", "credentials.js",
                 "certificates.js", "parents.js", "expiries.js", "keys.js",
-            ].map { .embedInCode("Page/\($0)") },
+            ].map { .embedInCode("Page/\($0)") } + [
+                .embedInCode("Monitoring/grafana.json"), .embedInCode("Monitoring/alerts.yaml"),
+            ],
             swiftSettings: safe),
 
         // Layer 10: the command line.

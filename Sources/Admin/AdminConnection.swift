@@ -8,7 +8,7 @@ final class AdminConnection {
     private let loop: EventLoop
     private let site: any AdminResponder
     private let security: AdminSecurity?
-    private let timeouts: AdminTimeouts
+    private let timeouts: AdminConnection.Timeouts
     private let stream: ByteStream
     private let head = RequestHead(limits: Limits(startLine: 8 << 10, head: 16 << 10, fields: 64))
 
@@ -28,7 +28,7 @@ final class AdminConnection {
 
     init(
         takingOwnership descriptor: Int32, to site: any AdminResponder, security: AdminSecurity? = nil,
-        timeouts: AdminTimeouts, on loop: EventLoop
+        timeouts: AdminConnection.Timeouts, on loop: EventLoop
     ) throws(IOError) {
         self.loop = loop
         self.site = site
@@ -347,14 +347,16 @@ struct AdminResponse: Equatable {
     }
 }
 
-/// The time limits for clients of the administrator's listener, in milliseconds.
-struct AdminTimeouts: Sendable {
-    /// The limit between two requests. Prometheus asks every 15 to 60 seconds and reconnects if necessary.
-    var idle = 30_000
-    /// The limit from a request's first byte to the end of its head.
-    var head = 5_000
-    /// The limit for the client to take an answer.
-    var response = 10_000
-    /// The limit for reading after an answer that ends the connection, while the client may still send.
-    var linger = 1_000
+extension AdminConnection {
+    /// The time limits for clients of the administrator's listener, in milliseconds.
+    struct Timeouts: Sendable {
+        /// The limit between two requests. Prometheus asks every 15 to 60 seconds and reconnects if necessary.
+        var idle = 30_000
+        /// The limit from a request's first byte to the end of its head.
+        var head = 5_000
+        /// The limit for the client to take an answer.
+        var response = 10_000
+        /// The limit for reading after an answer that ends the connection, while the client may still send.
+        var linger = 1_000
+    }
 }

@@ -10,18 +10,20 @@ public struct AdminSecurity: Sendable {
     let handshake: @Sendable (ByteStream, ByteBuffer) async -> Bool
 
     public init(handshake: @escaping @Sendable (ByteStream, ByteBuffer) async -> Bool) { self.handshake = handshake }
-}
 
-/// The users who log in to the dashboard with a password.
-public struct AdminUsers: Sendable {
-    public enum Verdict: Sendable {
-        case right
-        case wrong
-        /// Too many passwords are being checked.
-        case busy
+    /// The users who log in to the dashboard with a password.
+    public struct Users: Sendable {
+        public enum Verdict: Sendable {
+            case right
+            case wrong
+            /// Too many passwords are being checked.
+            case busy
+        }
+
+        let verify: @Sendable (_ user: String, _ password: Secret, _ client: WaitingClient) async -> Verdict
+
+        public init(verify: @escaping @Sendable (String, Secret, WaitingClient) async -> Verdict) {
+            self.verify = verify
+        }
     }
-
-    let verify: @Sendable (_ user: String, _ password: Secret, _ client: WaitingClient) async -> Verdict
-
-    public init(verify: @escaping @Sendable (String, Secret, WaitingClient) async -> Verdict) { self.verify = verify }
 }

@@ -13,7 +13,7 @@ public final class AdminServer {
     private let wanted: SocketAddress
     private let loop: EventLoop
     private let site: AdminSite
-    private let timeouts: AdminTimeouts
+    private let timeouts: AdminConnection.Timeouts
     private let connectionLimit: Int
     private var listener: Listener?
     /// The connections, in the order in which they began to wait for a request.
@@ -37,7 +37,8 @@ public final class AdminServer {
     }
 
     init(
-        address: SocketAddress, on loop: EventLoop, site: AdminSite, timeouts: AdminTimeouts = AdminTimeouts(),
+        address: SocketAddress, on loop: EventLoop, site: AdminSite,
+        timeouts: AdminConnection.Timeouts = AdminConnection.Timeouts(),
         connectionLimit: Int = 64
     ) throws(IOError) {
         wanted = address

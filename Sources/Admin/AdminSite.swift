@@ -51,7 +51,7 @@ final class AdminSite: AdminResponder {
             return .text(
                 .methodNotAllowed, "only GET and HEAD are supported here", [.init(name: "Allow", value: "GET, HEAD")])
         }
-        let resource = AdminResource(path: request.path)
+        let resource = AdminSite.Resource(path: request.path)
         if request.isForwarded {
             guard case .practice? = resource else {
                 return .text(.forbidden, "through the proxy, only the practice pages of this address can be reached")
@@ -110,31 +110,31 @@ final class AdminSite: AdminResponder {
 
                 """)
     }
-}
 
-/// The resources of the administrator's listener.
-private enum AdminResource: Equatable {
-    case index
-    case health
-    case readiness
-    case metrics
-    case practice(PracticeSpace)
+    /// The resources of the administrator's listener.
+    fileprivate enum Resource: Equatable {
+        case index
+        case health
+        case readiness
+        case metrics
+        case practice(PracticeSpace)
 
-    /// The resource at a path without a query; nil if none.
-    init?(path: [UInt8]) {
-        let path = path.span
-        if path.equals("/") {
-            self = .index
-        } else if path.equals("/healthz") {
-            self = .health
-        } else if path.equals("/readyz") {
-            self = .readiness
-        } else if path.equals("/metrics") {
-            self = .metrics
-        } else if let space = PracticeSpace.allCases.first(where: { $0.contains(path) }) {
-            self = .practice(space)
-        } else {
-            return nil
+        /// The resource at a path without a query; nil if none.
+        init?(path: [UInt8]) {
+            let path = path.span
+            if path.equals("/") {
+                self = .index
+            } else if path.equals("/healthz") {
+                self = .health
+            } else if path.equals("/readyz") {
+                self = .readiness
+            } else if path.equals("/metrics") {
+                self = .metrics
+            } else if let space = PracticeSpace.allCases.first(where: { $0.contains(path) }) {
+                self = .practice(space)
+            } else {
+                return nil
+            }
         }
     }
 }

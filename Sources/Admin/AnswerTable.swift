@@ -19,7 +19,7 @@ enum AnswerTable {
 
     /// - Parameter query: contains the answer's number as `id`.
     static func forget(
-        _ query: AdminQuery, in state: ChallengeState, by actor: AuditEvent.Actor
+        _ query: ControlSite.Query, in state: ChallengeState, by actor: AuditEvent.Actor
     ) async -> AdminResponse {
         guard let id = query["id"].flatMap({ Int($0) }) else {
             return .text(.badRequest, "the ID of the answer is missing")

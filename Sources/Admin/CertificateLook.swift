@@ -69,9 +69,7 @@ public struct CertificateLook: Sendable {
         self.port = port
         self.time = time
     }
-}
 
-extension CertificateLook {
     func write(to json: inout JSONText) {
         json.object { json in
             json.member("host", host)

@@ -28,7 +28,7 @@ public final class ControlServer {
         let site = ControlSite(sources: sources, user: peer.user)
         guard
             let connection = try? AdminConnection(
-                takingOwnership: descriptor, to: site, timeouts: AdminTimeouts(), on: loop)
+                takingOwnership: descriptor, to: site, timeouts: AdminConnection.Timeouts(), on: loop)
         else { return }
         if connections.count >= Self.connectionLimit { connections.removeFirst().close() }
         connections.append(connection)

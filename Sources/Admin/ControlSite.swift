@@ -18,7 +18,7 @@ struct ControlSite: AdminResponder {
     func acceptsBody(of request: AdminRequest, at local: SocketAddress?) -> Bool { true }
 
     func response(to request: AdminRequest, at local: SocketAddress?, now: UInt64) async -> AdminResponse {
-        let query = AdminQuery(request.query)
+        let query = ControlSite.Query(request.query)
         let path = request.path.span
         if path.equals("/challenges") || path.equals("/learned") {
             guard request.method == .get else { return Self.wrongMethod("GET") }
@@ -73,7 +73,7 @@ struct ControlSite: AdminResponder {
     }
 
     /// Handles the questions to operators and their answers; nil for other resources.
-    private func operatorsPart(_ request: AdminRequest, _ query: AdminQuery) async -> AdminResponse? {
+    private func operatorsPart(_ request: AdminRequest, _ query: ControlSite.Query) async -> AdminResponse? {
         let path = request.path.span
         if path.equals("/questions") || path.equals("/answers") {
             guard request.method == .get else { return Self.wrongMethod("GET") }
@@ -91,7 +91,7 @@ struct ControlSite: AdminResponder {
         .text(.methodNotAllowed, "only \(right) is supported here", [.init(name: "Allow", value: right)])
     }
 
-    private func status(_ query: AdminQuery) -> AdminResponse {
+    private func status(_ query: ControlSite.Query) -> AdminResponse {
         let status = sources.status()
         let waiting = RunningStatus.Waiting(
             unanswered: sources.challenges().count { !$0.isAnswered }, credentials: sources.credentials(false),
@@ -108,15 +108,17 @@ struct ControlSite: AdminResponder {
         }
     }
 
-    private func questions(_ query: AdminQuery) -> AdminResponse {
+    private func questions(_ query: ControlSite.Query) -> AdminResponse {
         let (questions, now) = (sources.state.questions.open, SystemClock.epochMilliseconds)
-        if query["format"] == "text" { return AdminResponse(status: .ok, body: QuestionTable.text(questions, at: now)) }
+        if query["format"] == "text" {
+            return AdminResponse(status: .ok, body: QuestionForm.Table.text(questions, at: now))
+        }
         var json = JSONText()
         json.array { json in for question in questions { json.question(question) } }
         return .json(json.text)
     }
 
-    private func answers(_ query: AdminQuery) -> AdminResponse {
+    private func answers(_ query: ControlSite.Query) -> AdminResponse {
         let answers = sources.state.standingAnswers(on: Self.today)
         if query["format"] == "text" { return AdminResponse(status: .ok, body: AnswerTable.text(answers)) }
         var json = JSONText()
@@ -124,7 +126,7 @@ struct ControlSite: AdminResponder {
         return .json(json.text)
     }
 
-    private func answer(_ query: AdminQuery, _ secret: [UInt8]) async -> AdminResponse {
+    private func answer(_ query: ControlSite.Query, _ secret: [UInt8]) async -> AdminResponse {
         let form: QuestionForm
         do throws(QuestionForm.Flaw) { form = try QuestionForm(query, secret: secret, today: Self.today) } catch {
             return .text(.badRequest, error.sentence)
@@ -134,12 +136,12 @@ struct ControlSite: AdminResponder {
 
     private static var today: Day { Day(epochSeconds: SystemClock.epochMilliseconds / 1000) }
 
-    private func learned(_ query: AdminQuery) -> AdminResponse {
+    private func learned(_ query: ControlSite.Query) -> AdminResponse {
         let entries = sources.challenges().filter { query.isAbout($0.key.space.origin) }
         return AdminResponse(status: .ok, body: LearnedRules.text(entries))
     }
 
-    private func challenges(_ query: AdminQuery) -> AdminResponse {
+    private func challenges(_ query: ControlSite.Query) -> AdminResponse {
         let entries = sources.challenges().filter { entry in
             query.isAbout(entry.key.space.origin) && !(query["unanswered"] != nil && entry.isAnswered)
         }
@@ -149,7 +151,7 @@ struct ControlSite: AdminResponder {
         return .json(json.text)
     }
 
-    private func credentials(_ query: AdminQuery) -> AdminResponse {
+    private func credentials(_ query: ControlSite.Query) -> AdminResponse {
         switch query["format"] {
         case "accounts":
             AdminResponse(
@@ -158,68 +160,43 @@ struct ControlSite: AdminResponder {
         default: .json(CredentialTable.json(sources.credentials(true)))
         }
     }
-}
 
-/// The facts and actions that the control socket gets from the rest of the program. Called on its loop; they must not
-/// block.
-public struct ControlSources: Sendable {
-    public let state: ChallengeState
-    public let challenges: @Sendable () -> [JournalEntry]
-    public let status: @Sendable () -> RunningStatus
-    public let reloads: any ReloadControl
-    /// Gets the list of credentials. The argument says whether to decrypt stored certificates and tokens for their
-    /// expiry.
-    public var credentials: @Sendable (Bool) -> CredentialList = { _ in CredentialList() }
-    /// A link that logs in to the dashboard, once; nil if none.
-    public var dashboardLink: @Sendable () -> String? = { nil }
-    public var metrics: @Sendable (MetricsFormat) -> String = { _ in "" }
+    /// The query of a request's target.
+    struct Query {
+        private var values: [String: String] = [:]
 
-    public init(
-        state: ChallengeState, challenges: @escaping @Sendable () -> [JournalEntry],
-        status: @escaping @Sendable () -> RunningStatus, reloads: any ReloadControl
-    ) {
-        self.state = state
-        self.challenges = challenges
-        self.status = status
-        self.reloads = reloads
-    }
-}
+        /// The limit of members; further ones are ignored.
+        private static let limit = 16
 
-/// The query of a request's target.
-struct AdminQuery {
-    private var values: [String: String] = [:]
-
-    /// The limit of members; further ones are ignored.
-    private static let limit = 16
-
-    init(_ query: [UInt8]) {
-        for member in query.split(separator: UInt8(ascii: "&")).prefix(Self.limit) {
-            let parts = member.split(separator: .equals, maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = parts.first.flatMap({ PercentEncoding.decode(Array($0).span) }),
-                let value = PercentEncoding.decode(Array(parts.count > 1 ? parts[1] : []).span)
-            else { continue }
-            values[name.span.text] = value.span.text
+        init(_ query: [UInt8]) {
+            for member in query.split(separator: UInt8(ascii: "&")).prefix(Self.limit) {
+                let parts = member.split(separator: .equals, maxSplits: 1, omittingEmptySubsequences: false)
+                guard let name = parts.first.flatMap({ PercentEncoding.decode(Array($0).span) }),
+                    let value = PercentEncoding.decode(Array(parts.count > 1 ? parts[1] : []).span)
+                else { continue }
+                values[name.span.text] = value.span.text
+            }
         }
-    }
 
-    subscript(name: String) -> String? { values[name] }
+        subscript(name: String) -> String? { values[name] }
 
-    /// The space in the query; with the method `default` if none is given. Nil without a server.
-    var space: ProtectionSpace? {
-        guard let host = self["host"], let port = self["port"].flatMap({ UInt16($0) }),
-            let kind = self["protocol"].flatMap(NetworkProtocol.init(rawValue:))
-        else { return nil }
-        return ProtectionSpace(
-            origin: Origin(host: host, port: port, protocol: kind, isProxy: self["proxy"] == "yes"),
-            realm: self["realm"],
-            authenticationMethod: self["method"].flatMap(AuthenticationMethod.init(rawValue:)) ?? .default)
-    }
+        /// The space in the query; with the method `default` if none is given. Nil without a server.
+        var space: ProtectionSpace? {
+            guard let host = self["host"], let port = self["port"].flatMap({ UInt16($0) }),
+                let kind = self["protocol"].flatMap(NetworkProtocol.init(rawValue:))
+            else { return nil }
+            return ProtectionSpace(
+                origin: Origin(host: host, port: port, protocol: kind, isProxy: self["proxy"] == "yes"),
+                realm: self["realm"],
+                authenticationMethod: self["method"].flatMap(AuthenticationMethod.init(rawValue:)) ?? .default)
+        }
 
-    /// Whether the query concerns that server, or all.
-    func isAbout(_ origin: Origin) -> Bool {
-        guard let host = self["host"] else { return true }
-        return origin.host == HostSpelling.canonical(host) && self["port"] == "\(origin.port)"
-            && self["protocol"] == origin.protocol.rawValue
+        /// Whether the query concerns that server, or all.
+        func isAbout(_ origin: Origin) -> Bool {
+            guard let host = self["host"] else { return true }
+            return origin.host == HostSpelling.canonical(host) && self["port"] == "\(origin.port)"
+                && self["protocol"] == origin.protocol.rawValue
+        }
     }
 }
 
@@ -267,5 +244,30 @@ extension JSONText {
         member("proxy", space.isProxy)
         member("realm", space.realm)
         member("method", space.authenticationMethod.rawValue)
+    }
+}
+
+/// The facts and actions that the control socket gets from the rest of the program. Called on its loop; they must not
+/// block.
+public struct ControlSources: Sendable {
+    public let state: ChallengeState
+    public let challenges: @Sendable () -> [JournalEntry]
+    public let status: @Sendable () -> RunningStatus
+    public let reloads: any ReloadControl
+    /// Gets the list of credentials. The argument says whether to decrypt stored certificates and tokens for their
+    /// expiry.
+    public var credentials: @Sendable (Bool) -> CredentialList = { _ in CredentialList() }
+    /// A link that logs in to the dashboard, once; nil if none.
+    public var dashboardLink: @Sendable () -> String? = { nil }
+    public var metrics: @Sendable (MetricsFormat) -> String = { _ in "" }
+
+    public init(
+        state: ChallengeState, challenges: @escaping @Sendable () -> [JournalEntry],
+        status: @escaping @Sendable () -> RunningStatus, reloads: any ReloadControl
+    ) {
+        self.state = state
+        self.challenges = challenges
+        self.status = status
+        self.reloads = reloads
     }
 }

@@ -20,7 +20,7 @@ final class DashboardFeed {
     private var alarm: Alarm?
     private var readers: [Reader] = []
     private var figures: LoadFigures
-    private var samples: [LoadSample] = []
+    private var samples: [LoadFigures.Sample] = []
     /// The number of the latest sample.
     private var sampleNumber = 0
     private var parts: [Part]
@@ -101,7 +101,7 @@ final class DashboardFeed {
 
     private func tick() {
         let now = sources.load()
-        samples.append(LoadSample(from: figures, to: now, at: loop.epochMilliseconds / 1000))
+        samples.append(LoadFigures.Sample(from: figures, to: now, at: loop.epochMilliseconds / 1000))
         sampleNumber += 1
         if samples.count > Self.memory { samples.removeFirst(samples.count - Self.memory) }
         figures = now

@@ -74,7 +74,7 @@ final class DashboardSite {
             guard request.method == .get else { return Self.wrongMethod("GET") }
             return events { [access = sources.access] in access.admits(session) }
         }
-        guard let act = DashboardAct(resource) else { return .text(.notFound, "there is no such page") }
+        guard let act = DashboardSite.Act(resource) else { return .text(.notFound, "there is no such page") }
         return request.method == .post ? await perform(act, for: request) : Self.wrongMethod("POST")
     }
 
@@ -198,8 +198,8 @@ final class DashboardSite {
 
     // MARK: - Actions
 
-    private func perform(_ act: DashboardAct, for request: AdminRequest) async -> AdminResponse {
-        let query = AdminQuery(request.query)
+    private func perform(_ act: DashboardSite.Act, for request: AdminRequest) async -> AdminResponse {
+        let query = ControlSite.Query(request.query)
         defer { feed.refresh() }
         switch act {
         case .retry:
@@ -229,7 +229,7 @@ final class DashboardSite {
         }
     }
 
-    private func accept(_ query: AdminQuery, _ host: String, _ port: UInt16) -> AdminResponse {
+    private func accept(_ query: ControlSite.Query, _ host: String, _ port: UInt16) -> AdminResponse {
         guard let pin = query["pin"], let day = query["until"].flatMap(Day.init) else {
             return .text(.badRequest, "the key, or the last day, is missing")
         }
@@ -238,29 +238,29 @@ final class DashboardSite {
         case .refused(let reason): return .text(.conflict, "nothing was stored: \(reason)")
         }
     }
-}
 
-/// An action of the dashboard.
-private enum DashboardAct {
-    /// Allows a refused credential to be sent once more.
-    case retry
-    /// Answers a question of a rule with `ask`; the request's body is the password.
-    case answer
-    /// Revokes an operator's answer.
-    case forget
-    /// Asks a server for its certificates.
-    case look
-    /// Trusts the key of a server until a day.
-    case accept
+    /// An action of the dashboard.
+    fileprivate enum Act {
+        /// Allows a refused credential to be sent once more.
+        case retry
+        /// Answers a question of a rule with `ask`; the request's body is the password.
+        case answer
+        /// Revokes an operator's answer.
+        case forget
+        /// Asks a server for its certificates.
+        case look
+        /// Trusts the key of a server until a day.
+        case accept
 
-    init?(_ resource: String) {
-        switch resource {
-        case "credentials/retry": self = .retry
-        case "questions/answer": self = .answer
-        case "answers/forget": self = .forget
-        case "trust/look": self = .look
-        case "trust/accept": self = .accept
-        default: return nil
+        init?(_ resource: String) {
+            switch resource {
+            case "credentials/retry": self = .retry
+            case "questions/answer": self = .answer
+            case "answers/forget": self = .forget
+            case "trust/look": self = .look
+            case "trust/accept": self = .accept
+            default: return nil
+            }
         }
     }
 }
@@ -271,12 +271,14 @@ extension ProtectionSpace {
     }
 }
 
-/// A certificate desk without looks.
-private struct NoCertificates: CertificateDesk {
-    var looks: [CertificateLook] { [] }
-    func look(at host: String, port: UInt16) {}
-    func accept(_ pin: String, of host: String, port: UInt16, until day: Day) -> CertificateAcceptance {
-        .refused("there is no store")
+extension DashboardSite {
+    /// A certificate desk without looks.
+    fileprivate struct NoCertificates: CertificateDesk {
+        var looks: [CertificateLook] { [] }
+        func look(at host: String, port: UInt16) {}
+        func accept(_ pin: String, of host: String, port: UInt16, until day: Day) -> CertificateAcceptance {
+            .refused("there is no store")
+        }
     }
 }
 
@@ -291,8 +293,8 @@ public struct DashboardSources: Sendable {
     /// The TLS of the listener; nil: the page is used without TLS.
     public var security: AdminSecurity?
     /// The users with passwords; nil if none.
-    public var users: AdminUsers?
-    public var certificates: any CertificateDesk = NoCertificates()
+    public var users: AdminSecurity.Users?
+    public var certificates: any CertificateDesk = DashboardSite.NoCertificates()
     public var credentials: @Sendable () -> CredentialList = { CredentialList() }
     public var expiries: @Sendable () -> [Expiry] = { [] }
     public var dated: @Sendable () -> [DatedUse] = { [] }

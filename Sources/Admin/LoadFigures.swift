@@ -16,75 +16,75 @@ public struct LoadFigures: Sendable {
     public var clients = 0
 
     public init() {}
-}
 
-/// The load of one second.
-struct LoadSample {
-    /// The time, in seconds since 1970.
-    let time: Int
-    let requests: Int
-    let failed: Int
-    let bytesIn: Int
-    let bytesOut: Int
-    let answered: Int
-    let unanswered: Int
-    let clients: Int
-    /// The median of the durations in milliseconds; `slow` is the 95th percentile. Nil without requests.
-    let median: Double?
-    let slow: Double?
+    /// The load of one second.
+    struct Sample {
+        /// The time, in seconds since 1970.
+        let time: Int
+        let requests: Int
+        let failed: Int
+        let bytesIn: Int
+        let bytesOut: Int
+        let answered: Int
+        let unanswered: Int
+        let clients: Int
+        /// The median of the durations in milliseconds; `slow` is the 95th percentile. Nil without requests.
+        let median: Double?
+        let slow: Double?
 
-    init(from before: LoadFigures, to now: LoadFigures, at time: Int) {
-        self.time = time
-        requests = now.requests - before.requests
-        failed = now.failed - before.failed
-        bytesIn = now.bytesIn - before.bytesIn
-        bytesOut = now.bytesOut - before.bytesOut
-        answered = now.answered - before.answered
-        unanswered = now.unanswered - before.unanswered
-        clients = now.clients
-        let counts = zip(now.durations, before.durations).map { max(0, $0 - $1) }
-        median = Self.quantile(0.5, of: counts)
-        slow = Self.quantile(0.95, of: counts)
-    }
+        init(from before: LoadFigures, to now: LoadFigures, at time: Int) {
+            self.time = time
+            requests = now.requests - before.requests
+            failed = now.failed - before.failed
+            bytesIn = now.bytesIn - before.bytesIn
+            bytesOut = now.bytesOut - before.bytesOut
+            answered = now.answered - before.answered
+            unanswered = now.unanswered - before.unanswered
+            clients = now.clients
+            let counts = zip(now.durations, before.durations).map { max(0, $0 - $1) }
+            median = Self.quantile(0.5, of: counts)
+            slow = Self.quantile(0.95, of: counts)
+        }
 
-    /// A quantile. Within a bucket durations count as evenly spread.
-    static func quantile(_ share: Double, of counts: [Int]) -> Double? {
-        let total = counts.reduce(0, +)
-        guard total > 0 else { return nil }
-        var rest = share * Double(total)
-        for (index, count) in counts.enumerated() where count > 0 {
-            if rest > Double(count) {
-                rest -= Double(count)
-                continue
+        /// A quantile. Within a bucket durations count as evenly spread.
+        static func quantile(_ share: Double, of counts: [Int]) -> Double? {
+            let total = counts.reduce(0, +)
+            guard total > 0 else { return nil }
+            var rest = share * Double(total)
+            for (index, count) in counts.enumerated() where count > 0 {
+                if rest > Double(count) {
+                    rest -= Double(count)
+                    continue
+                }
+                let bound = bound(of: index)
+                let floor = index == 0 ? 0 : bound / 2
+                return floor + (bound - floor) * rest / Double(count)
             }
-            let bound = bound(of: index)
-            let floor = index == 0 ? 0 : bound / 2
-            return floor + (bound - floor) * rest / Double(count)
+            return bound(of: counts.count - 1)
         }
-        return bound(of: counts.count - 1)
-    }
 
-    /// The upper bound of a bucket in milliseconds; for the last bucket twice the previous bound.
-    private static func bound(of bucket: Int) -> Double {
-        if let nanoseconds = DurationHistogram.bound(of: bucket) { return Double(nanoseconds) / 1_000_000 }
-        return DurationHistogram.bound(of: DurationHistogram.buckets - 2).map { Double($0) / 500_000 } ?? 0
-    }
-
-    func write(to json: inout JSONText) {
-        json.object { json in
-            json.member("time", time)
-            json.member("requests", requests)
-            json.member("failed", failed)
-            json.member("in", bytesIn)
-            json.member("out", bytesOut)
-            json.member("answered", answered)
-            json.member("unanswered", unanswered)
-            json.member("clients", clients)
-            json.member("median", median.map(Self.hundredths))
-            json.member("slow", slow.map(Self.hundredths))
+        /// The upper bound of a bucket in milliseconds; for the last bucket twice the previous bound.
+        private static func bound(of bucket: Int) -> Double {
+            if let nanoseconds = DurationHistogram.bound(of: bucket) { return Double(nanoseconds) / 1_000_000 }
+            return DurationHistogram.bound(of: DurationHistogram.buckets - 2).map { Double($0) / 500_000 } ?? 0
         }
-    }
 
-    /// Hundredths of a millisecond, since this JSON has whole numbers only.
-    private static func hundredths(_ milliseconds: Double) -> Int { Int(milliseconds * 100) }
+        func write(to json: inout JSONText) {
+            json.object { json in
+                json.member("time", time)
+                json.member("requests", requests)
+                json.member("failed", failed)
+                json.member("in", bytesIn)
+                json.member("out", bytesOut)
+                json.member("answered", answered)
+                json.member("unanswered", unanswered)
+                json.member("clients", clients)
+                json.member("median", median.map(Self.hundredths))
+                json.member("slow", slow.map(Self.hundredths))
+            }
+        }
+
+        /// Hundredths of a millisecond, since this JSON has whole numbers only.
+        private static func hundredths(_ milliseconds: Double) -> Int { Int(milliseconds * 100) }
+    }
 }

@@ -29,7 +29,7 @@ struct PracticeOrigin {
             return .text(.badRequest, "the Authorization field is malformed")
         }
         guard let digest = digest(of: space) else {
-            return try PracticeBasic.verify(credentials)
+            return try PracticeOrigin.Basic.verify(credentials)
                 ? welcome(in: space) : challenge(.refused, in: space, at: now)
         }
         switch digest.verify(field, method: request.method.name ?? "", target: request.target, at: now) {
@@ -65,7 +65,7 @@ struct PracticeOrigin {
     private func challenge(
         _ cause: Cause, in space: PracticeSpace, at now: Int
     ) throws(CryptoError) -> AdminResponse {
-        let value = try digest(of: space)?.challenge(stale: cause == .stale, at: now) ?? PracticeBasic.challenge
+        let value = try digest(of: space)?.challenge(stale: cause == .stale, at: now) ?? PracticeOrigin.Basic.challenge
         let reason =
             switch cause {
             case .missing:
@@ -117,16 +117,18 @@ enum PracticeSpace: CaseIterable {
     }
 }
 
-/// The server's side of Basic (RFC 7617) with the practice credential.
-private enum PracticeBasic {
-    static var challenge: String { "Basic realm=\"\(PracticeSpace.basic.realm)\", charset=\"UTF-8\"" }
+extension PracticeOrigin {
+    /// The server's side of Basic (RFC 7617) with the practice credential.
+    fileprivate enum Basic {
+        static var challenge: String { "Basic realm=\"\(PracticeSpace.basic.realm)\", charset=\"UTF-8\"" }
 
-    static func verify(_ credentials: HeaderChallenge) -> Bool {
-        guard credentials.scheme == "basic", let token = credentials.token68, let sent = Base64.decode(token) else {
-            return false
+        static func verify(_ credentials: HeaderChallenge) -> Bool {
+            guard credentials.scheme == "basic", let token = credentials.token68, let sent = Base64.decode(token) else {
+                return false
+            }
+            let expected = Array("\(PracticeCredential.user):\(PracticeCredential.password)".utf8)
+            return ConstantTime.equal(sent.span, expected.span)
         }
-        let expected = Array("\(PracticeCredential.user):\(PracticeCredential.password)".utf8)
-        return ConstantTime.equal(sent.span, expected.span)
     }
 }
 

@@ -19,7 +19,7 @@ struct QuestionForm {
     /// The days for which an exception is valid by default.
     private static let usualDays = 30
 
-    init(_ query: AdminQuery, secret: [UInt8], today: Day) throws(Flaw) {
+    init(_ query: ControlSite.Query, secret: [UInt8], today: Day) throws(Flaw) {
         guard let id = query["id"].flatMap({ Int($0) }) else {
             throw Flaw(sentence: "the ID of the question is missing")
         }
@@ -44,7 +44,7 @@ struct QuestionForm {
         } catch { return .text(.conflict, "\(error)") }
     }
 
-    private static func act(_ query: AdminQuery, _ secret: [UInt8]) throws(Flaw) -> OperatorAnswer.Act {
+    private static func act(_ query: ControlSite.Query, _ secret: [UInt8]) throws(Flaw) -> OperatorAnswer.Act {
         let name = query["name"] ?? ""
         switch query["act"] {
         case "use":
@@ -73,35 +73,35 @@ struct QuestionForm {
         }
         return persistence
     }
-}
 
-/// The open questions as text.
-enum QuestionTable {
-    /// - Parameter now: milliseconds since 1970.
-    static func text(_ questions: [OperatorQuestion], at now: Int) -> String {
-        questions.map { question in
-            var lines = ["\(question.id)  \(question.words)"]
-            lines += question.details.map { "   \($0)" }
-            let request = [question.path.map { "path \($0)" }, question.application.map { "by \($0)" }]
-            let words = request.compactMap(\.self).joined(separator: " ")
-            if !words.isEmpty { lines.append("   \(words)") }
-            lines += ChallengeTable.response(question.response).map { "   \($0)" }
-            if let pin = question.pin { lines.append("   key \(pin)") }
-            if !question.rule.isEmpty { lines.append("   rule \(question.rule) asks") }
-            if question.failures > 0 {
-                let user = question.user.map { " for \($0)" } ?? ""
-                lines.append("   \(question.failures) refused\(user)")
-            } else if let user = question.user {
-                lines.append("   proposed user: \(user)")
-            }
-            if !question.credentials.isEmpty {
-                lines.append("   credentials: \(question.credentials.joined(separator: ", "))")
-            }
-            let requests = question.waiting == 1 ? "1 request" : "\(question.waiting) requests"
-            let clients = question.clients.joined(separator: ", ")
-            lines.append("   \(requests) of \(clients), since \(max(0, now - question.since) / 1000) s")
-            return lines.joined(separator: "\n") + "\n"
-        }.joined(separator: "\n")
+    /// The open questions as text.
+    enum Table {
+        /// - Parameter now: milliseconds since 1970.
+        static func text(_ questions: [OperatorQuestion], at now: Int) -> String {
+            questions.map { question in
+                var lines = ["\(question.id)  \(question.words)"]
+                lines += question.details.map { "   \($0)" }
+                let request = [question.path.map { "path \($0)" }, question.application.map { "by \($0)" }]
+                let words = request.compactMap(\.self).joined(separator: " ")
+                if !words.isEmpty { lines.append("   \(words)") }
+                lines += ChallengeTable.response(question.response).map { "   \($0)" }
+                if let pin = question.pin { lines.append("   key \(pin)") }
+                if !question.rule.isEmpty { lines.append("   rule \(question.rule) asks") }
+                if question.failures > 0 {
+                    let user = question.user.map { " for \($0)" } ?? ""
+                    lines.append("   \(question.failures) refused\(user)")
+                } else if let user = question.user {
+                    lines.append("   proposed user: \(user)")
+                }
+                if !question.credentials.isEmpty {
+                    lines.append("   credentials: \(question.credentials.joined(separator: ", "))")
+                }
+                let requests = question.waiting == 1 ? "1 request" : "\(question.waiting) requests"
+                let clients = question.clients.joined(separator: ", ")
+                lines.append("   \(requests) of \(clients), since \(max(0, now - question.since) / 1000) s")
+                return lines.joined(separator: "\n") + "\n"
+            }.joined(separator: "\n")
+        }
     }
 }
 

@@ -9,11 +9,11 @@ final class Lookup {
         case wait
         /// The current form of the name has no address: the next form is to be tried.
         case next
-        case finish(Result<QueryAnswer, ResolutionError>)
+        case finish(Result<Lookup.Answer, ResolutionError>)
     }
 
     let name: String
-    let system: SystemSettings
+    let system: ResolverChannel.Settings
     /// The forms of the name that are still to be tried.
     var candidates: ArraySlice<String>
     private var waiting: [UnsafeContinuation<Void, Never>] = []
@@ -21,14 +21,14 @@ final class Lookup {
     private var result: Result<Resolution, ResolutionError>?
     /// The number of the current form, to tell its answers from those to another.
     private(set) var round = 0
-    private var answers: [Family: QueryAnswer] = [:]
+    private var answers: [Family: Lookup.Answer] = [:]
     private var delay: Alarm?
     private let loop: EventLoop
 
     /// The milliseconds for which one family's addresses wait for the other's: RFC 8305 section 3, "Resolution Delay".
     private static let resolutionDelay = 50
 
-    init(_ name: String, by system: SystemSettings, on loop: EventLoop) {
+    init(_ name: String, by system: ResolverChannel.Settings, on loop: EventLoop) {
         self.name = name
         self.system = system
         candidates = system.candidates(for: name)[...]
@@ -55,7 +55,7 @@ final class Lookup {
         answers = [:]
     }
 
-    func take(_ answer: QueryAnswer, of family: Family) -> Step {
+    func take(_ answer: Lookup.Answer, of family: Family) -> Step {
         answers[family] = answer
         guard let six = answers[.v6], let four = answers[.v4] else {
             if !answer.addresses.isEmpty { startDelay() }
@@ -63,7 +63,7 @@ final class Lookup {
             // section 4.2).
             return family == .v4 && answer.saysNoName ? .next : .wait
         }
-        let both = QueryAnswer(six, four)
+        let both = Lookup.Answer(six, four)
         if !both.addresses.isEmpty { return .finish(.success(both)) }
         for answer in [four, six] {
             let error = answer.error(for: name)
@@ -80,52 +80,52 @@ final class Lookup {
         delay?.set(after: Self.resolutionDelay)
     }
 
-    func finish(_ answer: Result<QueryAnswer, ResolutionError>) {
+    func finish(_ answer: Result<Lookup.Answer, ResolutionError>) {
         delay?.cancel()
         guard case .success(let early)? = result else { return tell(answer.map { Resolution($0.addresses) }) }
         let addresses = (try? answer.get())?.addresses ?? []
         early.complete(with: addresses.filter { !early.addresses.contains($0) })
     }
-}
 
-/// The result of one query of c-ares.
-struct QueryAnswer {
-    var addresses: [IPAddress] = []
-    /// The shortest TTL, in seconds.
-    var seconds = Int(Int32.max)
-    private let status: Int32
+    /// The result of one query of c-ares.
+    struct Answer {
+        var addresses: [IPAddress] = []
+        /// The shortest TTL, in seconds.
+        var seconds = Int(Int32.max)
+        private let status: Int32
 
-    private static let capacity = 64
+        private static let capacity = 64
 
-    init(status: Int32, list: UnsafeMutablePointer<ares_addrinfo>?) {
-        self.status = status
-        var next = list?.pointee.nodes
-        while let node = next, addresses.count < Self.capacity {
-            if let system = node.pointee.ai_addr, let address = SocketAddress(system: system) {
-                addresses.append(address.address)
-                seconds = min(seconds, Int(node.pointee.ai_ttl))
+        init(status: Int32, list: UnsafeMutablePointer<ares_addrinfo>?) {
+            self.status = status
+            var next = list?.pointee.nodes
+            while let node = next, addresses.count < Self.capacity {
+                if let system = node.pointee.ai_addr, let address = SocketAddress(system: system) {
+                    addresses.append(address.address)
+                    seconds = min(seconds, Int(node.pointee.ai_ttl))
+                }
+                next = node.pointee.ai_next
             }
-            next = node.pointee.ai_next
         }
-    }
 
-    /// Combines the answers of both families.
-    init(_ six: QueryAnswer, _ four: QueryAnswer) {
-        status = four.status
-        addresses = six.addresses + four.addresses
-        seconds = min(six.seconds, four.seconds)
-    }
+        /// Combines the answers of both families.
+        init(_ six: Lookup.Answer, _ four: Lookup.Answer) {
+            status = four.status
+            addresses = six.addresses + four.addresses
+            seconds = min(six.seconds, four.seconds)
+        }
 
-    /// Whether the name does not exist, for any record type.
-    var saysNoName: Bool { status == cares_not_found }
-    /// Whether the status is the one that covers all failures of a server.
-    var hasNoReason: Bool { status == cares_connection_refused }
+        /// Whether the name does not exist, for any record type.
+        var saysNoName: Bool { status == cares_not_found }
+        /// Whether the status is the one that covers all failures of a server.
+        var hasNoReason: Bool { status == cares_connection_refused }
 
-    /// The reason why there are no addresses.
-    func error(for name: String) -> ResolutionError {
-        if cares_is_no_such_name(status) != 0 { return .noSuchName(name) }
-        if cares_is_no_answer(status) != 0 { return .noAnswer(name) }
-        return .failed(name, reason: String(cString: ares_strerror(status)))
+        /// The reason why there are no addresses.
+        func error(for name: String) -> ResolutionError {
+            if cares_is_no_such_name(status) != 0 { return .noSuchName(name) }
+            if cares_is_no_answer(status) != 0 { return .noAnswer(name) }
+            return .failed(name, reason: String(cString: ares_strerror(status)))
+        }
     }
 }
 

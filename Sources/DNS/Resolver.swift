@@ -14,8 +14,8 @@ public final class Resolver {
     let loop: EventLoop
     /// The settings at the time of the last lookup; nil before the first. A proxy that only uses addresses or a parent
     /// reads no file.
-    private var system: SystemSettings?
-    private var file: SettingsFile
+    private var system: ResolverChannel.Settings?
+    private var file: ResolverChannel.SettingsFile
     /// The channel that asks name servers for a name as it is. Made for the first name, and again when the file has
     /// changed.
     private var servers: ResolverChannel?
@@ -26,7 +26,7 @@ public final class Resolver {
     /// The channels of earlier settings whose queries still run.
     private var retired: [ResolverChannel] = []
     private let serverList: String?
-    private var cache = AddressCache()
+    private var cache = Resolver.AddressCache()
     private var lookups: [String: Lookup] = [:]
 
     /// - Parameter servers: `address:port` pairs instead of the system's; for tests.
@@ -35,28 +35,31 @@ public final class Resolver {
     }
 
     /// - Parameter settings: used permanently in place of those in `file`; for tests.
-    init(on loop: EventLoop, servers: String?, settings: SystemSettings?, file: String = SettingsFile.ofSystem) {
+    init(
+        on loop: EventLoop, servers: String?, settings: ResolverChannel.Settings?,
+        file: String = ResolverChannel.SettingsFile.ofSystem
+    ) {
         self.loop = loop
         serverList = servers
         system = settings
-        self.file = SettingsFile(file, isRead: settings == nil)
+        self.file = ResolverChannel.SettingsFile(file, isRead: settings == nil)
         ares_library_init(ARES_LIB_INIT_ALL)
     }
 
     /// - Throws: the reason why c-ares cannot resolve the name; the next lookup tries again.
-    private func prepare(for name: String) throws(ResolutionError) -> SystemSettings {
+    private func prepare(for name: String) throws(ResolutionError) -> ResolverChannel.Settings {
         do throws(ResolutionError) { return try prepare() } catch {
             guard case .failed(_, let reason) = error else { throw error }
             throw .failed(name, reason: reason)
         }
     }
 
-    private func prepare() throws(ResolutionError) -> SystemSettings {
+    private func prepare() throws(ResolutionError) -> ResolverChannel.Settings {
         retired.removeAll { $0.queries == 0 }
         if servers == nil { servers = try ResolverChannel(.nameServers, on: loop, by: file.path, servers: serverList) }
         if hosts == nil { hosts = try ResolverChannel(.hostsFile, on: loop, by: file.path) }
         if let system { return system }
-        let read = try SystemSettings(in: file.path)
+        let read = try ResolverChannel.Settings(in: file.path)
         system = read
         return read
     }
@@ -65,7 +68,7 @@ public final class Resolver {
     private func forgetSettings() {
         for channel in [servers, reasons] { if let channel { retired.append(channel) } }
         (servers, reasons, system) = (nil, nil, nil)
-        cache = AddressCache()
+        cache = Resolver.AddressCache()
     }
 
     /// The addresses of a host name, or of an address in text form. More may follow: after one family's addresses it
@@ -107,8 +110,8 @@ public final class Resolver {
         /// Retained until the answer arrives.
         let resolver: Resolver
         let channel: ResolverChannel?
-        let body: (QueryAnswer) -> Void
-        init(resolver: Resolver, channel: ResolverChannel?, body: @escaping (QueryAnswer) -> Void) {
+        let body: (Lookup.Answer) -> Void
+        init(resolver: Resolver, channel: ResolverChannel?, body: @escaping (Lookup.Answer) -> Void) {
             self.resolver = resolver
             self.channel = channel
             self.body = body
@@ -117,7 +120,7 @@ public final class Resolver {
 
     /// - Parameter body: called once, on the loop, perhaps before this returns.
     private func ask(
-        _ channel: ResolverChannel?, _ name: String, family: Int32, _ body: @escaping (QueryAnswer) -> Void
+        _ channel: ResolverChannel?, _ name: String, family: Int32, _ body: @escaping (Lookup.Answer) -> Void
     ) {
         var hints = ares_addrinfo_hints()
         hints.ai_family = family
@@ -130,7 +133,7 @@ public final class Resolver {
             { context, status, _, list in
                 guard let context else { return }
                 let query = Unmanaged<Query>.fromOpaque(context).takeRetainedValue()
-                let answer = QueryAnswer(status: status, list: list)
+                let answer = Lookup.Answer(status: status, list: list)
                 if let list { ares_freeaddrinfo(list) }
                 query.channel?.queries -= 1
                 query.body(answer)
@@ -161,13 +164,13 @@ public final class Resolver {
     /// Finds the reason of a failure. c-ares 1.18 reports every answer with which a server refused or failed as "no
     /// server was reached". Without that check it returns the answer, but asks no other server: so this is done only
     /// now.
-    private func reason(for name: String, _ family: Family, _ body: @escaping (QueryAnswer) -> Void) {
+    private func reason(for name: String, _ family: Family, _ body: @escaping (Lookup.Answer) -> Void) {
         if reasons == nil { reasons = try? ResolverChannel(.reasons, on: loop, by: file.path, servers: serverList) }
-        guard reasons != nil else { return body(QueryAnswer(status: cares_connection_refused, list: nil)) }
+        guard reasons != nil else { return body(Lookup.Answer(status: cares_connection_refused, list: nil)) }
         ask(reasons, name, family: family.number, body)
     }
 
-    private func take(_ answer: QueryAnswer, _ family: Family, _ round: Int, _ lookup: Lookup) {
+    private func take(_ answer: Lookup.Answer, _ family: Family, _ round: Int, _ lookup: Lookup) {
         guard lookup.round == round, lookups[lookup.name] === lookup else { return }
         switch lookup.take(answer, of: family) {
         case .wait: break
@@ -184,7 +187,7 @@ public final class Resolver {
         }
     }
 
-    private func finish(_ lookup: Lookup, _ result: Result<QueryAnswer, ResolutionError>) {
+    private func finish(_ lookup: Lookup, _ result: Result<Lookup.Answer, ResolutionError>) {
         lookups[lookup.name] = nil
         switch result {
         case .success(let answer):
@@ -193,46 +196,46 @@ public final class Resolver {
         }
         lookup.finish(result)
     }
-}
 
-/// The addresses of names, for the time that their records allow. Times are milliseconds on the loop's clock.
-private struct AddressCache {
-    private struct Entry {
-        let answer: Result<[IPAddress], ResolutionError>
-        let expires: UInt64
-    }
-
-    private var entries: [String: Entry] = [:]
-
-    private static let capacity = 4096
-    /// The range of lifetimes in seconds. A TTL of 0 still serves simultaneous requests. A long one must not hide that
-    /// a server moved.
-    private static let lifetime = 1...300
-    /// The seconds for which a negative answer is used.
-    private static let negativeLifetime = 5
-
-    func answer(for name: String, now: UInt64) -> Result<[IPAddress], ResolutionError>? {
-        guard let entry = entries[name], entry.expires > now else { return nil }
-        return entry.answer
-    }
-
-    mutating func store(_ addresses: [IPAddress], for name: String, seconds: Int, now: UInt64) {
-        let seconds = min(max(seconds, Self.lifetime.lowerBound), Self.lifetime.upperBound)
-        insert(Entry(answer: .success(addresses), expires: now + UInt64(seconds) * 1000), for: name, now: now)
-    }
-
-    /// Stores a negative answer. A missing answer is not stored, so the next request asks again.
-    mutating func store(_ error: ResolutionError, for name: String, now: UInt64) {
-        guard case .noSuchName = error else { return }
-        let expires = now + UInt64(Self.negativeLifetime) * 1000
-        insert(Entry(answer: .failure(error), expires: expires), for: name, now: now)
-    }
-
-    private mutating func insert(_ entry: Entry, for name: String, now: UInt64) {
-        if entries.count >= Self.capacity {
-            entries = entries.filter { $0.value.expires > now }
-            if entries.count >= Self.capacity { entries.removeAll(keepingCapacity: true) }
+    /// The addresses of names, for the time that their records allow. Times are milliseconds on the loop's clock.
+    fileprivate struct AddressCache {
+        private struct Entry {
+            let answer: Result<[IPAddress], ResolutionError>
+            let expires: UInt64
         }
-        entries[name] = entry
+
+        private var entries: [String: Entry] = [:]
+
+        private static let capacity = 4096
+        /// The range of lifetimes in seconds. A TTL of 0 still serves simultaneous requests. A long one must not hide that
+        /// a server moved.
+        private static let lifetime = 1...300
+        /// The seconds for which a negative answer is used.
+        private static let negativeLifetime = 5
+
+        func answer(for name: String, now: UInt64) -> Result<[IPAddress], ResolutionError>? {
+            guard let entry = entries[name], entry.expires > now else { return nil }
+            return entry.answer
+        }
+
+        mutating func store(_ addresses: [IPAddress], for name: String, seconds: Int, now: UInt64) {
+            let seconds = min(max(seconds, Self.lifetime.lowerBound), Self.lifetime.upperBound)
+            insert(Entry(answer: .success(addresses), expires: now + UInt64(seconds) * 1000), for: name, now: now)
+        }
+
+        /// Stores a negative answer. A missing answer is not stored, so the next request asks again.
+        mutating func store(_ error: ResolutionError, for name: String, now: UInt64) {
+            guard case .noSuchName = error else { return }
+            let expires = now + UInt64(Self.negativeLifetime) * 1000
+            insert(Entry(answer: .failure(error), expires: expires), for: name, now: now)
+        }
+
+        private mutating func insert(_ entry: Entry, for name: String, now: UInt64) {
+            if entries.count >= Self.capacity {
+                entries = entries.filter { $0.value.expires > now }
+                if entries.count >= Self.capacity { entries.removeAll(keepingCapacity: true) }
+            }
+            entries[name] = entry
+        }
     }
 }

@@ -93,85 +93,85 @@ final class ResolverChannel {
         }
         alarm?.set(after: time.pointee.tv_sec * 1000 + time.pointee.tv_usec / 1000 + 1)
     }
-}
 
-/// The file with the name servers and search domains (resolv.conf(5)). It changes while the program runs when a network
-/// is joined or left.
-struct SettingsFile {
-    static let ofSystem = "/etc/resolv.conf"
+    /// The file with the name servers and search domains (resolv.conf(5)). It changes while the program runs when a network
+    /// is joined or left.
+    struct SettingsFile {
+        static let ofSystem = "/etc/resolv.conf"
 
-    let path: String
-    private let isRead: Bool
-    private var stamp: FileStamp?
-    private var lookedAt: UInt64?
+        let path: String
+        private let isRead: Bool
+        private var stamp: FileStamp?
+        private var lookedAt: UInt64?
 
-    /// The milliseconds between two checks.
-    private static let pause: UInt64 = 1000
+        /// The milliseconds between two checks.
+        private static let pause: UInt64 = 1000
 
-    /// - Parameter isRead: false: the file counts as unchanged.
-    init(_ path: String, isRead: Bool) {
-        self.path = path
-        self.isRead = isRead
-    }
-
-    /// Whether the file differs from the last check. A missing file counts as unchanged: it is being replaced.
-    /// - Parameter now: milliseconds on the loop's clock.
-    mutating func hasChanged(at now: UInt64) -> Bool {
-        guard isRead else { return false }
-        guard let lookedAt else {
-            (lookedAt, stamp) = (now, FileStamp(path: path))
-            return false
+        /// - Parameter isRead: false: the file counts as unchanged.
+        init(_ path: String, isRead: Bool) {
+            self.path = path
+            self.isRead = isRead
         }
-        guard now >= lookedAt + Self.pause else { return false }
-        self.lookedAt = now
-        guard let found = FileStamp(path: path), found != stamp else { return false }
-        stamp = found
-        return true
-    }
-}
 
-/// The settings for names in `resolv.conf`, `nsswitch.conf` and the environment, as c-ares reads them.
-struct SystemSettings {
-    private let domains: [String]
-    /// The `ndots` option: a name with at least this many dots is tried as it is before a domain is appended.
-    private let dots: Int
-    /// The sources in order: `f` for the hosts file, `b` for name servers.
-    private let sources: String
-
-    init(domains: [String], dots: Int, sources: String) {
-        self.domains = domains
-        self.dots = dots
-        self.sources = sources
-    }
-
-    /// - Parameter file: the path of resolv.conf(5).
-    init(in file: String) throws(ResolutionError) {
-        var channel: ares_channel?
-        var wanted = ares_options()
-        let path = strdup(file)
-        defer { free(path) }
-        wanted.resolvconf_path = path
-        try ResolverChannel.check(ares_init_options(&channel, &wanted, Int32(ARES_OPT_RESOLVCONF)))
-        defer { ares_destroy(channel) }
-        var options = ares_options()
-        var mask: Int32 = 0
-        try ResolverChannel.check(ares_save_options(channel, &options, &mask))
-        defer { ares_destroy_options(&options) }
-        domains = (0..<max(0, Int(options.ndomains))).compactMap { place in
-            options.domains?[place].flatMap { String(validatingCString: $0) }
+        /// Whether the file differs from the last check. A missing file counts as unchanged: it is being replaced.
+        /// - Parameter now: milliseconds on the loop's clock.
+        mutating func hasChanged(at now: UInt64) -> Bool {
+            guard isRead else { return false }
+            guard let lookedAt else {
+                (lookedAt, stamp) = (now, FileStamp(path: path))
+                return false
+            }
+            guard now >= lookedAt + Self.pause else { return false }
+            self.lookedAt = now
+            guard let found = FileStamp(path: path), found != stamp else { return false }
+            stamp = found
+            return true
         }
-        dots = Int(options.ndots)
-        sources = options.lookups.flatMap { String(validatingCString: $0) } ?? "fb"
     }
 
-    var asksServers: Bool { sources.contains("b") }
-    var readsHostsFirst: Bool { sources.first == "f" }
-    var readsHostsLast: Bool { !readsHostsFirst && sources.contains("f") }
+    /// The settings for names in `resolv.conf`, `nsswitch.conf` and the environment, as c-ares reads them.
+    struct Settings {
+        private let domains: [String]
+        /// The `ndots` option: a name with at least this many dots is tried as it is before a domain is appended.
+        private let dots: Int
+        /// The sources in order: `f` for the hosts file, `b` for name servers.
+        private let sources: String
 
-    /// The forms of a name in the order of the queries (resolv.conf(5), `ndots`).
-    func candidates(for name: String) -> [String] {
-        let longer = domains.map { $0 == "." ? name : "\(name).\($0)" }
-        let isFirst = name.utf8.count { $0 == UInt8(ascii: ".") } >= dots
-        return isFirst ? [name] + longer : longer + [name]
+        init(domains: [String], dots: Int, sources: String) {
+            self.domains = domains
+            self.dots = dots
+            self.sources = sources
+        }
+
+        /// - Parameter file: the path of resolv.conf(5).
+        init(in file: String) throws(ResolutionError) {
+            var channel: ares_channel?
+            var wanted = ares_options()
+            let path = strdup(file)
+            defer { free(path) }
+            wanted.resolvconf_path = path
+            try ResolverChannel.check(ares_init_options(&channel, &wanted, Int32(ARES_OPT_RESOLVCONF)))
+            defer { ares_destroy(channel) }
+            var options = ares_options()
+            var mask: Int32 = 0
+            try ResolverChannel.check(ares_save_options(channel, &options, &mask))
+            defer { ares_destroy_options(&options) }
+            domains = (0..<max(0, Int(options.ndomains))).compactMap { place in
+                options.domains?[place].flatMap { String(validatingCString: $0) }
+            }
+            dots = Int(options.ndots)
+            sources = options.lookups.flatMap { String(validatingCString: $0) } ?? "fb"
+        }
+
+        var asksServers: Bool { sources.contains("b") }
+        var readsHostsFirst: Bool { sources.first == "f" }
+        var readsHostsLast: Bool { !readsHostsFirst && sources.contains("f") }
+
+        /// The forms of a name in the order of the queries (resolv.conf(5), `ndots`).
+        func candidates(for name: String) -> [String] {
+            let longer = domains.map { $0 == "." ? name : "\(name).\($0)" }
+            let isFirst = name.utf8.count { $0 == UInt8(ascii: ".") } >= dots
+            return isFirst ? [name] + longer : longer + [name]
+        }
     }
 }

@@ -19,7 +19,7 @@ public final class PostgreSQLConnection: SQLConnection {
     ///
     /// - Parameter info: a connection string or URI of libpq. It may contain a password: errors do not repeat it.
     public init(_ info: String) throws(DatabaseError) {
-        let library = try PostgreSQLLibrary.load()
+        let library = try PostgreSQLConnection.Library.load()
         self.library = library
         // A later keyword takes precedence only over an expanded `dbname`, hence the order.
         let keywords = [
@@ -83,7 +83,7 @@ public final class PostgreSQLConnection: SQLConnection {
             case PGRES_TUPLES_OK, PGRES_COMMAND_OK: continue
             case PGRES_SINGLE_TUPLE:
                 do throws(DatabaseError) {
-                    try body(PostgreSQLRow(connection: self, result: result))
+                    try body(PostgreSQLConnection.Row(connection: self, result: result))
                 } catch { trouble = error }
             default: trouble = failure(result)
             }
@@ -257,65 +257,68 @@ public final class PostgreSQLConnection: SQLConnection {
         let pointers = copies.map { $0.map { UnsafePointer($0) } }
         return body(pointers[..<keywords.count] + [nil], pointers[keywords.count...] + [nil])
     }
-}
 
-/// A result in binary form with one row.
-private struct PostgreSQLRow: DatabaseRow {
-    let connection: PostgreSQLConnection
-    let result: OpaquePointer
+    /// A result in binary form with one row.
+    fileprivate struct Row: DatabaseRow {
+        let connection: PostgreSQLConnection
+        let result: OpaquePointer
 
-    func integer(_ column: Int) -> Int64? {
-        guard PostgreSQLConnection.TypeNumber.integers.contains(type(of: column)), let content = content(column) else {
-            return nil
+        func integer(_ column: Int) -> Int64? {
+            guard PostgreSQLConnection.TypeNumber.integers.contains(type(of: column)), let content = content(column)
+            else {
+                return nil
+            }
+            // Two, four or eight bytes, the most significant first.
+            let bits = content.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            let unused = UInt64.bitWidth - content.count * 8
+            return unused < 0 ? nil : Int64(bitPattern: bits << UInt64(unused)) >> Int64(unused)
         }
-        // Two, four or eight bytes, the most significant first.
-        let bits = content.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        let unused = UInt64.bitWidth - content.count * 8
-        return unused < 0 ? nil : Int64(bitPattern: bits << UInt64(unused)) >> Int64(unused)
-    }
 
-    func text(_ column: Int) -> String? {
-        guard type(of: column) == PostgreSQLConnection.TypeNumber.text, let content = content(column) else {
-            return nil
+        func text(_ column: Int) -> String? {
+            guard type(of: column) == PostgreSQLConnection.TypeNumber.text, let content = content(column) else {
+                return nil
+            }
+            return String(validating: content, as: UTF8.self)
         }
-        return String(validating: content, as: UTF8.self)
-    }
 
-    func words(_ column: Int) -> String {
-        if let number = integer(column) { return "\(number)" }
-        guard type(of: column) == PostgreSQLConnection.TypeNumber.text, let content = content(column) else { return "" }
-        return String(decoding: content, as: UTF8.self)
-    }
-
-    func bytes(_ column: Int) -> [UInt8]? {
-        guard type(of: column) == PostgreSQLConnection.TypeNumber.bytes, let content = content(column) else {
-            return nil
+        func words(_ column: Int) -> String {
+            if let number = integer(column) { return "\(number)" }
+            guard type(of: column) == PostgreSQLConnection.TypeNumber.text, let content = content(column) else {
+                return ""
+            }
+            return String(decoding: content, as: UTF8.self)
         }
-        return Array(content)
-    }
 
-    private func type(of column: Int) -> Oid { connection.library.ftype(result, Int32(clamping: column)) }
-
-    private func content(_ column: Int) -> UnsafeRawBufferPointer? {
-        let column = Int32(clamping: column)
-        guard connection.library.getisnull(result, 0, column) == 0 else { return nil }
-        return UnsafeRawBufferPointer(
-            start: connection.library.getvalue(result, 0, column),
-            count: Int(connection.library.getlength(result, 0, column)))
-    }
-}
-
-/// Loads libpq at its first use; it stays loaded.
-private enum PostgreSQLLibrary {
-    static func load() throws(DatabaseError) -> libpq {
-        guard let loaded else {
-            throw .unavailable("the PostgreSQL client library is not installed here (libpq.so.5, Debian's libpq5)")
+        func bytes(_ column: Int) -> [UInt8]? {
+            guard type(of: column) == PostgreSQLConnection.TypeNumber.bytes, let content = content(column) else {
+                return nil
+            }
+            return Array(content)
         }
-        return loaded
+
+        private func type(of column: Int) -> Oid { connection.library.ftype(result, Int32(clamping: column)) }
+
+        private func content(_ column: Int) -> UnsafeRawBufferPointer? {
+            let column = Int32(clamping: column)
+            guard connection.library.getisnull(result, 0, column) == 0 else { return nil }
+            return UnsafeRawBufferPointer(
+                start: connection.library.getvalue(result, 0, column),
+                count: Int(connection.library.getlength(result, 0, column)))
+        }
     }
 
-    private static let loaded: libpq? = {
-        var table = libpq()
-        return libpq_load(&table) ? table : nil
-    }()
+    /// Loads libpq at its first use; it stays loaded.
+    fileprivate enum Library {
+        static func load() throws(DatabaseError) -> libpq {
+            guard let loaded else {
+                throw .unavailable("the PostgreSQL client library is not installed here (libpq.so.5, Debian's libpq5)")
+            }
+            return loaded
+        }
+
+        private static let loaded: libpq? = {
+            var table = libpq()
+            return libpq_load(&table) ? table : nil
+        }()
+    }
 }

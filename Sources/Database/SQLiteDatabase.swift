@@ -75,7 +75,9 @@ public final class SQLiteDatabase: SQLConnection {
     public func forEachRow(
         _ sql: String, _ parameters: [DatabaseValue], _ body: (any DatabaseRow) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
-        try step(sql, parameters) { statement throws(DatabaseError) in try body(SQLiteRow(statement: statement)) }
+        try step(sql, parameters) { statement throws(DatabaseError) in
+            try body(SQLiteDatabase.Row(statement: statement))
+        }
     }
 
     private func step(
@@ -128,7 +130,7 @@ public final class SQLiteDatabase: SQLConnection {
     }
 
     private func row(of statement: OpaquePointer) -> [DatabaseValue] {
-        let row = SQLiteRow(statement: statement)
+        let row = SQLiteDatabase.Row(statement: statement)
         return (0..<Int(sqlite3_column_count(statement))).map { column in
             if let number = row.integer(column) { return .integer(number) }
             if let text = row.text(column) { return .text(text) }
@@ -199,40 +201,40 @@ extension SQLiteDatabase {
 
     /// Leaves the log when the connection closes, without copying it into the file, since the file is another one now.
     public func leaveLog() { attache_sqlite3_keep_log(connection) }
-}
 
-/// The current row of a statement.
-private struct SQLiteRow: DatabaseRow {
-    let statement: OpaquePointer
+    /// The current row of a statement.
+    fileprivate struct Row: DatabaseRow {
+        let statement: OpaquePointer
 
-    func integer(_ column: Int) -> Int64? {
-        isOf(SQLITE_INTEGER, column) ? sqlite3_column_int64(statement, Int32(clamping: column)) : nil
-    }
+        func integer(_ column: Int) -> Int64? {
+            isOf(SQLITE_INTEGER, column) ? sqlite3_column_int64(statement, Int32(clamping: column)) : nil
+        }
 
-    func text(_ column: Int) -> String? { textBytes(column).flatMap { String(validating: $0, as: UTF8.self) } }
+        func text(_ column: Int) -> String? { textBytes(column).flatMap { String(validating: $0, as: UTF8.self) } }
 
-    func words(_ column: Int) -> String {
-        textBytes(column).map { String(decoding: $0, as: UTF8.self) } ?? integer(column).map { "\($0)" } ?? ""
-    }
+        func words(_ column: Int) -> String {
+            textBytes(column).map { String(decoding: $0, as: UTF8.self) } ?? integer(column).map { "\($0)" } ?? ""
+        }
 
-    private func textBytes(_ column: Int) -> UnsafeBufferPointer<UInt8>? {
-        guard isOf(SQLITE_TEXT, column) else { return nil }
-        let column = Int32(clamping: column)
-        // Not a C string: that would end at the first zero byte.
-        let start = sqlite3_column_text(statement, column)
-        let count = Int(sqlite3_column_bytes(statement, column))
-        return UnsafeBufferPointer(start: start, count: start == nil ? 0 : count)
-    }
+        private func textBytes(_ column: Int) -> UnsafeBufferPointer<UInt8>? {
+            guard isOf(SQLITE_TEXT, column) else { return nil }
+            let column = Int32(clamping: column)
+            // Not a C string: that would end at the first zero byte.
+            let start = sqlite3_column_text(statement, column)
+            let count = Int(sqlite3_column_bytes(statement, column))
+            return UnsafeBufferPointer(start: start, count: start == nil ? 0 : count)
+        }
 
-    func bytes(_ column: Int) -> [UInt8]? {
-        guard isOf(SQLITE_BLOB, column) else { return nil }
-        let column = Int32(clamping: column)
-        return Array(
-            UnsafeRawBufferPointer(
-                start: sqlite3_column_blob(statement, column), count: Int(sqlite3_column_bytes(statement, column))))
-    }
+        func bytes(_ column: Int) -> [UInt8]? {
+            guard isOf(SQLITE_BLOB, column) else { return nil }
+            let column = Int32(clamping: column)
+            return Array(
+                UnsafeRawBufferPointer(
+                    start: sqlite3_column_blob(statement, column), count: Int(sqlite3_column_bytes(statement, column))))
+        }
 
-    private func isOf(_ type: Int32, _ column: Int) -> Bool {
-        sqlite3_column_type(statement, Int32(clamping: column)) == type
+        private func isOf(_ type: Int32, _ column: Int) -> Bool {
+            sqlite3_column_type(statement, Int32(clamping: column)) == type
+        }
     }
 }

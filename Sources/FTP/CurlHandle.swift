@@ -10,7 +10,7 @@ final class CurlHandle {
     private(set) var isSound = true
 
     init() throws(FTPError) {
-        library = try CurlLibrary.load()
+        library = try CurlHandle.Library.load()
         guard let handle = library.easy_init() else { throw .unavailable("libcurl has no memory left") }
         self.handle = handle
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -50,7 +50,7 @@ final class CurlHandle {
     }
 
     /// - Parameter context: the argument of the functions; it must live as long as calls are made.
-    func call(_ context: UnsafeMutableRawPointer?, _ callbacks: CurlCallbacks) {
+    func call(_ context: UnsafeMutableRawPointer?, _ callbacks: CurlHandle.Callbacks) {
         note(
             libcurl_set_callbacks(
                 library, handle, context, callbacks.receive, callbacks.send, callbacks.reply, callbacks.progress,
@@ -72,41 +72,41 @@ final class CurlHandle {
     }
 
     private func note(_ isTaken: Bool) { if !isTaken { isSound = false } }
-}
 
-/// The functions that libcurl calls during a transfer. The context is the first parameter of `progress` and `socket`,
-/// and the last of the others.
-struct CurlCallbacks {
-    let receive: libcurl_body
-    let send: libcurl_body
-    let reply: libcurl_body
-    let progress: libcurl_progress
-    let socket: libcurl_socket
-    let secure: libcurl_secure
+    /// The functions that libcurl calls during a transfer. The context is the first parameter of `progress` and `socket`,
+    /// and the last of the others.
+    struct Callbacks {
+        let receive: libcurl_body
+        let send: libcurl_body
+        let reply: libcurl_body
+        let progress: libcurl_progress
+        let socket: libcurl_socket
+        let secure: libcurl_secure
 
-    /// The functions for a handle whose owner is gone: they accept all bytes, send none, and open no connection.
-    static let none = CurlCallbacks(
-        receive: { _, size, count, _ in size * count }, send: { _, _, _, _ in 0 },
-        reply: { _, size, count, _ in size * count }, progress: { _, _, _, _, _ in 0 },
-        socket: { _, _, _ in CURL_SOCKET_BAD }, secure: { _, _, _ in CURLE_ABORTED_BY_CALLBACK })
-}
-
-/// libcurl, loaded at its first use.
-private enum CurlLibrary {
-    /// - Throws: `unavailable`.
-    static func load() throws(FTPError) -> libcurl {
-        guard let loaded else {
-            throw .unavailable("libcurl is not installed here (libcurl.so.4, Debian's libcurl4)")
-        }
-        // Certificates are judged through OpenSSL, in the instance that this process uses.
-        guard libcurl_uses_openssl_3(loaded) else {
-            throw .unavailable("the libcurl that is installed here does not speak TLS by OpenSSL 3")
-        }
-        return loaded
+        /// The functions for a handle whose owner is gone: they accept all bytes, send none, and open no connection.
+        static let none = CurlHandle.Callbacks(
+            receive: { _, size, count, _ in size * count }, send: { _, _, _, _ in 0 },
+            reply: { _, size, count, _ in size * count }, progress: { _, _, _, _, _ in 0 },
+            socket: { _, _, _ in CURL_SOCKET_BAD }, secure: { _, _, _ in CURLE_ABORTED_BY_CALLBACK })
     }
 
-    private static let loaded: libcurl? = {
-        var table = libcurl()
-        return libcurl_load(&table) ? table : nil
-    }()
+    /// libcurl, loaded at its first use.
+    fileprivate enum Library {
+        /// - Throws: `unavailable`.
+        static func load() throws(FTPError) -> libcurl {
+            guard let loaded else {
+                throw .unavailable("libcurl is not installed here (libcurl.so.4, Debian's libcurl4)")
+            }
+            // Certificates are judged through OpenSSL, in the instance that this process uses.
+            guard libcurl_uses_openssl_3(loaded) else {
+                throw .unavailable("the libcurl that is installed here does not speak TLS by OpenSSL 3")
+            }
+            return loaded
+        }
+
+        private static let loaded: libcurl? = {
+            var table = libcurl()
+            return libcurl_load(&table) ? table : nil
+        }()
+    }
 }

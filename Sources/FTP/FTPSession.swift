@@ -48,12 +48,12 @@ public final class FTPSession {
     // MARK: - Calls
 
     /// Logs in, and asks about a file. For a directory it only checks that it exists.
-    public func inspect(_ path: FTPPath) throws(FTPError) -> FTPFile {
+    public func inspect(_ path: FTPPath) throws(FTPError) -> FTPSession.File {
         handle.set(CURLOPT_NOBODY, true)
         // The size of a text file is unknown, and some servers refuse the question.
         try perform(path, asText: false)
-        if path.isDirectory { return FTPFile(size: nil, modified: nil) }
-        return FTPFile(
+        if path.isDirectory { return FTPSession.File(size: nil, modified: nil) }
+        return FTPSession.File(
             size: handle.size(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T), modified: handle.size(CURLINFO_FILETIME_T))
     }
 
@@ -152,7 +152,7 @@ public final class FTPSession {
         handle.set(CURLOPT_NOPROGRESS, false)
         handle.call(
             Unmanaged.passUnretained(self).toOpaque(),
-            CurlCallbacks(
+            CurlHandle.Callbacks(
                 receive: { FTPSession.of($3)?.receive($0, $1 * $2) ?? 0 },
                 send: { FTPSession.of($3)?.send($0, $1 * $2) ?? Int(CURL_READFUNC_ABORT) },
                 reply: { FTPSession.of($3)?.note($0, $1 * $2) ?? 0 },
@@ -239,18 +239,18 @@ public final class FTPSession {
         let kind = place.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
         return socket(place.pointee.family, kind, place.pointee.protocol)
     }
-}
 
-/// The facts of a file from the server; nil if the server sent none.
-public struct FTPFile: Sendable, Equatable {
-    /// The size in bytes, from SIZE (RFC 3659 section 4).
-    public let size: Int?
-    /// The time in seconds since 1970, from MDTM (RFC 3659 section 3).
-    public let modified: Int?
+    /// The facts of a file from the server; nil if the server sent none.
+    public struct File: Sendable, Equatable {
+        /// The size in bytes, from SIZE (RFC 3659 section 4).
+        public let size: Int?
+        /// The time in seconds since 1970, from MDTM (RFC 3659 section 3).
+        public let modified: Int?
 
-    public init(size: Int?, modified: Int?) {
-        self.size = size
-        self.modified = modified
+        public init(size: Int?, modified: Int?) {
+            self.size = size
+            self.modified = modified
+        }
     }
 }
 

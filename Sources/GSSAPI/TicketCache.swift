@@ -32,7 +32,7 @@ public final class TicketCache: Sendable {
         let code = library.krb5_get_init_creds_keytab(
             context.handle, &credentials, client, keytab, 0, nil, nil)
         guard code == 0 else {
-            throw InitialTicketFailure(code, principal: context.name(of: client), proof: .keytab(path)).error(
+            throw TicketCache.InitialFailure(code, principal: context.name(of: client), proof: .keytab(path)).error(
                 in: context)
         }
         defer { library.krb5_free_cred_contents(context.handle, &credentials) }
@@ -59,7 +59,8 @@ public final class TicketCache: Sendable {
         let code = library.krb5_get_init_creds_password(
             context.handle, &credentials, client, text, nil, nil, 0, nil, nil)
         guard code == 0 else {
-            throw InitialTicketFailure(code, principal: context.name(of: client), proof: .password).error(in: context)
+            throw TicketCache.InitialFailure(code, principal: context.name(of: client), proof: .password).error(
+                in: context)
         }
         defer { library.krb5_free_cred_contents(context.handle, &credentials) }
         return try TicketCache(client, holding: &credentials, in: context)
@@ -146,7 +147,7 @@ public final class TicketCache: Sendable {
         var granted: UnsafeMutablePointer<krb5_creds>?
         let code = library.krb5_get_credentials(context.handle, 0, cache, &request, &granted)
         guard code == 0, let granted else {
-            throw ServiceTicketFailure(code, service: wanted, principal: principal).error(in: context)
+            throw TicketCache.ServiceFailure(code, service: wanted, principal: principal).error(in: context)
         }
         defer { library.krb5_free_creds(context.handle, granted) }
         return ServiceTicket(
@@ -176,67 +177,69 @@ public struct ServiceTicket: Sendable, Hashable {
     public let validity: Range<Int>
 }
 
-/// The reason why the KDC gave a principal no ticket.
-private struct InitialTicketFailure {
-    enum Proof {
-        case keytab(String)
-        case password
-    }
+extension TicketCache {
+    /// The reason why the KDC gave a principal no ticket.
+    fileprivate struct InitialFailure {
+        enum Proof {
+            case keytab(String)
+            case password
+        }
 
-    private let code: krb5_error_code
-    private let principal: String
-    private let proof: Proof
+        private let code: krb5_error_code
+        private let principal: String
+        private let proof: Proof
 
-    init(_ code: krb5_error_code, principal: String, proof: Proof) {
-        self.code = code
-        self.principal = principal
-        self.proof = proof
-    }
+        init(_ code: krb5_error_code, principal: String, proof: Proof) {
+            self.code = code
+            self.principal = principal
+            self.proof = proof
+        }
 
-    func error(in context: KerberosContext) -> GSSAPIError {
-        let shown =
-            switch proof {
-            case .password: "the password of \(principal)"
-            case .keytab(let path): "the key of \(principal) in \(path)"
+        func error(in context: KerberosContext) -> GSSAPIError {
+            let shown =
+                switch proof {
+                case .password: "the password of \(principal)"
+                case .keytab(let path): "the key of \(principal) in \(path)"
+                }
+            switch Int(code) {
+            // The last code results from a wrong key if the KDC requires no preauthentication.
+            case Int(KRB5KDC_ERR_PREAUTH_FAILED), Int(KRB5KRB_AP_ERR_BAD_INTEGRITY):
+                return GSSAPIError(.refused, "the KDC refused \(shown)")
+            case Int(KRB5KDC_ERR_KEY_EXP): return GSSAPIError(.refused, "the KDC says that \(shown) has expired")
+            case Int(KRB5KDC_ERR_CLIENT_REVOKED):
+                return GSSAPIError(.refused, "the KDC has locked or disabled \(principal)")
+            case Int(KRB5KDC_ERR_NAME_EXP):
+                return GSSAPIError(.refused, "the KDC says that the account \(principal) has expired")
+            case Int(KRB5KDC_ERR_C_PRINCIPAL_UNKNOWN):
+                return GSSAPIError(.refused, "the KDC knows no principal \(principal)")
+            case Int(KRB5_KT_NOTFOUND), Int(KRB5_KT_KVNONOTFOUND):
+                return GSSAPIError(.unavailable, "the KDC accepts no key of the kind of \(shown)")
+            default: return KerberosFailure(code, principal: principal).error(in: context)
             }
-        switch Int(code) {
-        // The last code results from a wrong key if the KDC requires no preauthentication.
-        case Int(KRB5KDC_ERR_PREAUTH_FAILED), Int(KRB5KRB_AP_ERR_BAD_INTEGRITY):
-            return GSSAPIError(.refused, "the KDC refused \(shown)")
-        case Int(KRB5KDC_ERR_KEY_EXP): return GSSAPIError(.refused, "the KDC says that \(shown) has expired")
-        case Int(KRB5KDC_ERR_CLIENT_REVOKED):
-            return GSSAPIError(.refused, "the KDC has locked or disabled \(principal)")
-        case Int(KRB5KDC_ERR_NAME_EXP):
-            return GSSAPIError(.refused, "the KDC says that the account \(principal) has expired")
-        case Int(KRB5KDC_ERR_C_PRINCIPAL_UNKNOWN):
-            return GSSAPIError(.refused, "the KDC knows no principal \(principal)")
-        case Int(KRB5_KT_NOTFOUND), Int(KRB5_KT_KVNONOTFOUND):
-            return GSSAPIError(.unavailable, "the KDC accepts no key of the kind of \(shown)")
-        default: return KerberosFailure(code, principal: principal).error(in: context)
         }
     }
-}
 
-/// The reason why the KDC gave no service ticket to a principal that has a ticket-granting ticket.
-private struct ServiceTicketFailure {
-    private let code: krb5_error_code
-    private let service: String
-    private let principal: String
+    /// The reason why the KDC gave no service ticket to a principal that has a ticket-granting ticket.
+    fileprivate struct ServiceFailure {
+        private let code: krb5_error_code
+        private let service: String
+        private let principal: String
 
-    /// - Parameter service: the name of the service's principal; its realm may be empty.
-    init(_ code: krb5_error_code, service: String, principal: String) {
-        self.code = code
-        self.service = service.hasSuffix("@") ? String(service.dropLast()) : service
-        self.principal = principal
-    }
+        /// - Parameter service: the name of the service's principal; its realm may be empty.
+        init(_ code: krb5_error_code, service: String, principal: String) {
+            self.code = code
+            self.service = service.hasSuffix("@") ? String(service.dropLast()) : service
+            self.principal = principal
+        }
 
-    func error(in context: KerberosContext) -> GSSAPIError {
-        switch Int(code) {
-        case Int(KRB5KDC_ERR_S_PRINCIPAL_UNKNOWN):
-            GSSAPIError(.unavailable, "the KDC knows no service \(service)")
-        case Int(KRB5KRB_AP_ERR_TKT_EXPIRED), Int(KRB5KDC_ERR_NEVER_VALID):
-            GSSAPIError(.unavailable, "the ticket of \(principal) has expired")
-        default: KerberosFailure(code, principal: principal).error(in: context)
+        func error(in context: KerberosContext) -> GSSAPIError {
+            switch Int(code) {
+            case Int(KRB5KDC_ERR_S_PRINCIPAL_UNKNOWN):
+                GSSAPIError(.unavailable, "the KDC knows no service \(service)")
+            case Int(KRB5KRB_AP_ERR_TKT_EXPIRED), Int(KRB5KDC_ERR_NEVER_VALID):
+                GSSAPIError(.unavailable, "the ticket of \(principal) has expired")
+            default: KerberosFailure(code, principal: principal).error(in: context)
+            }
         }
     }
 }

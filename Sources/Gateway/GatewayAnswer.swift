@@ -7,13 +7,13 @@ import IO
 final class GatewayAnswer {
     /// The fields of a successful response.
     struct Description {
-        public var status = Status.ok
-        public var type: String?
+        var status = Status.ok
+        var type: String?
         /// The length in bytes; nil if it is not known in advance.
-        public var length: Int?
+        var length: Int?
         /// The date in the format of HTTP.
-        public var modified: String?
-        public var range: String?
+        var modified: String?
+        var range: String?
         var acceptsRanges = false
     }
 
@@ -25,14 +25,14 @@ final class GatewayAnswer {
     private var owed: Int?
     private(set) var hasBegun = false
 
-    public init(to client: BlockingSocket, isHead: Bool) {
+    init(to client: BlockingSocket, isHead: Bool) {
         self.client = client
         self.isHead = isHead
     }
 
     /// Writes a head; `write` and `finish` follow.
     /// - Returns: whether the client is still connected.
-    public func begin(_ description: Description) -> Bool {
+    func begin(_ description: Description) -> Bool {
         hasBegun = true
         let writer = HeadWriter(status: description.status, into: out)
         writer.date(SystemClock.epochMilliseconds / 1000)
@@ -53,7 +53,7 @@ final class GatewayAnswer {
     }
 
     /// - Returns: whether the client is still connected, and the bytes do not exceed the announced length.
-    public func write(_ bytes: Span<UInt8>) -> Bool {
+    func write(_ bytes: Span<UInt8>) -> Bool {
         if let owed {
             guard bytes.count <= owed else { return false }
             self.owed = owed - bytes.count
@@ -64,7 +64,7 @@ final class GatewayAnswer {
     }
 
     /// Ends the body.
-    public func finish() {
+    func finish() {
         if isChunked {
             ChunkedEncoder.appendEnd(to: out)
             _ = flush()
@@ -72,7 +72,7 @@ final class GatewayAnswer {
     }
 
     /// Writes a short response of the gateway.
-    public func say(_ status: Status, _ sentence: String, field: (name: StaticString, value: String)? = nil) {
+    func say(_ status: Status, _ sentence: String, field: (name: StaticString, value: String)? = nil) {
         hasBegun = true
         let text = "\(sentence)\n"
         let writer = HeadWriter(status: status, into: out)
@@ -87,20 +87,20 @@ final class GatewayAnswer {
     }
 
     /// Writes a challenge for Basic, as an origin does, so that it is handled like any other.
-    public func challenge(_ sentence: String) {
+    func challenge(_ sentence: String) {
         say(
             .unauthorized, sentence,
             field: ("WWW-Authenticate", "Basic realm=\"\(GatewayVisit.realm)\", charset=\"UTF-8\""))
     }
 
     /// Reports a failure of the server before the file was reached.
-    public func fail(_ reply: FTPReply) {
+    func fail(_ reply: FTPReply) {
         let status = (400..<500).contains(reply.code) ? Status.serviceUnavailable : .badGateway
         say(status, "the FTP server says: \(reply)")
     }
 
     /// Reports a refusal of the server.
-    public func refuse(_ reply: FTPReply, isUpload: Bool) {
+    func refuse(_ reply: FTPReply, isUpload: Bool) {
         say(Status(reply, isUpload: isUpload), "the FTP server says: \(reply)")
     }
 

@@ -54,7 +54,7 @@ public struct GatewayConnector {
             throw Refusal(
                 .serviceUnavailable, .connectionLimitReached, "this proxy has no connection left; try again")
         }
-        let outcome = GatewayOutcome()
+        let outcome = OriginConnection.GatewayOutcome()
         let visit = GatewayVisit(
             client: far, server: FTPServer(host: origin.hostText, port: origin.port, addresses: addresses),
             trust: trust, outcome: outcome, policy: policy,

@@ -4,16 +4,16 @@ import HTTP
 
 /// GET and HEAD by RETR and LIST.
 struct GatewayDownload {
-    public let request: GatewayRequest
-    public let answer: GatewayAnswer
-    public let session: FTPSession
+    let request: GatewayRequest
+    let answer: GatewayAnswer
+    let session: FTPSession
 
     private var isHead: Bool { request.head.method == .head }
 
-    public func run() throws(FTPError) {
+    func run() throws(FTPError) {
         let path = request.path
         if path.isDirectory { return try list(path) }
-        let file: FTPFile
+        let file: FTPSession.File
         do throws(FTPError) {
             file = try session.inspect(path)
         } catch {
@@ -25,7 +25,7 @@ struct GatewayDownload {
 
     // MARK: - Files
 
-    private func send(_ path: FTPPath, _ file: FTPFile) throws(FTPError) {
+    private func send(_ path: FTPPath, _ file: FTPSession.File) throws(FTPError) {
         var description = GatewayAnswer.Description(
             type: MediaType.of(path.lastComponent), length: path.isText ? nil : file.size,
             modified: file.modified.flatMap(HTTPDate.text))

@@ -7,20 +7,20 @@ import Upstream
 
 /// A request on a gateway's thread, with its body.
 final class GatewayRequest {
-    public let head: RequestHead
+    let head: RequestHead
     private let client: BlockingSocket
     private let bytes = ByteBuffer(capacity: BufferPool.regular)
     private let inbound = ByteBuffer(capacity: BufferPool.large)
     private var content = BodyContent.length(0)
     private var isWaitedFor = false
 
-    public init(from client: BlockingSocket, limits: Limits) {
+    init(from client: BlockingSocket, limits: Limits) {
         self.client = client
         head = RequestHead(limits: limits)
     }
 
     /// - Returns: whether the head is complete.
-    public func readHead() -> Bool {
+    func readHead() -> Bool {
         let (bytes, inbound) = (bytes, inbound)
         while true {
             if bytes.writableCount == 0 { bytes.reserve(1) }
@@ -35,7 +35,7 @@ final class GatewayRequest {
     }
 
     /// The user and password of Basic; nil without it.
-    public var login: FTPLogin? {
+    var login: FTPLogin? {
         guard let value = value(of: .authorization), value.count > 6,
             value.span.extracting(first: 6).equalsIgnoringCase("basic ")
         else { return nil }
@@ -49,7 +49,7 @@ final class GatewayRequest {
             user: readable.extracting(0..<colon).array, password: Secret(readable.extracting(colon + 1..<pair.count)))
     }
 
-    public var path: FTPPath {
+    var path: FTPPath {
         let bytes = bytes
         return FTPPath(target: bytes.readable.extracting(head.target.path))
     }
@@ -69,14 +69,14 @@ final class GatewayRequest {
     }
 
     /// The value of a field; nil if it is absent.
-    public func value(named name: StaticString) -> String? {
+    func value(named name: StaticString) -> String? {
         let bytes = bytes
         return head.fields.first(named: name, in: bytes.readable).map { bytes.readable.extracting($0.value).text }
     }
 
     /// Appends the next bytes of the body, none at its end; false if the client stopped in the middle. Sends `100
     /// Continue` first if the client waits for it.
-    public func readBody(into buffer: ByteBuffer) -> Bool {
+    func readBody(into buffer: ByteBuffer) -> Bool {
         if isWaitedFor {
             isWaitedFor = false
             let interim = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)

@@ -9,7 +9,7 @@ import Synchronization
 /// the next a quarter, and further ones still find some.
 final class GatewayThreads: Sendable {
     /// The reason why no thread is available.
-    public enum Shortage: Error {
+    enum Shortage: Error {
         case all
         case address
     }
@@ -20,18 +20,18 @@ final class GatewayThreads: Sendable {
         var byAddress: [IPAddress: Int] = [:]
     }
 
-    public let limit: Int
+    let limit: Int
     private let pool: BlockingPool
     private let state = Mutex(State())
 
-    public init(limit: Int) {
+    init(limit: Int) {
         self.limit = limit
         pool = BlockingPool(threads: limit)
     }
 
     /// Runs `body` on a thread of its own.
     /// - Parameter address: the address of the client.
-    public func run(for address: IPAddress, _ body: @escaping @Sendable () -> Void) throws(Shortage) {
+    func run(for address: IPAddress, _ body: @escaping @Sendable () -> Void) throws(Shortage) {
         let network = address.network
         if let shortage = take(for: network) { throw shortage }
         pool.submit { [self] in

@@ -19,7 +19,7 @@ struct GatewayTrust: Sendable {
     private let lists: RevocationLists?
 
     /// - Parameter tls: the route's settings.
-    public init(
+    init(
         policy: Policy, delegate: RuleDelegate, origin: UpstreamServer, tls: TLSTerms?
     ) throws(Refusal) {
         self.policy = policy
@@ -39,7 +39,7 @@ struct GatewayTrust: Sendable {
     }
 
     /// The reason why the chain is not trusted; nil: it is. May read files: do not call it on a loop.
-    public func refusal(of chain: PresentedChain) -> Refusal? {
+    func refusal(of chain: PresentedChain) -> Refusal? {
         policy.trust.readSystem()
         let now = SystemClock.epochMilliseconds / 1000
         func evaluate(_ terms: TrustTerms?) -> TrustEvaluation {

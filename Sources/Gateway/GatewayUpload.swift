@@ -4,12 +4,12 @@ import Upstream
 
 /// PUT by STOR.
 struct GatewayUpload {
-    public let request: GatewayRequest
-    public let answer: GatewayAnswer
-    public let session: FTPSession
+    let request: GatewayRequest
+    let answer: GatewayAnswer
+    let session: FTPSession
 
     /// The reason why the server is not asked at all; nil: it is.
-    public static func refusal(of request: GatewayRequest) -> Refusal? {
+    static func refusal(of request: GatewayRequest) -> Refusal? {
         if request.path.isDirectory {
             var refusal = Refusal(.methodNotAllowed, .httpRequestError, "a directory cannot be stored by ftp")
             refusal.fields = [(name: "Allow", value: "GET, HEAD")]
@@ -22,7 +22,7 @@ struct GatewayUpload {
         return nil
     }
 
-    public func run() throws(FTPError) {
+    func run() throws(FTPError) {
         let path = request.path
         let isNew = try !exists(path)
         let request = request

@@ -10,19 +10,19 @@ import Upstream
 /// One request to an FTP server, on a thread of its own: read as HTTP, performed as FTP, answered as HTTP.
 struct GatewayVisit: Sendable {
     /// The socket to the proxy's loop.
-    public let client: BlockingSocket
-    public let server: FTPServer
-    public let trust: GatewayTrust
-    public let outcome: GatewayOutcome
-    public let policy: Policy
+    let client: BlockingSocket
+    let server: FTPServer
+    let trust: GatewayTrust
+    let outcome: OriginConnection.GatewayOutcome
+    let policy: Policy
     /// The versions of TLS that may be spoken.
-    public let versions: ClosedRange<TLSVersion>
+    let versions: ClosedRange<TLSVersion>
     let requiresTLS: Bool
 
     /// The realm for all servers. FTP has no realms: a login is valid on the whole server.
-    public static let realm = "FTP"
+    static let realm = "FTP"
 
-    public func run() {
+    func run() {
         let request = GatewayRequest(from: client, limits: policy.limits.request)
         guard request.readHead() else { return }
         if request.head.method == .put, let refusal = GatewayUpload.refusal(of: request) {

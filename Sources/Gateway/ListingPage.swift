@@ -10,7 +10,7 @@ final class ListingPage {
     private static let longestLine = 4096
     private static let dateColumn = 40
 
-    public init(_ path: FTPPath) {
+    init(_ path: FTPPath) {
         out.append("<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>" as StaticString)
         let name = PercentEncoding.decode(path.encoded.span) ?? path.encoded
         escape(name)
@@ -20,7 +20,7 @@ final class ListingPage {
         if path.encoded.count > 1 { out.append("<a href=\"../\">../</a>\n" as StaticString) }
     }
 
-    public func add(_ bytes: Span<UInt8>) {
+    func add(_ bytes: Span<UInt8>) {
         for offset in bytes.indices {
             if bytes[offset] == .lineFeed {
                 endLine()
@@ -31,12 +31,12 @@ final class ListingPage {
         }
     }
 
-    public func end() {
+    func end() {
         if !line.isEmpty { endLine() }
         out.append("</pre>\n</body>\n</html>\n" as StaticString)
     }
 
-    public func flush(to answer: GatewayAnswer) -> Bool {
+    func flush(to answer: GatewayAnswer) -> Bool {
         let out = out
         defer { out.clear() }
         return out.isEmpty || answer.write(out.readable)

@@ -25,7 +25,7 @@ public final class PACFile: Sendable {
     private let program: String
     private let limit: Duration
     private let known = Mutex<Memory>(Memory())
-    private let engines = (0..<PACFile.width).map { _ in PACEngine() }
+    private let engines = (0..<PACFile.width).map { _ in PACFile.Engine() }
     private let questions = FairWork<Question, Result<[PACWay], PACError>>(
         on: BlockingPool(threads: PACFile.width), threads: PACFile.width, waiting: PACFile.waiting)
 
@@ -88,7 +88,7 @@ public final class PACFile: Sendable {
         return engines[0].state.withLock { evaluate(question, by: &$0) }
     }
 
-    private func evaluate(_ question: Question, by engine: inout PACEngine.State) -> Result<[PACWay], PACError> {
+    private func evaluate(_ question: Question, by engine: inout PACFile.Engine.State) -> Result<[PACWay], PACError> {
         let answer: Result<[PACWay], PACError>
         do throws(PACError) {
             answer = .success(PACWay.list(try told(&engine, about: question)))
@@ -105,7 +105,7 @@ public final class PACFile: Sendable {
     }
 
     /// Makes sure that a process runs which has read the current file.
-    private func start(_ engine: inout PACEngine.State) throws(PACError) {
+    private func start(_ engine: inout PACFile.Engine.State) throws(PACError) {
         let stamp = FileStamp(path: path)
         if engine.process != nil, engine.stamp == stamp { return }
         engine.process = nil
@@ -117,7 +117,7 @@ public final class PACFile: Sendable {
     }
 
     /// The answer of the running process, or of a new one if that has died.
-    private func told(_ engine: inout PACEngine.State, about question: Question) throws(PACError) -> String {
+    private func told(_ engine: inout PACFile.Engine.State, about question: Question) throws(PACError) -> String {
         let mayHaveDied = engine.process != nil
         try start(&engine)
         do throws(PACError) { return try ask(&engine, question) } catch {
@@ -127,7 +127,7 @@ public final class PACFile: Sendable {
         return try ask(&engine, question)
     }
 
-    private func ask(_ engine: inout PACEngine.State, _ question: Question) throws(PACError) -> String {
+    private func ask(_ engine: inout PACFile.Engine.State, _ question: Question) throws(PACError) -> String {
         guard let process = engine.process else { throw .unavailable("the PAC file \(path) was not read") }
         let host = question.host.utf8.contains(.colon) ? "[\(question.host)]" : question.host
         do throws(PACError) {
@@ -140,18 +140,18 @@ public final class PACFile: Sendable {
             throw error
         }
     }
-}
 
-/// A slot for one process that evaluates the file. There are several, since a script may wait for DNS.
-private final class PACEngine: Sendable {
-    struct State {
-        var process: PACProcess?
-        /// The state of the file that the process has read.
-        var stamp: FileStamp?
+    /// A slot for one process that evaluates the file. There are several, since a script may wait for DNS.
+    fileprivate final class Engine: Sendable {
+        struct State {
+            var process: PACProcess?
+            /// The state of the file that the process has read.
+            var stamp: FileStamp?
+        }
+
+        /// Locked while the process is working.
+        let state = Mutex<State>(State())
     }
-
-    /// Locked while the process is working.
-    let state = Mutex<State>(State())
 }
 
 /// The reason why a PAC file gives no way.

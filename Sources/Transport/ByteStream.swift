@@ -210,9 +210,7 @@ public final class ByteStream {
         socket.resetOnClose()
         socket.close()
     }
-}
 
-extension ByteStream {
     /// Starts TLS as the client. From then on the stream's bytes are those inside TLS.
     ///
     /// - Parameters:
@@ -234,7 +232,7 @@ extension ByteStream {
             connection = try TLSConnection(
                 client: client, to: name, over: carrier, sessions: sessions, chooseIdentity: chooseIdentity)
         } catch { throw HandshakeError(error) }
-        try await shake(connection, within: limit) { (question: HandshakeStep) in
+        try await shake(connection, within: limit) { (question: TLSConnection.Step) in
             guard case .serverTrust(let chain) = question else { return }
             if let trust = await judge(chain) { connection.trust(trust) } else { connection.refuseTrust() }
         }
@@ -256,7 +254,7 @@ extension ByteStream {
         do throws(TLSError) {
             connection = try TLSConnection(server: server, over: carrier, after: earlier)
         } catch { throw HandshakeError(error) }
-        try await shake(connection, within: limit) { (question: HandshakeStep) in
+        try await shake(connection, within: limit) { (question: TLSConnection.Step) in
             guard case .serverIdentity(let name) = question else { return }
             if let identity = await identity(name) {
                 connection.setIdentity(identity)
@@ -267,12 +265,12 @@ extension ByteStream {
     }
 
     private func shake(
-        _ connection: TLSConnection, within limit: Int, answering answer: (HandshakeStep) async -> Void
+        _ connection: TLSConnection, within limit: Int, answering answer: (TLSConnection.Step) async -> Void
     ) async throws(HandshakeError) {
         setDeadline(after: limit)
         while true {
             do throws(IOError) { try check() } catch { throw .connection(error) }
-            let step: HandshakeStep
+            let step: TLSConnection.Step
             do throws(TLSError) { step = try connection.handshake() } catch { throw HandshakeError(error) }
             switch step {
             case .done: return push(connection)

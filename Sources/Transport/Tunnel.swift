@@ -25,8 +25,8 @@ public final class Tunnel {
     private let client: ByteStream
     private let upstream: ByteStream
     private let idle: Int
-    private var up: TunnelDirection
-    private var down: TunnelDirection
+    private var up: Tunnel.Direction
+    private var down: Tunnel.Direction
     private var error: IOError?
 
     /// - Parameters:
@@ -40,8 +40,8 @@ public final class Tunnel {
         self.client = client
         self.upstream = upstream
         self.idle = idle
-        up = TunnelDirection(from: client, to: upstream, on: loop, beginningWith: sent)
-        down = TunnelDirection(from: upstream, to: client, on: loop, beginningWith: early)
+        up = Tunnel.Direction(from: client, to: upstream, on: loop, beginningWith: sent)
+        down = Tunnel.Direction(from: upstream, to: client, on: loop, beginningWith: early)
         client.setDeadline(after: nil)
         upstream.setDeadline(after: idle)
     }
@@ -74,138 +74,138 @@ public final class Tunnel {
         while case .awaitsEvent = advance() { await client.socket.waitForEvent() }
         return totals
     }
-}
 
-/// One direction of a tunnel, with its unwritten bytes and the state of its end.
-///
-/// The first bytes pass through memory, since most tunnels are short. Later ones stay in the kernel, unless a side has
-/// TLS.
-private struct TunnelDirection: ~Copyable {
-    enum Progress {
-        /// Bytes moved, or an end was passed on: try again.
-        case advanced
-        /// No bytes can be moved until an event.
-        case blocked
-        /// The end of the source has been passed on.
-        case finished
-    }
-
-    private enum Passage {
-        /// The direction holds no bytes.
-        case none
-        case memory(ByteBuffer)
-        case kernel(Pipe)
-    }
-
-    private let source: ByteStream
-    private let target: ByteStream
-    private let loop: EventLoop
-    private var passage: Passage
-    private var sourceHasEnded = false
-    private var isFinished = false
-    private(set) var moved = 0
-
-    /// The number of bytes after which a pipe is worth its descriptors.
-    private static let widenAfter = 64 * 1024
-
-    /// - Parameter bytes: bytes that were already read.
-    init(from source: ByteStream, to target: ByteStream, on loop: EventLoop, beginningWith bytes: ByteBuffer?) {
-        self.source = source
-        self.target = target
-        self.loop = loop
-        passage = .none
-        guard let bytes, !bytes.isEmpty else { return }
-        let buffer = loop.buffers.take()
-        buffer.append(bytes.readable)
-        moved = bytes.count
-        passage = .memory(buffer)
-    }
-
-    deinit {
-        switch passage {
-        case .none: break
-        case .memory(let buffer): loop.buffers.give(buffer)
-        case .kernel(let pipe): loop.pipes.give(pipe)
+    /// One direction of a tunnel, with its unwritten bytes and the state of its end.
+    ///
+    /// The first bytes pass through memory, since most tunnels are short. Later ones stay in the kernel, unless a side has
+    /// TLS.
+    fileprivate struct Direction: ~Copyable {
+        enum Progress {
+            /// Bytes moved, or an end was passed on: try again.
+            case advanced
+            /// No bytes can be moved until an event.
+            case blocked
+            /// The end of the source has been passed on.
+            case finished
         }
-    }
 
-    private var isEmpty: Bool {
-        switch passage {
-        case .none: true
-        case .memory(let buffer): buffer.isEmpty
-        case .kernel(let pipe): pipe.held == 0
+        private enum Passage {
+            /// The direction holds no bytes.
+            case none
+            case memory(ByteBuffer)
+            case kernel(Pipe)
         }
-    }
 
-    /// Moves the bytes that can be moved without waiting.
-    /// - Throws: the error of either socket.
-    mutating func advance() throws(IOError) -> Progress {
-        if isFinished { return .finished }
-        if !isEmpty { return try write() }
-        if sourceHasEnded {
-            target.shutdownWrite()
-            isFinished = true
+        private let source: ByteStream
+        private let target: ByteStream
+        private let loop: EventLoop
+        private var passage: Passage
+        private var sourceHasEnded = false
+        private var isFinished = false
+        private(set) var moved = 0
+
+        /// The number of bytes after which a pipe is worth its descriptors.
+        private static let widenAfter = 64 * 1024
+
+        /// - Parameter bytes: bytes that were already read.
+        init(from source: ByteStream, to target: ByteStream, on loop: EventLoop, beginningWith bytes: ByteBuffer?) {
+            self.source = source
+            self.target = target
+            self.loop = loop
+            passage = .none
+            guard let bytes, !bytes.isEmpty else { return }
+            let buffer = loop.buffers.take()
+            buffer.append(bytes.readable)
+            moved = bytes.count
+            passage = .memory(buffer)
+        }
+
+        deinit {
+            switch passage {
+            case .none: break
+            case .memory(let buffer): loop.buffers.give(buffer)
+            case .kernel(let pipe): loop.pipes.give(pipe)
+            }
+        }
+
+        private var isEmpty: Bool {
+            switch passage {
+            case .none: true
+            case .memory(let buffer): buffer.isEmpty
+            case .kernel(let pipe): pipe.held == 0
+            }
+        }
+
+        /// Moves the bytes that can be moved without waiting.
+        /// - Throws: the error of either socket.
+        mutating func advance() throws(IOError) -> Progress {
+            if isFinished { return .finished }
+            if !isEmpty { return try write() }
+            if sourceHasEnded {
+                target.shutdownWrite()
+                isFinished = true
+                return .advanced
+            }
+            return try read()
+        }
+
+        private mutating func write() throws(IOError) -> Progress {
+            let transfer: Transfer =
+                switch passage {
+                case .none: .wouldBlock
+                case .memory(let buffer): target.tryWrite(from: buffer)
+                case .kernel(let pipe): target.socket.trySplice(from: pipe)
+                }
+            switch transfer {
+            case .wouldBlock: return .blocked
+            case .failed(let errno): throw target.failure(errno, "cannot write")
+            case .moved, .endOfStream: return .advanced
+            }
+        }
+
+        private mutating func read() throws(IOError) -> Progress {
+            // While the source is silent no buffer is needed.
+            guard source.isReadable || source.isClosed else { return rest() }
+            choosePassage()
+            let transfer: Transfer =
+                switch passage {
+                case .none: .wouldBlock
+                case .memory(let buffer): source.tryRead(into: buffer)
+                case .kernel(let pipe): source.socket.trySplice(into: pipe, limit: pipe.capacity)
+                }
+            switch transfer {
+            case .wouldBlock: return rest()
+            case .failed(let errno): throw source.failure(errno, "cannot read")
+            case .endOfStream: sourceHasEnded = true
+            case .moved(let count): moved += count
+            }
             return .advanced
         }
-        return try read()
-    }
 
-    private mutating func write() throws(IOError) -> Progress {
-        let transfer: Transfer =
+        /// Releases the memory or the pipe.
+        private mutating func rest() -> Progress {
             switch passage {
-            case .none: .wouldBlock
-            case .memory(let buffer): target.tryWrite(from: buffer)
-            case .kernel(let pipe): target.socket.trySplice(from: pipe)
+            case .none: break
+            case .memory(let buffer): loop.buffers.give(buffer)
+            case .kernel(let pipe): loop.pipes.give(pipe)
             }
-        switch transfer {
-        case .wouldBlock: return .blocked
-        case .failed(let errno): throw target.failure(errno, "cannot write")
-        case .moved, .endOfStream: return .advanced
+            passage = .none
+            return .blocked
         }
-    }
 
-    private mutating func read() throws(IOError) -> Progress {
-        // While the source is silent no buffer is needed.
-        guard source.isReadable || source.isClosed else { return rest() }
-        choosePassage()
-        let transfer: Transfer =
+        private mutating func choosePassage() {
             switch passage {
-            case .none: .wouldBlock
-            case .memory(let buffer): source.tryRead(into: buffer)
-            case .kernel(let pipe): source.socket.trySplice(into: pipe, limit: pipe.capacity)
+            case .kernel: return
+            case .memory where moved < Self.widenAfter || !source.isPlain || !target.isPlain: return
+            case .memory(let buffer): loop.buffers.give(buffer)
+            case .none: break
             }
-        switch transfer {
-        case .wouldBlock: return rest()
-        case .failed(let errno): throw source.failure(errno, "cannot read")
-        case .endOfStream: sourceHasEnded = true
-        case .moved(let count): moved += count
-        }
-        return .advanced
-    }
-
-    /// Releases the memory or the pipe.
-    private mutating func rest() -> Progress {
-        switch passage {
-        case .none: break
-        case .memory(let buffer): loop.buffers.give(buffer)
-        case .kernel(let pipe): loop.pipes.give(pipe)
-        }
-        passage = .none
-        return .blocked
-    }
-
-    private mutating func choosePassage() {
-        switch passage {
-        case .kernel: return
-        case .memory where moved < Self.widenAfter || !source.isPlain || !target.isPlain: return
-        case .memory(let buffer): loop.buffers.give(buffer)
-        case .none: break
-        }
-        if moved < Self.widenAfter || !source.isPlain || !target.isPlain {
-            // With TLS it moves one record at a time.
-            passage = .memory(loop.buffers.take())
-        } else {
-            passage = loop.pipes.take().map { .kernel($0) } ?? .memory(loop.buffers.take())
+            if moved < Self.widenAfter || !source.isPlain || !target.isPlain {
+                // With TLS it moves one record at a time.
+                passage = .memory(loop.buffers.take())
+            } else {
+                passage = loop.pipes.take().map { .kernel($0) } ?? .memory(loop.buffers.take())
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ import Transport
 @Suite struct AdminServerTests {
     /// What a server answers to `sent` until it ends the connection.
     private func answers(
-        to sent: String, timeouts: AdminTimeouts = AdminTimeouts(), thenShutdown: Bool = false
+        to sent: String, timeouts: AdminConnection.Timeouts = AdminConnection.Timeouts(), thenShutdown: Bool = false
     ) async throws -> String {
         try await onLoop { loop in
             let server = try AdminServer(
@@ -100,7 +100,7 @@ import Transport
     }
 
     @Test func `half a head is told that its time is over, silence is not`() async throws {
-        let timeouts = AdminTimeouts(idle: 50, head: 50)
+        let timeouts = AdminConnection.Timeouts(idle: 50, head: 50)
         let late = try await answers(to: "GET /healthz HTTP/1.1\r\nHost:", timeouts: timeouts)
         #expect(late.hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
         #expect(try await answers(to: "", timeouts: timeouts) == "")
@@ -147,7 +147,7 @@ import Transport
             let server = try AdminServer(
                 address: SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0), on: loop,
                 site: AdminSite(sources: AdminTests.sources(), practice: nil, dashboard: dashboard),
-                timeouts: AdminTimeouts(head: 60_000), connectionLimit: 3)
+                timeouts: AdminConnection.Timeouts(head: 60_000), connectionLimit: 3)
             defer { server.close() }
             let head =
                 "POST /dashboard/answer HTTP/1.1\r\nHost: localhost\r\nX-Attache-Key: \(session.key)\r\n"
@@ -173,7 +173,7 @@ import Transport
             let server = try AdminServer(
                 address: SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0), on: loop,
                 site: AdminSite(sources: sources(), practice: nil, dashboard: nil),
-                timeouts: AdminTimeouts(linger: 60_000), connectionLimit: 3)
+                timeouts: AdminConnection.Timeouts(linger: 60_000), connectionLimit: 3)
             defer { server.close() }
             let connect = {
                 let client = try await Connector.connect(

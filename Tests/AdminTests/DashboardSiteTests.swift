@@ -315,9 +315,9 @@ struct DashboardSiteTests {
     }
 
     @Test func `a quantile lies within its bucket`() {
-        #expect(LoadSample.quantile(0.5, of: [0, 0, 0]) == nil)
-        #expect(LoadSample.quantile(0.5, of: [2, 0, 0]) == 0.032768)
-        #expect(LoadSample.quantile(0.5, of: [0, 0, 4]) == 0.196608)
-        #expect(LoadSample.quantile(0.95, of: [90, 0, 0, 10]) == 0.393216)
+        #expect(LoadFigures.Sample.quantile(0.5, of: [0, 0, 0]) == nil)
+        #expect(LoadFigures.Sample.quantile(0.5, of: [2, 0, 0]) == 0.032768)
+        #expect(LoadFigures.Sample.quantile(0.5, of: [0, 0, 4]) == 0.196608)
+        #expect(LoadFigures.Sample.quantile(0.95, of: [90, 0, 0, 10]) == 0.393216)
     }
 }

@@ -24,7 +24,7 @@ struct MonitoringTests {
     }
 
     private static func board() throws -> [String: Any] {
-        let object = try JSONSerialization.jsonObject(with: Data(GrafanaBoard.json.utf8))
+        let object = try JSONSerialization.jsonObject(with: Data(Monitoring.grafanaBoard.utf8))
         return try #require(object as? [String: Any])
     }
 
@@ -35,7 +35,7 @@ struct MonitoringTests {
     }
 
     private static func alerts() -> [String] {
-        AlertRules.yaml.matches(of: #/expr: '(.*)'/#).map { String($0.1).replacing("''", with: "'") }
+        Monitoring.alertRules.matches(of: #/expr: '(.*)'/#).map { String($0.1).replacing("''", with: "'") }
     }
 
     /// The names of metrics in an expression, each with the labels that are matched behind it.

@@ -18,7 +18,7 @@ struct ManualTests {
 
     private static let shown: [[String]] = {
         let texts = ManualTopic.all.map(\.text) + Program.syntaxes.map(\.details)
-        return texts.flatMap(ManualBlock.blocks).flatMap { block -> [[String]] in
+        return texts.flatMap(ManualText.Block.blocks).flatMap { block -> [[String]] in
             if case .literal(let lines) = block { commands(in: lines.joined(separator: "\n")) } else { [] }
         }
     }()

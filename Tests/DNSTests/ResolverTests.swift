@@ -14,7 +14,7 @@ import Testing
 
     /// What a resolver that asks the server makes of the names, in turn.
     private func outcomes(
-        _ names: [String], from server: NameServer, settings: SystemSettings? = nil
+        _ names: [String], from server: NameServer, settings: ResolverChannel.Settings? = nil
     ) async throws -> [Result<[String], ResolutionError>] {
         try await onLoop { loop in
             let resolver = Resolver(on: loop, servers: "127.0.0.1:\(server.port)", settings: settings)
@@ -168,7 +168,7 @@ import Testing
             default: .code(3)
             }
         }
-        let settings = SystemSettings(domains: ["none.test", "one.test", "two.test"], dots: 1, sources: "fb")
+        let settings = ResolverChannel.Settings(domains: ["none.test", "one.test", "two.test"], dots: 1, sources: "fb")
         #expect(try await outcomes(["app"], from: server, settings: settings) == [.success([Self.sixText])])
         #expect(!server.queries.contains { $0.hasPrefix("app.two.test") })
     }
@@ -178,7 +178,7 @@ import Testing
         ("app.x", 5, ["app.x.a.test", "app.x.b.test", "app.x"]),
     ])
     func `domains are searched in the order of resolv conf`(_ name: String, _ dots: Int, _ expected: [String]) {
-        let settings = SystemSettings(domains: ["a.test", "b.test"], dots: dots, sources: "fb")
+        let settings = ResolverChannel.Settings(domains: ["a.test", "b.test"], dots: dots, sources: "fb")
         #expect(settings.candidates(for: name) == expected)
     }
 
@@ -211,7 +211,7 @@ import Testing
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("resolv-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         try "nameserver 192.0.2.1\n".write(toFile: path, atomically: true, encoding: .utf8)
-        var file = SettingsFile(path, isRead: true)
+        var file = ResolverChannel.SettingsFile(path, isRead: true)
         var changes = [file.hasChanged(at: 5000)]
         try FileManager.default.removeItem(atPath: path)
         changes.append(file.hasChanged(at: 6000))
@@ -250,7 +250,7 @@ import Testing
     func `no name server is asked for the other family of a name in the hosts file`() async throws {
         let known = try #require(Self.known)
         let server = NameServer { _, type in .addresses([type == .a ? Self.four : Self.six]) }
-        let settings = SystemSettings(domains: [], dots: 1, sources: "fb")
+        let settings = ResolverChannel.Settings(domains: [], dots: 1, sources: "fb")
         let outcomes = try await outcomes([known.name], from: server, settings: settings)
         #expect(outcomes == [.success([try #require(IPAddress(known.address)).description])])
         #expect(server.queries == [])

@@ -33,12 +33,13 @@ import Testing
 
     @Test func `every directive has its place in one topic`() {
         let known =
-            Self.names(FileDirective.self) + Self.names(LimitsDirective.self) + Self.names(TimeoutsDirective.self)
-            + Self.names(ClientsDirective.self) + Self.names(EgressDirective.self)
-            + Self.names(CredentialDirective.self) + Self.names(AuthorityDirective.self)
-            + Self.names(RouteDirective.self) + Self.names(ChallengeDirective.self) + Self.names(FormDirective.self)
-            + Self.names(ParentDirective.self) + Self.names(StoreDirective.self) + Self.names(AskDirective.self)
-            + Self.names(AdminDirective.self) + Self.names(TracesDirective.self)
+            Self.names(FileDirective.self) + Self.names(SettingsReader.LimitsWord.self)
+            + Self.names(SettingsReader.TimeoutsWord.self)
+            + Self.names(ClientsReader.Word.self) + Self.names(EgressReader.Word.self)
+            + Self.names(CredentialDirective.self) + Self.names(AuthorityReader.Word.self)
+            + Self.names(RouteReader.Word.self) + Self.names(ChallengeDirective.self) + Self.names(FormReader.Word.self)
+            + Self.names(ParentReader.Word.self) + Self.names(StoreReader.Word.self) + Self.names(AskReader.Word.self)
+            + Self.names(AdminReader.Word.self) + Self.names(TracesReader.Word.self)
         let told = ManualTopic.all.flatMap(\.entries).map { "\($0.block ?? "") \($0.name)" }
         #expect(told.sorted() == known.sorted())
         #expect(Set(ManualTopic.all.map(\.name)).count == ManualTopic.all.count)
@@ -54,7 +55,7 @@ import Testing
     @Test(arguments: ManualTopic.all.map(\.name)) func `the rules in a topic's text are good`(name: String) throws {
         let topic = try #require(ManualTopic.named(name))
         var rules: [String] = []
-        for case .literal(let lines) in ManualBlock.blocks(of: topic.text) {
+        for case .literal(let lines) in ManualText.Block.blocks(of: topic.text) {
             let isCommand = lines.map { $0.hasPrefix("$ ") }
             #expect(Set(isCommand).count == 1, "\(lines)")
             if isCommand.first == false { rules.append(lines.joined(separator: "\n")) }
@@ -68,7 +69,7 @@ import Testing
     @Test(arguments: ManualTopic.all.map(\.name)) func `a topic says what it is for, and then shows an example`(
         name: String
     ) throws {
-        let blocks = ManualBlock.blocks(of: try #require(ManualTopic.named(name)).text)
+        let blocks = ManualText.Block.blocks(of: try #require(ManualTopic.named(name)).text)
         guard case .paragraph(let first) = try #require(blocks.first) else {
             Issue.record("\(blocks[0])")
             return
@@ -79,7 +80,7 @@ import Testing
     }
 
     @Test func `the glossary is short, and in order`() throws {
-        let terms = ManualBlock.blocks(of: try #require(ManualTopic.named("glossary")).text).compactMap { block in
+        let terms = ManualText.Block.blocks(of: try #require(ManualTopic.named("glossary")).text).compactMap { block in
             if case .item(let term, _) = block { term.lowercased() } else { nil }
         }
         #expect((15...25).contains(terms.count))
@@ -116,7 +117,7 @@ import Testing
     }
 
     /// A rule that the directive stands in, without it and with it at its default.
-    private static func pair(_ entry: ManualEntry, _ standard: String) -> (without: String, with: String)? {
+    private static func pair(_ entry: ManualTopic.Entry, _ standard: String) -> (without: String, with: String)? {
         let line = "\(entry.name) \(standard)"
         switch (entry.block, entry.name) {
         case (nil, "route"): return ("", "")

@@ -118,19 +118,18 @@ import Testing
         let answers = { (host: String, port: UInt16, isProxy: Bool) in
             let host = Array(host.utf8)
             return [
-                rules.speaksOfTrust(host: host.span, port: port, isProxy: isProxy),
                 rules.speaksOfClientCertificates(host: host.span, port: port, isProxy: isProxy),
                 rules.trustDependsOnClient(host: host.span, port: port, isProxy: isProxy),
             ]
         }
         #expect(rules.speaks(of: .trust) && rules.speaks(of: .clientCertificates))
-        #expect(answers("A.example", 443, false) == [true, false, false])
-        #expect(answers("b.example", 443, false) == [false, true, true])
-        #expect(answers("x.c.example", 443, false) == [false, false, false])
-        #expect(answers("x.c.example", 8443, false) == [true, false, true])
-        #expect(answers("d.example", 443, false) == [false, false, false])
-        #expect(answers("d.example", 443, true) == [true, false, false])
-        #expect(answers("e.example", 443, false) == [false, false, false])
+        #expect(answers("A.example", 443, false) == [false, false])
+        #expect(answers("b.example", 443, false) == [true, true])
+        #expect(answers("x.c.example", 443, false) == [false, false])
+        #expect(answers("x.c.example", 8443, false) == [false, true])
+        #expect(answers("d.example", 443, false) == [false, false])
+        #expect(answers("d.example", 443, true) == [false, false])
+        #expect(answers("e.example", 443, false) == [false, false])
         let other = try Self.quiet()
         #expect(!other.speaks(of: .trust) && !other.speaks(of: .clientCertificates))
     }

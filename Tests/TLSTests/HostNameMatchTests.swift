@@ -19,7 +19,9 @@ import Testing
 
     private func matches(_ pattern: String, _ host: String) -> Bool {
         Array(pattern.utf8).withUnsafeBufferPointer { pattern in
-            Array(host.utf8).withUnsafeBufferPointer { HostNameMatch.matches(presented: pattern, host: $0) }
+            Array(host.utf8).withUnsafeBufferPointer {
+                CertificateNames.HostMatch.matches(presented: pattern, host: $0)
+            }
         }
     }
 

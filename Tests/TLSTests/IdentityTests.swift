@@ -82,8 +82,11 @@ struct IdentityTests {
     }
 
     @Test func `a file without end is not read`() {
-        let endless = IdentityMaterial.content(Secret(String(repeating: "0", count: IdentityMaterial.limit + 1)))
-        #expect(throws: IdentityError.tooLarge(limit: IdentityMaterial.limit)) { try Identity(certificate: endless) }
+        let endless = IdentityMaterial.content(
+            Secret(String(repeating: "0", count: IdentityMaterial.limit + 1)))
+        #expect(throws: IdentityError.tooLarge(limit: IdentityMaterial.limit)) {
+            try Identity(certificate: endless)
+        }
     }
 
     @Test func `a changed chain is another identity`() throws {

@@ -101,7 +101,7 @@ import Testing
             let bytes = (0..<Int.random(in: 0..<12, using: &numbers)).map { _ in
                 UInt8.random(in: 0...255, using: &numbers)
             }
-            var elements = DERElements(bytes[...])
+            var elements = AnchorIndex.Elements(bytes[...])
             var total = 0
             while let element = elements.next() {
                 total += element.whole.count

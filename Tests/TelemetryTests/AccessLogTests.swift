@@ -1,6 +1,7 @@
 import Bytes
 import Foundation
 import HTTP
+import IO
 import Model
 import Telemetry
 import Testing
@@ -236,6 +237,36 @@ struct AccessLogTests {
         for format in Self.formats { #expect(Self.line(record, format) == Self.line(fresh, format)) }
         Self.target(record, "GET", .http, "b.test", 80, "/2")
         #expect(Self.line(record, .json).contains(#""client":"127.0.0.1","method":"GET","target":"http://b.test/2","#))
+    }
+
+    /// A property that this test does not set, or that `reset` does not forget, makes it fail.
+    @Test func `a reset forgets every property but the client`() throws {
+        let values = { (record: ExchangeRecord) in
+            Dictionary(
+                uniqueKeysWithValues: Mirror(reflecting: record).children.map { ($0.label ?? "", "\($0.value)") })
+        }
+        let (record, fresh) = (try Self.answered(), values(try Self.record()))
+        Self.target(record, "PUT", .https, "a.test", 1, "/")
+        record.addReferer("r".utf8Span.span)
+        record.addAgent("a".utf8Span.span)
+        record.setType("t".utf8Span.span)
+        record.minorVersion = 0
+        record.headBytesOut = 1
+        record.server = IPAddress(v4: 1)
+        record.parent = ParentFigures(ParentName("corp", kind: "http", at: "p.test:3128"))
+        record.parentAnswer = record.answer
+        record.challenge = ChallengeRecord(schemes: "basic", realm: "r")
+        record.tunnel = .https
+        record.security = SecurityRecord(version: "1.3")
+        record.isResumed = true
+        record.trace = RequestTrace(
+            continuing: nil, samples: true, isCollected: true,
+            on: try EventLoop(index: 0, clock: ManualClock(epochMilliseconds: 0)))
+        record.noteDeparture()
+        let kept = ["parts", "text", "client", "clientRange"]
+        for (name, value) in values(record) where !kept.contains(name) { #expect(value != fresh[name], "\(name)") }
+        record.reset()
+        for (name, value) in values(record) where name != "text" { #expect(value == fresh[name], "\(name)") }
     }
 
     @Test func `another client on the same record is named`() throws {

@@ -53,14 +53,4 @@ struct BodyProgressTests {
             } catch { #expect(error.fault == fault) }
         }
     }
-
-    @Test func `the end of the connection ends one kind of body only`() throws {
-        var untilClose = BodyProgress(.untilClose, of: .upstream, limits: .response)
-        try untilClose.sourceEnded()
-        #expect(untilClose.isEnded)
-        for framing in [BodyFraming.length(1), .chunked] {
-            var progress = BodyProgress(framing, of: .upstream, limits: .response)
-            #expect(throws: HTTPError(.upstream, .incomplete)) { try progress.sourceEnded() }
-        }
-    }
 }

@@ -35,7 +35,7 @@ struct ParentTableTests {
     }
 
     @Test func `a parent that fails is looked at after ever longer pauses, to a limit`() {
-        var health = ParentHealth.working
+        var health = Parent.Health.working
         var pauses: [Int] = []
         for _ in 1...9 { pauses.append(health.failed()) }
         #expect(pauses == [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000])

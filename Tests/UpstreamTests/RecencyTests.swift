@@ -13,21 +13,21 @@ import Transport
 
 /// What is forgotten, or closed, is what was used longest ago.
 struct RecencyTests {
-    @Test func `a list gives back what was used longest ago, whatever was removed from it`() {
-        var list = RecencyList<Int>()
-        let positions = (0..<4).map { list.insert($0) }
-        list.use(positions[0])
-        list.remove(positions[2])
-        list.remove(positions[2])
-        _ = list.insert(4)
-        list.use(positions[3])
+    @Test func `a map gives back what was used longest ago, whatever was removed from it`() {
+        var map = RecencyMap<Int, Int>()
+        for number in 0..<4 { map.put(number, for: number) }
+        _ = map.use(0)
+        map.remove(2)
+        map.remove(2)
+        map.put(4, for: 4)
+        _ = map.use(3)
         var order: [Int] = []
-        while let oldest = list.oldest {
-            order.append(oldest.element)
-            list.remove(oldest.position)
+        while let oldest = map.oldest {
+            order.append(oldest.value)
+            map.remove(oldest.key)
         }
         #expect(order == [1, 0, 4, 3])
-        #expect(list.count == 0)
+        #expect(map.count == 0)
     }
 
     @Test func `a map puts a value in the place of the older one, and forgets by use`() {

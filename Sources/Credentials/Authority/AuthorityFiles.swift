@@ -88,7 +88,8 @@ struct AuthorityFiles {
             switch error {
             case .system(errno: ENOENT): throw .missing(path: path, place)
             case .system(let errno): throw .unreadable(path: path, cause: IOError.sentence(for: errno))
-            case .tooLarge: throw .unreadable(path: path, cause: "it is larger than \(IdentityMaterial.limit) bytes")
+            case .tooLarge:
+                throw .unreadable(path: path, cause: "it is larger than \(IdentityMaterial.limit) bytes")
             }
         }
         guard !bytes.isEmpty else { throw .empty(path: path) }

@@ -42,7 +42,8 @@ final class IdentityReader: Sendable {
     }
 
     private func reading(
-        of certificate: IdentityMaterial, _ key: IdentityMaterial?, _ passphrase: Secret?, for credential: String
+        of certificate: IdentityMaterial, _ key: IdentityMaterial?, _ passphrase: Secret?,
+        for credential: String
     ) -> Reading {
         let digest = Self.digest(certificate, key, passphrase)
         if let last = readings.withLock({ $0[ExactText(credential)] }), last.digest == digest { return last }

@@ -45,7 +45,7 @@ public struct ChunkedDecoder: Sendable {
             case data
             case dataEnd
             /// Nil for a trailer that is not passed on.
-            case trailer(LenientField?)
+            case trailer(LenientHead.RawField?)
             case end
         }
 
@@ -243,7 +243,7 @@ public struct ChunkedDecoder: Sendable {
                 return Piece(kind: .needsMore, end: start)
             }
             if bytes[line.lowerBound].isBlank { throw .foldedLine }
-            let field = try LenientField(bytes, line: line)
+            let field = try LenientHead.RawField(bytes, line: line)
             if FieldSet.forbiddenInTrailers.contains(KnownField(bytes, in: field.name)) { throw .forbiddenTrailer }
             // A folded trailer is dropped, which RFC 9110 section 6.5.1 allows an intermediary.
             let isFolded = bytes[end].isBlank

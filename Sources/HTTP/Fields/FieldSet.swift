@@ -59,9 +59,7 @@ public enum KnownField: UInt8, Sendable, CaseIterable {
     case contentType, cookie, date, etag, expect, host, keepAlive, location, maxForwards, proxyAuthenticate
     case proxyAuthenticationInfo, proxyAuthorization, proxyConnection, proxyStatus, proxySupport, referer, retryAfter
     case setCookie, te, trailer, transferEncoding, upgrade, userAgent, via, wwwAuthenticate
-}
 
-extension KnownField {
     /// The names by raw value, from 1.
     static let names = NameTable([
         "accept-encoding", "authentication-info", "authorization", "connection", "content-encoding", "content-length",

@@ -81,23 +81,23 @@ extension ConnectionOptions {
         default: nil
         }
     }
-}
 
-/// The `Connection` field of a head that we write; the default of HTTP/1.1 needs no line.
-public enum ConnectionLine: UInt8, Sendable {
-    case none
-    case close
-    /// The line for HTTP/1.0 clients.
-    case keepAlive
-    /// The line, together with the `Upgrade` lines of the original.
-    case upgrade
+    /// The `Connection` field of a head that we write; the default of HTTP/1.1 needs no line.
+    public enum Line: UInt8, Sendable {
+        case none
+        case close
+        /// The line for HTTP/1.0 clients.
+        case keepAlive
+        /// The line, together with the `Upgrade` lines of the original.
+        case upgrade
 
-    func append(to writer: borrowing HeadWriter) {
-        switch self {
-        case .none: break
-        case .close: writer.buffer.append(literal: "Connection: close\r\n")
-        case .keepAlive: writer.buffer.append(literal: "Connection: keep-alive\r\n")
-        case .upgrade: writer.buffer.append(literal: "Connection: Upgrade\r\n")
+        func append(to writer: borrowing HeadWriter) {
+            switch self {
+            case .none: break
+            case .close: writer.buffer.append(literal: "Connection: close\r\n")
+            case .keepAlive: writer.buffer.append(literal: "Connection: keep-alive\r\n")
+            case .upgrade: writer.buffer.append(literal: "Connection: Upgrade\r\n")
+            }
         }
     }
 }

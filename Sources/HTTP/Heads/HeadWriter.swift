@@ -79,9 +79,7 @@ public struct HeadWriter: ~Copyable {
     public consuming func end() {
         buffer.appendLineEnd()
     }
-}
 
-extension HeadWriter {
     /// Copies the lines that are neither in `dropping` nor nominated, each run of adjacent lines at once. `start` is
     /// the beginning of the first run: after the start line, or inside it.
     func copy(_ fields: FieldTable, of bytes: Span<UInt8>, from start: Int, dropping: FieldSet) {

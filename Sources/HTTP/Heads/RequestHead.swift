@@ -13,7 +13,7 @@ public final class RequestHead {
     public private(set) var target = RequestTarget()
     public private(set) var version = Version.http11
     public let fields: FieldTable
-    private(set) var host = HostLine()
+    private(set) var host = RequestHead.HostLine()
     /// The authority read last; it outlives `reset`.
     private var recent = RecentAuthority()
     public private(set) var framing = BodyFraming.none
@@ -44,7 +44,7 @@ public final class RequestHead {
         methodName = 0..<0
         version = .http11
         target = RequestTarget()
-        host = HostLine()
+        host = RequestHead.HostLine()
         framing = .none
         options = []
         keepAlive = false
@@ -281,9 +281,7 @@ public enum Version: UInt8, Sendable, Comparable {
     case http11
 
     public static func < (left: Version, right: Version) -> Bool { left.rawValue < right.rawValue }
-}
 
-extension Version {
     /// Reads `HTTP/` DIGIT `.` DIGIT (RFC 9112 section 2.3), eight bytes from `start`.
     init(_ bytes: Span<UInt8>, at start: Int) throws(Defect) {
         if bytes.holds("HTTP/1.1", at: start) {
@@ -298,12 +296,14 @@ extension Version {
     }
 }
 
-/// The content of the Host field of a request, and the values assumed without it.
-struct HostLine {
-    /// Whether the field equals the target's authority, byte for byte.
-    var isKept = false
-    /// The authority of the field, if the target names none.
-    var authority: Authority?
-    /// The port of an authority without one, if it is not the scheme's default.
-    var assumedPort: UInt16?
+extension RequestHead {
+    /// The content of the Host field of a request, and the values assumed without it.
+    struct HostLine {
+        /// Whether the field equals the target's authority, byte for byte.
+        var isKept = false
+        /// The authority of the field, if the target names none.
+        var authority: Authority?
+        /// The port of an authority without one, if it is not the scheme's default.
+        var assumedPort: UInt16?
+    }
 }

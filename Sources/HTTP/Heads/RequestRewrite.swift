@@ -28,7 +28,7 @@ public struct RequestRewrite: Sendable {
     public var form = Form.origin
     public var body = Body.asReceived
     public var expectation = Expectation.asReceived
-    public var connection = ConnectionLine.none
+    public var connection = ConnectionOptions.Line.none
     /// The fields to drop beside the hop-by-hop fields, for instance `authorization` if the caller writes its own.
     public var dropping: FieldSet = []
 

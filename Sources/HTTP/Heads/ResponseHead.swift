@@ -85,7 +85,7 @@ public final class ResponseHead {
         } catch {
             var error = error
             if case .startLine = state, error == .controlCharacter {
-                guard let isFrame = HTTP2Frame.begins(bytes) else { return .needsMore }
+                guard let isFrame = ResponseHead.HTTP2Frame.begins(bytes) else { return .needsMore }
                 if isFrame { error = .onlyHTTP2 }
             }
             state = .failed(error)
@@ -172,9 +172,7 @@ public final class ResponseHead {
         reason = min(code &+ 4, line.upperBound)..<line.upperBound
         statusLineRest = code &- 1..<line.upperBound &+ 2
     }
-}
 
-extension ResponseHead {
     /// Whether `Cache-Control: no-transform` forbids an intermediary to change the content (RFC 9110 section 7.7).
     /// `bytes` are the parsed bytes.
     public func forbidsTransformation(_ bytes: Span<UInt8>) -> Bool {
@@ -186,20 +184,20 @@ extension ResponseHead {
         }
         return false
     }
-}
 
-/// The frames of HTTP/2 (RFC 9113 section 4.1), just enough to recognise a server that supports only HTTP/2.
-private enum HTTP2Frame {
-    private static let settings: UInt8 = 4
-    private static let goAway: UInt8 = 7
+    /// The frames of HTTP/2 (RFC 9113 section 4.1), just enough to recognise a server that supports only HTTP/2.
+    fileprivate enum HTTP2Frame {
+        private static let settings: UInt8 = 4
+        private static let goAway: UInt8 = 7
 
-    /// Whether the bytes begin with the first frame of a server: SETTINGS (section 3.4), or GOAWAY after a missing
-    /// preface. Nil if more bytes are needed.
-    static func begins(_ bytes: Span<UInt8>) -> Bool? {
-        // Neither frame is longer than 64 KiB. After the length: the type, and stream 0.
-        let places = [0: 0, 5: 0, 6: 0, 7: 0, 8: 0] as KeyValuePairs<Int, UInt8>
-        for (place, value) in places where place < bytes.count && bytes[place] != value { return false }
-        if bytes.count > 3, bytes[3] != settings, bytes[3] != goAway { return false }
-        return bytes.count < 9 ? nil : true
+        /// Whether the bytes begin with the first frame of a server: SETTINGS (section 3.4), or GOAWAY after a missing
+        /// preface. Nil if more bytes are needed.
+        static func begins(_ bytes: Span<UInt8>) -> Bool? {
+            // Neither frame is longer than 64 KiB. After the length: the type, and stream 0.
+            let places = [0: 0, 5: 0, 6: 0, 7: 0, 8: 0] as KeyValuePairs<Int, UInt8>
+            for (place, value) in places where place < bytes.count && bytes[place] != value { return false }
+            if bytes.count > 3, bytes[3] != settings, bytes[3] != goAway { return false }
+            return bytes.count < 9 ? nil : true
+        }
     }
 }

@@ -14,7 +14,7 @@ public struct ResponseRewrite: Sendable {
     }
 
     public var body = Body.asReceived
-    public var connection = ConnectionLine.none
+    public var connection = ConnectionOptions.Line.none
     /// The fields to drop beside the hop-by-hop fields, for instance `contentEncoding` if the content was decoded.
     public var dropping: FieldSet = []
 

@@ -178,9 +178,7 @@ public final class UpgradedOrigin: Sendable {
         default: false
         }
     }
-}
 
-extension UpgradedOrigin {
     /// The treatment of a field in an upgrade.
     enum Treatment {
         case kept

@@ -64,9 +64,7 @@ public enum Defect: Error, Equatable, Sendable {
     case connectionNamesEssentialField
     case malformedMaxForwards
     case unmetExpectation
-}
 
-extension Defect {
     /// Whether old servers write it in responses with only one possible meaning, which the client can get.
     var isLenientlyRead: Bool {
         switch self {

@@ -19,39 +19,39 @@ enum LenientHead {
                 buffer.append(bytes.extracting(bytes.trimmingBlanks(line)))
             } else {
                 buffer.append(literal: "\r\n")
-                try LenientField(bytes, line: line).append(bytes, to: buffer)
+                try LenientHead.RawField(bytes, line: line).append(bytes, to: buffer)
             }
             count += 1
             reader.advance(to: LineReader.lineEnd(behind: line, in: bytes))
         }
         buffer.append(literal: "\r\n\r\n")
     }
-}
 
-/// A field line in the form that `LenientHead` accepts.
-struct LenientField {
-    let name: Range<Int>
-    /// The value without white space at either end; may be empty.
-    let value: Range<Int>
+    /// A field line in the form that `LenientHead` accepts.
+    struct RawField {
+        let name: Range<Int>
+        /// The value without white space at either end; may be empty.
+        let value: Range<Int>
 
-    /// - Parameter line: the line without its end, free of control characters, and not folded.
-    init(_ bytes: Span<UInt8>, line: Range<Int>) throws(Defect) {
-        let nameEnd = bytes.endOfToken(in: line)
-        var colon = nameEnd
-        while colon < line.upperBound, bytes[colon].isBlank { colon &+= 1 }
-        guard colon < line.upperBound else { throw .missingColon }
-        guard bytes[colon] == .colon, nameEnd > line.lowerBound else { throw .malformedFieldName }
-        name = line.lowerBound..<nameEnd
-        value = bytes.trimmingBlanks(colon &+ 1..<line.upperBound)
-    }
+        /// - Parameter line: the line without its end, free of control characters, and not folded.
+        init(_ bytes: Span<UInt8>, line: Range<Int>) throws(Defect) {
+            let nameEnd = bytes.endOfToken(in: line)
+            var colon = nameEnd
+            while colon < line.upperBound, bytes[colon].isBlank { colon &+= 1 }
+            guard colon < line.upperBound else { throw .missingColon }
+            guard bytes[colon] == .colon, nameEnd > line.lowerBound else { throw .malformedFieldName }
+            name = line.lowerBound..<nameEnd
+            value = bytes.trimmingBlanks(colon &+ 1..<line.upperBound)
+        }
 
-    /// Whether the line is regular, apart from its end.
-    func isRegular(_ bytes: Span<UInt8>) -> Bool { bytes[name.upperBound] == .colon }
+        /// Whether the line is regular, apart from its end.
+        func isRegular(_ bytes: Span<UInt8>) -> Bool { bytes[name.upperBound] == .colon }
 
-    /// Appends the line without a line end.
-    func append(_ bytes: Span<UInt8>, to buffer: ByteBuffer) {
-        buffer.append(bytes.extracting(name))
-        buffer.append(literal: ": ")
-        buffer.append(bytes.extracting(value))
+        /// Appends the line without a line end.
+        func append(_ bytes: Span<UInt8>, to buffer: ByteBuffer) {
+            buffer.append(bytes.extracting(name))
+            buffer.append(literal: ": ")
+            buffer.append(bytes.extracting(value))
+        }
     }
 }

@@ -35,9 +35,7 @@ public enum Method: UInt8, Sendable {
         case .track, .extension: nil
         }
     }
-}
 
-extension Method {
     /// Reads the method with that name; method names are case-sensitive.
     init(_ name: Span<UInt8>) {
         self =

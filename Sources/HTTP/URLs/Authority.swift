@@ -129,9 +129,7 @@ extension Authority {
         guard let port = UInt16(exactly: value), port > 0 else { throw .malformedPort }
         return port
     }
-}
 
-extension Authority {
     /// The host; an IPv6 address with its brackets.
     public var bracketedHost: Range<Int> {
         form == .ipv6 ? host.lowerBound - 1..<host.upperBound + 1 : host

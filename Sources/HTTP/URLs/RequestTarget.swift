@@ -150,9 +150,7 @@ public enum Scheme: UInt8, Sendable {
         case .other: nil
         }
     }
-}
 
-extension Scheme {
     /// Reads the scheme with that name, in any case (RFC 3986 section 3.1).
     init(_ name: Span<UInt8>) {
         if name.equalsIgnoringCase("http") {

@@ -1,5 +1,6 @@
 /// The order in which entries were used, so that the least recently used one can be found. Each step is a few stores:
-/// entries know their neighbours, but do not retain them.
+/// entries know their neighbours, but do not retain them. `RecencyMap` says which order is for
+/// what.
 ///
 /// Belongs to one loop.
 public struct UseOrder: ~Copyable {

@@ -169,7 +169,7 @@ public final class LineWriter: Sendable {
 public protocol LineSink: AnyObject, Sendable {
     /// Writes the bytes, and waits until the destination has taken all of them.
     @discardableResult
-    func write(_ bytes: [UInt8]) -> LinesWritten
+    func write(_ bytes: [UInt8]) -> LineWriter.Written
 
     /// Whether the existing content ends within a line, as after a full disk.
     var endsWithinLine: Bool { get }
@@ -179,11 +179,13 @@ extension LineSink {
     public var endsWithinLine: Bool { false }
 }
 
-/// The part of some bytes that was written.
-public enum LinesWritten: Equatable, Sendable {
-    case all
-    /// The number of bytes before an error with that number, for instance on a full disk or a closed pipe.
-    case part(Int, errno: Int32)
+extension LineWriter {
+    /// The part of some bytes that was written.
+    public enum Written: Equatable, Sendable {
+        case all
+        /// The number of bytes before an error with that number, for instance on a full disk or a closed pipe.
+        case part(Int, errno: Int32)
+    }
 }
 
 /// A descriptor that lines are appended to.
@@ -231,7 +233,7 @@ public final class OutputFile: LineSink {
     public var isTerminal: Bool { isatty(descriptor) == 1 }
 
     @discardableResult
-    public func write(_ bytes: [UInt8]) -> LinesWritten {
+    public func write(_ bytes: [UInt8]) -> LineWriter.Written {
         bytes.withUnsafeBytes { all in
             var rest = all[...]
             while !rest.isEmpty {

@@ -38,14 +38,14 @@ public enum Descriptors {
     static func areMany(behind descriptor: Int32) -> Bool {
         Int(descriptor) < limit.load(ordering: .relaxed) / 4
     }
-}
 
-/// The descriptors that a started program inherits.
-public enum PassedDescriptors {
-    /// Closes all descriptors from `descriptor` on in the program, even those that a library opened without
-    /// close-on-exec.
-    /// - Returns: whether there was memory for that.
-    public static func end(before descriptor: Int32, in actions: inout posix_spawn_file_actions_t) -> Bool {
-        linux_spawn_close_from(&actions, descriptor) == 0
+    /// The descriptors that a started program inherits.
+    public enum Passed {
+        /// Closes all descriptors from `descriptor` on in the program, even those that a library opened without
+        /// close-on-exec.
+        /// - Returns: whether there was memory for that.
+        public static func end(before descriptor: Int32, in actions: inout posix_spawn_file_actions_t) -> Bool {
+            linux_spawn_close_from(&actions, descriptor) == 0
+        }
     }
 }

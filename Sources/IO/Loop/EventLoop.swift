@@ -21,13 +21,13 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// The bytes that one socket may deliver in one turn before the others are served: a fast peer could otherwise
     /// occupy the loop.
     let share: Int
-    private var time: LoopTime
+    private var time: EventLoop.Time
     /// The time in milliseconds on the monotonic clock, read once per batch of events.
     public var now: UInt64 { time.milliseconds }
     /// The time of `now` in nanoseconds, for measurements.
     public var nanoseconds: UInt64 { time.nanoseconds }
     public let buffers = BufferPool()
-    public let pipes = PipePool()
+    public let pipes = Pipe.Pool()
     /// Called when a new socket leaves few descriptors, so that idle ones are closed.
     public var onScarcity: (() -> Void)?
     /// The times from an event, or a batch of them, to the next wait for events: so long another event may have waited.
@@ -40,7 +40,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     private let poll: EventPoll
     private let remote = Mutex(Remote())
     private var jobs = Ring<UnownedJob>()
-    private var served: Turn
+    private var served: EventLoop.Turn
     /// The number of times that the loop has waited for events.
     var turn: UInt64 { served.number }
     public static let usualShare = 1 << 20
@@ -55,8 +55,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     ) throws(IOError) {
         self.index = index
         self.share = share
-        time = LoopTime(clock)
-        served = Turn(began: time.nanoseconds)
+        time = EventLoop.Time(clock)
+        served = EventLoop.Turn(began: time.nanoseconds)
         wheel = TimerWheel(now: time.milliseconds)
         poll = try EventPoll()
     }
@@ -76,7 +76,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// The zero of `nanoseconds` in the time of day, in nanoseconds since 1970-01-01T00:00:00Z.
     public var epoch: Int {
         if let clock = time.clock {
-            return clock.epochMilliseconds &* Int(LoopTime.nanosecondsPerMillisecond)
+            return clock.epochMilliseconds &* Int(EventLoop.Time.nanosecondsPerMillisecond)
                 &- Int(clamping: clock.nanoseconds)
         }
         return SystemClock.epochNanoseconds &- Int(clamping: Self.systemTime())
@@ -270,40 +270,40 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     }
 
     /// The time in milliseconds on the monotonic clock.
-    static var uptimeMilliseconds: UInt64 { systemTime() / LoopTime.nanosecondsPerMillisecond }
-}
+    static var uptimeMilliseconds: UInt64 { systemTime() / EventLoop.Time.nanosecondsPerMillisecond }
 
-/// The time of a loop, as it was read last.
-private struct LoopTime {
-    /// The manual clock; nil: the system's clocks are used.
-    let clock: ManualClock?
-    private(set) var nanoseconds: UInt64 = 0
-    private(set) var milliseconds: UInt64 = 0
+    /// The time of a loop, as it was read last.
+    fileprivate struct Time {
+        /// The manual clock; nil: the system's clocks are used.
+        let clock: ManualClock?
+        private(set) var nanoseconds: UInt64 = 0
+        private(set) var milliseconds: UInt64 = 0
 
-    static let nanosecondsPerMillisecond: UInt64 = 1_000_000
+        static let nanosecondsPerMillisecond: UInt64 = 1_000_000
 
-    init(_ clock: ManualClock?) {
-        self.clock = clock
-        read()
+        init(_ clock: ManualClock?) {
+            self.clock = clock
+            read()
+        }
+
+        @inline(__always)
+        mutating func read() {
+            nanoseconds = clock?.nanoseconds ?? EventLoop.systemTime()
+            milliseconds = nanoseconds / Self.nanosecondsPerMillisecond
+        }
     }
 
-    @inline(__always)
-    mutating func read() {
-        nanoseconds = clock?.nanoseconds ?? EventLoop.systemTime()
-        milliseconds = nanoseconds / Self.nanosecondsPerMillisecond
+    /// The batch of events that a loop is serving.
+    fileprivate struct Turn {
+        /// The number of the batch.
+        var number: UInt64 = 1
+        /// The time at which the events were there.
+        var began: UInt64
+        /// The channels that were closed meanwhile.
+        var closed: [Channel] = []
+        /// The channels that have used up their share.
+        var postponed: [Channel] = []
+
+        init(began: UInt64) { self.began = began }
     }
-}
-
-/// The batch of events that a loop is serving.
-private struct Turn {
-    /// The number of the batch.
-    var number: UInt64 = 1
-    /// The time at which the events were there.
-    var began: UInt64
-    /// The channels that were closed meanwhile.
-    var closed: [Channel] = []
-    /// The channels that have used up their share.
-    var postponed: [Channel] = []
-
-    init(began: UInt64) { self.began = began }
 }

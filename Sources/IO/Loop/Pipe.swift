@@ -31,21 +31,21 @@ public final class Pipe {
         Glibc.close(readEnd)
         Glibc.close(writeEnd)
     }
-}
 
-/// The empty pipes of one loop. Each needs two descriptors, so few are kept.
-public final class PipePool {
-    private var free: [Pipe] = []
-    private static let kept = 16
+    /// The empty pipes of one loop. Each needs two descriptors, so few are kept.
+    public final class Pool {
+        private var free: [Pipe] = []
+        private static let kept = 16
 
-    /// Takes a pipe. Nil if the system gives none, or if descriptors are needed for connections: the caller then copies
-    /// through memory.
-    public func take() -> Pipe? {
-        free.popLast() ?? (try? Pipe())
-    }
+        /// Takes a pipe. Nil if the system gives none, or if descriptors are needed for connections: the caller then copies
+        /// through memory.
+        public func take() -> Pipe? {
+            free.popLast() ?? (try? Pipe())
+        }
 
-    /// Returns a pipe to the pool. A pipe that still contains bytes is closed.
-    public func give(_ pipe: Pipe) {
-        if pipe.held == 0, free.count < Self.kept { free.append(pipe) }
+        /// Returns a pipe to the pool. A pipe that still contains bytes is closed.
+        public func give(_ pipe: Pipe) {
+            if pipe.held == 0, free.count < Self.kept { free.append(pipe) }
+        }
     }
 }

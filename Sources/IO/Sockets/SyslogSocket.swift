@@ -18,7 +18,7 @@ public final class SyslogSocket: LineSink {
 
     deinit { descriptor.withLock { if $0 >= 0 { close($0) } } }
 
-    public func write(_ bytes: [UInt8]) -> LinesWritten {
+    public func write(_ bytes: [UInt8]) -> LineWriter.Written {
         descriptor.withLock { descriptor in
             var start = 0
             while start < bytes.count {

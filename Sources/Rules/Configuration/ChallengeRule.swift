@@ -263,9 +263,7 @@ public final class TrustTerms: Sendable, Hashable {
         hasher.combine(name)
         hasher.combine(until)
     }
-}
 
-extension TrustTerms {
     /// The modifiers, as the rule file would say them.
     var words: [String] {
         var words: [String] = []

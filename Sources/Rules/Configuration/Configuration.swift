@@ -54,9 +54,7 @@ public struct Configuration: Sendable, Equatable {
     public func credential(named name: String) -> Credential? {
         credentials.first { $0.name.hasSameBytes(as: name) }
     }
-}
 
-extension Configuration {
     /// Whether a rule's answer is given, or only told.
     public enum Mode: String, Sendable, CaseIterable {
         case enforce
@@ -105,9 +103,7 @@ extension Configuration {
             one.format == other.format && one.destination == other.destination
         }
     }
-}
 
-extension Configuration {
     /// Limits for peers. Sizes are bytes.
     public struct Limits: Sendable, Equatable {
         /// A request body held in memory until the origin's answer is known.
@@ -135,9 +131,7 @@ extension Configuration {
 
         public init() {}
     }
-}
 
-extension Configuration {
     public struct Timeouts: Sendable, Equatable {
         /// From a request's first byte to the end of its head.
         public var head = Duration.seconds(10)
@@ -157,18 +151,14 @@ extension Configuration {
 
         public init() {}
     }
-}
 
-extension Configuration {
     /// `store …`: where credentials are kept that outlive the process.
     public struct Store: Sendable, Equatable {
         public let location: StoreLocation
         /// Seals the secrets; nil: a key that is made beside the file.
         public let key: ValueSource?
     }
-}
 
-extension Configuration {
     /// A copy that sends no credential. It keeps only the rules about servers' certificates.
     public var withoutCredentials: Configuration {
         var configuration = self

@@ -38,9 +38,7 @@ extension Configuration {
             return false
         }
     }
-}
 
-extension Configuration {
     public struct HostAndPort: Sendable, Hashable, CustomStringConvertible {
         /// In its canonical spelling (`HostSpelling`).
         public let host: String

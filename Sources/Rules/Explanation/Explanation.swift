@@ -18,15 +18,15 @@ public struct Explanation: Sendable {
     /// The request as the origin gets it; the same when nothing upgrades or looks into it.
     public let asked: ExplainedRequest
     /// Nil: there is no TLS with the origin that the proxy would see.
-    public let handshake: ExplainedHandshake?
+    public let handshake: Explanation.Handshake?
     /// Why no challenge is answered, whatever the rules say; nil: they decide.
     public let reasonForNone: String?
     /// Nil unless the request is a CONNECT.
     public let connectIsAllowed: Bool?
     /// One for each address that is known without asking the DNS.
-    public let egress: [(address: IPAddress, decision: EgressDecision)]
+    public let egress: [(address: IPAddress, decision: EgressPolicy.Decision)]
     /// The ways through parents, the first that works first; empty: directly.
-    let parents: [ExplainedParent]
+    let parents: [Explanation.Parent]
     public let authorization: Configuration.ChallengeRule.Authorization
     /// How often the rules are asked about the response: again where a credential counts as refused. Nil: none was given.
     public let rounds: [ExplainedRound]?
@@ -59,14 +59,14 @@ public struct Explanation: Sendable {
         let asked = request.atOrigin(by: rules)
         self.asked = asked
         let isSecured = asked.protocol == .https && (!request.opensTunnel || route.action == .intercept)
-        handshake = isSecured ? ExplainedHandshake(asked, terms: route.tls, rules: rules) : nil
+        handshake = isSecured ? Explanation.Handshake(asked, terms: route.tls, rules: rules) : nil
         connectIsAllowed = request.opensTunnel ? rules.egress.permitsConnect(port: request.port) : nil
         let literal = HostPattern.withName(of: request.host.utf8Span.span) { HostPattern.address($0) }
         egress = (literal.map { [$0] } ?? request.addresses).map { address in
             (address, rules.egress.permits(address, port: asked.port))
         }
         let way = route.parentList?.legs(to: request.host.utf8Span.span) ?? []
-        parents = way.map { ExplainedParent($0, for: asked, by: rules) }
+        parents = way.map { Explanation.Parent($0, for: asked, by: rules) }
         authorization = rules.authorization(
             host: request.host.utf8Span.span, port: asked.port, protocol: asked.protocol,
             isSecure: asked.protocol == .https, client: request.client)
@@ -93,112 +93,112 @@ public struct Explanation: Sendable {
     }
 
     public var text: String { ExplanationText(self).text }
-}
 
-/// The TLS connection to the origin in an explanation: on what terms it is made, and what the rules answer to
-/// the two challenges that a handshake may bring.
-public struct ExplainedHandshake: Sendable, Equatable {
-    /// A challenge of TLS with what the rules say to it.
-    public struct Challenge: Sendable, Equatable {
-        public let query: ChallengeQuery
-        /// Nil: it depends on what is found or asked for, which the caller did not say.
-        public let ruling: Ruling?
-        /// With a ruling, every rule up to the one that made it; without, what each would need.
-        public let traces: [RuleTrace]
-        /// Whether the rule that decided names hosts.
-        let namesHosts: Bool
-        /// Credentials whose certificates were refused before, as far as the rules tell which they were.
-        var refused: [String] = []
+    /// The TLS connection to the origin in an explanation: on what terms it is made, and what the rules answer to
+    /// the two challenges that a handshake may bring.
+    public struct Handshake: Sendable, Equatable {
+        /// A challenge of TLS with what the rules say to it.
+        public struct Challenge: Sendable, Equatable {
+            public let query: ChallengeQuery
+            /// Nil: it depends on what is found or asked for, which the caller did not say.
+            public let ruling: Ruling?
+            /// With a ruling, every rule up to the one that made it; without, what each would need.
+            public let traces: [RuleTrace]
+            /// Whether the rule that decided names hosts.
+            let namesHosts: Bool
+            /// Credentials whose certificates were refused before, as far as the rules tell which they were.
+            var refused: [String] = []
 
-        /// Those of the rule's credentials whose certificates the server accepts, as far as that is known.
-        ///
-        /// - Parameter certificates: as in `ExplainedRequest`.
-        func accepted(of names: [String], by certificates: [String: [String]]) -> [String] {
-            names.filter { name in certificates[name]?.contains { query.issuers.contains($0) } ?? true }
-        }
-
-        /// Those that it is shown, one after the other; of a rule that names its hosts, also where it accepts none.
-        func candidates(among names: [String], by certificates: [String: [String]]) -> [String] {
-            let accepted = accepted(of: names, by: certificates)
-            return (accepted.isEmpty && namesHosts ? names : accepted).filter { !refused.contains($0) }
-        }
-    }
-
-    /// Nil: the route says nothing.
-    public let terms: TLSTerms?
-    public let trust: Challenge
-    public let certificate: Challenge
-
-    /// - Parameter request: as the origin gets it.
-    init(_ request: ExplainedRequest, terms: TLSTerms?, rules: RuleSet) {
-        self.terms = terms
-        var query = request.query(method: .serverTrust)
-        query.findings = request.findings
-        trust = Self.challenge(query, isKnown: !request.findings.isEmpty, rules)
-        query = request.query(method: .clientCertificate)
-        query.issuers = request.issuers
-        var (refused, certificate) = ([String](), Challenge?.none)
-        for failures in 0...request.failures {
-            query.failures = failures
-            var challenge = Self.challenge(query, isKnown: !request.issuers.isEmpty, rules)
-            challenge.refused = refused
-            if case .use(let names)? = challenge.ruling?.action {
-                refused += challenge.candidates(among: names, by: request.certificates).prefix(1)
+            /// Those of the rule's credentials whose certificates the server accepts, as far as that is known.
+            ///
+            /// - Parameter certificates: as in `ExplainedRequest`.
+            func accepted(of names: [String], by certificates: [String: [String]]) -> [String] {
+                names.filter { name in certificates[name]?.contains { query.issuers.contains($0) } ?? true }
             }
-            certificate = challenge
-        }
-        self.certificate = certificate ?? Self.challenge(query, isKnown: false, rules)
-    }
 
-    private static func challenge(_ query: ChallengeQuery, isKnown: Bool, _ rules: RuleSet) -> Challenge {
-        let ruling = isKnown ? rules.decide(query) : nil
-        let rule = ruling?.rule
-        return Challenge(
-            query: query, ruling: ruling, traces: isKnown ? rules.explain(query) : rules.prospects(query),
-            namesHosts: rules.configuration.challenges.contains { $0.rule === rule && $0.namesHosts })
-    }
-}
-
-/// A way that a request may take, as an explanation tells of it.
-struct ExplainedParent: Sendable, Equatable {
-    /// The possible answers to a challenge, by a word for the challenge.
-    struct Outlook: Sendable, Equatable {
-        let label: String
-        let answers: [Configuration.ChallengeRule.Action]
-    }
-
-    let leg: ParentList.Leg
-    /// How the request goes.
-    let passage: String
-    let outlooks: [Outlook]
-
-    init(_ leg: ParentList.Leg, for request: ExplainedRequest, by rules: RuleSet) {
-        self.leg = leg
-        guard case .server(let server, _) = leg else {
-            passage = ""
-            outlooks = []
-            return
-        }
-        let speaksHTTP = server.scheme == .http || server.scheme == .https
-        if !speaksHTTP {
-            passage = "which resolves the name"
-        } else {
-            passage = request.protocol == .http ? "which sends the request" : "by a tunnel (CONNECT)"
-        }
-        let methods: [(AuthenticationMethod, String)] =
-            switch server.scheme {
-            case .http, .https: [(.digest, "407 digest"), (.basic, "407 basic")]
-            case .socks5: [(.basic, "it asks for a password")]
-            case .socks4a: []
+            /// Those that it is shown, one after the other; of a rule that names its hosts, also where it accepts none.
+            func candidates(among names: [String], by certificates: [String: [String]]) -> [String] {
+                let accepted = accepted(of: names, by: certificates)
+                return (accepted.isEmpty && namesHosts ? names : accepted).filter { !refused.contains($0) }
             }
-        outlooks = methods.map { method, label in
-            var query = request.query(method: method)
-            query.host = server.address.host
-            query.port = server.address.port
-            query.protocol = server.scheme == .https ? .https : speaksHTTP ? .http : .socks
-            query.isProxy = true
-            query.isSecure = server.scheme == .https || method == .digest
-            return Outlook(label: label, answers: rules.possibleAnswers(query))
+        }
+
+        /// Nil: the route says nothing.
+        public let terms: TLSTerms?
+        public let trust: Challenge
+        public let certificate: Challenge
+
+        /// - Parameter request: as the origin gets it.
+        init(_ request: ExplainedRequest, terms: TLSTerms?, rules: RuleSet) {
+            self.terms = terms
+            var query = request.query(method: .serverTrust)
+            query.findings = request.findings
+            trust = Self.challenge(query, isKnown: !request.findings.isEmpty, rules)
+            query = request.query(method: .clientCertificate)
+            query.issuers = request.issuers
+            var (refused, certificate) = ([String](), Challenge?.none)
+            for failures in 0...request.failures {
+                query.failures = failures
+                var challenge = Self.challenge(query, isKnown: !request.issuers.isEmpty, rules)
+                challenge.refused = refused
+                if case .use(let names)? = challenge.ruling?.action {
+                    refused += challenge.candidates(among: names, by: request.certificates).prefix(1)
+                }
+                certificate = challenge
+            }
+            self.certificate = certificate ?? Self.challenge(query, isKnown: false, rules)
+        }
+
+        private static func challenge(_ query: ChallengeQuery, isKnown: Bool, _ rules: RuleSet) -> Challenge {
+            let ruling = isKnown ? rules.decide(query) : nil
+            let rule = ruling?.rule
+            return Challenge(
+                query: query, ruling: ruling, traces: isKnown ? rules.explain(query) : rules.prospects(query),
+                namesHosts: rules.configuration.challenges.contains { $0.rule === rule && $0.namesHosts })
+        }
+    }
+
+    /// A way that a request may take, as an explanation tells of it.
+    struct Parent: Sendable, Equatable {
+        /// The possible answers to a challenge, by a word for the challenge.
+        struct Outlook: Sendable, Equatable {
+            let label: String
+            let answers: [Configuration.ChallengeRule.Action]
+        }
+
+        let leg: ParentList.Leg
+        /// How the request goes.
+        let passage: String
+        let outlooks: [Outlook]
+
+        init(_ leg: ParentList.Leg, for request: ExplainedRequest, by rules: RuleSet) {
+            self.leg = leg
+            guard case .server(let server, _) = leg else {
+                passage = ""
+                outlooks = []
+                return
+            }
+            let speaksHTTP = server.scheme == .http || server.scheme == .https
+            if !speaksHTTP {
+                passage = "which resolves the name"
+            } else {
+                passage = request.protocol == .http ? "which sends the request" : "by a tunnel (CONNECT)"
+            }
+            let methods: [(AuthenticationMethod, String)] =
+                switch server.scheme {
+                case .http, .https: [(.digest, "407 digest"), (.basic, "407 basic")]
+                case .socks5: [(.basic, "it asks for a password")]
+                case .socks4a: []
+                }
+            outlooks = methods.map { method, label in
+                var query = request.query(method: method)
+                query.host = server.address.host
+                query.port = server.address.port
+                query.protocol = server.scheme == .https ? .https : speaksHTTP ? .http : .socks
+                query.isProxy = true
+                query.isSecure = server.scheme == .https || method == .digest
+                return Outlook(label: label, answers: rules.possibleAnswers(query))
+            }
         }
     }
 }

@@ -2,7 +2,7 @@ import Model
 
 /// The lines about the TLS connection to the origin.
 extension ExplanationText {
-    mutating func addHandshake(_ handshake: ExplainedHandshake) {
+    mutating func addHandshake(_ handshake: Explanation.Handshake) {
         if let terms = handshake.terms {
             let version: String? =
                 switch (terms.minimum, terms.maximum) {
@@ -18,7 +18,7 @@ extension ExplanationText {
         addCertificate(handshake.certificate)
     }
 
-    private mutating func addTrust(_ challenge: ExplainedHandshake.Challenge) {
+    private mutating func addTrust(_ challenge: Explanation.Handshake.Challenge) {
         guard let ruling = challenge.ruling else {
             let reason = challenge.traces.isEmpty ? "" : "a rule decides otherwise, or "
             add(
@@ -44,7 +44,7 @@ extension ExplanationText {
         }
     }
 
-    private mutating func addCertificate(_ challenge: ExplainedHandshake.Challenge) {
+    private mutating func addCertificate(_ challenge: Explanation.Handshake.Challenge) {
         guard let ruling = challenge.ruling else {
             let reason = challenge.traces.isEmpty ? "" : "a rule decides otherwise, or "
             add("certificate", "none is sent, unless \(reason)one is stored for this server")
@@ -68,7 +68,7 @@ extension ExplanationText {
 
     /// Of several certificates the first is shown that the server accepts; where it accepts none, the first of a rule that
     /// names its hosts. The next is shown where those before it were refused.
-    private func shownWords(_ names: [String], _ challenge: ExplainedHandshake.Challenge) -> String {
+    private func shownWords(_ names: [String], _ challenge: Explanation.Handshake.Challenge) -> String {
         let use = "use \(names.joined(separator: " "))"
         let (certificates, failures) = (explanation.request.certificates, challenge.query.failures)
         let shown = challenge.candidates(among: names, by: certificates).first

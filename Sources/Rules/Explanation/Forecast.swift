@@ -18,7 +18,7 @@ public enum Forecast: Sendable, Equatable {
     ///   - urlUser: the user of the request's URL.
     ///   - space: nil: nothing is known of it.
     init(
-        _ ruling: Ruling, on query: ChallengeQuery, after refusals: ExplainedRefusals, urlUser: String?,
+        _ ruling: Ruling, on query: ChallengeQuery, after refusals: Forecast.Refusals, urlUser: String?,
         space: ExplainedSpace?
     ) {
         switch ruling.action {
@@ -48,7 +48,7 @@ public enum Forecast: Sendable, Equatable {
     }
 
     private static func use(
-        _ names: [String], _ ruling: Ruling, _ refusals: ExplainedRefusals, _ space: ExplainedSpace?
+        _ names: [String], _ ruling: Ruling, _ refusals: Forecast.Refusals, _ space: ExplainedSpace?
     ) -> Forecast {
         if ruling.answers == 0 {
             let count = refusals.count == 1 ? "1 answer was" : "\(refusals.count) answers were"
@@ -63,7 +63,7 @@ public enum Forecast: Sendable, Equatable {
     }
 
     private static func ask(
-        _ ruling: Ruling, _ query: ChallengeQuery, _ refusals: ExplainedRefusals, _ urlUser: String?,
+        _ ruling: Ruling, _ query: ChallengeQuery, _ refusals: Forecast.Refusals, _ urlUser: String?,
         _ space: ExplainedSpace?
     ) -> Forecast {
         if query.method == .other { return .next(reason: "the proxy does not know this method") }
@@ -76,7 +76,7 @@ public enum Forecast: Sendable, Equatable {
     }
 
     private static func performDefault(
-        _ ruling: Ruling, _ query: ChallengeQuery, _ refusals: ExplainedRefusals, _ urlUser: String?,
+        _ ruling: Ruling, _ query: ChallengeQuery, _ refusals: Forecast.Refusals, _ urlUser: String?,
         _ space: ExplainedSpace?
     ) -> Forecast {
         if query.method == .other { return .next(reason: "the proxy does not know this method") }
@@ -91,48 +91,49 @@ public enum Forecast: Sendable, Equatable {
 
     /// The answer with the credential of the URL, or with what is stored.
     private static func kept(
-        _ refusals: ExplainedRefusals, _ urlUser: String?, _ space: ExplainedSpace?
+        _ refusals: Forecast.Refusals, _ urlUser: String?, _ space: ExplainedSpace?
     ) -> Forecast? {
         if let urlUser, !refusals.contain(urlUser) { return .answer(credential: urlUser) }
         guard let space, let stored = space.stored, !refusals.contain(stored) else { return nil }
         return space.end(of: stored).map { .held(credential: stored, until: $0) } ?? .answer(credential: stored)
     }
-}
 
-/// The answers of a request that were refused, as far as the rules tell which they were.
-struct ExplainedRefusals {
-    private var known: [(credential: String?, rule: RuleReference?)] = []
-    /// The credentials that are tokens of a grant: another token is fetched once.
-    private let renewable: Set<String>
+    /// The answers of a request that were refused, as far as the rules tell which they were.
+    struct Refusals {
+        private var known: [(credential: String?, rule: RuleReference?)] = []
+        /// The credentials that are tokens of a grant: another token is fetched once.
+        private let renewable: Set<String>
 
-    init(by rules: RuleSet) {
-        renewable = Set(
-            rules.configuration.credentials.filter {
-                if case .oauth = $0.content { true } else { false }
-            }.map(\.name))
-    }
+        init(by rules: RuleSet) {
+            renewable = Set(
+                rules.configuration.credentials.filter {
+                    if case .oauth = $0.content { true } else { false }
+                }.map(\.name))
+        }
 
-    var count: Int { known.count }
+        var count: Int { known.count }
 
-    /// Whether it is not known of some which credential it was.
-    var hasUnknown: Bool { known.contains { $0.credential == nil } }
+        /// Whether it is not known of some which credential it was.
+        var hasUnknown: Bool { known.contains { $0.credential == nil } }
 
-    mutating func add(_ credential: String?, by rule: RuleReference?) { known.append((credential, rule)) }
+        mutating func add(_ credential: String?, by rule: RuleReference?) { known.append((credential, rule)) }
 
-    func contain(_ credential: String) -> Bool { known.contains { $0.credential == credential } }
+        func contain(_ credential: String) -> Bool { known.contains { $0.credential == credential } }
 
-    func count(by rule: RuleReference?) -> Int { known.count { $0.rule === rule } }
+        func count(by rule: RuleReference?) -> Int { known.count { $0.rule === rule } }
 
-    /// Whether the rule answers with the credential: a value is not sent again after a refusal.
-    func allows(_ credential: String, by ruling: Ruling) -> Bool {
-        let refused = known.count { $0.credential == credential }
-        return refused == 0 || renewable.contains(credential) && refused < max(2, ruling.answers)
-    }
+        /// Whether the rule answers with the credential: a value is not sent again after a refusal.
+        func allows(_ credential: String, by ruling: Ruling) -> Bool {
+            let refused = known.count { $0.credential == credential }
+            return refused == 0 || renewable.contains(credential) && refused < max(2, ruling.answers)
+        }
 
-    /// Why it does not, behind "was refused".
-    func reason(_ credential: String, by ruling: Ruling) -> String {
-        let refused = known.count { $0.credential == credential }
-        return refused < ruling.answers ? ", and has no other value" : ", and the rule allows no more answers with it"
+        /// Why it does not, behind "was refused".
+        func reason(_ credential: String, by ruling: Ruling) -> String {
+            let refused = known.count { $0.credential == credential }
+            return refused < ruling.answers
+                ? ", and has no other value" : ", and the rule allows no more answers with it"
+        }
     }
 }
 
@@ -196,7 +197,7 @@ public struct ExplainedRound: Sendable {
         of response: (Int) -> ExplainedResponse, to request: ExplainedRequest, by rules: RuleSet
     ) -> [ExplainedRound] {
         var rounds: [ExplainedRound] = []
-        var refusals = ExplainedRefusals(by: rules)
+        var refusals = Forecast.Refusals(by: rules)
         // The answers that were refused before are those that the rules gave, one after the other.
         while refusals.count < request.failures {
             let end = ExplainedRound(response(refusals.count), after: refusals, to: request, by: rules).end
@@ -213,7 +214,7 @@ public struct ExplainedRound: Sendable {
     }
 
     private init(
-        _ response: ExplainedResponse, after refusals: ExplainedRefusals, to request: ExplainedRequest,
+        _ response: ExplainedResponse, after refusals: Forecast.Refusals, to request: ExplainedRequest,
         by rules: RuleSet
     ) {
         failures = refusals.count

@@ -46,9 +46,9 @@ extension ManualTopic {
         them with the repeated request (RFC 6265). They replace the client's cookies of the same names. The client gets them
         with the final response, unless that response sets the same cookie. A parent's 407 sets no cookie. No cookie is kept
         for another request.
-        """, ManualEntry.of(FileDirective.challenge, .mode),
-        ManualEntry.ofPredicates(in: "challenge"),
-        ManualEntry.of(
+        """, ManualTopic.Entry.of(FileDirective.challenge, .mode),
+        ManualTopic.Entry.ofPredicates(in: "challenge"),
+        ManualTopic.Entry.of(
             ChallengeDirective.answer(.use), .answer(.default), .answer(.reject), .answer(.cancel), .answer(.ask),
             .modifier(.attempts), .modifier(.persistence), .modifier(.learn), .modifier(.order), .modifier(.mode)))
 
@@ -81,8 +81,8 @@ extension ManualTopic {
         source again. If the value has changed, it sends the new value. If not, the client gets the 401. The proxy then asks the
         server by another request whether the key is still good ('attache help refusals'). So one forbidden page does not block a
         good key, and a wrong key is sent only a few times in half an hour. 400, 403 and all other answers go to the client.
-        """, ManualEntry.of(CredentialDirective.header, .query),
-        ManualEntry.of(ChallengeDirective.modifier(.preempt), .modifier(.authorization)))
+        """, ManualTopic.Entry.of(CredentialDirective.header, .query),
+        ManualTopic.Entry.of(ChallengeDirective.modifier(.preempt), .modifier(.authorization)))
 
     static let forms = ManualTopic(
         "forms", "login pages in HTML",
@@ -128,8 +128,8 @@ extension ManualTopic {
                 form { recognise status 401; login /login; fields json { username={user} password={password} } }
                 use  ci
             }
-        """, ManualEntry.of(ChallengeDirective.modifier(.form)),
-        ManualEntry.of(FormDirective.recognise, .login, .fields))
+        """, ManualTopic.Entry.of(ChallengeDirective.modifier(.form)),
+        ManualTopic.Entry.of(FormReader.Word.recognise, .login, .fields))
 
     static let trust = ManualTopic(
         "trust", "a server certificate that is not trusted",
@@ -179,13 +179,13 @@ extension ManualTopic {
         = wrong-usage, name-constraints, path-length, unknown-extension, invalid
         It is not a certificate for a TLS server, or it violates a constraint of its CA.
         """,
-        ManualEntry.of(ChallengeDirective.answer(.trust)), ManualEntry.ofPredicates(in: "trust"),
-        ManualEntry.of(
+        ManualTopic.Entry.of(ChallengeDirective.answer(.trust)), ManualTopic.Entry.ofPredicates(in: "trust"),
+        ManualTopic.Entry.of(
             ChallengeDirective.modifier(.allow), .modifier(.pin), .modifier(.anchor), .modifier(.name)))
 }
 
-extension FormDirective {
-    static let manuals: [FormDirective: DirectiveManual] = [
+extension FormReader.Word {
+    static let manuals: [FormReader.Word: DirectiveManual] = [
         .recognise: DirectiveManual(
             "SIGN …", example: page("recognise status 302 location /login*"),
             """

@@ -23,9 +23,9 @@ extension ManualTopic {
         The files are read again when they change. A user who was removed is refused from the next request on, also on a
         connection that is open and in an intercepted tunnel. A tunnel that is not intercepted lasts until it is closed.
         Names and passwords are compared as bytes in UTF-8. So `é` typed as one character or as two is not the same.
-        """, ManualEntry.of(FileDirective.clients),
-        ManualEntry.of(
-            ClientsDirective.allow, .authenticate, .users, .tokens, .keytab, .allowPrincipals, .nonceKey, .realm))
+        """, ManualTopic.Entry.of(FileDirective.clients),
+        ManualTopic.Entry.of(
+            ClientsReader.Word.allow, .authenticate, .users, .tokens, .keytab, .allowPrincipals, .nonceKey, .realm))
 
     static let egress = ManualTopic(
         "egress", "the addresses and ports that the proxy may connect to",
@@ -62,11 +62,12 @@ extension ManualTopic {
 
         WARNING: with `allow loopback`, a client can reach every service that listens on this machine only. Name the address
         and the port instead.
-        """, ManualEntry.of(FileDirective.egress), ManualEntry.of(EgressDirective.allow, .deny, .connectPorts))
+        """, ManualTopic.Entry.of(FileDirective.egress),
+        ManualTopic.Entry.of(EgressReader.Word.allow, .deny, .connectPorts))
 }
 
-extension ClientsDirective {
-    static let manuals: [ClientsDirective: DirectiveManual] = [
+extension ClientsReader.Word {
+    static let manuals: [ClientsReader.Word: DirectiveManual] = [
         .allow: DirectiveManual(
             "ADDRESS …", default: "127.0.0.0/8 ::1", example: "clients { allow 127.0.0.0/8 ::1 10.0.0.0/8 }",
             "Addresses that may connect to the proxy."),
@@ -132,8 +133,8 @@ extension ClientsDirective {
     ]
 }
 
-extension EgressDirective {
-    static let manuals: [EgressDirective: DirectiveManual] = [
+extension EgressReader.Word {
+    static let manuals: [EgressReader.Word: DirectiveManual] = [
         .allow: DirectiveManual(
             "ADDRESS …", example: "egress { allow 127.0.0.1:3127 }", "Addresses that the proxy may connect to."),
         .deny: DirectiveManual(

@@ -31,7 +31,7 @@ extension ManualTopic {
         The proxy notices a file within a second, even if the content is the same: after `touch`, after another file took its
         place, or after a link to it changed, as in a secret that Kubernetes mounts. This is so for each file of a credential,
         except a Kerberos ticket cache. SIGHUP and a reload without `--retry` do not count.
-        """, ManualEntry.of(FileDirective.credential), ManualEntry.of(CredentialDirective.user, .password))
+        """, ManualTopic.Entry.of(FileDirective.credential), ManualTopic.Entry.of(CredentialDirective.user, .password))
 
     static let certificates = ManualTopic(
         "certificates", "client certificates (mutual TLS)",
@@ -58,8 +58,8 @@ extension ManualTopic {
 
         The 502 page lists the issuers that the server accepts, and what happened to each certificate. `attache challenges`
         shows both kinds of TLS challenge.
-        """, ManualEntry.of(CredentialDirective.certificate, .key, .pkcs12, .pkcs11, .passphrase),
-        ManualEntry.ofPredicates(in: "certificates"))
+        """, ManualTopic.Entry.of(CredentialDirective.certificate, .key, .pkcs12, .pkcs11, .passphrase),
+        ManualTopic.Entry.ofPredicates(in: "certificates"))
 
     static let negotiate = ManualTopic(
         "negotiate", "Kerberos tickets (Negotiate, single sign-on)",
@@ -81,8 +81,8 @@ extension ManualTopic {
         If the KDC is down or does not answer within `timeouts connect`, this is not a refusal. The same is true if a clock is
         wrong or a ticket is late. Then the proxy answers the other challenges of the response. If there are none, the client
         gets a 502 with the reason. A password or key that the KDC refuses is on hold ('attache help refusals').
-        """, ManualEntry.of(CredentialDirective.kerberos, .keytab, .ccache),
-        ManualEntry.of(
+        """, ManualTopic.Entry.of(CredentialDirective.kerberos, .keytab, .ccache),
+        ManualTopic.Entry.of(
             ChallengeDirective.modifier(.spn), .modifier(.canonicalise), .modifier(.delegate)))
 
     static let aws = ManualTopic(
@@ -102,7 +102,7 @@ extension ManualTopic {
 
         Write `secure yes` in the rule. Then nothing is signed over http, where a session token would be readable. If the
         client already signs with other keys, write `authorization replace`.
-        """, ManualEntry.of(CredentialDirective.aws, .accessKey, .secretKey, .sessionToken, .payload))
+        """, ManualTopic.Entry.of(CredentialDirective.aws, .accessKey, .secretKey, .sessionToken, .payload))
 
     static let tokens = ManualTopic(
         "tokens", "bearer tokens and OAuth 2.0",
@@ -132,7 +132,7 @@ extension ManualTopic {
         a `store`, which saves the refresh token for the next start. Proxies that share the store take turns, so each refresh
         token is sent once. While the store is down, a token is used until it expires, and no other is fetched.
         """,
-        ManualEntry.of(
+        ManualTopic.Entry.of(
             CredentialDirective.token, .oauth2, .clientID, .clientSecret, .clientAuthentication, .keyID,
             .assertionAudience,
             .refreshToken,

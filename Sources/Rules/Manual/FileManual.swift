@@ -129,8 +129,8 @@ extension FileDirective {
     ]
 }
 
-extension AskDirective {
-    static let manuals: [AskDirective: DirectiveManual] = [
+extension AskReader.Word {
+    static let manuals: [AskReader.Word: DirectiveManual] = [
         .key: DirectiveManual(
             "file PATH|env NAME",
             example: "ask webhook https://chat.example.com/hook { key file /run/secrets/hook.key }",
@@ -138,8 +138,8 @@ extension AskDirective {
     ]
 }
 
-extension LimitsDirective {
-    static let manuals: [LimitsDirective: DirectiveManual] = [
+extension SettingsReader.LimitsWord {
+    static let manuals: [SettingsReader.LimitsWord: DirectiveManual] = [
         .replayMemory: DirectiveManual(
             "SIZE", default: "64k", example: "limits { replay-memory 256k }",
             "How much of a request's body is kept in memory, to send it again after a challenge."),
@@ -187,8 +187,8 @@ extension LimitsDirective {
     ]
 }
 
-extension TimeoutsDirective {
-    static let manuals: [TimeoutsDirective: DirectiveManual] = [
+extension SettingsReader.TimeoutsWord {
+    static let manuals: [SettingsReader.TimeoutsWord: DirectiveManual] = [
         .head: DirectiveManual(
             "DURATION", default: "10s", example: "timeouts { head 5s }",
             "How long a client may take to send the head of a request, from its first byte. Also how long a new connection may send nothing."
@@ -217,8 +217,8 @@ extension TimeoutsDirective {
     ]
 }
 
-extension AdminDirective {
-    static let manuals: [AdminDirective: DirectiveManual] = [
+extension AdminReader.Word {
+    static let manuals: [AdminReader.Word: DirectiveManual] = [
         .users: DirectiveManual(
             "file FILE", example: "admin 127.0.0.1:3127 { users file /etc/attache/admins }",
             """

@@ -28,8 +28,9 @@ extension ManualTopic {
 
             $ attache deploy systemd
             $ attache deploy systemd --socket
-        """, ManualEntry.of(FileDirective.listen, .admin), ManualEntry.of(AdminDirective.users, .certificate, .key),
-        ManualEntry.of(FileDirective.threads, .state))
+        """, ManualTopic.Entry.of(FileDirective.listen, .admin),
+        ManualTopic.Entry.of(AdminReader.Word.users, .certificate, .key),
+        ManualTopic.Entry.of(FileDirective.threads, .state))
 
     static let log = ManualTopic(
         "log", "the access log and its events",
@@ -144,7 +145,7 @@ extension ManualTopic {
         or another proxy reported it through the store. `host`, `port`, `protocol`, `proxy`, `realm` and `method` are the
         protection space. `credential` is a name. `default` is true if it became the space's default. `details` is a
         sentence.
-        """, ManualEntry.of(FileDirective.log))
+        """, ManualTopic.Entry.of(FileDirective.log))
 
     static let limits = ManualTopic(
         "limits", "sizes, numbers and times that limit clients and servers",
@@ -157,10 +158,11 @@ extension ManualTopic {
         When a limit refuses something, the response and the access log say which. A request's body may be needed again
         after a challenge. The proxy keeps it in memory, then in an unlinked file. If it is larger, the proxy asks the
         server first, and sends it only when the server agrees (Expect: 100-continue).
-        """, ManualEntry.of(FileDirective.limits),
-        ManualEntry.of(
-            LimitsDirective.replayMemory, .replayDisk, .replayDiskTotal, .startLine, .head, .upstreamHead, .fields,
+        """, ManualTopic.Entry.of(FileDirective.limits),
+        ManualTopic.Entry.of(
+            SettingsReader.LimitsWord.replayMemory, .replayDisk, .replayDiskTotal, .startLine, .head, .upstreamHead,
+            .fields,
             .clients, .clientsPerAddress, .decodeRatio, .questions),
-        ManualEntry.of(FileDirective.timeouts),
-        ManualEntry.of(TimeoutsDirective.head, .idle, .connect, .response, .drain, .session, .ask))
+        ManualTopic.Entry.of(FileDirective.timeouts),
+        ManualTopic.Entry.of(SettingsReader.TimeoutsWord.head, .idle, .connect, .response, .drain, .session, .ask))
 }

@@ -30,7 +30,7 @@ public struct ManualRoff {
 
     /// A text with paragraphs, lines as they are and items.
     public mutating func add(_ text: String) {
-        for block in ManualBlock.blocks(of: text) {
+        for block in ManualText.Block.blocks(of: text) {
             switch block {
             case .paragraph(let text): lines += [".PP"] + Self.prose(text)
             case .literal(let literal): self.literal(literal)

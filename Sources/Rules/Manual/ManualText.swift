@@ -13,22 +13,22 @@ public struct ManualText {
         var text = ManualText(width: width)
         text.add("\(topic.name): \(topic.title)", at: 0)
         text.separate()
-        text.add(ManualBlock.blocks(of: topic.text), at: 0)
+        text.add(ManualText.Block.blocks(of: topic.text), at: 0)
         for entry in topic.entries { text.add(entry) }
         return text.lines.joined(separator: "\n")
     }
 
     /// The entries of one directive's name.
-    public static func of(_ entries: [ManualEntry], width: Int) -> String {
+    public static func of(_ entries: [ManualTopic.Entry], width: Int) -> String {
         var text = ManualText(width: width)
         for entry in entries { text.add(entry) }
         return text.lines.dropFirst().joined(separator: "\n")
     }
 
-    private mutating func add(_ entry: ManualEntry) {
+    private mutating func add(_ entry: ManualTopic.Entry) {
         separate()
         add(entry.form, at: 0)
-        add(ManualBlock.blocks(of: entry.text), at: 4)
+        add(ManualText.Block.blocks(of: entry.text), at: 4)
         if let standard = entry.standard {
             separate()
             add("Default: \(standard)", at: 4)
@@ -37,7 +37,7 @@ public struct ManualText {
         for line in entry.example.split(separator: "\n") { lines.append("        \(line)") }
     }
 
-    private mutating func add(_ blocks: [ManualBlock], at indentation: Int) {
+    private mutating func add(_ blocks: [ManualText.Block], at indentation: Int) {
         for (number, block) in blocks.enumerated() {
             if number > 0 { separate() }
             switch block {
@@ -69,33 +69,33 @@ public struct ManualText {
         }
         lines.append(line)
     }
-}
 
-/// A part of the manual's text, as `ManualTopic` says.
-public enum ManualBlock: Equatable, Sendable {
-    case paragraph(String)
-    /// Lines that stand as they are.
-    case literal([String])
-    case item(term: String, text: String)
+    /// A part of the manual's text, as `ManualTopic` says.
+    public enum Block: Equatable, Sendable {
+        case paragraph(String)
+        /// Lines that stand as they are.
+        case literal([String])
+        case item(term: String, text: String)
 
-    /// The parts of a text, in their order.
-    public static func blocks(of text: String) -> [ManualBlock] {
-        var blocks: [ManualBlock] = []
-        for part in paragraphs(of: text) {
-            if part.allSatisfy({ $0.hasPrefix("    ") || $0.isEmpty }) {
-                blocks.append(.literal(part.map { String($0.dropFirst(4)) }))
-            } else if let first = part.first, first.hasPrefix("= ") {
-                blocks.append(.item(term: String(first.dropFirst(2)), text: joined(part.dropFirst())))
-            } else {
-                blocks.append(.paragraph(joined(part[...])))
+        /// The parts of a text, in their order.
+        public static func blocks(of text: String) -> [ManualText.Block] {
+            var blocks: [ManualText.Block] = []
+            for part in paragraphs(of: text) {
+                if part.allSatisfy({ $0.hasPrefix("    ") || $0.isEmpty }) {
+                    blocks.append(.literal(part.map { String($0.dropFirst(4)) }))
+                } else if let first = part.first, first.hasPrefix("= ") {
+                    blocks.append(.item(term: String(first.dropFirst(2)), text: joined(part.dropFirst())))
+                } else {
+                    blocks.append(.paragraph(joined(part[...])))
+                }
             }
+            return blocks
         }
-        return blocks
-    }
 
-    private static func joined(_ lines: ArraySlice<Substring>) -> String { lines.joined(separator: " ") }
+        private static func joined(_ lines: ArraySlice<Substring>) -> String { lines.joined(separator: " ") }
 
-    private static func paragraphs(of text: String) -> [[Substring]] {
-        text.split(separator: "\n", omittingEmptySubsequences: false).split(separator: "").map(Array.init)
+        private static func paragraphs(of text: String) -> [[Substring]] {
+            text.split(separator: "\n", omittingEmptySubsequences: false).split(separator: "").map(Array.init)
+        }
     }
 }

@@ -8,9 +8,9 @@ public struct ManualTopic: Sendable {
     /// No capital, no period.
     public let title: String
     public let text: String
-    public let entries: [ManualEntry]
+    public let entries: [ManualTopic.Entry]
 
-    init(_ name: String, _ title: String, _ text: String, _ entries: [ManualEntry]...) {
+    init(_ name: String, _ title: String, _ text: String, _ entries: [ManualTopic.Entry]...) {
         self.name = name
         self.title = title
         self.text = text
@@ -31,40 +31,40 @@ public struct ManualTopic: Sendable {
     public static func explaining(_ directive: String) -> [ManualTopic] {
         all.filter { $0.entries.contains { $0.name == directive } }
     }
-}
 
-/// A directive in the manual.
-public struct ManualEntry: Sendable {
-    /// The directive that has the block it stands in; nil at the top of the file.
-    public let block: String?
-    public let name: String
-    /// The form of its arguments; empty: it has none.
-    public let values: String
-    public let standard: String?
-    public let text: String
-    public let example: String
+    /// A directive in the manual.
+    public struct Entry: Sendable {
+        /// The directive that has the block it stands in; nil at the top of the file.
+        public let block: String?
+        public let name: String
+        /// The form of its arguments; empty: it has none.
+        public let values: String
+        public let standard: String?
+        public let text: String
+        public let example: String
 
-    /// Entries for directives of one block, in that order.
-    static func of<Name: DirectiveName>(_ names: Name...) -> [ManualEntry] { of(names) }
+        /// Entries for directives of one block, in that order.
+        static func of<Name: DirectiveName>(_ names: Name...) -> [ManualTopic.Entry] { of(names) }
 
-    /// Entries for the conditions of a `challenge` that the topic explains.
-    static func ofPredicates(in topic: String) -> [ManualEntry] {
-        of(Predicates.Name.explained(in: topic).map(ChallengeDirective.predicate))
-    }
+        /// Entries for the conditions of a `challenge` that the topic explains.
+        static func ofPredicates(in topic: String) -> [ManualTopic.Entry] {
+            of(Predicates.Name.explained(in: topic).map(ChallengeDirective.predicate))
+        }
 
-    private static func of<Name: DirectiveName>(_ names: [Name]) -> [ManualEntry] {
-        names.compactMap { name in
-            Name.manuals[name].map { manual in
-                ManualEntry(
-                    block: Name.block, name: name.rawValue, values: manual.values, standard: manual.standard,
-                    text: manual.text, example: manual.example)
+        private static func of<Name: DirectiveName>(_ names: [Name]) -> [ManualTopic.Entry] {
+            names.compactMap { name in
+                Name.manuals[name].map { manual in
+                    ManualTopic.Entry(
+                        block: Name.block, name: name.rawValue, values: manual.values, standard: manual.standard,
+                        text: manual.text, example: manual.example)
+                }
             }
         }
-    }
 
-    /// As it is written.
-    public var form: String {
-        let words = values.isEmpty ? name : "\(name) \(values)"
-        return block.map { "\($0) { \(words) }" } ?? words
+        /// As it is written.
+        public var form: String {
+            let words = values.isEmpty ? name : "\(name) \(values)"
+            return block.map { "\($0) { \(words) }" } ?? words
+        }
     }
 }

@@ -30,5 +30,5 @@ extension ManualTopic {
         The POST is signed as in Standard Webhooks: `webhook-id`, `webhook-timestamp` and `webhook-signature`. The signature is
         the HMAC-SHA256 of the id, the timestamp and the content, joined by dots. If the response is not 2xx, the proxy logs
         that. It calls twice more while the question is open. It sends thirty calls at once, then one every two seconds.
-        """, ManualEntry.of(FileDirective.ask), ManualEntry.of(AskDirective.key))
+        """, ManualTopic.Entry.of(FileDirective.ask), ManualTopic.Entry.of(AskReader.Word.key))
 }

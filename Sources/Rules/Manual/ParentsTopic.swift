@@ -51,8 +51,8 @@ extension ManualTopic {
         The URL that the script gets has scheme, host and port, no path. The script runs in a process of its own, with 256 MB
         of memory and 5 s for an answer. It is asked again after a minute and when the file changes. If it fails, the request
         fails; it never goes around the parents.
-        """, ManualEntry.of(FileDirective.parent),
-        ManualEntry.of(ParentDirective.http, .https, .socks5, .socks4a, .except, .pac, .credentials))
+        """, ManualTopic.Entry.of(FileDirective.parent),
+        ManualTopic.Entry.of(ParentReader.Word.http, .https, .socks5, .socks4a, .except, .pac, .credentials))
 
     static let store = ManualTopic(
         "store", "the credential store",
@@ -113,7 +113,7 @@ extension ManualTopic {
         its file, even to the same value. A value that was accepted before is also tried again by one request. A changed value
         is used within a second, whether it changed in the store, in a secret file or on another proxy. Connections that are
         logged in with the old value finish their request and close.
-        """, ManualEntry.of(FileDirective.store), ManualEntry.of(StoreDirective.key))
+        """, ManualTopic.Entry.of(FileDirective.store), ManualTopic.Entry.of(StoreReader.Word.key))
 
     static let ftp = ManualTopic(
         "ftp", "files from FTP servers, by ftp:// URLs",
@@ -135,10 +135,10 @@ extension ManualTopic {
         """)
 }
 
-extension ParentDirective {
+extension ParentReader.Word {
     private static let route = "\nroute * { via corp }"
 
-    static let manuals: [ParentDirective: DirectiveManual] = [
+    static let manuals: [ParentReader.Word: DirectiveManual] = [
         .http: DirectiveManual(
             "HOST:PORT …", example: "parent corp { http proxy1.corp.example.com:8080 }\(route)",
             "HTTP proxies. Requests for http:// go to them directly, all others through a tunnel (CONNECT)."),
@@ -171,8 +171,8 @@ extension ParentDirective {
     ]
 }
 
-extension StoreDirective {
-    static let manuals: [StoreDirective: DirectiveManual] = [
+extension StoreReader.Word {
+    static let manuals: [StoreReader.Word: DirectiveManual] = [
         .key: DirectiveManual(
             "file PATH|env NAME", example: "store sqlite credentials.db { key file /run/secrets/store.key }",
             """

@@ -96,5 +96,5 @@ extension ManualTopic {
         a parent it is a GET of a URL, or a CONNECT. At a SOCKS server it is the login only: the proxy closes the connection
         after the result. It goes the same way as a client's request, under the same rules. The log has it as
         credential.probed, and the metric attache_credential_probes_total counts it.
-        """, ManualEntry.of(ChallengeDirective.modifier(.retry), .modifier(.probe)))
+        """, ManualTopic.Entry.of(ChallengeDirective.modifier(.retry), .modifier(.probe)))
 }

@@ -17,8 +17,8 @@ extension ManualTopic {
 
         WARNING: TLS before 1.2 is broken. Use `tls minimum 1.0` only for the one old server that needs it, in a route of its
         own.
-        """, ManualEntry.of(FileDirective.route),
-        ManualEntry.of(RouteDirective.tunnel, .intercept, .deny, .upgrade, .decode, .tls, .trace, .via))
+        """, ManualTopic.Entry.of(FileDirective.route),
+        ManualTopic.Entry.of(RouteReader.Word.tunnel, .intercept, .deny, .upgrade, .decode, .tls, .trace, .via))
 
     static let authority = ManualTopic(
         "authority", "the CA for intercepted https",
@@ -55,12 +55,12 @@ extension ManualTopic {
         -alias attache -file attache-ca.pem.
 
         You need no CA if tools use http:// URLs: with `route … { upgrade }` the proxy asks the server by https.
-        """, ManualEntry.of(FileDirective.authority),
-        ManualEntry.of(AuthorityDirective.names, .certificate, .key, .passphrase))
+        """, ManualTopic.Entry.of(FileDirective.authority),
+        ManualTopic.Entry.of(AuthorityReader.Word.names, .certificate, .key, .passphrase))
 }
 
-extension RouteDirective {
-    static let manuals: [RouteDirective: DirectiveManual] = [
+extension RouteReader.Word {
+    static let manuals: [RouteReader.Word: DirectiveManual] = [
         .tunnel: DirectiveManual(
             "", example: "route * { tunnel }",
             "Forward requests. Relay a CONNECT without reading it: no `challenge` rule is used for its content."),
@@ -132,8 +132,8 @@ extension RouteDirective {
     ]
 }
 
-extension AuthorityDirective {
-    static let manuals: [AuthorityDirective: DirectiveManual] = [
+extension AuthorityReader.Word {
+    static let manuals: [AuthorityReader.Word: DirectiveManual] = [
         .names: DirectiveManual(
             "NAME|ADDRESS …", example: "authority { names *.corp.example.com 10.0.0.0/8 }",
             """

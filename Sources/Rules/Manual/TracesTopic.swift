@@ -28,12 +28,12 @@ extension ManualTopic {
         second or longer, or as Retry-After says. Meanwhile each thread keeps the 2048 oldest spans. The metrics are
         attache_spans_sent_total and attache_spans_dropped_total. Spans that the collector rejects (`partialSuccess`) count
         as dropped. When the proxy stops, it waits at most two seconds for the collector.
-        """, ManualEntry.of(FileDirective.traces),
-        ManualEntry.of(TracesDirective.collector, .serviceName, .sample, .header))
+        """, ManualTopic.Entry.of(FileDirective.traces),
+        ManualTopic.Entry.of(TracesReader.Word.collector, .serviceName, .sample, .header))
 }
 
-extension TracesDirective {
-    static let manuals: [TracesDirective: DirectiveManual] = [
+extension TracesReader.Word {
+    static let manuals: [TracesReader.Word: DirectiveManual] = [
         .collector: DirectiveManual(
             "URL", example: "traces { collector https://otel.example.com:4318/v1/traces }",
             """

@@ -1,17 +1,19 @@
 import Bytes
 import Model
 
-enum AdminDirective: String, DirectiveName {
-    case users
-    case certificate
-    case key
+extension AdminReader {
+    enum Word: String, DirectiveName {
+        case users
+        case certificate
+        case key
 
-    static let block: String? = "admin"
+        static let block: String? = "admin"
 
-    var grammar: DirectiveGrammar {
-        switch self {
-        case .users: .one("'file' and a path", .atUse)
-        case .certificate, .key: .one("a path", .path)
+        var grammar: DirectiveGrammar {
+            switch self {
+            case .users: .one("'file' and a path", .atUse)
+            case .certificate, .key: .one("a path", .path)
+            }
         }
     }
 }
@@ -27,7 +29,7 @@ struct AdminReader: BlockReader {
         draft.admin = head.range
         var certificate: String?
         var key: String?
-        for inner in context.directives(AdminDirective.self, in: directive.node) {
+        for inner in context.directives(AdminReader.Word.self, in: directive.node) {
             guard let value = inner.values.first else { continue }
             switch inner.name {
             case .users:

@@ -30,7 +30,7 @@ struct AnswerChecks: BlockReader {
 
     /// A rule that promises an answer to a method which cannot be answered would be ignored in silence.
     private func checkMethods(
-        of rule: Configuration.ChallengeRule, _ used: [Configuration.Credential], _ source: ChallengeSource
+        of rule: Configuration.ChallengeRule, _ used: [Configuration.Credential], _ source: RuleDraft.Challenge
     ) {
         let tokens = source.said(.method)?.arguments ?? []
         let methods = tokens.compactMap { token in
@@ -66,7 +66,7 @@ struct AnswerChecks: BlockReader {
 
     /// One of several credentials that has nothing to answer would be passed over in silence.
     private func checkSeveral(
-        _ used: [Configuration.Credential], of rule: Configuration.ChallengeRule, _ source: ChallengeSource
+        _ used: [Configuration.Credential], of rule: Configuration.ChallengeRule, _ source: RuleDraft.Challenge
     ) {
         guard used.count > 1, let node = source.said(.use) else { return }
         for credential in used {
@@ -81,7 +81,7 @@ struct AnswerChecks: BlockReader {
     }
 
     /// A predicate that tells no challenge of the rule's methods from another would be ignored in silence.
-    private func checkPredicates(of rule: Configuration.ChallengeRule, _ source: ChallengeSource) {
+    private func checkPredicates(of rule: Configuration.ChallengeRule, _ source: RuleDraft.Challenge) {
         var spoken = rule.predicates.method.written ?? (rule.isUse ? rule.answerable : .all)
         if rule.isUse { spoken.remove(MethodSet(.serverTrust)) }
         if rule.trustTerms != nil { spoken.remove(MethodSet(.clientCertificate)) }
@@ -109,7 +109,7 @@ struct AnswerChecks: BlockReader {
         log.report(at: node.name.range, "remove '\(node.name.text)': it has no effect on \(challenges)")
     }
 
-    private func checkModifiers(of rule: Configuration.ChallengeRule, _ source: ChallengeSource) {
+    private func checkModifiers(of rule: Configuration.ChallengeRule, _ source: RuleDraft.Challenge) {
         let modifiers = [ChallengeDirective.Modifier.allow, .pin, .anchor, .name].compactMap(source.said)
         if rule.trustTerms == nil {
             for node in modifiers + [source.said(.until)].compactMap(\.self) {
@@ -146,7 +146,7 @@ struct AnswerChecks: BlockReader {
     }
 
     /// A modifier for a method that the challenge does not answer would be ignored in silence.
-    private func checkLogin(of rule: Configuration.ChallengeRule, _ source: ChallengeSource) {
+    private func checkLogin(of rule: Configuration.ChallengeRule, _ source: RuleDraft.Challenge) {
         let methods =
             switch rule.action {
             case .use: rule.effectiveMethods

@@ -1,12 +1,14 @@
 import Bytes
 import Model
 
-enum AskDirective: String, DirectiveName {
-    case key
+extension AskReader {
+    enum Word: String, DirectiveName {
+        case key
 
-    static let block: String? = "ask"
+        static let block: String? = "ask"
 
-    var grammar: DirectiveGrammar { .one("'file' and a path, or 'env' and a name", .atUse) }
+        var grammar: DirectiveGrammar { .one("'file' and a path, or 'env' and a name", .atUse) }
+    }
 }
 
 /// `ask`.
@@ -21,10 +23,11 @@ struct AskReader: BlockReader {
             return nil
         }
         var key: ValueSource?
-        for inner in context.directives(AskDirective.self, in: directive.node) {
+        for inner in context.directives(AskReader.Word.self, in: directive.node) {
             key = inner.values.first.flatMap(parse.sealingKey)
         }
-        guard directive.node.block?.nodes.contains(where: { $0.name.text == AskDirective.key.rawValue }) == true else {
+        guard directive.node.block?.nodes.contains(where: { $0.name.text == AskReader.Word.key.rawValue }) == true
+        else {
             log.report(
                 at: first.range, "'ask webhook' needs a block with 'key', so that the receiver can check the sender")
             return nil

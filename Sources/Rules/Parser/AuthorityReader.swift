@@ -1,19 +1,21 @@
 import Bytes
 import Model
 
-enum AuthorityDirective: String, DirectiveName {
-    case certificate
-    case key
-    case passphrase
-    case names
+extension AuthorityReader {
+    enum Word: String, DirectiveName {
+        case certificate
+        case key
+        case passphrase
+        case names
 
-    static let block: String? = "authority"
+        static let block: String? = "authority"
 
-    var grammar: DirectiveGrammar {
-        switch self {
-        case .certificate, .key: .one("a path", .path)
-        case .passphrase: .one("a value, 'env' and a name, or 'file' and a path", .atUse)
-        case .names: .some("names such as *.example.com, addresses or blocks", repeats: true)
+        var grammar: DirectiveGrammar {
+            switch self {
+            case .certificate, .key: .one("a path", .path)
+            case .passphrase: .one("a value, 'env' and a name, or 'file' and a path", .atUse)
+            case .names: .some("names such as *.example.com, addresses or blocks", repeats: true)
+            }
         }
     }
 }
@@ -26,7 +28,7 @@ struct AuthorityReader: BlockReader {
         var certificate: String?
         var key: String?
         var passphrase: ValueSource?
-        for inner in context.directives(AuthorityDirective.self, in: node) {
+        for inner in context.directives(AuthorityReader.Word.self, in: node) {
             guard let value = inner.values.first else { continue }
             switch inner.name {
             case .certificate: certificate = parse.path(value)
@@ -39,7 +41,7 @@ struct AuthorityReader: BlockReader {
             authority.files = .init(certificate: certificate, key: key, passphrase: passphrase)
         }
         let said = Set(node.block?.nodes.map(\.name.text) ?? [])
-        let files: [AuthorityDirective] = [.certificate, .key]
+        let files: [AuthorityReader.Word] = [.certificate, .key]
         guard (files + [.passphrase]).contains(where: { said.contains($0.rawValue) }) else { return }
         for needed in files where !said.contains(needed.rawValue) {
             log.report(

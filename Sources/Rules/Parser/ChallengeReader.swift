@@ -45,7 +45,7 @@ struct ChallengeReader: BlockReader {
         }
         if case .trust = rule.action { rule.action = .trust(terms.trust(until: rule.predicates.until.day)) }
         rule.answerTerms = terms.login
-        let source = ChallengeSource(node: directive.node, answer: answer)
+        let source = RuleDraft.Challenge(node: directive.node, answer: answer)
         if source.said(.attempts) == nil { rule.attempts = rule.usualAttempts }
         draft.configuration.challenges.append(rule)
         draft.challenges.append(source)

@@ -1,29 +1,31 @@
 import Bytes
 import Model
 
-enum ClientsDirective: String, DirectiveName {
-    case allow
-    case authenticate
-    case realm
-    case users
-    case nonceKey = "nonce-key"
-    case keytab
-    case allowPrincipals = "allow-principals"
-    case tokens
+extension ClientsReader {
+    enum Word: String, DirectiveName {
+        case allow
+        case authenticate
+        case realm
+        case users
+        case nonceKey = "nonce-key"
+        case keytab
+        case allowPrincipals = "allow-principals"
+        case tokens
 
-    static let block: String? = "clients"
+        static let block: String? = "clients"
 
-    var grammar: DirectiveGrammar {
-        switch self {
-        case .allow: .some("addresses or blocks such as 10.0.0.0/8", repeats: true)
-        case .authenticate: .some("'none', 'basic', 'digest', 'negotiate' or 'bearer'", .never)
-        case .realm: .one("a text")
-        case .users: .one("'file' and a path", .atUse)
-        case .nonceKey: .one("'file' and a path, or 'env' and a name", .atUse)
-        case .keytab: .one("a path", .path)
-        case .allowPrincipals:
-            .some("principals such as alice@EXAMPLE.COM or *@EXAMPLE.COM", .never, repeats: true)
-        case .tokens: .one("'file' and a path", .atUse)
+        var grammar: DirectiveGrammar {
+            switch self {
+            case .allow: .some("addresses or blocks such as 10.0.0.0/8", repeats: true)
+            case .authenticate: .some("'none', 'basic', 'digest', 'negotiate' or 'bearer'", .never)
+            case .realm: .one("a text")
+            case .users: .one("'file' and a path", .atUse)
+            case .nonceKey: .one("'file' and a path, or 'env' and a name", .atUse)
+            case .keytab: .one("a path", .path)
+            case .allowPrincipals:
+                .some("principals such as alice@EXAMPLE.COM or *@EXAMPLE.COM", .never, repeats: true)
+            case .tokens: .one("'file' and a path", .atUse)
+            }
         }
     }
 }
@@ -37,8 +39,8 @@ struct ClientsReader: BlockReader {
         var allow: [AddressPrefix] = []
         var principals: [PrincipalPattern] = []
         var methods: [(method: Method, range: SourceRange)] = []
-        var ranges: [ClientsDirective: SourceRange] = [:]
-        for directive in context.directives(ClientsDirective.self, in: node) {
+        var ranges: [ClientsReader.Word: SourceRange] = [:]
+        for directive in context.directives(ClientsReader.Word.self, in: node) {
             guard let value = directive.values.first else { continue }
             ranges[directive.name] = value.range
             switch directive.name {
@@ -57,7 +59,7 @@ struct ClientsReader: BlockReader {
         clients.methods = methods.map(\.method)
         let words = node.block?.nodes.map(\.name.text) ?? []
         for (method, range) in methods {
-            let list = ClientsDirective.allCases.first { $0.methods.contains(method) && $0 != .nonceKey }
+            let list = ClientsReader.Word.allCases.first { $0.methods.contains(method) && $0 != .nonceKey }
             guard let needed = list, !words.contains(needed.rawValue)
             else { continue }
             let what = needed == .keytab ? "'keytab'" : "'\(needed.rawValue) file'"
@@ -135,7 +137,7 @@ struct ClientsReader: BlockReader {
     }
 }
 
-extension ClientsDirective {
+extension ClientsReader.Word {
     /// The methods that use it; empty: it has nothing to do with methods.
     fileprivate var methods: [Configuration.Clients.Method] {
         switch self {

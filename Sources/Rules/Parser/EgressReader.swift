@@ -1,16 +1,18 @@
 import Bytes
 
-enum EgressDirective: String, DirectiveName {
-    case deny
-    case allow
-    case connectPorts = "connect-ports"
+extension EgressReader {
+    enum Word: String, DirectiveName {
+        case deny
+        case allow
+        case connectPorts = "connect-ports"
 
-    static let block: String? = "egress"
+        static let block: String? = "egress"
 
-    var grammar: DirectiveGrammar {
-        switch self {
-        case .deny, .allow: .some("address classes, addresses or blocks such as 10.0.0.0/8", repeats: true)
-        case .connectPorts: .some("ports or 'any'")
+        var grammar: DirectiveGrammar {
+            switch self {
+            case .deny, .allow: .some("address classes, addresses or blocks such as 10.0.0.0/8", repeats: true)
+            case .connectPorts: .some("ports or 'any'")
+            }
         }
     }
 }
@@ -20,7 +22,7 @@ struct EgressReader: BlockReader {
     let context: ReadingContext
 
     func read(_ node: SyntaxNode, into egress: inout Configuration.Egress) {
-        for directive in context.directives(EgressDirective.self, in: node) {
+        for directive in context.directives(EgressReader.Word.self, in: node) {
             switch directive.name {
             case .allow, .deny:
                 let verdict: Configuration.Egress.Verdict = directive.name == .allow ? .allow : .deny

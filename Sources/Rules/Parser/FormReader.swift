@@ -1,20 +1,22 @@
 import Bytes
 import Model
 
-/// The block of `form`, in a `challenge`.
-enum FormDirective: String, DirectiveName {
-    case recognise
-    case login
-    case fields
+extension FormReader {
+    /// The block of `form`, in a `challenge`.
+    enum Word: String, DirectiveName {
+        case recognise
+        case login
+        case fields
 
-    static let block: String? = "form"
+        static let block: String? = "form"
 
-    var grammar: DirectiveGrammar {
-        switch self {
-        case .recognise:
-            .some("'status' and a number, 'location' and a pattern, or 'contains' and a text", repeats: true)
-        case .login: .one("a path")
-        case .fields: .some("fields such as user={user} pass={password}", repeats: true, block: .optional)
+        var grammar: DirectiveGrammar {
+            switch self {
+            case .recognise:
+                .some("'status' and a number, 'location' and a pattern, or 'contains' and a text", repeats: true)
+            case .login: .one("a path")
+            case .fields: .some("fields such as user={user} pass={password}", repeats: true, block: .optional)
+            }
         }
     }
 }
@@ -28,7 +30,7 @@ struct FormReader: BlockReader {
         var action: String?
         var fields: [LoginTemplate.Field] = []
         var isJSON = false
-        for directive in context.directives(FormDirective.self, in: node) {
+        for directive in context.directives(FormReader.Word.self, in: node) {
             switch directive.name {
             case .recognise: sign(directive.values).map { signs.append($0) }
             case .login: action = directive.values.first.flatMap(formAction)
@@ -52,8 +54,8 @@ struct FormReader: BlockReader {
         }
         let words = node.block?.nodes.map(\.name.text) ?? []
         // A word that is no directive was reported, and is probably the one that is missing.
-        let isDoubtful = words.contains { FormDirective(rawValue: $0) == nil }
-        for needed in FormDirective.allCases where !isDoubtful && !words.contains(needed.rawValue) {
+        let isDoubtful = words.contains { FormReader.Word(rawValue: $0) == nil }
+        for needed in FormReader.Word.allCases where !isDoubtful && !words.contains(needed.rawValue) {
             log.report(at: node.name.range, "this form has no '\(needed.rawValue)'")
         }
         guard let action, !signs.isEmpty, !fields.isEmpty else { return nil }
@@ -68,7 +70,7 @@ struct FormReader: BlockReader {
         var status: Int?
         var location: TextPattern?
         var text: String?
-        let options = parse.options(SignWord.self, in: values[...], isSound: &isSound)
+        let options = parse.options(FormReader.SignWord.self, in: values[...], isSound: &isSound)
         for (index, option) in options.enumerated() {
             if options[..<index].contains(where: { $0.word == option.word }) {
                 refuse(
@@ -115,10 +117,10 @@ struct FormReader: BlockReader {
         guard let parts else { return nil }
         return .init(name: String(value.text[..<equals]), value: parts)
     }
-}
 
-private enum SignWord: String, CaseIterable {
-    case status
-    case location
-    case contains
+    fileprivate enum SignWord: String, CaseIterable {
+        case status
+        case location
+        case contains
+    }
 }

@@ -28,7 +28,7 @@ struct ListenerReader: BlockReader {
         var key: String?
         var clients: Configuration.Listener.TLS.Clients?
         var isSound = true
-        let options = parse.options(ListenerWord.self, in: values.dropFirst(), isSound: &isSound)
+        let options = parse.options(ListenerReader.Word.self, in: values.dropFirst(), isSound: &isSound)
         for (index, option) in options.enumerated() {
             if options[..<index].contains(where: { $0.word == option.word }) {
                 refuse(option.keyword, "\(option.keyword.shown) is written twice")
@@ -41,8 +41,8 @@ struct ListenerReader: BlockReader {
             case .clients: clients = self.clients(option)
             }
         }
-        for needed in [ListenerWord.certificate, .key] where isSound && !options.contains(where: { $0.word == needed })
-        {
+        for needed in [ListenerReader.Word.certificate, .key]
+        where isSound && !options.contains(where: { $0.word == needed }) {
             log.report(at: head.range, "'tls' needs '\(needed.rawValue)' and a path")
         }
         guard let certificate, let key else { return nil }
@@ -50,7 +50,7 @@ struct ListenerReader: BlockReader {
     }
 
     /// `clients PATH [required]`.
-    private func clients(_ option: ValueParser.Option<ListenerWord>) -> Configuration.Listener.TLS.Clients? {
+    private func clients(_ option: ValueParser.Option<ListenerReader.Word>) -> Configuration.Listener.TLS.Clients? {
         var option = option
         let last = option.values.count > 1 ? option.values.last : nil
         let isRequired = last.map { $0.text == "required" && !$0.isQuoted } ?? false
@@ -63,10 +63,10 @@ struct ListenerReader: BlockReader {
         option.values = Array(option.values.prefix(1))
         return parse.onePath(option).map { .init(authorities: $0, isRequired: isRequired) }
     }
-}
 
-private enum ListenerWord: String, CaseIterable {
-    case certificate
-    case key
-    case clients
+    fileprivate enum Word: String, CaseIterable {
+        case certificate
+        case key
+        case clients
+    }
 }

@@ -1,23 +1,26 @@
 import Bytes
 
-enum ParentDirective: String, DirectiveName {
-    case http
-    case https
-    case socks5
-    case socks4a
-    case pac
-    case credentials
-    case except
+extension ParentReader {
+    enum Word: String, DirectiveName {
+        case http
+        case https
+        case socks5
+        case socks4a
+        case pac
+        case credentials
+        case except
 
-    static let block: String? = "parent"
+        static let block: String? = "parent"
 
-    var grammar: DirectiveGrammar {
-        switch self {
-        case .http, .https, .socks5, .socks4a: .some("hosts and ports such as proxy.example.com:8080", repeats: true)
-        case .pac: .one("a path")
-        case .credentials:
-            .some("hosts and ports such as proxy.example.com:8080", repeats: true)
-        case .except: .some("host patterns, addresses or blocks", repeats: true)
+        var grammar: DirectiveGrammar {
+            switch self {
+            case .http, .https, .socks5, .socks4a:
+                .some("hosts and ports such as proxy.example.com:8080", repeats: true)
+            case .pac: .one("a path")
+            case .credentials:
+                .some("hosts and ports such as proxy.example.com:8080", repeats: true)
+            case .except: .some("host patterns, addresses or blocks", repeats: true)
+            }
         }
     }
 }
@@ -33,7 +36,7 @@ struct ParentReader: BlockReader {
         var trusted: [Configuration.HostAndPort] = []
         var exceptions: [HostPattern] = []
         var listed: SourceRange?
-        for inner in context.directives(ParentDirective.self, in: directive.node) {
+        for inner in context.directives(ParentReader.Word.self, in: directive.node) {
             switch inner.name {
             case .http, .https, .socks5, .socks4a:
                 listed = listed ?? inner.node.name.range
@@ -63,7 +66,7 @@ struct ParentReader: BlockReader {
     }
 
     private func checkParts(_ name: Value, _ node: SyntaxNode) {
-        let words = node.block?.nodes.map { ParentDirective(rawValue: $0.name.text) } ?? []
+        let words = node.block?.nodes.map { ParentReader.Word(rawValue: $0.name.text) } ?? []
         guard !words.contains(nil), !words.contains(.pac) else { return }
         if !words.contains(where: { $0.flatMap { Configuration.Parent.Scheme(rawValue: $0.rawValue) } != nil }) {
             log.report(

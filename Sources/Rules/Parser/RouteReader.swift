@@ -1,25 +1,27 @@
 import Bytes
 import Model
 
-enum RouteDirective: String, DirectiveName {
-    case tunnel
-    case deny
-    case decode
-    case upgrade
-    case intercept
-    case via
-    case tls
-    case trace
+extension RouteReader {
+    enum Word: String, DirectiveName {
+        case tunnel
+        case deny
+        case decode
+        case upgrade
+        case intercept
+        case via
+        case tls
+        case trace
 
-    static let block: String? = "route"
+        static let block: String? = "route"
 
-    var grammar: DirectiveGrammar {
-        switch self {
-        case .tunnel, .deny, .intercept, .decode: .none()
-        case .upgrade: .optional("a port")
-        case .tls: .some("'minimum' or 'maximum' and a version, or 'revocation' and paths", .path, repeats: true)
-        case .trace: .one("'continue', 'start' or 'no'")
-        case .via: .some("the names of parents")
+        var grammar: DirectiveGrammar {
+            switch self {
+            case .tunnel, .deny, .intercept, .decode: .none()
+            case .upgrade: .optional("a port")
+            case .tls: .some("'minimum' or 'maximum' and a version, or 'revocation' and paths", .path, repeats: true)
+            case .trace: .one("'continue', 'start' or 'no'")
+            case .via: .some("the names of parents")
+            }
         }
     }
 }
@@ -30,7 +32,7 @@ struct RouteReader: BlockReader {
 
     func read(_ directive: Directive<FileDirective>, into draft: inout RuleDraft) {
         var action: Configuration.Route.Action?
-        let inner = context.directives(RouteDirective.self, in: directive.node)
+        let inner = context.directives(RouteReader.Word.self, in: directive.node)
         for directive in inner {
             guard let next = Configuration.Route.Action(rawValue: directive.name.rawValue) else { continue }
             if let action { log.report(at: directive.range, "this route already says '\(action.rawValue)'") }
@@ -40,7 +42,7 @@ struct RouteReader: BlockReader {
         let tls = terms(inner.filter { $0.name == .tls })
         guard let value = directive.values.first else { return }
         if directive.node.block?.nodes.isEmpty ?? true {
-            let words = RouteDirective.vocabulary.map { "'\($0)'" }
+            let words = RouteReader.Word.vocabulary.map { "'\($0)'" }
             log.report(at: value.range, "this route is empty: add one of \(words.joined(separator: ", "))")
         }
         if action == .deny {
@@ -65,11 +67,11 @@ struct RouteReader: BlockReader {
         draft.routes.append(value.range)
     }
 
-    private func trace(_ directive: Directive<RouteDirective>) -> Configuration.Route.Trace? {
+    private func trace(_ directive: Directive<RouteReader.Word>) -> Configuration.Route.Trace? {
         directive.values.first.flatMap { parse.keyword($0, Configuration.Route.Trace.self) }
     }
 
-    private func upgradedPort(_ directive: Directive<RouteDirective>) -> Configuration.Route.Upgrade? {
+    private func upgradedPort(_ directive: Directive<RouteReader.Word>) -> Configuration.Route.Upgrade? {
         guard let value = directive.values.first else { return .standard }
         if let port = ValueParser.port(value.text), port > 0 { return .port(port) }
         refuse(value, "\(value.shown) is not a port from 1 to 65535")
@@ -77,13 +79,13 @@ struct RouteReader: BlockReader {
     }
 
     /// The `tls` lines of a route, together.
-    private func terms(_ directives: [Directive<RouteDirective>]) -> TLSTerms? {
+    private func terms(_ directives: [Directive<RouteReader.Word>]) -> TLSTerms? {
         var versions: [TLSWord: TLSVersion] = [:]
         var seen: Set<TLSWord> = []
         var revocation: [String] = []
         let said = directives.flatMap { directive in
             var isSound = true
-            return parse.options(TLSWord.self, in: directive.values[...], isSound: &isSound)
+            return parse.options(RouteReader.TLSWord.self, in: directive.values[...], isSound: &isSound)
         }
         for option in said {
             switch option.word {
@@ -153,10 +155,10 @@ struct RouteReader: BlockReader {
                 "no route uses the parent \(Token.shown(parent.name)): add 'via \(parent.name)' to a route")
         }
     }
-}
 
-private enum TLSWord: String, CaseIterable {
-    case minimum
-    case maximum
-    case revocation
+    fileprivate enum TLSWord: String, CaseIterable {
+        case minimum
+        case maximum
+        case revocation
+    }
 }

@@ -16,22 +16,22 @@ struct RuleDraft {
     /// The words of `via`, with the number of the route.
     var detours: [(route: Int, values: [Value])] = []
     /// One for each challenge.
-    var challenges: [ChallengeSource] = []
+    var challenges: [RuleDraft.Challenge] = []
     var challengeNames: Set<String> = []
-}
 
-/// A `challenge` as it was written.
-struct ChallengeSource {
-    let node: SyntaxNode
-    /// Where its answer stands.
-    let answer: SourceRange
+    /// A `challenge` as it was written.
+    struct Challenge {
+        let node: SyntaxNode
+        /// Where its answer stands.
+        let answer: SourceRange
 
-    /// The first directive of that name.
-    func said(_ name: Predicates.Name) -> SyntaxNode? { said(name.rawValue) }
+        /// The first directive of that name.
+        func said(_ name: Predicates.Name) -> SyntaxNode? { said(name.rawValue) }
 
-    func said(_ answer: ChallengeDirective.Answer) -> SyntaxNode? { said(answer.rawValue) }
+        func said(_ answer: ChallengeDirective.Answer) -> SyntaxNode? { said(answer.rawValue) }
 
-    func said(_ modifier: ChallengeDirective.Modifier) -> SyntaxNode? { said(modifier.rawValue) }
+        func said(_ modifier: ChallengeDirective.Modifier) -> SyntaxNode? { said(modifier.rawValue) }
 
-    private func said(_ word: String) -> SyntaxNode? { node.block?.nodes.first { $0.name.isWord(word) } }
+        private func said(_ word: String) -> SyntaxNode? { node.block?.nodes.first { $0.name.isWord(word) } }
+    }
 }

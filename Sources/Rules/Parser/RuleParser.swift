@@ -11,10 +11,12 @@ struct RuleParser {
         context = ReadingContext(
             reader: reader, sources: sources, log: log, top: FileDirective.self,
             blocks: [
-                LimitsDirective.self, TimeoutsDirective.self, ClientsDirective.self, EgressDirective.self,
-                CredentialDirective.self, AuthorityDirective.self, RouteDirective.self, ChallengeDirective.self,
-                FormDirective.self, ParentDirective.self, StoreDirective.self, AskDirective.self, AdminDirective.self,
-                TracesDirective.self,
+                SettingsReader.LimitsWord.self, SettingsReader.TimeoutsWord.self, ClientsReader.Word.self,
+                EgressReader.Word.self,
+                CredentialDirective.self, AuthorityReader.Word.self, RouteReader.Word.self, ChallengeDirective.self,
+                FormReader.Word.self, ParentReader.Word.self, StoreReader.Word.self, AskReader.Word.self,
+                AdminReader.Word.self,
+                TracesReader.Word.self,
             ])
     }
 

@@ -60,7 +60,7 @@ struct RuleWarnings: BlockReader {
             "no route says 'trace', so there are no spans: add 'trace continue' or 'trace start' to a route")
     }
 
-    private func warnOfWideAnswer(_ rule: Configuration.ChallengeRule, _ source: ChallengeSource) {
+    private func warnOfWideAnswer(_ rule: Configuration.ChallengeRule, _ source: RuleDraft.Challenge) {
         guard rule.predicates.proxy.wanted != true, !rule.predicates.issuer.isSaid, rule.predicates.host.isForAny else {
             return
         }
@@ -74,7 +74,7 @@ struct RuleWarnings: BlockReader {
     }
 
     /// A rule that applies after more refusals than it lets a request have.
-    private func warnOfAttempts(_ rule: Configuration.ChallengeRule, _ source: ChallengeSource) {
+    private func warnOfAttempts(_ rule: Configuration.ChallengeRule, _ source: RuleDraft.Challenge) {
         guard rule.isUse || rule.action == .ask, rule.attempts <= rule.failuresBefore,
             let node = source.said(.attempts)
         else { return }
@@ -86,7 +86,7 @@ struct RuleWarnings: BlockReader {
             suggestion: ChallengeReader.attempts.contains(needed) ? "attempts \(needed)" : nil)
     }
 
-    private func warnOfPublicSuffix(_ rule: Configuration.ChallengeRule, _ source: ChallengeSource) {
+    private func warnOfPublicSuffix(_ rule: Configuration.ChallengeRule, _ source: RuleDraft.Challenge) {
         guard rule.isUse, rule.predicates.proxy.wanted != true else { return }
         for host in rule.predicates.host.patterns {
             guard let suffix = host.openDomain, PublicSuffix.contains(suffix) == true else { continue }
@@ -100,7 +100,7 @@ struct RuleWarnings: BlockReader {
 
     /// Of a rule that says nothing of the matter: `secure` and `protocol` show that it was thought of.
     private func warnOfClearPassword(
-        _ rule: Configuration.ChallengeRule, _ source: ChallengeSource,
+        _ rule: Configuration.ChallengeRule, _ source: RuleDraft.Challenge,
         behind earlier: ArraySlice<Configuration.ChallengeRule>
     ) {
         guard rule.isUse, rule.predicates.proxy.wanted != true, rule.predicates.secure.wanted == nil,
@@ -122,7 +122,7 @@ struct RuleWarnings: BlockReader {
     }
 
     /// An answer that one client has shown is given for every other that the rule speaks of.
-    private func warnOfSharedLearning(_ rule: Configuration.ChallengeRule, _ source: ChallengeSource) {
+    private func warnOfSharedLearning(_ rule: Configuration.ChallengeRule, _ source: RuleDraft.Challenge) {
         guard let node = source.said(.learn) else { return }
         let isOneMachine = configuration.clients.allow.allSatisfy { prefix in
             AddressClass.loopback.prefixes.contains { $0.covers(prefix) }
@@ -142,7 +142,7 @@ struct RuleWarnings: BlockReader {
     }
 
     /// Warns of a rule for https whose hosts have no route that decrypts it.
-    private func warnOfUnseen(_ rule: Configuration.ChallengeRule, _ source: ChallengeSource) {
+    private func warnOfUnseen(_ rule: Configuration.ChallengeRule, _ source: RuleDraft.Challenge) {
         guard rule.isUse, rule.actsOnChallenge, rule.predicates.proxy.wanted != true, !rule.predicates.host.isForAny,
             let cause = causeOfTLS(rule, source),
             let host = rule.predicates.host.patterns.first(where: { !isSeen($0) && !isPublic($0) })
@@ -159,7 +159,7 @@ struct RuleWarnings: BlockReader {
     }
 
     /// The predicate that shows that the rule is meant for https; nil where none does.
-    private func causeOfTLS(_ rule: Configuration.ChallengeRule, _ source: ChallengeSource) -> SourceRange? {
+    private func causeOfTLS(_ rule: Configuration.ChallengeRule, _ source: RuleDraft.Challenge) -> SourceRange? {
         if rule.predicates.protocol.protocols == [.https] { return source.said(.protocol)?.name.range }
         if let ports = rule.predicates.port.ports?.ranges, ports == [443...443] {
             return source.said(.port)?.name.range
@@ -200,7 +200,8 @@ struct RuleWarnings: BlockReader {
         return earlier.contains { !$0.isUse && $0.resolved.covers(predicates) }
     }
 
-    private func warnOfForgery(_ rule: Configuration.ChallengeRule, _ terms: TrustTerms, _ source: ChallengeSource) {
+    private func warnOfForgery(_ rule: Configuration.ChallengeRule, _ terms: TrustTerms, _ source: RuleDraft.Challenge)
+    {
         let forgeable = terms.allow.findings.filter(\.isForgeable)
         guard let first = forgeable.first, terms.pins.isEmpty, let said = source.said(.allow) else { return }
         let token = said.arguments.first { $0.text == first.rawValue }
@@ -209,7 +210,7 @@ struct RuleWarnings: BlockReader {
             "without 'pin', an attacker on the way can present such a certificate: add 'pin'")
     }
 
-    private func warnOfEnd(_ rule: Configuration.ChallengeRule, _ source: ChallengeSource) {
+    private func warnOfEnd(_ rule: Configuration.ChallengeRule, _ source: RuleDraft.Challenge) {
         guard let today = context.reader.today, let node = source.said(.until),
             let warning = rule.predicates.until.warning(on: today)
         else { return }

@@ -1,39 +1,41 @@
-enum LimitsDirective: String, DirectiveName {
-    case replayMemory = "replay-memory"
-    case replayDisk = "replay-disk"
-    case replayDiskTotal = "replay-disk-total"
-    case startLine = "start-line"
-    case head
-    case upstreamHead = "upstream-head"
-    case fields
-    case clients
-    case clientsPerAddress = "clients-per-address"
-    case decodeRatio = "decode-ratio"
-    case questions
+extension SettingsReader {
+    enum LimitsWord: String, DirectiveName {
+        case replayMemory = "replay-memory"
+        case replayDisk = "replay-disk"
+        case replayDiskTotal = "replay-disk-total"
+        case startLine = "start-line"
+        case head
+        case upstreamHead = "upstream-head"
+        case fields
+        case clients
+        case clientsPerAddress = "clients-per-address"
+        case decodeRatio = "decode-ratio"
+        case questions
 
-    static let block: String? = "limits"
+        static let block: String? = "limits"
 
-    var grammar: DirectiveGrammar {
-        switch self {
-        case .replayMemory, .replayDisk, .replayDiskTotal, .startLine, .head, .upstreamHead:
-            .one("a size such as 64k, 64m or 1g")
-        case .fields, .clients, .clientsPerAddress, .decodeRatio, .questions: .one("a number")
+        var grammar: DirectiveGrammar {
+            switch self {
+            case .replayMemory, .replayDisk, .replayDiskTotal, .startLine, .head, .upstreamHead:
+                .one("a size such as 64k, 64m or 1g")
+            case .fields, .clients, .clientsPerAddress, .decodeRatio, .questions: .one("a number")
+            }
         }
     }
-}
 
-enum TimeoutsDirective: String, DirectiveName {
-    case head
-    case idle
-    case connect
-    case response
-    case drain
-    case session
-    case ask
+    enum TimeoutsWord: String, DirectiveName {
+        case head
+        case idle
+        case connect
+        case response
+        case drain
+        case session
+        case ask
 
-    static let block: String? = "timeouts"
+        static let block: String? = "timeouts"
 
-    var grammar: DirectiveGrammar { .one("a duration such as 500ms, 10s, 5m or 1h") }
+        var grammar: DirectiveGrammar { .one("a duration such as 500ms, 10s, 5m or 1h") }
+    }
 }
 
 /// `threads`, `log`, `limits` and `timeouts`.
@@ -80,7 +82,7 @@ struct SettingsReader: BlockReader {
     }
 
     func limits(_ node: SyntaxNode, into limits: inout Configuration.Limits) {
-        for directive in context.directives(LimitsDirective.self, in: node) {
+        for directive in context.directives(SettingsReader.LimitsWord.self, in: node) {
             guard let value = directive.values.first else { continue }
             let path: WritableKeyPath<Configuration.Limits, Int>
             let number: Int?
@@ -104,7 +106,7 @@ struct SettingsReader: BlockReader {
     }
 
     func timeouts(_ node: SyntaxNode, into timeouts: inout Configuration.Timeouts) {
-        for directive in context.directives(TimeoutsDirective.self, in: node) {
+        for directive in context.directives(SettingsReader.TimeoutsWord.self, in: node) {
             guard let value = directive.values.first, let duration = parse.duration(value) else { continue }
             switch directive.name {
             case .head: timeouts.head = duration

@@ -1,11 +1,13 @@
 import Model
 
-enum StoreDirective: String, DirectiveName {
-    case key
+extension StoreReader {
+    enum Word: String, DirectiveName {
+        case key
 
-    static let block: String? = "store"
+        static let block: String? = "store"
 
-    var grammar: DirectiveGrammar { .one("'file' and a path, or 'env' and a name", .atUse) }
+        var grammar: DirectiveGrammar { .one("'file' and a path, or 'env' and a name", .atUse) }
+    }
 }
 
 /// `store`.
@@ -16,7 +18,7 @@ struct StoreReader: BlockReader {
         guard let head = directive.values.first else { return nil }
         let backend = parse.keyword(head, StoreBackend.self)
         var key: ValueSource?
-        for inner in context.directives(StoreDirective.self, in: directive.node) {
+        for inner in context.directives(StoreReader.Word.self, in: directive.node) {
             key = inner.values.first.flatMap { parse.sealingKey($0) }
         }
         guard let backend else { return nil }
@@ -35,7 +37,7 @@ struct StoreReader: BlockReader {
             return .init(location: StoreLocation(backend, .file(storePath(value))), key: key)
         }
         let words = directive.node.block?.nodes.map(\.name.text) ?? []
-        if !words.contains(StoreDirective.key.rawValue) {
+        if !words.contains(Word.key.rawValue) {
             log.report(
                 at: head.range, "'store \(backend.rawValue)' needs a block with 'key', the same for all proxies")
         }

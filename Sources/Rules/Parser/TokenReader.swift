@@ -69,7 +69,7 @@ struct TokenReader: BlockReader {
             guard let secret = parse.secret(value) else { return nil }
             refuseOthers(block.said([.clientSecret, .key, .certificate]), "write only one proof of the client")
             companions.removeFirst()
-            let way = block.value(.clientAuthentication).flatMap { parse.keyword($0, SecretPlace.self) }
+            let way = block.value(.clientAuthentication).flatMap { parse.keyword($0, TokenReader.SecretPlace.self) }
             proof = .secret(secret, inBody: way == .post)
         } else if let key = block.value(.key) {
             companions = [.clientAuthentication]
@@ -134,7 +134,7 @@ struct TokenReader: BlockReader {
             return nil
         }
         let secret = { (word: CredentialDirective) in block.value(word).flatMap(parse.secret) }
-        let payload = block.value(.payload).flatMap { parse.keyword($0, Payload.self) }
+        let payload = block.value(.payload).flatMap { parse.keyword($0, TokenReader.Payload.self) }
         guard let accessKey = secret(.accessKey), let secretKey = secret(.secretKey) else { return nil }
         return SignatureSource(
             region: place[0].text, service: place[1].text, accessKey: accessKey, secretKey: secretKey,
@@ -158,12 +158,14 @@ extension UInt8 {
     fileprivate var isOfScope: Bool { self > .space && self < .delete && self != .quote && self != .backslash }
 }
 
-private enum SecretPlace: String, CaseIterable {
-    case basic
-    case post
-}
+extension TokenReader {
+    fileprivate enum SecretPlace: String, CaseIterable {
+        case basic
+        case post
+    }
 
-private enum Payload: String, CaseIterable {
-    case signed
-    case unsigned
+    fileprivate enum Payload: String, CaseIterable {
+        case signed
+        case unsigned
+    }
 }

@@ -1,20 +1,22 @@
 import Bytes
 import Model
 
-enum TracesDirective: String, DirectiveName {
-    case collector
-    case serviceName = "service-name"
-    case sample
-    case header
+extension TracesReader {
+    enum Word: String, DirectiveName {
+        case collector
+        case serviceName = "service-name"
+        case sample
+        case header
 
-    static let block: String? = "traces"
+        static let block: String? = "traces"
 
-    var grammar: DirectiveGrammar {
-        switch self {
-        case .collector: .one("a URL such as https://otel.example.com:4318")
-        case .serviceName: .one("a name")
-        case .sample: .one("a percentage")
-        case .header: .some("a field's name, then 'file' and a path, or 'env' and a name", .atUse, repeats: true)
+        var grammar: DirectiveGrammar {
+            switch self {
+            case .collector: .one("a URL such as https://otel.example.com:4318")
+            case .serviceName: .one("a name")
+            case .sample: .one("a percentage")
+            case .header: .some("a field's name, then 'file' and a path, or 'env' and a name", .atUse, repeats: true)
+            }
         }
     }
 }
@@ -24,7 +26,7 @@ struct TracesReader: BlockReader {
     let context: ReadingContext
 
     func read(_ directive: Directive<FileDirective>) -> Configuration.Traces? {
-        let inner = context.directives(TracesDirective.self, in: directive.node)
+        let inner = context.directives(TracesReader.Word.self, in: directive.node)
         guard let collector = inner.first(where: { $0.name == .collector }) else {
             log.report(at: directive.node.name.range, "'traces' needs a 'collector'")
             return nil
@@ -57,7 +59,7 @@ struct TracesReader: BlockReader {
         return endpoint.target == "/" ? HTTPEndpoint("\(endpoint)v1/traces") : endpoint
     }
 
-    private func header(_ directive: Directive<TracesDirective>) -> Configuration.Traces.Header? {
+    private func header(_ directive: Directive<TracesReader.Word>) -> Configuration.Traces.Header? {
         let name = directive.values[0]
         guard directive.values.count == 2 else {
             log.report(at: directive.range, "'header' takes a field's name and one value")

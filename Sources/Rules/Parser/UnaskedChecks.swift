@@ -6,7 +6,7 @@ struct UnaskedChecks: BlockReader {
     let context: ReadingContext
 
     func check(
-        _ rule: Configuration.ChallengeRule, _ used: [Configuration.Credential], _ source: ChallengeSource
+        _ rule: Configuration.ChallengeRule, _ used: [Configuration.Credential], _ source: RuleDraft.Challenge
     ) {
         let placed = used.first { !$0.content.placements.isEmpty }
         let said = source.said(.preempt)
@@ -62,7 +62,8 @@ struct UnaskedChecks: BlockReader {
         return nil
     }
 
-    private func checkPredicates(of rule: Configuration.ChallengeRule, _ subject: String, _ source: ChallengeSource) {
+    private func checkPredicates(of rule: Configuration.ChallengeRule, _ subject: String, _ source: RuleDraft.Challenge)
+    {
         for predicate in rule.predicates.said where predicate != .method && predicate.type.needsChallenge {
             guard let node = source.said(predicate) else { continue }
             log.report(
@@ -72,7 +73,7 @@ struct UnaskedChecks: BlockReader {
 
     /// Only a method whose answer needs nothing of a challenge.
     private func checkMethods(
-        of rule: Configuration.ChallengeRule, _ used: [Configuration.Credential], _ source: ChallengeSource,
+        of rule: Configuration.ChallengeRule, _ used: [Configuration.Credential], _ source: RuleDraft.Challenge,
         _ range: SourceRange
     ) {
         guard let credential = used.first else { return }

@@ -13,7 +13,7 @@ public struct EgressPolicy: Sendable {
     private struct Item: Sendable {
         let prefix: AddressPrefix
         let port: UInt16?
-        let decision: EgressDecision
+        let decision: EgressPolicy.Decision
     }
 
     /// Narrowest first, so that the first that holds the address decides.
@@ -24,7 +24,7 @@ public struct EgressPolicy: Sendable {
         connectPorts = egress.connectPorts
         var ranked: [(rank: [Int], item: Item)] = []
         for entry in egress.entries {
-            let decision: EgressDecision =
+            let decision: EgressPolicy.Decision =
                 entry.verdict == .allow ? .permittedBy(entry.rule) : .refusedBy(entry.rule)
             for prefix in entry.prefixes {
                 let rank = [
@@ -45,7 +45,7 @@ public struct EgressPolicy: Sendable {
     }
 
     /// Whether to connect to an address and port. Allocates nothing.
-    public func permits(_ address: IPAddress, port: UInt16) -> EgressDecision {
+    public func permits(_ address: IPAddress, port: UInt16) -> EgressPolicy.Decision {
         let address = address.unmapped
         let decision = decide(address, port)
         guard decision.isPermitted, let carried = Self.carried(address) else { return decision }
@@ -73,7 +73,7 @@ public struct EgressPolicy: Sendable {
         PortSet(connectPorts.ranges + (connectPorts.contains(port) ? [] : [port...port]))
     }
 
-    private func decide(_ address: IPAddress, _ port: UInt16) -> EgressDecision {
+    private func decide(_ address: IPAddress, _ port: UInt16) -> EgressPolicy.Decision {
         for item in items where item.prefix.contains(address) {
             if let only = item.port, only != port { continue }
             return item.decision
@@ -101,32 +101,32 @@ public struct EgressPolicy: Sendable {
     private static func width(_ prefix: AddressPrefix) -> Int {
         (prefix.address.family == .v4 ? 32 : 128) - prefix.length
     }
-}
 
-/// Whether the proxy may connect to an address, and why.
-public enum EgressDecision: Sendable, Equatable {
-    /// No entry speaks of the address.
-    case permitted
-    case permittedBy(RuleReference)
-    case refusedBy(RuleReference)
-    /// The class is refused unless the rule file allows it.
-    case refusedByDefault(AddressClass)
+    /// Whether the proxy may connect to an address, and why.
+    public enum Decision: Sendable, Equatable {
+        /// No entry speaks of the address.
+        case permitted
+        case permittedBy(RuleReference)
+        case refusedBy(RuleReference)
+        /// The class is refused unless the rule file allows it.
+        case refusedByDefault(AddressClass)
 
-    public var isPermitted: Bool {
-        switch self {
-        case .permitted, .permittedBy: true
-        case .refusedBy, .refusedByDefault: false
+        public var isPermitted: Bool {
+            switch self {
+            case .permitted, .permittedBy: true
+            case .refusedBy, .refusedByDefault: false
+            }
         }
-    }
 
-    /// One lower-case sentence without a period.
-    public var reason: String {
-        switch self {
-        case .permitted: "no egress entry matches the address"
-        case .permittedBy(let rule): "allowed by \(rule.words)"
-        case .refusedBy(let rule): "denied by \(rule.words)"
-        case .refusedByDefault(let addressClass):
-            "\(addressClass.rawValue) addresses are refused unless 'egress' allows them"
+        /// One lower-case sentence without a period.
+        public var reason: String {
+            switch self {
+            case .permitted: "no egress entry matches the address"
+            case .permittedBy(let rule): "allowed by \(rule.words)"
+            case .refusedBy(let rule): "denied by \(rule.words)"
+            case .refusedByDefault(let addressClass):
+                "\(addressClass.rawValue) addresses are refused unless 'egress' allows them"
+            }
         }
     }
 }

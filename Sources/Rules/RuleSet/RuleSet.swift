@@ -6,7 +6,7 @@ import Model
 public final class RuleSet: Sendable {
     public let configuration: Configuration
     public let egress: EgressPolicy
-    public let clients: ClientPolicy
+    public let clients: RuleSet.ClientPolicy
     private let routes: HostIndex
     private let challenges: HostIndex
     /// Nil where no host has many rules to be looked at.
@@ -15,7 +15,7 @@ public final class RuleSet: Sendable {
     /// Zero for every port.
     private let routePorts: [UInt16]
     let matchers: [ChallengeMatcher]
-    private let gates: [Gate]
+    private let gates: [RuleSet.Gate]
     private let ports: [ClosedRange<UInt16>]
     private let subjects: Subjects
 
@@ -47,7 +47,7 @@ public final class RuleSet: Sendable {
     public init(_ configuration: Configuration) {
         self.configuration = configuration
         egress = EgressPolicy(configuration.egress)
-        clients = ClientPolicy(configuration.clients)
+        clients = RuleSet.ClientPolicy(configuration.clients)
         routes = HostIndex(configuration.routes.map { HostIndex.Entry(patterns: [$0.host], methods: []) })
         let rules = configuration.challenges.map { $0.effective(in: configuration.mode) }
         challenges = HostIndex(
@@ -58,7 +58,7 @@ public final class RuleSet: Sendable {
         routePorts = configuration.routes.map { $0.port ?? 0 }
         matchers = rules.map(ChallengeMatcher.init)
         var ports: [ClosedRange<UInt16>] = []
-        gates = rules.map { Gate($0, ports: &ports) }
+        gates = rules.map { RuleSet.Gate($0, ports: &ports) }
         self.ports = ports
         subjects = Subjects(rules, of: configuration)
     }
@@ -170,13 +170,6 @@ extension RuleSet.Subjects {
 /// Questions about a host's TLS challenges before its first connection: whether there is anything to ask, and
 /// whether connections may be shared between clients.
 extension RuleSet {
-    /// Whether a rule may decide on the trust of that server.
-    ///
-    /// - Parameter isProxy: whether it is a parent proxy.
-    public func speaksOfTrust(host: Span<UInt8>, port: UInt16, isProxy: Bool = false) -> Bool {
-        speaks(of: .trust) && first(.serverTrust, host, port, isProxy) { _ in true } != nil
-    }
-
     /// Whether a rule may decide on a certificate to show to that server.
     public func speaksOfClientCertificates(host: Span<UInt8>, port: UInt16, isProxy: Bool = false) -> Bool {
         speaks(of: .clientCertificates) && first(.clientCertificate, host, port, isProxy) { _ in true } != nil
@@ -198,58 +191,59 @@ extension RuleSet {
     ) -> Int? {
         firstBeforeChallenge(host, port, list: method.traits.number, isProxy: isProxy, where: test)
     }
-}
 
-/// The clients that may use the proxy.
-public struct ClientPolicy: Sendable {
-    private let allow: [AddressPrefix]
+    /// The clients that may use the proxy.
+    public struct ClientPolicy: Sendable {
+        private let allow: [AddressPrefix]
 
-    init(_ clients: Configuration.Clients) {
-        allow = clients.allow
+        init(_ clients: Configuration.Clients) {
+            allow = clients.allow
+        }
+
+        /// The `allow` line that lets in that address as well. The first such line takes the place of the default.
+        public func entries(with address: IPAddress) -> String {
+            let standard = Configuration.Clients().allow
+            return ((allow == standard ? standard.map { "\($0)" } : []) + ["\(address.unmapped)"]).joined(
+                separator: " ")
+        }
+
+        /// Whether a client at that address may connect. Allocates nothing.
+        public func permits(_ address: IPAddress) -> Bool {
+            let address = address.unmapped
+            for prefix in allow where prefix.contains(address) { return true }
+            return false
+        }
     }
 
-    /// The `allow` line that lets in that address as well. The first such line takes the place of the default.
-    public func entries(with address: IPAddress) -> String {
-        let standard = Configuration.Clients().allow
-        return ((allow == standard ? standard.map { "\($0)" } : []) + ["\(address.unmapped)"]).joined(separator: " ")
-    }
+    /// The part of a `challenge` that a request is held against before anything was challenged. It holds nothing that is
+    /// counted, so looking at one costs no retain.
+    struct Gate: Sendable {
+        let actsOnChallenge: Bool
+        let learns: Bool
+        let authorization: Configuration.ChallengeRule.Authorization?
+        private let isForOrigins: Bool
+        private let isForProxies: Bool
+        private let isForAnyPort: Bool
+        /// Its ports in the rule set's common list.
+        private let ports: Range<Int>
 
-    /// Whether a client at that address may connect. Allocates nothing.
-    public func permits(_ address: IPAddress) -> Bool {
-        let address = address.unmapped
-        for prefix in allow where prefix.contains(address) { return true }
-        return false
-    }
-}
+        init(_ rule: Configuration.ChallengeRule, ports list: inout [ClosedRange<UInt16>]) {
+            actsOnChallenge = rule.actsOnChallenge
+            learns = rule.learns
+            authorization = rule.authorization
+            isForOrigins = rule.predicates.proxy.wanted != true
+            isForProxies = rule.predicates.proxy.wanted != false
+            isForAnyPort = !rule.predicates.port.isSaid
+            let start = list.count
+            list += rule.predicates.port.ports?.ranges ?? []
+            ports = start..<list.count
+        }
 
-/// The part of a `challenge` that a request is held against before anything was challenged. It holds nothing that is
-/// counted, so looking at one costs no retain.
-struct Gate: Sendable {
-    let actsOnChallenge: Bool
-    let learns: Bool
-    let authorization: Configuration.ChallengeRule.Authorization?
-    private let isForOrigins: Bool
-    private let isForProxies: Bool
-    private let isForAnyPort: Bool
-    /// Its ports in the rule set's common list.
-    private let ports: Range<Int>
-
-    init(_ rule: Configuration.ChallengeRule, ports list: inout [ClosedRange<UInt16>]) {
-        actsOnChallenge = rule.actsOnChallenge
-        learns = rule.learns
-        authorization = rule.authorization
-        isForOrigins = rule.predicates.proxy.wanted != true
-        isForProxies = rule.predicates.proxy.wanted != false
-        isForAnyPort = !rule.predicates.port.isSaid
-        let start = list.count
-        list += rule.predicates.port.ports?.ranges ?? []
-        ports = start..<list.count
-    }
-
-    func admits(_ port: UInt16, _ list: [ClosedRange<UInt16>], isProxy: Bool) -> Bool {
-        guard isProxy ? isForProxies : isForOrigins else { return false }
-        if isForAnyPort { return true }
-        for index in ports where list[index].contains(port) { return true }
-        return false
+        func admits(_ port: UInt16, _ list: [ClosedRange<UInt16>], isProxy: Bool) -> Bool {
+            guard isProxy ? isForProxies : isForOrigins else { return false }
+            if isForAnyPort { return true }
+            for index in ports where list[index].contains(port) { return true }
+            return false
+        }
     }
 }

@@ -19,11 +19,11 @@ public struct SourceFile: Sendable {
     }
 
     /// The position of a byte offset; an offset beyond the end is the end's.
-    public func position(of offset: Int) -> SourcePosition {
+    public func position(of offset: Int) -> SourceFile.Position {
         let offset = min(max(offset, 0), bytes.count)
         let line = line(of: offset)
         let scalars = bytes[lineStarts[line - 1]..<offset].count { $0 & 0xC0 != 0x80 }
-        return SourcePosition(line: line, column: scalars + 1)
+        return SourceFile.Position(line: line, column: scalars + 1)
     }
 
     /// The bytes of the line that holds `offset`, without its end.
@@ -62,10 +62,10 @@ public struct SourceFile: Sendable {
         }
         return lower + 1
     }
-}
 
-/// Where a byte stands for a reader: both numbers count from 1, the column in Unicode scalars.
-public struct SourcePosition: Hashable, Sendable {
-    public let line: Int
-    public let column: Int
+    /// Where a byte stands for a reader: both numbers count from 1, the column in Unicode scalars.
+    public struct Position: Hashable, Sendable {
+        public let line: Int
+        public let column: Int
+    }
 }

@@ -71,9 +71,7 @@ public final class CertificateAuthority: Sendable {
             return text.utf8.count <= CertificateDraft.nameLimit ? .commonName(text) : .none
         }
     }
-}
 
-extension CertificateAuthority {
     /// The lifetime of a CA that the proxy makes, in seconds: five years. Users need not install a new one every year,
     /// and a copied key does not work for ever.
     public static let lifetime = 5 * 365 * 86400

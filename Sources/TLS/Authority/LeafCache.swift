@@ -10,12 +10,12 @@ public final class LeafCache: Sendable {
     public typealias Runner = (_ minting: @escaping @Sendable () -> Void) -> Void
 
     public let authority: CertificateAuthority
-    private let state: Mutex<LeafTable>
+    private let state: Mutex<LeafCache.Table>
 
     /// - Parameter capacity: the limit of leaves. Beyond it the least recently used one is removed.
     public init(authority: CertificateAuthority, capacity: Int = 1000) {
         self.authority = authority
-        state = Mutex(LeafTable(capacity: capacity))
+        state = Mutex(LeafCache.Table(capacity: capacity))
     }
 
     /// The leaf for a name. Returns at once if it is cached and will be valid for a while.
@@ -63,89 +63,89 @@ public final class LeafCache: Sendable {
             for continuation in waiting { continuation.resume(returning: outcome) }
         }
     }
-}
 
-/// The state of a leaf cache, without clock or threads. Times are arguments; the caller issues certificates and resumes
-/// waiters.
-private struct LeafTable {
-    typealias Waiter = UnsafeContinuation<LeafCache.Outcome, Never>
+    /// The state of a leaf cache, without clock or threads. Times are arguments; the caller issues certificates and resumes
+    /// waiters.
+    fileprivate struct Table {
+        typealias Waiter = UnsafeContinuation<LeafCache.Outcome, Never>
 
-    private struct Leaf {
-        let identity: Identity
-        /// The time from which a new leaf is wanted: when a quarter of the lifetime is left, which is 12 of 48 hours.
-        let renewal: Int
-        /// The number of the last use.
-        var use: UInt64
-    }
-
-    private let capacity: Int
-    private var uses: UInt64 = 0
-    private var leaves: [ServerName: Leaf] = [:]
-    /// The callers that wait, by the name whose certificate is being issued.
-    private var waiters: [ServerName: [Waiter]] = [:]
-
-    init(capacity: Int) { self.capacity = max(1, capacity) }
-
-    var count: Int { leaves.count }
-
-    func waitingCount(for name: ServerName) -> Int { waiters[name]?.count ?? 0 }
-
-    func hasLeaf(for name: ServerName, at now: Int) -> Bool {
-        leaves[name].map { $0.identity.leaf.notAfter > now } ?? false
-    }
-
-    enum Finding {
-        case found(Identity)
-        /// The leaf is valid, and the caller issues the next one.
-        case aging(Identity)
-        case missing
-    }
-
-    mutating func find(_ name: ServerName, at now: Int) -> Finding {
-        guard let leaf = leaves[name], leaf.identity.leaf.notAfter > now else { return .missing }
-        uses += 1
-        leaves[name]?.use = uses
-        guard now >= leaf.renewal, waiters[name] == nil else { return .found(leaf.identity) }
-        waiters[name] = []
-        return .aging(leaf.identity)
-    }
-
-    enum Waiting {
-        /// The caller issues the certificate.
-        case mint
-        /// The certificate is being issued by another caller.
-        case wait
-        /// The certificate was just issued by another caller.
-        case resume(Identity)
-    }
-
-    mutating func wait(for name: ServerName, at now: Int, _ waiter: Waiter) -> Waiting {
-        if let leaf = leaves[name], leaf.identity.leaf.notAfter > now { return .resume(leaf.identity) }
-        if waiters[name] != nil {
-            waiters[name]?.append(waiter)
-            return .wait
+        private struct Leaf {
+            let identity: Identity
+            /// The time from which a new leaf is wanted: when a quarter of the lifetime is left, which is 12 of 48 hours.
+            let renewal: Int
+            /// The number of the last use.
+            var use: UInt64
         }
-        waiters[name] = [waiter]
-        return .mint
-    }
 
-    /// Stores an issued certificate. A failure is passed to the waiting callers and not stored; the previous leaf
-    /// stays.
-    ///
-    /// - Returns: the callers that wait for it.
-    mutating func finish(_ name: ServerName, _ outcome: LeafCache.Outcome, at now: Int) -> [Waiter] {
-        if case .success(let identity) = outcome {
-            if leaves[name] == nil, leaves.count >= capacity { evict() }
+        private let capacity: Int
+        private var uses: UInt64 = 0
+        private var leaves: [ServerName: Leaf] = [:]
+        /// The callers that wait, by the name whose certificate is being issued.
+        private var waiters: [ServerName: [Waiter]] = [:]
+
+        init(capacity: Int) { self.capacity = max(1, capacity) }
+
+        var count: Int { leaves.count }
+
+        func waitingCount(for name: ServerName) -> Int { waiters[name]?.count ?? 0 }
+
+        func hasLeaf(for name: ServerName, at now: Int) -> Bool {
+            leaves[name].map { $0.identity.leaf.notAfter > now } ?? false
+        }
+
+        enum Finding {
+            case found(Identity)
+            /// The leaf is valid, and the caller issues the next one.
+            case aging(Identity)
+            case missing
+        }
+
+        mutating func find(_ name: ServerName, at now: Int) -> Finding {
+            guard let leaf = leaves[name], leaf.identity.leaf.notAfter > now else { return .missing }
             uses += 1
-            let end = identity.leaf.notAfter
-            leaves[name] = Leaf(identity: identity, renewal: end - max(0, end - now) / 4, use: uses)
+            leaves[name]?.use = uses
+            guard now >= leaf.renewal, waiters[name] == nil else { return .found(leaf.identity) }
+            waiters[name] = []
+            return .aging(leaf.identity)
         }
-        return waiters.removeValue(forKey: name) ?? []
-    }
 
-    /// A scan of all entries is cheap beside the issuing that needs the room.
-    private mutating func evict() {
-        guard let oldest = leaves.min(by: { $0.value.use < $1.value.use }) else { return }
-        leaves[oldest.key] = nil
+        enum Waiting {
+            /// The caller issues the certificate.
+            case mint
+            /// The certificate is being issued by another caller.
+            case wait
+            /// The certificate was just issued by another caller.
+            case resume(Identity)
+        }
+
+        mutating func wait(for name: ServerName, at now: Int, _ waiter: Waiter) -> Waiting {
+            if let leaf = leaves[name], leaf.identity.leaf.notAfter > now { return .resume(leaf.identity) }
+            if waiters[name] != nil {
+                waiters[name]?.append(waiter)
+                return .wait
+            }
+            waiters[name] = [waiter]
+            return .mint
+        }
+
+        /// Stores an issued certificate. A failure is passed to the waiting callers and not stored; the previous leaf
+        /// stays.
+        ///
+        /// - Returns: the callers that wait for it.
+        mutating func finish(_ name: ServerName, _ outcome: LeafCache.Outcome, at now: Int) -> [Waiter] {
+            if case .success(let identity) = outcome {
+                if leaves[name] == nil, leaves.count >= capacity { evict() }
+                uses += 1
+                let end = identity.leaf.notAfter
+                leaves[name] = Leaf(identity: identity, renewal: end - max(0, end - now) / 4, use: uses)
+            }
+            return waiters.removeValue(forKey: name) ?? []
+        }
+
+        /// A scan of all entries is cheap beside the issuing that needs the room.
+        private mutating func evict() {
+            guard let oldest = leaves.min(by: { $0.value.use < $1.value.use }) else { return }
+            leaves[oldest.key] = nil
+        }
     }
 }

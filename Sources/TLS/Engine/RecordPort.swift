@@ -132,43 +132,43 @@ final class RecordPort {
     func sendPlainly(_ bytes: [UInt8]) {
         if outbound == nil { _ = offer(bytes.span.bytes) }
     }
-}
 
-/// A record port as a BIO, the form in which OpenSSL reads and writes.
-///
-/// The BIO refers to its port without retaining it. A connection owns the port and the `SSL`, and that owns the BIO.
-/// So OpenSSL calls back only while a method of the connection runs.
-enum TransportBIO {
-    static func make(for port: RecordPort) -> OpaquePointer? {
-        guard let method, let bio = BIO_new(method.pointer) else { return nil }
-        BIO_set_data(bio, Unmanaged.passUnretained(port).toOpaque())
-        BIO_set_init(bio, 1)
-        return bio
-    }
-
-    private static func port(of bio: OpaquePointer) -> RecordPort {
-        Unmanaged<RecordPort>.fromOpaque(BIO_get_data(bio)).takeUnretainedValue()
-    }
-
-    private static let method: LibraryObject? = {
-        guard let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "transport") else { return nil }
-        BIO_meth_set_read(method) { bio, room, count in
-            guard let bio, let room, count > 0 else { return RecordPort.nothing }
-            return port(of: bio).receive(bio, into: UnsafeMutableRawBufferPointer(start: room, count: Int(count)))
+    /// A record port as a BIO, the form in which OpenSSL reads and writes.
+    ///
+    /// The BIO refers to its port without retaining it. A connection owns the port and the `SSL`, and that owns the BIO.
+    /// So OpenSSL calls back only while a method of the connection runs.
+    enum BIO {
+        static func make(for port: RecordPort) -> OpaquePointer? {
+            guard let method, let bio = BIO_new(method.pointer) else { return nil }
+            BIO_set_data(bio, Unmanaged.passUnretained(port).toOpaque())
+            BIO_set_init(bio, 1)
+            return bio
         }
-        BIO_meth_set_write(method) { bio, bytes, count in
-            guard let bio, let bytes, count > 0 else { return RecordPort.nothing }
-            return port(of: bio).send(bio, UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+
+        private static func port(of bio: OpaquePointer) -> RecordPort {
+            Unmanaged<RecordPort>.fromOpaque(BIO_get_data(bio)).takeUnretainedValue()
         }
-        BIO_meth_set_ctrl(method) { bio, command, _, _ in
-            switch command {
-            case BIO_CTRL_FLUSH: 1
-            case BIO_CTRL_EOF: bio.map(port(of:))?.end == nil ? 0 : 1
-            default: 0
+
+        private static let method: LibraryObject? = {
+            guard let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "transport") else { return nil }
+            BIO_meth_set_read(method) { bio, room, count in
+                guard let bio, let room, count > 0 else { return RecordPort.nothing }
+                return port(of: bio).receive(bio, into: UnsafeMutableRawBufferPointer(start: room, count: Int(count)))
             }
-        }
-        return LibraryObject(takingOwnership: method, free: { BIO_meth_free($0) })
-    }()
+            BIO_meth_set_write(method) { bio, bytes, count in
+                guard let bio, let bytes, count > 0 else { return RecordPort.nothing }
+                return port(of: bio).send(bio, UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+            }
+            BIO_meth_set_ctrl(method) { bio, command, _, _ in
+                switch command {
+                case BIO_CTRL_FLUSH: 1
+                case BIO_CTRL_EOF: bio.map(port(of:))?.end == nil ? 0 : 1
+                default: 0
+                }
+            }
+            return LibraryObject(takingOwnership: method, free: { BIO_meth_free($0) })
+        }()
+    }
 }
 
 /// The ordered bytes below a TLS connection: a socket, or another TLS connection. Belongs to one loop.

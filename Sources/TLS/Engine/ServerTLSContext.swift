@@ -99,9 +99,7 @@ public final class ServerTLSContext: Sendable {
                 return server.clientPresented(evaluation)
             }, nil)
     }
-}
 
-extension ServerTLSContext {
     /// Makes OpenSSL ask for the key of each ticket. OpenSSL never rotates its own key.
     func keyTickets() throws(TLSError) {
         let callback: TicketCallback = { connection, name, vector, cipher, mac, sealing in
@@ -134,7 +132,7 @@ extension ServerTLSContext {
         guard let key = try? tickets.withLock({ try $0.key(at: now()) }),
             RAND_bytes(vector, tls_ticket_vector_length) == 1
         else { return -1 }
-        name.update(from: key.name, count: TicketKey.nameLength)
+        name.update(from: key.name, count: TicketKeys.Key.nameLength)
         return key.apply(to: cipher, mac, vector, sealing: true) ? 1 : -1
     }
 
@@ -144,7 +142,7 @@ extension ServerTLSContext {
         _ name: UnsafeMutablePointer<UInt8>, _ vector: UnsafeMutablePointer<UInt8>, _ cipher: OpaquePointer,
         _ mac: OpaquePointer
     ) -> Int32 {
-        let name = UnsafeBufferPointer(start: name, count: TicketKey.nameLength)
+        let name = UnsafeBufferPointer(start: name, count: TicketKeys.Key.nameLength)
         guard let found = try? tickets.withLock({ try $0.key(named: name.span, at: now()) }) else { return 0 }
         guard found.key.apply(to: cipher, mac, vector, sealing: false) else { return -1 }
         return found.isOld ? 2 : 1

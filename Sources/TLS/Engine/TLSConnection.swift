@@ -64,7 +64,7 @@ public final class TLSConnection {
         _ shared: LibraryObject, keeping context: AnyObject, port: RecordPort, client: ClientRole?, server: ServerRole?
     ) throws(TLSError) {
         tls_clear_errors()
-        guard let bio = TransportBIO.make(for: port) else { throw OpenSSLErrors.take().failure }
+        guard let bio = RecordPort.BIO.make(for: port) else { throw OpenSSLErrors.take().failure }
         guard let made = SSL_new(shared.pointer) else {
             BIO_free(bio)
             throw OpenSSLErrors.take().failure
@@ -122,13 +122,11 @@ public final class TLSConnection {
         state = .failed(error)
         return error
     }
-}
 
-extension TLSConnection {
     /// Advances the handshake as far as possible. After a question, answer it and call again.
     ///
     /// - Throws: the reason of a failed handshake. The peer got an alert, if that was possible.
-    public func handshake() throws(TLSError) -> HandshakeStep {
+    public func handshake() throws(TLSError) -> TLSConnection.Step {
         switch state {
         case .open: return .done
         case .failed(let error): throw error
@@ -178,7 +176,7 @@ extension TLSConnection {
         throw fail(.trustRefused)
     }
 
-    private func finish() throws(TLSError) -> HandshakeStep {
+    private func finish() throws(TLSError) -> TLSConnection.Step {
         if let client {
             switch client.trust {
             case .given: break
@@ -193,9 +191,7 @@ extension TLSConnection {
         if server != nil { releaseBuffers() }
         return .done
     }
-}
 
-extension TLSConnection {
     /// Reads into the free room of `buffer`, which must have some, at most `limit` bytes.
     ///
     /// `endOfStream` is an orderly close by the peer. If only the transport ends, the result is `failed`, with
@@ -361,14 +357,79 @@ extension TLSConnection: RecordTransport {
     }
 }
 
-/// The state of a handshake after a call.
-public enum HandshakeStep {
-    /// The handshake waits for the transport.
-    case wouldBlock
-    /// The handshake waits for `trust` or `refuseTrust`. It sends nothing between the chain and the answer.
-    case serverTrust(PresentedChain)
-    /// The handshake waits for `setIdentity` or `refuseIdentity`. The name is the client's (RFC 6066 section 3),
-    /// unchanged.
-    case serverIdentity(serverName: String?)
-    case done
+extension TLSConnection {
+    /// The state of a handshake after a call.
+    public enum Step {
+        /// The handshake waits for the transport.
+        case wouldBlock
+        /// The handshake waits for `trust` or `refuseTrust`. It sends nothing between the chain and the answer.
+        case serverTrust(PresentedChain)
+        /// The handshake waits for `setIdentity` or `refuseIdentity`. The name is the client's (RFC 6066 section 3),
+        /// unchanged.
+        case serverIdentity(serverName: String?)
+        case done
+    }
+
+    public enum IdentityAnswer: Sendable {
+        case notRequested
+        case shown
+        case declined
+    }
+
+    /// The answer to the server's latest request for a client certificate.
+    public var identityAnswer: IdentityAnswer { client?.identityAnswer ?? .notRequested }
+
+    /// The trust decision about the server: from this handshake or, if the session was resumed, from its first
+    /// handshake.
+    public var serverTrust: ServerTrust? {
+        if case .given(let trust) = client?.trust { trust } else { nil }
+    }
+
+    /// The version; nil before both sides have agreed.
+    public var version: TLSVersion? { TLSVersion(rawValue: SSL_version(handle)) }
+
+    /// The cipher's name by the IANA: `TLS_AES_128_GCM_SHA256`.
+    public var cipher: String? {
+        SSL_get_current_cipher(handle).flatMap { SSL_CIPHER_standard_name($0) }.map { String(cString: $0) }
+    }
+
+    /// The server name that the client sent, unchanged.
+    public var serverName: String? { tls_server_name(handle).map { String(cString: $0) } }
+
+    public var isResumed: Bool { tls_was_resumed(handle) }
+
+    /// A client's certificates; after a resumed session only the client's own.
+    public var clientChain: PresentedChain? {
+        guard server != nil, let leaf = SSL_get0_peer_certificate(handle) else { return nil }
+        let others = SSL_get_peer_cert_chain(handle)
+        let count = max(0, tls_certificate_count(others))
+        return PresentedChain(
+            leaf: Certificate(borrowing: leaf),
+            others: (0..<count).compactMap { tls_certificate(others, $0).map { Certificate(borrowing: $0) } })
+    }
+
+    /// The `tls-server-end-point` channel binding (RFC 5929 section 4.1), equal on both sides: a hash of the server's
+    /// certificate. The hash is that of the certificate's signature, or SHA-256 if that is weaker. Nil if the signature
+    /// uses no hash, for which the RFC defines no binding.
+    public var serverEndPointBinding: [UInt8]? {
+        guard let leaf = client == nil ? SSL_get_certificate(handle) : SSL_get0_peer_certificate(handle) else {
+            return nil
+        }
+        var hash: Int32 = 0
+        guard X509_get_signature_info(leaf, &hash, nil, nil, nil) == 1, hash != NID_undef else { return nil }
+        let isWeak = hash == NID_md5 || hash == NID_sha1
+        guard let algorithm = isWeak ? EVP_sha256() : EVP_get_digestbyname(OBJ_nid2sn(hash)) else { return nil }
+        var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+        var count: UInt32 = 0
+        guard X509_digest(leaf, algorithm, &digest, &count) == 1 else { return nil }
+        return Array(digest.prefix(Int(count)))
+    }
+
+    /// The OCSP response that the server stapled to its certificate.
+    var staple: [UInt8]? {
+        var start: UnsafePointer<UInt8>?
+        let count = tls_staple(handle, &start)
+        guard let start, count > 0 else { return nil }
+        return Array(UnsafeBufferPointer(start: start, count: count))
+    }
 }

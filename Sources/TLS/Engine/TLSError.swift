@@ -22,9 +22,7 @@ public enum TLSError: Error, Equatable, Sendable {
     case transport(errno: Int32)
     /// The library failed locally; in its words.
     case local(reason: String)
-}
 
-extension TLSError {
     public enum Fault: Sendable {
         /// The peer's fault, or the network's.
         case peer

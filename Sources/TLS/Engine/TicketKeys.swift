@@ -10,24 +10,24 @@ import Crypto
 struct TicketKeys: Sendable {
     /// The lifetime of a ticket.
     let lifetime: Int
-    private var current: TicketKey
-    private var previous: TicketKey?
+    private var current: TicketKeys.Key
+    private var previous: TicketKeys.Key?
     private var began: Int
 
     init(lifetime: Int, at now: Int) throws(CryptoError) {
         self.lifetime = lifetime
-        current = try TicketKey()
+        current = try TicketKeys.Key()
         began = now
     }
 
     /// The key for a new ticket.
-    mutating func key(at now: Int) throws(CryptoError) -> TicketKey {
+    mutating func key(at now: Int) throws(CryptoError) -> TicketKeys.Key {
         try turn(at: now)
         return current
     }
 
     /// The key of a ticket that a client presents, and whether a new ticket should replace it.
-    mutating func key(named name: Span<UInt8>, at now: Int) throws(CryptoError) -> (key: TicketKey, isOld: Bool)? {
+    mutating func key(named name: Span<UInt8>, at now: Int) throws(CryptoError) -> (key: TicketKeys.Key, isOld: Bool)? {
         try turn(at: now)
         if current.name.span.equals(name) { return (current, false) }
         if let previous, previous.name.span.equals(name) { return (previous, true) }
@@ -37,34 +37,34 @@ struct TicketKeys: Sendable {
     /// Rotates an expired key. Also rotates it when the clock was set back, since the key's age is unknown then.
     private mutating func turn(at now: Int) throws(CryptoError) {
         guard now < began || now - began >= lifetime else { return }
-        let fresh = try TicketKey()
+        let fresh = try TicketKeys.Key()
         previous = now < began || now - began < 2 * lifetime ? current : nil
         current = fresh
         began = now
     }
-}
 
-/// A key that seals tickets (RFC 5077 section 4): AES-256 in CBC, then HMAC-SHA-256.
-struct TicketKey: Sendable {
-    /// The name at the beginning of each ticket.
-    let name: [UInt8]
-    /// The secret: the cipher's key, then the MAC's.
-    private let secret: Secret
+    /// A key that seals tickets (RFC 5077 section 4): AES-256 in CBC, then HMAC-SHA-256.
+    struct Key: Sendable {
+        /// The name at the beginning of each ticket.
+        let name: [UInt8]
+        /// The secret: the cipher's key, then the MAC's.
+        private let secret: Secret
 
-    static let nameLength = 16
+        static let nameLength = 16
 
-    init() throws(CryptoError) {
-        name = try RandomBytes.make(Self.nameLength)
-        var bytes = try RandomBytes.make(Int(tls_ticket_secret_length))
-        secret = Secret(wiping: &bytes)
-    }
+        init() throws(CryptoError) {
+            name = try RandomBytes.make(Self.nameLength)
+            var bytes = try RandomBytes.make(Int(tls_ticket_secret_length))
+            secret = Secret(wiping: &bytes)
+        }
 
-    /// Prepares the contexts to seal or open a ticket.
-    func apply(
-        to cipher: OpaquePointer, _ mac: OpaquePointer, _ vector: UnsafePointer<UInt8>, sealing isSealing: Bool
-    ) -> Bool {
-        secret.withBytes { bytes in
-            bytes.withUnsafeBufferPointer { tls_key_ticket(cipher, mac, $0.baseAddress, vector, isSealing) }
+        /// Prepares the contexts to seal or open a ticket.
+        func apply(
+            to cipher: OpaquePointer, _ mac: OpaquePointer, _ vector: UnsafePointer<UInt8>, sealing isSealing: Bool
+        ) -> Bool {
+            secret.withBytes { bytes in
+                bytes.withUnsafeBufferPointer { tls_key_ticket(cipher, mac, $0.baseAddress, vector, isSealing) }
+            }
         }
     }
 }

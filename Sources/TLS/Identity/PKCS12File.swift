@@ -42,7 +42,7 @@ enum PKCS12File {
         }
         guard isRead == 1 else { return failure(hasMAC: hasMAC) }
         defer { release(leaf, others) }
-        let certificates = [leaf] + ObjectStack.objects(in: others)
+        let certificates = [leaf] + PathVerification.Stack.objects(in: others)
         return .read(
             IdentityContents(
                 certificates: certificates.compactMap { $0 }.compactMap(Certificate.init(copying:)),

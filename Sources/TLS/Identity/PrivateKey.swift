@@ -27,7 +27,7 @@ public final class PrivateKey: Sendable {
     /// the default library.
     public convenience init(pem: Span<UInt8>, passphrase: Secret? = nil) throws(IdentityError) {
         guard Self.isPresent(in: pem) else { throw .noKey }
-        var prompt = PassphrasePrompt(passphrase)
+        var prompt = TokenObjects.Prompt(passphrase)
         if let key = Self.read(pem, &prompt, in: nil) {
             self.init(takingOwnership: key)
             return
@@ -44,7 +44,7 @@ public final class PrivateKey: Sendable {
 
     /// Reads the text of `pem()`, perhaps in another library context.
     convenience init(unencrypted pem: Secret) throws(IdentityError) {
-        var prompt = PassphrasePrompt(nil)
+        var prompt = TokenObjects.Prompt(nil)
         guard let key = pem.withBytes({ Self.read($0, &prompt, in: nil) }) else { throw .unreadableKey }
         self.init(takingOwnership: key)
     }
@@ -86,12 +86,12 @@ public final class PrivateKey: Sendable {
     }
 
     private static func read(
-        _ pem: Span<UInt8>, _ prompt: inout PassphrasePrompt, in library: OpaquePointer?
+        _ pem: Span<UInt8>, _ prompt: inout TokenObjects.Prompt, in library: OpaquePointer?
     ) -> OpaquePointer? {
         ERR_clear_error()
         return withUnsafeMutablePointer(to: &prompt) { prompt in
             MemoryInput.lend(pem) { input in
-                PEM_read_bio_PrivateKey_ex(input, nil, PassphrasePrompt.callback, prompt, library, nil)
+                PEM_read_bio_PrivateKey_ex(input, nil, TokenObjects.Prompt.callback, prompt, library, nil)
             }
         }
     }

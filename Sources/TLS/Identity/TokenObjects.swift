@@ -19,10 +19,10 @@ enum TokenObjects {
 
     /// - Parameter storeURI: a URI of any scheme that a provider supports.
     static func read(storeURI: String, pin: Secret?) throws(IdentityError) -> IdentityContents {
-        var prompt = PassphrasePrompt(pin)
+        var prompt = TokenObjects.Prompt(pin)
         ERR_clear_error()
         defer { ERR_clear_error() }
-        guard let method = UI_UTIL_wrap_read_pem_callback(PassphrasePrompt.callback, 0) else { throw .outOfMemory }
+        guard let method = UI_UTIL_wrap_read_pem_callback(TokenObjects.Prompt.callback, 0) else { throw .outOfMemory }
         defer { UI_destroy_method(method) }
         let contents = withUnsafeMutablePointer(to: &prompt) { prompt in objects(at: storeURI, method, prompt) }
         guard let contents else { throw prompt.failure(otherwise: .unreadableToken) }
@@ -35,7 +35,7 @@ enum TokenObjects {
 
     /// Reads the objects; nil if the store cannot be opened.
     private static func objects(
-        at uri: String, _ method: OpaquePointer, _ prompt: UnsafeMutablePointer<PassphrasePrompt>
+        at uri: String, _ method: OpaquePointer, _ prompt: UnsafeMutablePointer<TokenObjects.Prompt>
     ) -> IdentityContents? {
         guard let store = OSSL_STORE_open(uri, method, prompt, nil, nil) else { return nil }
         defer { OSSL_STORE_close(store) }
@@ -54,33 +54,33 @@ enum TokenObjects {
 
     /// The limit of objects. A URI can name a whole token.
     private static let objectLimit = 64
-}
 
-/// Answers OpenSSL's question for a passphrase, and remembers that it asked. Without it OpenSSL would ask on the
-/// terminal.
-struct PassphrasePrompt {
-    private let passphrase: Secret?
-    private(set) var wasAsked = false
+    /// Answers OpenSSL's question for a passphrase, and remembers that it asked. Without it OpenSSL would ask on the
+    /// terminal.
+    struct Prompt {
+        private let passphrase: Secret?
+        private(set) var wasAsked = false
 
-    init(_ passphrase: Secret?) { self.passphrase = passphrase }
+        init(_ passphrase: Secret?) { self.passphrase = passphrase }
 
-    /// The error to report after OpenSSL failed: `other` if it asked for no passphrase.
-    func failure(otherwise other: IdentityError) -> IdentityError {
-        guard wasAsked else { return other }
-        return passphrase == nil ? .passphraseMissing : .wrongPassphrase
-    }
-
-    /// The `pem_password_cb`. Its context is a pointer to a prompt. Returns the length, or -1 without a passphrase.
-    static let callback: Callback = { buffer, size, _, context in
-        guard let buffer, let prompt = context?.assumingMemoryBound(to: PassphrasePrompt.self) else { return -1 }
-        prompt.pointee.wasAsked = true
-        guard let passphrase = prompt.pointee.passphrase, passphrase.count <= Int(size) else { return -1 }
-        return passphrase.withBytes { bytes in
-            for offset in 0..<bytes.count { buffer[offset] = CChar(truncatingIfNeeded: bytes[offset]) }
-            return Int32(bytes.count)
+        /// The error to report after OpenSSL failed: `other` if it asked for no passphrase.
+        func failure(otherwise other: IdentityError) -> IdentityError {
+            guard wasAsked else { return other }
+            return passphrase == nil ? .passphraseMissing : .wrongPassphrase
         }
-    }
 
-    typealias Callback =
-        @convention(c) (UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?) -> Int32
+        /// The `pem_password_cb`. Its context is a pointer to a prompt. Returns the length, or -1 without a passphrase.
+        static let callback: Callback = { buffer, size, _, context in
+            guard let buffer, let prompt = context?.assumingMemoryBound(to: TokenObjects.Prompt.self) else { return -1 }
+            prompt.pointee.wasAsked = true
+            guard let passphrase = prompt.pointee.passphrase, passphrase.count <= Int(size) else { return -1 }
+            return passphrase.withBytes { bytes in
+                for offset in 0..<bytes.count { buffer[offset] = CChar(truncatingIfNeeded: bytes[offset]) }
+                return Int32(bytes.count)
+            }
+        }
+
+        typealias Callback =
+            @convention(c) (UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?) -> Int32
+    }
 }

@@ -10,7 +10,7 @@ struct Complaint {
     let depth: Int
     let certificate: Certificate?
     /// Set if the problem concerns a revocation list.
-    var listed: ListedRevocation?
+    var listed: RevocationLists.Entry?
     /// Whether the list cannot be checked because the CA that signed it is missing.
     var lacksListIssuer = false
     /// Whether no issuer was searched because the path is already too long.
@@ -83,9 +83,7 @@ struct Complaint {
 
     private var hasReadableKey: Bool { certificate.map { X509_get0_pubkey($0.handle) != nil } ?? true }
     private var hasKnownSignature: Bool { certificate.map { SignatureStrength($0) != .unknown } ?? true }
-}
 
-extension Complaint {
     /// Whether only the strict checks report the problem, and it concerns the form of the certificate (RFC 5280 section
     /// 4) and not its permissions. A CA whose basic constraints or key usage forbid issuing is refused without the
     /// strict checks too. Explicit curves are not a matter of form.
@@ -105,13 +103,13 @@ extension Complaint {
         default: false
         }
     }
-}
 
-extension Complaint {
     /// The problem in words, to follow the certificate's name.
     var words: String {
         guard let certificate else { return Self.message(code) }
-        if certificate.hasUnreadableExtension, kind == .invalid { return FindingWords.unreadableExtension(certificate) }
+        if certificate.hasUnreadableExtension, kind == .invalid {
+            return Complaint.FindingWords.unreadableExtension(certificate)
+        }
         if let listed, kind == .revoked { return words(of: listed, certificate) }
         switch code {
         case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT: return "\(certificate) is its own issuer"
@@ -121,14 +119,15 @@ extension Complaint {
         case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
             X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
             if isCutOff { return "the issuer of \(certificate) was not looked for" }
-            return FindingWords.incompleteChain(certificate)
+            return Complaint.FindingWords.incompleteChain(certificate)
         case X509_V_ERR_CERT_HAS_EXPIRED:
             return "\(certificate) expired on \(CertificateTime.date(certificate.notAfter))"
         case X509_V_ERR_CERT_NOT_YET_VALID:
             return "\(certificate) is valid from \(CertificateTime.date(certificate.notBefore)) on"
         case X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL:
-            return kind == .weakKey ? FindingWords.weakKey(certificate) : "the key of \(certificate) cannot be read"
-        case X509_V_ERR_CA_MD_TOO_WEAK: return FindingWords.weakSignature(certificate)
+            return kind == .weakKey
+                ? Complaint.FindingWords.weakKey(certificate) : "the key of \(certificate) cannot be read"
+        case X509_V_ERR_CA_MD_TOO_WEAK: return Complaint.FindingWords.weakSignature(certificate)
         case X509_V_ERR_INVALID_CA: return "\(certificate) is not a CA"
         case X509_V_ERR_INVALID_PURPOSE:
             return "\(certificate) is not for \(depth == 0 ? "servers" : "issuing certificates of servers")"
@@ -168,9 +167,9 @@ extension Complaint {
         }
     }
 
-    private func words(of listed: ListedRevocation, _ certificate: Certificate) -> String {
+    private func words(of listed: RevocationLists.Entry, _ certificate: Certificate) -> String {
         switch code {
-        case X509_V_ERR_CERT_REVOKED: return FindingWords.revoked(certificate, listed.date, listed.reason)
+        case X509_V_ERR_CERT_REVOKED: return Complaint.FindingWords.revoked(certificate, listed.date, listed.reason)
         case X509_V_ERR_CRL_HAS_EXPIRED:
             let date = listed.nextUpdate.map { " on \(CertificateTime.date($0))" } ?? ""
             return "\(certificate) may be revoked: the list of \(listed.issuer) expired\(date)"
@@ -183,49 +182,49 @@ extension Complaint {
         let message = X509_verify_cert_error_string(Int(code)).map { String(cString: $0) } ?? "error \(code)"
         return message.prefix(1).lowercased() + message.dropFirst()
     }
-}
 
-/// Problems in words, each with the name of its certificate.
-enum FindingWords {
-    static func wrongName(_ name: ServerName, _ leaf: Certificate) -> String {
-        let names = leaf.subjectAlternativeNames
-        guard !names.isEmpty else { return "\(leaf) has no alternative names, and its common name is not used" }
-        let shown = names.prefix(5).map(words).joined(separator: ", ")
-        let more = names.count > 5 ? " and \(names.count - 5) more" : ""
-        return "\(leaf) is for \(VisibleText.shortened(shown))\(more), not for \(words(name))"
-    }
+    /// Problems in words, each with the name of its certificate.
+    enum FindingWords {
+        static func wrongName(_ name: ServerName, _ leaf: Certificate) -> String {
+            let names = leaf.subjectAlternativeNames
+            guard !names.isEmpty else { return "\(leaf) has no alternative names, and its common name is not used" }
+            let shown = names.prefix(5).map(words).joined(separator: ", ")
+            let more = names.count > 5 ? " and \(names.count - 5) more" : ""
+            return "\(leaf) is for \(VisibleText.shortened(shown))\(more), not for \(words(name))"
+        }
 
-    /// A dNSName that looks like an address is not one (RFC 9525 section 6.2), and must not read like one.
-    private static func words(_ name: SubjectAlternativeName) -> String {
-        if case .dns(let host) = name, IPAddress(host) != nil { return "the host name \"\(host)\"" }
-        return "\(name)"
-    }
+        /// A dNSName that looks like an address is not one (RFC 9525 section 6.2), and must not read like one.
+        private static func words(_ name: SubjectAlternativeName) -> String {
+            if case .dns(let host) = name, IPAddress(host) != nil { return "the host name \"\(host)\"" }
+            return "\(name)"
+        }
 
-    private static func words(_ name: ServerName) -> String {
-        if case .address(let address) = name { return "the address \(address)" }
-        return "\(name)"
-    }
+        private static func words(_ name: ServerName) -> String {
+            if case .address(let address) = name { return "the address \(address)" }
+            return "\(name)"
+        }
 
-    static func incompleteChain(_ certificate: Certificate) -> String {
-        let issuer = VisibleText.shortened(DistinguishedName.text(of: X509_get_issuer_name(certificate.handle)))
-        return "the issuer of \(certificate) is neither a known root nor among the server's certificates"
-            + (issuer.isEmpty ? "" : ": \(issuer)")
-    }
+        static func incompleteChain(_ certificate: Certificate) -> String {
+            let issuer = VisibleText.shortened(DistinguishedName.text(of: X509_get_issuer_name(certificate.handle)))
+            return "the issuer of \(certificate) is neither a known root nor among the server's certificates"
+                + (issuer.isEmpty ? "" : ": \(issuer)")
+        }
 
-    static func weakKey(_ certificate: Certificate) -> String {
-        "the key of \(certificate) is weak: \(certificate.keyDescription)"
-    }
+        static func weakKey(_ certificate: Certificate) -> String {
+            "the key of \(certificate) is weak: \(certificate.keyDescription)"
+        }
 
-    static func weakSignature(_ certificate: Certificate) -> String {
-        "\(certificate) is signed with \(certificate.signatureAlgorithm)"
-    }
+        static func weakSignature(_ certificate: Certificate) -> String {
+            "\(certificate) is signed with \(certificate.signatureAlgorithm)"
+        }
 
-    static func unreadableExtension(_ certificate: Certificate) -> String {
-        "\(certificate) has an extension that cannot be read or is there twice"
-    }
+        static func unreadableExtension(_ certificate: Certificate) -> String {
+            "\(certificate) has an extension that cannot be read or is there twice"
+        }
 
-    static func revoked(_ certificate: Certificate, _ date: Int?, _ reason: String?) -> String {
-        let when = date.map { " on \(CertificateTime.date($0))" } ?? ""
-        return "\(certificate) was revoked\(when)" + (reason.map { ": \($0)" } ?? "")
+        static func revoked(_ certificate: Certificate, _ date: Int?, _ reason: String?) -> String {
+            let when = date.map { " on \(CertificateTime.date($0))" } ?? ""
+            return "\(certificate) was revoked\(when)" + (reason.map { ": \($0)" } ?? "")
+        }
     }
 }

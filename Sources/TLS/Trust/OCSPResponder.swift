@@ -6,14 +6,14 @@ enum OCSPResponder {
     static func signed(_ response: OpaquePointer, for issuer: Certificate, at seconds: Int) -> Bool {
         guard signatureIsStrong(response) else { return false }
         if verifies(response, by: issuer.handle) { return true }
-        return ObjectStack.objects(in: OCSP_resp_get0_certs(response)).prefix(limit).contains { candidate in
+        return PathVerification.Stack.objects(in: OCSP_resp_get0_certs(response)).prefix(limit).contains { candidate in
             isDelegate(candidate, of: issuer, at: seconds) && verifies(response, by: candidate)
         }
     }
 
     /// Verifies the response with this signer as the only trusted one.
     private static func verifies(_ response: OpaquePointer, by signer: OpaquePointer) -> Bool {
-        guard let signers = ObjectStack([signer]) else { return false }
+        guard let signers = PathVerification.Stack([signer]) else { return false }
         let flags = UInt(OCSP_NOINTERN | OCSP_TRUSTOTHER)
         let verified = OCSP_basic_verify(response, signers.pointer, nil, flags) == 1
         ERR_clear_error()

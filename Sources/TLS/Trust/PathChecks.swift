@@ -24,11 +24,12 @@ struct PathChecks {
 
     private mutating func check(_ name: ServerName, _ leaf: Certificate, _ verification: PathVerification) {
         guard CertificateNames.speak(for: name, in: leaf) else {
-            add(.wrongName, FindingWords.wrongName(name, leaf))
+            add(.wrongName, Complaint.FindingWords.wrongName(name, leaf))
             return
         }
         guard case .host(let host) = name else { return }
-        for authority in verification.path.dropFirst() where ExcludedHost.isExcluded(host, by: authority) {
+        for authority in verification.path.dropFirst()
+        where CertificateNames.ExcludedHost.isExcluded(host, by: authority) {
             add(.nameConstraints, "\(authority) excludes \(host)")
         }
     }
@@ -38,7 +39,7 @@ struct PathChecks {
         guard let last = path.last else { return }
         let involved = [last] + others.filter { $0.isNamed(asIssuerOf: last) }
         for damaged in involved where damaged.hasUnreadableExtension {
-            add(.invalid, FindingWords.unreadableExtension(damaged))
+            add(.invalid, Complaint.FindingWords.unreadableExtension(damaged))
         }
         if last.hasLongExponent { return }
         if last.seemsSelfSigned {
@@ -48,7 +49,7 @@ struct PathChecks {
         switch SignatureStrength(last) {
         case .unknown: add(.invalid, "\(last) is signed with an unknown algorithm")
         case .bits(let bits):
-            if bits < SignatureStrength.enough { add(.weakSignature, FindingWords.weakSignature(last)) }
+            if bits < SignatureStrength.enough { add(.weakSignature, Complaint.FindingWords.weakSignature(last)) }
         }
     }
 
@@ -64,7 +65,7 @@ struct PathChecks {
         }
         switch StapledResponse(chain.staple, of: chain.leaf, issuedBy: issuer, at: seconds) {
         case .good: break
-        case .revoked(let date, let reason): add(.revoked, FindingWords.revoked(chain.leaf, date, reason))
+        case .revoked(let date, let reason): add(.revoked, Complaint.FindingWords.revoked(chain.leaf, date, reason))
         case .unusable(let why): add(.missingStaple, "the stapled response for \(chain.leaf) \(why)")
         case .absent:
             if let demanding {

@@ -26,7 +26,7 @@ struct PathVerification {
             complaints.append(Complaint(code: code, depth: 0, certificate: chain.leaf))
             return
         }
-        guard let run = PathRun(chain, anchors: anchors, without: omitted, at: seconds) else {
+        guard let run = PathVerification.Run(chain, anchors: anchors, without: omitted, at: seconds) else {
             complaints.append(Complaint(code: X509_V_ERR_OUT_OF_MEM, depth: 0, certificate: chain.leaf))
             return
         }
@@ -73,77 +73,78 @@ struct PathVerification {
             code: X509_STORE_CTX_get_error(context), depth: Int(X509_STORE_CTX_get_error_depth(context)),
             certificate: certificate)
         if let list = X509_STORE_CTX_get0_current_crl(context) {
-            complaint.listed = ListedRevocation(in: list, of: certificate)
+            complaint.listed = RevocationLists.Entry(in: list, of: certificate)
         }
         if complaint.isOfList {
             // At the end of an incomplete path OpenSSL verifies a list with the key of the certificate that the list
             // covers.
-            let last = ObjectStack.objects(in: X509_STORE_CTX_get0_chain(context)).count - 1
+            let last = PathVerification.Stack.objects(in: X509_STORE_CTX_get0_chain(context)).count - 1
             complaint.lacksListIssuer = complaint.depth == last && certificate?.isSelfIssued == false
         }
         complaint.isCutOff = complaints.last?.code == X509_V_ERR_CERT_CHAIN_TOO_LONG
         complaints.append(complaint)
     }
-}
 
-/// A run of OpenSSL's path validation that is ready to begin, with all objects that must live as long.
-struct PathRun: ~Copyable {
-    let context: OpaquePointer
-    private let others: ObjectStack
-    /// The roots in place of the store's, if one of those is omitted.
-    private let trusted: ObjectStack
-    private let held: [Certificate]
+    /// A run of OpenSSL's path validation that is ready to begin, with all objects that must live as long.
+    struct Run: ~Copyable {
+        let context: OpaquePointer
+        private let others: PathVerification.Stack
+        /// The roots in place of the store's, if one of those is omitted.
+        private let trusted: PathVerification.Stack
+        private let held: [Certificate]
 
-    /// Nil only without memory.
-    ///
-    /// - Parameter omitted: certificates to leave out, from the sent ones and the roots.
-    init?(_ chain: PresentedChain, anchors: TrustAnchors, without omitted: [Certificate], at seconds: Int) {
-        let sent = chain.others.filter { !omitted.contains($0) }
-        let lacksAnchor = omitted.contains(where: anchors.contains)
-        held = lacksAnchor ? anchors.certificates(for: chain).filter { !omitted.contains($0) } : []
-        guard let context = X509_STORE_CTX_new() else { return nil }
-        guard let others = ObjectStack(sent.map(\.handle)), let trusted = ObjectStack(held.map(\.handle)),
-            X509_STORE_CTX_init(context, anchors.handle, chain.leaf.handle, others.pointer) == 1
-        else {
-            X509_STORE_CTX_free(context)
-            return nil
+        /// Nil only without memory.
+        ///
+        /// - Parameter omitted: certificates to leave out, from the sent ones and the roots.
+        init?(_ chain: PresentedChain, anchors: TrustAnchors, without omitted: [Certificate], at seconds: Int) {
+            let sent = chain.others.filter { !omitted.contains($0) }
+            let lacksAnchor = omitted.contains(where: anchors.contains)
+            held = lacksAnchor ? anchors.certificates(for: chain).filter { !omitted.contains($0) } : []
+            guard let context = X509_STORE_CTX_new() else { return nil }
+            guard let others = PathVerification.Stack(sent.map(\.handle)),
+                let trusted = PathVerification.Stack(held.map(\.handle)),
+                X509_STORE_CTX_init(context, anchors.handle, chain.leaf.handle, others.pointer) == 1
+            else {
+                X509_STORE_CTX_free(context)
+                return nil
+            }
+            X509_STORE_CTX_set_time(context, 0, time_t(seconds))
+            if lacksAnchor { X509_STORE_CTX_set0_trusted_stack(context, trusted.pointer) }
+            self.context = context
+            self.others = others
+            self.trusted = trusted
         }
-        X509_STORE_CTX_set_time(context, 0, time_t(seconds))
-        if lacksAnchor { X509_STORE_CTX_set0_trusted_stack(context, trusted.pointer) }
-        self.context = context
-        self.others = others
-        self.trusted = trusted
+
+        deinit {
+            X509_STORE_CTX_free(context)
+            ERR_clear_error()
+        }
+
+        /// The path of the run: the peer's certificate, then issuers as far as they were found.
+        var path: [Certificate] {
+            PathVerification.Stack.objects(in: X509_STORE_CTX_get0_chain(context)).map { Certificate(borrowing: $0) }
+        }
+
+        /// The result of the run: `X509_V_OK`, or the error.
+        var error: Int32 { X509_STORE_CTX_get_error(context) }
     }
 
-    deinit {
-        X509_STORE_CTX_free(context)
-        ERR_clear_error()
-    }
+    /// A `STACK_OF(…)` of objects that belong to others: only the stack is freed.
+    struct Stack: ~Copyable {
+        let pointer: OpaquePointer
 
-    /// The path of the run: the peer's certificate, then issuers as far as they were found.
-    var path: [Certificate] {
-        ObjectStack.objects(in: X509_STORE_CTX_get0_chain(context)).map { Certificate(borrowing: $0) }
-    }
+        /// Nil only without memory.
+        init?(_ objects: [OpaquePointer]) {
+            guard let stack = OPENSSL_sk_new_reserve(nil, Int32(clamping: objects.count)) else { return nil }
+            pointer = stack
+            for object in objects { OPENSSL_sk_push(stack, UnsafeRawPointer(object)) }
+        }
 
-    /// The result of the run: `X509_V_OK`, or the error.
-    var error: Int32 { X509_STORE_CTX_get_error(context) }
-}
+        deinit { OPENSSL_sk_free(pointer) }
 
-/// A `STACK_OF(…)` of objects that belong to others: only the stack is freed.
-struct ObjectStack: ~Copyable {
-    let pointer: OpaquePointer
-
-    /// Nil only without memory.
-    init?(_ objects: [OpaquePointer]) {
-        guard let stack = OPENSSL_sk_new_reserve(nil, Int32(clamping: objects.count)) else { return nil }
-        pointer = stack
-        for object in objects { OPENSSL_sk_push(stack, UnsafeRawPointer(object)) }
-    }
-
-    deinit { OPENSSL_sk_free(pointer) }
-
-    /// The objects of a borrowed stack.
-    static func objects(in stack: OpaquePointer?) -> [OpaquePointer] {
-        (0..<max(0, OPENSSL_sk_num(stack))).compactMap { OPENSSL_sk_value(stack, $0).map { OpaquePointer($0) } }
+        /// The objects of a borrowed stack.
+        static func objects(in stack: OpaquePointer?) -> [OpaquePointer] {
+            (0..<max(0, OPENSSL_sk_num(stack))).compactMap { OPENSSL_sk_value(stack, $0).map { OpaquePointer($0) } }
+        }
     }
 }

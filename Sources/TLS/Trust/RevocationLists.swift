@@ -62,42 +62,45 @@ public final class RevocationLists: Sendable {
             return nil
         }
     }
-}
 
-/// The entry of a revocation list that OpenSSL reported.
-struct ListedRevocation {
-    let issuer: String
-    let nextUpdate: Int?
-    /// The time of the revocation, if the list names the certificate.
-    private(set) var date: Int?
-    private(set) var reason: String?
+    /// The entry of a revocation list that OpenSSL reported.
+    struct Entry {
+        let issuer: String
+        let nextUpdate: Int?
+        /// The time of the revocation, if the list names the certificate.
+        private(set) var date: Int?
+        private(set) var reason: String?
 
-    init(in list: OpaquePointer, of certificate: Certificate?) {
-        issuer = VisibleText.shortened(DistinguishedName.text(of: X509_CRL_get_issuer(list)))
-        nextUpdate = CertificateTime.seconds(X509_CRL_get0_nextUpdate(list))
-        var entry: OpaquePointer?
-        guard let certificate, X509_CRL_get0_by_cert(list, &entry, certificate.handle) > 0, let entry else { return }
-        date = CertificateTime.seconds(X509_REVOKED_get0_revocationDate(entry))
-        guard let code = X509_REVOKED_get_ext_d2i(entry, NID_crl_reason, nil, nil) else { return }
-        defer { ASN1_ENUMERATED_free(code.assumingMemoryBound(to: ASN1_ENUMERATED.self)) }
-        reason = RevocationReason.words(ASN1_ENUMERATED_get(code.assumingMemoryBound(to: ASN1_ENUMERATED.self)))
+        init(in list: OpaquePointer, of certificate: Certificate?) {
+            issuer = VisibleText.shortened(DistinguishedName.text(of: X509_CRL_get_issuer(list)))
+            nextUpdate = CertificateTime.seconds(X509_CRL_get0_nextUpdate(list))
+            var entry: OpaquePointer?
+            guard let certificate, X509_CRL_get0_by_cert(list, &entry, certificate.handle) > 0, let entry else {
+                return
+            }
+            date = CertificateTime.seconds(X509_REVOKED_get0_revocationDate(entry))
+            guard let code = X509_REVOKED_get_ext_d2i(entry, NID_crl_reason, nil, nil) else { return }
+            defer { ASN1_ENUMERATED_free(code.assumingMemoryBound(to: ASN1_ENUMERATED.self)) }
+            reason = RevocationLists.Reason.words(
+                ASN1_ENUMERATED_get(code.assumingMemoryBound(to: ASN1_ENUMERATED.self)))
+        }
     }
-}
 
-/// The reason of a revocation (RFC 5280 section 5.3.1), in words.
-enum RevocationReason {
-    /// The words for a code; nil for a code without information.
-    static func words(_ code: Int) -> String? {
-        switch code {
-        case 1: "its key was compromised"
-        case 2: "its CA was compromised"
-        case 3: "its holder changed"
-        case 4: "it was superseded"
-        case 5: "it is no longer used"
-        case 6: "it is on hold"
-        case 9: "a privilege was withdrawn"
-        case 10: "an attribute authority was compromised"
-        default: nil
+    /// The reason of a revocation (RFC 5280 section 5.3.1), in words.
+    enum Reason {
+        /// The words for a code; nil for a code without information.
+        static func words(_ code: Int) -> String? {
+            switch code {
+            case 1: "its key was compromised"
+            case 2: "its CA was compromised"
+            case 3: "its holder changed"
+            case 4: "it was superseded"
+            case 5: "it is no longer used"
+            case 6: "it is on hold"
+            case 9: "a privilege was withdrawn"
+            case 10: "an attribute authority was compromised"
+            default: nil
+            }
         }
     }
 }

@@ -49,7 +49,7 @@ enum StapledResponse {
         var next: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
         let status = OCSP_single_get0_status(single, &reason, &revoked, &produced, &next)
         guard status != V_OCSP_CERTSTATUS_REVOKED else {
-            self = .revoked(date: CertificateTime.seconds(revoked), reason: RevocationReason.words(Int(reason)))
+            self = .revoked(date: CertificateTime.seconds(revoked), reason: RevocationLists.Reason.words(Int(reason)))
             return
         }
         guard status == V_OCSP_CERTSTATUS_GOOD else {

@@ -34,7 +34,7 @@ public final class TrustAnchors: Sendable {
         X509_VERIFY_PARAM_set_auth_level(parameters, Self.securityLevel)
         X509_VERIFY_PARAM_set_depth(parameters, Self.depth)
         guard X509_STORE_set1_param(store, parameters) == 1 else { throw .outOfMemory }
-        if index.count > 0, !AnchorLookup.add(index, to: store) { throw .outOfMemory }
+        if index.count > 0, !AnchorIndex.Lookup.add(index, to: store) { throw .outOfMemory }
         for certificate in certificates {
             // A store with a root of this subject does not ask its index for others.
             let others = index.certificates(named: X509_get_subject_name(certificate.handle))
@@ -73,9 +73,7 @@ public final class TrustAnchors: Sendable {
     static let depth: Int32 = 10
 
     private static let flags = UInt(X509_V_FLAG_X509_STRICT | X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_PARTIAL_CHAIN)
-}
 
-extension TrustAnchors {
     /// The roots of this machine, found as OpenSSL finds them: those of the file `SSL_CERT_FILE` and of the folders
     /// `SSL_CERT_DIR` (separated by colons, files named by hash). For a variable that is not set, the library's default
     /// is used. If neither is set and the defaults are missing, the paths of other distributions are tried. A missing
@@ -170,9 +168,7 @@ extension TrustAnchors {
             "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
             "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/cert.pem",
         ]
-}
 
-extension TrustAnchors {
     /// Whether a client's chain leads to one of these roots (RFC 5280 section 6) through certificates that are valid
     /// for clients. The caller reads the name of the client.
     ///
@@ -182,7 +178,7 @@ extension TrustAnchors {
         guard chain.omitted == 0, chain.weakened.isEmpty else { return false }
         var search = PathSearch(chain, anchors: self)
         var omitted: [Certificate] = []
-        while let run = PathRun(chain, anchors: self, without: omitted, at: seconds) {
+        while let run = PathVerification.Run(chain, anchors: self, without: omitted, at: seconds) {
             if vouch(run) { return true }
             guard run.error != X509_V_ERR_CERT_REJECTED else { return false }
             guard let next = search.next(after: run.path, without: omitted) else { return false }
@@ -191,7 +187,7 @@ extension TrustAnchors {
         return false
     }
 
-    private func vouch(_ run: borrowing PathRun) -> Bool {
+    private func vouch(_ run: borrowing PathVerification.Run) -> Bool {
         guard let parameters = X509_STORE_CTX_get0_param(run.context) else { return false }
         X509_VERIFY_PARAM_set_purpose(parameters, X509_PURPOSE_SSL_CLIENT)
         X509_VERIFY_PARAM_set_trust(parameters, X509_TRUST_SSL_CLIENT)

@@ -90,9 +90,7 @@ public struct TrustEvaluation: Sendable {
         let unique = findings.filter { seen.insert($0).inserted }
         return TrustFinding.allCases.flatMap { kind in unique.filter { $0.kind == kind } }
     }
-}
 
-extension TrustEvaluation {
     /// The decision after a rule has forgiven some problems.
     public enum Outcome: Sendable {
         case trusted(VerifiedChain)

@@ -8,15 +8,20 @@ import Synchronization
 /// With one writer a relaxed load and store is enough, and needs no locked instruction. A reader sees each number
 /// whole, though not all of one moment.
 public final class Metrics: Sendable {
-    private let counters = InlineArray<35, Atomic<Int>> { _ in Atomic(0) }
-    private let errors = InlineArray<32, Atomic<Int>> { _ in Atomic(0) }
-    /// Counts by the numbers of the methods, of which there are less than 16.
-    private let answered = InlineArray<16, Atomic<Int>> { _ in Atomic(0) }
+    private let counters = Counts(Counter.allCases.count)
+    private let errors = Counts(ProxyError.allCases.count)
+    /// Counts by the numbers of the methods.
+    private let answered = Counts(AuthenticationMethod.allCases.count)
     /// Counts by method, then by cause; those of `other` are for all methods that cannot be answered.
-    private let unanswered = InlineArray<176, Atomic<Int>> { _ in Atomic(0) }
+    private let unanswered = Counts(AuthenticationMethod.allCases.count * UnansweredCause.allCases.count)
     private let idle = Atomic(0)
     private let requests = DurationHistogram()
-    private let phases = InlineArray<6, DurationHistogram> { _ in DurationHistogram() }
+    private let queue = DurationHistogram()
+    private let nameLookup = DurationHistogram()
+    private let connect = DurationHistogram()
+    private let handshake = DurationHistogram()
+    private let challenge = DurationHistogram()
+    private let firstByte = DurationHistogram()
     /// The locks belong to one loop, and are seldom contended by a reader.
     private let answers = Mutex(AnswerCounts())
     private let trustExceptions = Mutex(BoundedCounts<String>(limit: 100))
@@ -24,11 +29,11 @@ public final class Metrics: Sendable {
     public init() {}
 
     public func add(_ count: Int = 1, to counter: Counter) {
-        Self.add(count, to: counters[counter.rawValue])
+        counters.add(count, at: counter.rawValue)
     }
 
     public func add(_ error: ProxyError) {
-        Self.add(1, to: errors[Self.index(of: error)])
+        errors.add(1, at: Self.index(of: error))
     }
 
     /// Counts an exchange that has ended: its status, bytes, answers, upstream connection, error and durations.
@@ -53,24 +58,32 @@ public final class Metrics: Sendable {
         if let error = record.error { add(error) }
         record.parent?.addRequest()
         requests.add(record.duration)
-        if let duration = record.wait { phases[Phase.firstByte.rawValue].add(duration) }
+        if let duration = record.wait { firstByte.add(duration) }
     }
 
     /// Counts a phase of a request that has ended, by the loop's clock in nanoseconds.
     public func note(_ phase: Phase, from start: UInt64, to end: UInt64) {
-        phases[phase.rawValue].add(end &- start)
+        let duration = end &- start
+        switch phase {
+        case .queue: queue.add(duration)
+        case .nameLookup: nameLookup.add(duration)
+        case .connect: connect.add(duration)
+        case .handshake: handshake.add(duration)
+        case .challenge: challenge.add(duration)
+        case .firstByte: firstByte.add(duration)
+        }
     }
 
     /// Counts an unanswered challenge.
     ///
     /// - Parameter scheme: the scheme; nil for one that is not supported.
     public func addUnanswered(_ scheme: AnsweredScheme?, because cause: UnansweredCause) {
-        Self.add(1, to: unanswered[Self.index(of: scheme, cause)])
+        unanswered.add(1, at: Self.index(of: scheme, cause))
     }
 
     /// Counts a certificate that was shown to a server.
     public func addIdentityAnswer(rule: String?, credential: String) {
-        Self.add(1, to: answered[AuthenticationMethod.clientCertificate.traits.number])
+        answered.add(1, at: AuthenticationMethod.clientCertificate.traits.number)
         answers.withLock { $0.add(AnswerCounts.Labels(scheme: nil, credential: credential, rule: rule ?? "")) }
     }
 
@@ -78,7 +91,7 @@ public final class Metrics: Sendable {
     private func add(_ answer: AnswerRecord, ofParent isOfParent: Bool = false) {
         switch answer.scheme {
         case nil: return
-        case .method(let method): Self.add(1, to: answered[method.traits.number])
+        case .method(let method): answered.add(1, at: method.traits.number)
         case .signature: add(to: .signed)
         }
         answers.withLock { $0.add(answer, ofParent: isOfParent) }
@@ -93,17 +106,17 @@ public final class Metrics: Sendable {
         set { idle.store(newValue, ordering: .relaxed) }
     }
 
-    public func value(of counter: Counter) -> Int { counters[counter.rawValue].load(ordering: .relaxed) }
+    public func value(of counter: Counter) -> Int { counters[counter.rawValue] }
 
     /// Exchanges in which an answer of that method went to a server.
     public func answeredCount(of method: AuthenticationMethod) -> Int {
-        answered[method.traits.number].load(ordering: .relaxed)
+        answered[method.traits.number]
     }
 
-    func value(of error: ProxyError) -> Int { errors[Self.index(of: error)].load(ordering: .relaxed) }
+    func value(of error: ProxyError) -> Int { errors[Self.index(of: error)] }
 
     func unansweredCount(of scheme: AnsweredScheme?, because cause: UnansweredCause) -> Int {
-        unanswered[Self.index(of: scheme, cause)].load(ordering: .relaxed)
+        unanswered[Self.index(of: scheme, cause)]
     }
 
     var answerCounts: BoundedCounts<AnswerCounts.Labels> { answers.withLock { $0.counts } }
@@ -114,7 +127,35 @@ public final class Metrics: Sendable {
     /// The durations of whole exchanges.
     var requestDurations: Durations { requests.durations }
 
-    func durations(of phase: Phase) -> Durations { phases[phase.rawValue].durations }
+    func durations(of phase: Phase) -> Durations {
+        switch phase {
+        case .queue: queue.durations
+        case .nameLookup: nameLookup.durations
+        case .connect: connect.durations
+        case .handshake: handshake.durations
+        case .challenge: challenge.durations
+        case .firstByte: firstByte.durations
+        }
+    }
+
+    /// The number of exchanges by duration, in the buckets of `DurationHistogram`.
+    public var durationCounts: [Int] { requestDurations.counts }
+
+    /// Exchanges in which a challenge was answered, or would have been, by the scheme's name in metrics.
+    public var answersByScheme: [(scheme: String, count: Int)] {
+        AuthenticationMethod.challenged.map { ($0.rawValue, answeredCount(of: $0)) }
+            + [
+                ("aws", value(of: .signed)), ("placed", answeredCount(of: .default)),
+                ("client-certificate", answeredCount(of: .clientCertificate)),
+            ]
+    }
+
+    /// The number of challenges that were passed to a client, or refused to it.
+    public var unansweredCount: Int {
+        (AnsweredScheme.challenged + [nil]).reduce(0) { sum, scheme in
+            UnansweredCause.allCases.reduce(sum) { $0 &+ unansweredCount(of: scheme, because: $1) }
+        }
+    }
 
     /// A linear search is enough, since errors are rare.
     private static func index(of error: ProxyError) -> Int { ProxyError.allCases.firstIndex(of: error) ?? 0 }
@@ -125,8 +166,35 @@ public final class Metrics: Sendable {
         return method.traits.number * UnansweredCause.allCases.count + cause.rawValue
     }
 
-    private static func add(_ count: Int, to number: borrowing Atomic<Int>) {
-        number.store(number.load(ordering: .relaxed) &+ count, ordering: .relaxed)
+    /// A row of counters, as long as an enum has cases.
+    private struct Counts: ~Copyable, Sendable {
+        private final class Block: Sendable {
+            let numbers = InlineArray<64, Atomic<Int>> { _ in Atomic(0) }
+        }
+
+        private let first = InlineArray<64, Atomic<Int>> { _ in Atomic(0) }
+        /// The blocks of the counters behind the first 64.
+        private let others: [Block]
+
+        init(_ count: Int) { others = (0..<max(0, count - 1) / 64).map { _ in Block() } }
+
+        subscript(index: Int) -> Int {
+            index < 64
+                ? first[index].load(ordering: .relaxed)
+                : others[index / 64 - 1].numbers[index % 64].load(ordering: .relaxed)
+        }
+
+        func add(_ count: Int, at index: Int) {
+            if index < 64 {
+                Self.add(count, to: first[index])
+            } else {
+                Self.add(count, to: others[index / 64 - 1].numbers[index % 64])
+            }
+        }
+
+        private static func add(_ count: Int, to number: borrowing Atomic<Int>) {
+            number.store(number.load(ordering: .relaxed) &+ count, ordering: .relaxed)
+        }
     }
 }
 

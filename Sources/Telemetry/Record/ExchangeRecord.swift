@@ -298,9 +298,7 @@ public final class ExchangeRecord {
         agentRange = nil
         typeRange = 0..<0
     }
-}
 
-extension ExchangeRecord {
     // The durations in the units of logs.
     var milliseconds: Int { Int(clamping: duration / 1_000_000) }
     var connectMilliseconds: Int? { connecting.map { Int(clamping: $0 / 1_000_000) } }

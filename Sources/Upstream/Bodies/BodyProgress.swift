@@ -17,10 +17,8 @@ public struct BodyProgress {
     private var rest: Rest
     /// Whether the body was understood, but no second message is expected after it.
     public private(set) var isIrregular = false
-    private let fault: HTTPError.Fault
 
     public init(_ framing: BodyFraming, of fault: HTTPError.Fault, limits: Limits) {
-        self.fault = fault
         switch framing {
         case .none, .length(0): rest = .ended
         case .length(let count): rest = .length(count)
@@ -77,14 +75,5 @@ public struct BodyProgress {
     public mutating func skip(_ count: Int) {
         guard case .length(let rest) = rest else { return }
         self.rest = count < rest ? .length(rest - count) : .ended
-    }
-
-    /// Handles the end of the connection. It completes some bodies and is a fault in all others.
-    mutating func sourceEnded() throws(HTTPError) {
-        switch rest {
-        case .ended: return
-        case .untilClose: rest = .ended
-        case .length, .chunked: throw HTTPError(fault, .incomplete)
-        }
     }
 }

@@ -1,6 +1,11 @@
+import Authentication
+import Bytes
 import Challenges
 import HTTP
+import IO
+import Rules
 import TLS
+import Transport
 
 /// A response that the proxy makes itself in place of an upstream's: the status, the text for the client and its
 /// fields.
@@ -46,9 +51,7 @@ public struct Refusal: Error {
         details = sentence
         keepsConnection = error.fault != .client
     }
-}
 
-extension Refusal {
     /// The refusal when too many clients want the same kind of slow work.
     /// - Parameter retryAfter: seconds.
     public static func busy(_ sentence: String, retryAfter: Int) -> Refusal {
@@ -68,4 +71,139 @@ extension Refusal {
         refusal.keepsConnection = false
         return refusal
     }
+}
+
+extension Refusal {
+    /// The client's answer if a rule forbids connections to a server that asks for a certificate; nil if no rule does.
+    init?(_ progress: IdentityProgress, of choice: IdentityChoice) {
+        guard case .cancelled(let reason)? = progress.end else { return nil }
+        self.init(
+            .badGateway, .httpRequestDenied,
+            "\(choice.space.host) port \(choice.space.port) asks for a client certificate, but \(reason)")
+        explanation = IdentityReport(choice).text
+        question = progress.question
+    }
+
+    /// The client's answer if the server closed the connection because it got no certificate, or one that it refuses.
+    init(_ alert: TLSAlert, of choice: IdentityChoice) {
+        let peer = "\(choice.space.host) port \(choice.space.port)"
+        let report = IdentityReport(choice)
+        self.init(
+            .badGateway, .tlsAlertReceived, "\(peer) \(report.predicate): it stopped the connection (\(alert))")
+        self.alert = alert
+        explanation = report.text
+    }
+}
+
+/// Refusals by the rules. Each names the address, and the line of the rule file that would allow it.
+extension Refusal {
+    /// The refusal for a host all of whose addresses `egress` denies.
+    ///
+    /// - Parameter addresses: the denied addresses of the host.
+    public static func prohibited(
+        _ addresses: [IPAddress], of host: String, port: UInt16, by egress: EgressPolicy
+    ) -> Refusal {
+        let shown = Array(addresses.prefix(shownLimit))
+        let names = shown.map { "\($0.unmapped)" }
+        let peer = names == [host] ? "\(host) port \(port)" : "\(host) port \(port) (\(names.joined(separator: ", ")))"
+        var refusal = Refusal(
+            .forbidden, .destinationIPProhibited, "the rules of this proxy do not let it connect to \(peer)")
+        let entries = shown.compactMap { egress.entry(allowing: $0, port: port) }
+        if let address = shown.first, entries.isEmpty {
+            refusal.explanation =
+                "The rule file denies this address: \(egress.permits(address, port: port).reason)."
+        } else if !entries.isEmpty {
+            refusal.explanation = line("allow \(entries.joined(separator: " "))", in: "egress")
+        }
+        return refusal
+    }
+
+    /// The refusal for a tunnel to a port that `connect-ports` does not list.
+    public static func tunnelPort(_ port: UInt16, of host: String, by egress: EgressPolicy) -> Refusal {
+        var refusal = Refusal(
+            .forbidden, .httpRequestDenied,
+            "the rules of this proxy do not allow tunnels to \(host) port \(port)")
+        refusal.explanation = line("connect-ports \(egress.connectPorts(with: port))", in: "egress")
+        return refusal
+    }
+
+    /// The refusal for a client address that `clients` does not allow.
+    public static func client(at address: IPAddress, by clients: RuleSet.ClientPolicy) -> Refusal {
+        var refusal = Refusal(
+            .forbidden, .httpRequestDenied, "this proxy does not serve clients at your address, \(address.unmapped)")
+        refusal.explanation = line("allow \(clients.entries(with: address))", in: "clients")
+        return refusal
+    }
+
+    /// The number of addresses listed. A name may have any number of them.
+    private static var shownLimit: Int { 4 }
+
+    private static func line(_ line: String, in block: String) -> String {
+        "This line in '\(block)' of the rule file would allow it:\n\n    \(line)"
+    }
+
+    /// The client's answer if the TLS handshake with an origin fails.
+    public init(_ error: HandshakeError, host: String, port: UInt16) {
+        let peer = "\(host) port \(port)"
+        switch error {
+        case .connection(.timedOut):
+            self.init(.gatewayTimeout, .connectionTimeout, "\(peer) did not finish its TLS handshake in time")
+        case .connection, .tls(.truncated):
+            self.init(
+                .badGateway, .connectionTerminated, "\(peer) closed the connection in its TLS handshake")
+        case .tls(let error):
+            self.init(error, peer: peer)
+        }
+    }
+
+    /// The client's answer if TLS fails; also after the handshake, for instance when the origin then asks for a
+    /// certificate.
+    public init(_ error: TLSError, peer: String) {
+        switch error {
+        case .alert(.noApplicationProtocol):
+            self.init(
+                .badGateway, .tlsAlertReceived,
+                "\(peer) does not speak HTTP/1.1, only HTTP/2, which this proxy does not support: it stopped the TLS connection (no application protocol)"
+            )
+            alert = .noApplicationProtocol
+        case .alert(let alert):
+            self.init(.badGateway, .tlsAlertReceived, "\(peer) stopped the TLS connection: \(alert)")
+            self.alert = alert
+            if alert == .protocolVersion { name("its TLS is too old") }
+        case .identityWanted(let alert):
+            self.init(
+                .badGateway, .tlsAlertReceived,
+                "\(peer) asks for a client certificate, but no rule shows one: it stopped the connection (\(alert))")
+            self.alert = alert
+        case .truncated, .transport:
+            self.init(.badGateway, .connectionTerminated, "the TLS connection to \(peer) broke")
+        case .peer(let reason):
+            self.init(.badGateway, .tlsProtocolError, "TLS with \(peer) failed: \(reason)")
+            if let need = Self.oldNeeds.first(where: { reason.contains($0.words) })?.need { name(need) }
+        case .serverChanged:
+            self.init(
+                .badGateway, .tlsCertificateError, "\(peer) changed its certificate in the middle of the connection")
+        case .trustRefused:
+            self.init(.badGateway, .tlsCertificateError, "the certificate of \(peer) is not trusted")
+        case .unusableIdentity(let reason):
+            self.init(
+                .internalServerError, .proxyConfigurationError,
+                "the client certificate for \(peer) cannot be used: \(reason)")
+        case .noIdentity, .clientRefused, .local:
+            self.init(.internalServerError, .proxyInternalError, "this proxy cannot speak TLS with \(peer)")
+        }
+    }
+
+    /// Adds what the server lacks, and the directive that allows the connection nevertheless.
+    private mutating func name(_ need: String) {
+        sentence += ": \(need). If it cannot be replaced, write 'tls minimum 1.0' in a route for this host only"
+        details = sentence
+    }
+
+    /// OpenSSL's words for what only old servers need, each with an explanation.
+    private static let oldNeeds: [(words: String, need: String)] = [
+        ("unsafe legacy renegotiation disabled", "it does not know secure renegotiation (RFC 5746)"),
+        ("unsupported protocol", "its TLS is too old"),
+        ("dh key too small", "its key exchange is too short"),
+    ]
 }

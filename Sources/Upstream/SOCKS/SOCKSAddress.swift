@@ -2,12 +2,12 @@ import Bytes
 
 /// Hosts and ports as SOCKS writes them (RFC 1928 section 5).
 enum SOCKSAddress {
-    public static let four: UInt8 = 1
-    public static let name: UInt8 = 3
-    public static let six: UInt8 = 4
+    static let four: UInt8 = 1
+    static let name: UInt8 = 3
+    static let six: UInt8 = 4
 
     /// The bytes of a host: its type, for a name its length, and the address or name.
-    public static func bytes(of host: String) throws(SOCKSError) -> [UInt8] {
+    static func bytes(of host: String) throws(SOCKSError) -> [UInt8] {
         if let address = IPAddress(host) {
             return address.family == .v4
                 ? [four] + bigEndian(UInt32(truncatingIfNeeded: address.low))
@@ -18,9 +18,9 @@ enum SOCKSAddress {
         return [name, UInt8(truncatingIfNeeded: count)] + Array(host.utf8)
     }
 
-    public static func bytes(of port: UInt16) -> [UInt8] { bigEndian(port) }
+    static func bytes(of port: UInt16) -> [UInt8] { bigEndian(port) }
 
-    public static func bigEndian<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
+    static func bigEndian<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
         stride(from: Number.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
     }
 }

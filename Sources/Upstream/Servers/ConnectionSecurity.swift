@@ -21,7 +21,7 @@ public final class ConnectionSecurity {
     private var requests: Int
 
     init(
-        _ connection: TLSConnection, trusted trust: ServerTrust, by decision: SessionDecision,
+        _ connection: TLSConnection, trusted trust: ServerTrust, by decision: ConnectionSecurity.SessionDecision,
         showing choice: IdentityChoice?
     ) {
         self.choice = choice
@@ -67,5 +67,18 @@ extension SecurityRecord {
     fileprivate convenience init(version: StaticString, _ grant: TrustGrant, identity: String?) {
         self.init(
             version: version, trustFindings: grant.words, trustRule: grant.label, identity: identity)
+    }
+}
+
+extension ConnectionSecurity {
+    /// The decisions behind a TLS session: the connections that resume it keep them.
+    public final class SessionDecision: Sendable {
+        public let grant: TrustGrant
+        let identity: IdentityChoice.Shown
+
+        init(_ grant: TrustGrant, identity: IdentityChoice.Shown) {
+            self.grant = grant
+            self.identity = identity
+        }
     }
 }

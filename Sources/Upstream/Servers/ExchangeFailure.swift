@@ -13,9 +13,7 @@ public enum ExchangeFailure: Error {
     case clientLost
     /// The response had begun and cannot be finished: the client's connection is cut, so that it sees the fault.
     case cutShort(ProxyError, String)
-}
 
-extension ExchangeFailure {
     /// Turns `.cutShort` into a refusal, for an exchange that has sent nothing to the client yet.
     public var beforeHead: ExchangeFailure {
         guard case .cutShort(let error, let sentence) = self else { return self }

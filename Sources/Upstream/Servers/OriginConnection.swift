@@ -1,4 +1,5 @@
 import IO
+import Synchronization
 import Transport
 
 /// A connection to an origin, with everything that decides whom it may serve. While idle it is listed in its loop's
@@ -16,7 +17,7 @@ public final class OriginConnection: UseOrder.Entry {
     public enum Kind {
         case ordinary
         /// A gateway of this process answers in place of the server.
-        case gateway(GatewayOutcome)
+        case gateway(OriginConnection.GatewayOutcome)
         /// The connection may serve no other request.
         case forOneRequest
     }
@@ -45,7 +46,7 @@ public final class OriginConnection: UseOrder.Entry {
     public func rest(for limit: Int) { peer.keep(self, for: limit) }
 
     /// The outcome of the gateway that answers; nil for an ordinary connection.
-    public var gateway: GatewayOutcome? {
+    public var gateway: OriginConnection.GatewayOutcome? {
         if case .gateway(let outcome) = kind { outcome } else { nil }
     }
 
@@ -66,5 +67,20 @@ public final class OriginConnection: UseOrder.Entry {
     /// Whether the rules by which it was trusted still apply.
     public var isStillTrusted: Bool {
         (security?.grant.holds(on: .today) ?? true) && (parentSecurity?.grant.holds(on: .today) ?? true)
+    }
+}
+
+extension OriginConnection {
+    /// The reason why a gateway thread gave no response.
+    public final class GatewayOutcome: Sendable {
+        private let stored = Mutex<Refusal?>(nil)
+
+        public init() {}
+
+        /// Nil if the server, and not the proxy, refused.
+        public var refusal: Refusal? {
+            get { stored.withLock { $0 } }
+            set { stored.withLock { $0 = newValue } }
+        }
     }
 }

@@ -16,7 +16,7 @@ public final class Parent {
     public let challenger: Challenger
     /// The figures for records and for the status.
     public let figures: ParentFigures
-    private(set) var health = ParentHealth.working
+    private(set) var health = Parent.Health.working
     /// The alarm of the next check.
     public var probe: Alarm?
 
@@ -76,5 +76,34 @@ public final class Parent {
 extension ParentName {
     public init(_ name: String, of server: Configuration.Parent.Server) {
         self.init(name, kind: server.scheme.rawValue, at: "\(server.address)")
+    }
+}
+
+extension Parent {
+    /// Whether a parent is worth trying. A machine without clock and I/O: the caller checks the parent from time to time
+    /// and reports the result.
+    enum Health: Equatable {
+        /// Connections succeed. Becomes `.failing` when a connection fails.
+        case working
+        /// Connections fail, and no request waits for the parent. The next check follows after this many milliseconds,
+        /// which double with each failure. Becomes `.working` with the next successful connection.
+        case failing(after: Int)
+
+        /// The milliseconds until the check after the first failure.
+        static let firstPause = 1000
+        static let longestPause = 60_000
+
+        /// - Returns: milliseconds until the next check.
+        mutating func failed() -> Int {
+            let pause =
+                switch self {
+                case .working: Self.firstPause
+                case .failing(let pause): min(pause * 2, Self.longestPause)
+                }
+            self = .failing(after: pause)
+            return pause
+        }
+
+        mutating func worked() { self = .working }
     }
 }

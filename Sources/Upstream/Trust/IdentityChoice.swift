@@ -4,6 +4,7 @@ import Challenges
 import Credentials
 import Model
 import Rules
+import Synchronization
 import TLS
 import Telemetry
 
@@ -17,7 +18,7 @@ import Telemetry
 /// rule answers, the store's certificates for the server are used.
 final class IdentityChoice {
     /// The certificate that the server has seen on this connection.
-    let shown = ShownIdentity()
+    let shown = IdentityChoice.Shown()
     let delegate: RuleDelegate
     let space: ProtectionSpace
     /// The progress of the request when the connection began.
@@ -280,5 +281,19 @@ extension ConfiguredCredentials {
     /// The credential with a certificate and its current value.
     func certificate(named name: String) -> Credential? {
         (try? credential(named: name)).flatMap { $0.identity is Identity ? $0 : nil }
+    }
+}
+
+extension IdentityChoice {
+    /// The credential whose certificate a server has seen, once it has: perhaps long after the handshake.
+    final class Shown: Sendable {
+        private let shown = Mutex<Credential?>(nil)
+
+        var credential: Credential? {
+            get { shown.withLock { $0 } }
+            set { shown.withLock { $0 = newValue } }
+        }
+
+        var name: String? { credential?.version.name }
     }
 }

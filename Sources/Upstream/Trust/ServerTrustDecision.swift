@@ -1,5 +1,6 @@
 import Model
 import Rules
+import TLS
 
 /// The answer to a server-trust challenge. First the chain is evaluated. Then the rules are asked about the problems.
 /// If the answering rule has terms of its own, the chain is evaluated again on them. A stored exception for the
@@ -66,6 +67,38 @@ public enum ServerTrustDecision<Verified: Sendable>: Sendable {
             }
             let reason = left.isEmpty && isOtherKey ? TrustRefusal.Reason.otherKey : .findings(left)
             self = .refused(TrustRefusal(reason: reason, rule: rule, findings: findings))
+        }
+    }
+}
+
+/// The problems of a chain that a server sent, for one set of CA certificates and one name.
+public protocol ChainEvaluation {
+    /// A chain that was accepted.
+    associatedtype Verified
+
+    /// The kinds of all problems, not only of the first.
+    var kindsFound: TrustFindings { get }
+
+    func forgiving(_ allowed: TrustFindings, pins: [KeyPin]) -> ChainVerdict<Verified>
+}
+
+/// The verdict on a chain after the problems that a rule allows were forgiven.
+public enum ChainVerdict<Verified> {
+    case trusted(Verified)
+    /// - Parameters:
+    ///   - left: the problems that are not forgiven.
+    ///   - isOtherKey: whether the server's key differs from all keys that the rule names.
+    case refused(left: TrustFindings, isOtherKey: Bool)
+}
+
+extension TrustEvaluation: ChainEvaluation {
+    public var kindsFound: TrustFindings { kinds }
+
+    public func forgiving(_ allowed: TrustFindings, pins: [KeyPin]) -> ChainVerdict<VerifiedChain> {
+        switch forgiving(allowed, pins: pins) as Outcome {
+        case .trusted(let chain): return .trusted(chain)
+        case .refused(let left, let isOtherKey):
+            return .refused(left: TrustFindings(left.map(\.kind)), isOtherKey: isOtherKey)
         }
     }
 }

@@ -86,7 +86,7 @@ public struct OriginHandshake {
             throw refusal
         }
         guard let connection = stream.tls, let trust = connection.serverTrust,
-            let decision = trust.decision as? SessionDecision
+            let decision = trust.decision as? ConnectionSecurity.SessionDecision
         else {
             throw Refusal(HandshakeError.tls(.trustRefused), host: origin.hostText, port: origin.port)
         }
@@ -173,7 +173,7 @@ public struct OriginHandshake {
 
     /// The answer to the server-trust challenge.
     private func judge(
-        _ chain: PresentedChain, lists: RevocationLists?, identity: ShownIdentity
+        _ chain: PresentedChain, lists: RevocationLists?, identity: IdentityChoice.Shown
     ) async throws(Refusal) -> ServerTrust {
         let now = SystemClock.epochMilliseconds / 1000
         let (policy, delegate, storage, authority) = (policy, delegate, shared.storage, origin.authority)
@@ -199,7 +199,7 @@ public struct OriginHandshake {
         case .trusted(let verified, let grant):
             policy.trust.note(unlisted: verified.unlisted, by: tls)
             delegate.note(grant, of: origin.authority, at: now * 1000)
-            return ServerTrust(verified, decision: SessionDecision(grant, identity: identity))
+            return ServerTrust(verified, decision: ConnectionSecurity.SessionDecision(grant, identity: identity))
         case .refused(let refused):
             let evaluation = found ?? evaluate(nil)
             var refusal = refused.refusal(host: origin.hostText, port: origin.port, evaluation: evaluation)

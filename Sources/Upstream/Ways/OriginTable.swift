@@ -34,7 +34,7 @@ struct OriginTable {
     /// - Parameters:
     ///   - idleLimit: the limit of idle connections, over all origins.
     ///   - limit: the limit of entries. Beyond it the least recently used entry is removed, unless it has connections.
-    public init(
+    init(
         idleLimit: Int, tlsAnswers: TLSAnswers = TLSAnswers(stored: StoredCredentials()),
         metrics: Metrics = Metrics(), parents board: ParentBoard = ParentBoard(), limit: Int = 4096
     ) {
@@ -43,10 +43,10 @@ struct OriginTable {
         self.limit = max(1, limit)
     }
 
-    public var count: Int { entries.count }
+    var count: Int { entries.count }
 
     /// The origin of that scheme (`http`, `https` or `ftp`), host (in any spelling) and port.
-    public mutating func origin(_ scheme: Scheme, host: Span<UInt8>, port: UInt16) -> UpstreamServer {
+    mutating func origin(_ scheme: Scheme, host: Span<UInt8>, port: UInt16) -> UpstreamServer {
         let hash = Self.hash(scheme, host, port)
         if let known = entry(hash, scheme, host, port) { return known.origin }
         if let address = host.respelledAddress { return self.origin(scheme, host: address.span, port: port) }
@@ -56,7 +56,7 @@ struct OriginTable {
     }
 
     /// The destination of requests for that server by these rules; the server as in `origin`.
-    public mutating func destination(_ scheme: Scheme, host: Span<UInt8>, port: UInt16, by rules: RuleSet)
+    mutating func destination(_ scheme: Scheme, host: Span<UInt8>, port: UInt16, by rules: RuleSet)
         -> Destination
     {
         if let latest, latest.rules === rules, latest.isFor(scheme, host: host, port: port) { return latest }
@@ -90,7 +90,7 @@ struct OriginTable {
     }
 
     /// The ways to a host, as in `ParentTable`.
-    public mutating func hops(of parentList: ParentList, to host: Span<UInt8>, found: [String: [PACWay]]) -> [Hop] {
+    mutating func hops(of parentList: ParentList, to host: Span<UInt8>, found: [String: [PACWay]]) -> [Hop] {
         parents.hops(of: parentList, to: host, found: found)
     }
 
@@ -99,10 +99,10 @@ struct OriginTable {
 
     /// Closes the longest idle connections.
     /// - Returns: the number of closed connections.
-    public func closeOldest(_ count: Int) -> Int { pool.closeOldest(count) }
+    func closeOldest(_ count: Int) -> Int { pool.closeOldest(count) }
 
     /// Closes the connections that no request can use since a certificate has changed.
-    public func closeOutdated() { pool.closeOutdated() }
+    func closeOutdated() { pool.closeOutdated() }
 
     private mutating func entry(_ hash: UInt64, _ scheme: Scheme, _ host: Span<UInt8>, _ port: UInt16) -> Entry? {
         guard let entry = entries.use(hash), entry.origin.isServer(scheme, host: host, port: port) else { return nil }

@@ -23,7 +23,7 @@ struct ParentTable {
     /// - Parameters:
     ///   - board: gets the figures of each parent.
     ///   - limit: the limit of parents from PAC files. Beyond it the least recently named one is removed.
-    public init(pool: IdlePool, board: ParentBoard = ParentBoard(), limit: Int = 1024) {
+    init(pool: IdlePool, board: ParentBoard = ParentBoard(), limit: Int = 1024) {
         self.pool = pool
         self.board = board
         self.limit = limit
@@ -31,7 +31,7 @@ struct ParentTable {
 
     /// The ways to a host that a route names, the first that works first. Empty: directly. Ways from PAC files are
     /// missing.
-    public mutating func hops(of parentList: ParentList?, to host: Span<UInt8>) -> [Hop] {
+    mutating func hops(of parentList: ParentList?, to host: Span<UInt8>) -> [Hop] {
         guard let parentList else { return [] }
         let hops: [Hop] = parentList.legs(to: host).map { leg in
             switch leg {
@@ -45,7 +45,7 @@ struct ParentTable {
     /// The ways to a host that a route names, with those of PAC files.
     ///
     /// - Parameter found: the ways of PAC files, by the name of their parent.
-    public mutating func hops(of parentList: ParentList, to host: Span<UInt8>, found: [String: [PACWay]]) -> [Hop] {
+    mutating func hops(of parentList: ParentList, to host: Span<UInt8>, found: [String: [PACWay]]) -> [Hop] {
         var hops: [Hop] = []
         for hop in parentList.hops {
             guard case .parent(let group) = hop, !group.excepts(host) else { return hops + [.direct] }

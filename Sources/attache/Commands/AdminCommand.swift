@@ -7,9 +7,7 @@ struct AdminCommand: Command {
         name: "admin", summary: "print a link that logs in to the dashboard",
         operands: [CommandOperand(name: "ACTION")],
         options: [
-            CommandOption(
-                name: "config", value: "FILE",
-                summary: ["the rule file it runs with; default: ./proxy.conf, else /etc/attache/proxy.conf"])
+            .ruleFileOfProxy
         ],
         details: """
             ACTION is 'token'. It prints a link to the dashboard of the running proxy, at the address that
@@ -28,8 +26,7 @@ struct AdminCommand: Command {
         guard arguments.operand(0) == "token" else {
             throw arguments.error(Arguments.unknown("action", arguments.operand(0) ?? "", among: ["token"]))
         }
-        let path = try RuleFilePath.choose(arguments.value(of: "config"))
-        proxy = try RunningProxy(of: try RuleFile.read(path), at: path)
+        proxy = try RunningProxy(by: arguments)
     }
 
     func run() throws(CommandError) -> Int32 {

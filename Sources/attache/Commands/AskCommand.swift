@@ -13,9 +13,7 @@ struct AskCommand: Command {
             CommandOperand(name: "ANSWER", isOptional: true), CommandOperand(name: "NAME", isOptional: true),
         ],
         options: [
-            CommandOption(
-                name: "config", value: "FILE",
-                summary: ["the rule file it runs with; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
+            .ruleFileOfProxy,
             CommandOption(name: "json", summary: ["print one JSON array of the waiting challenges, or of the answers"]),
             CommandOption(
                 name: "persistence", value: "HOW",
@@ -97,8 +95,7 @@ struct AskCommand: Command {
             if let alone { throw arguments.error("'--\(alone)' belongs to 'answer'") }
         }
         self.query = query
-        let path = try RuleFilePath.choose(arguments.value(of: "config"))
-        proxy = try RunningProxy(of: try RuleFile.read(path), at: path)
+        proxy = try RunningProxy(by: arguments)
     }
 
     private static func answer(_ arguments: Arguments, into query: inout ControlQuery) throws(CommandError) -> String {
@@ -128,19 +125,13 @@ struct AskCommand: Command {
 
     func run() throws(CommandError) -> Int32 {
         switch deed {
-        case .showQuestions: return try show("/questions", or: "no challenge is waiting")
-        case .showAnswers: return try show("/answers", or: "no answer is saved")
+        case .showQuestions: return try proxy.show("/questions\(query)", or: "no challenge is waiting")
+        case .showAnswers: return try proxy.show("/answers\(query)", or: "no answer is saved")
         case .answer(let act):
             let password = act == "user" ? try PasswordEntry.read(from: arguments.value(of: "password-file")) : nil
             return try post("/questions/answer", with: password)
         case .forget: return try post("/answers/forget")
         }
-    }
-
-    private func show(_ resource: String, or nothing: String) throws(CommandError) -> Int32 {
-        guard let list = try proxy.ask("GET", "\(resource)\(query)") else { throw proxy.absence }
-        if list.isEmpty { Console.error(nothing) } else { Console.printText(list) }
-        return ExitStatus.success
     }
 
     private func post(_ resource: String, with secret: Secret? = nil) throws(CommandError) -> Int32 {

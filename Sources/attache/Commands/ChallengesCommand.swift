@@ -1,6 +1,5 @@
 import Authentication
 import Model
-import Rules
 
 /// `attache challenges`: what the running proxy was asked for, and why it did not answer.
 struct ChallengesCommand: Command {
@@ -8,9 +7,7 @@ struct ChallengesCommand: Command {
         name: "challenges", summary: "show the challenges that the running proxy has met",
         operands: [CommandOperand(name: "URL", isOptional: true)],
         options: [
-            CommandOption(
-                name: "config", value: "FILE",
-                summary: ["the rule file it runs with; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
+            .ruleFileOfProxy,
             CommandOption(
                 name: "json", summary: ["print one JSON array, with the challenges as the servers sent them"]),
             CommandOption(name: "unanswered", summary: ["show only those that got no answer"]),
@@ -41,13 +38,8 @@ struct ChallengesCommand: Command {
             }
         }
         target = "/challenges\(query)"
-        let path = try RuleFilePath.choose(arguments.value(of: "config"))
-        proxy = try RunningProxy(of: try RuleFile.read(path), at: path)
+        proxy = try RunningProxy(by: arguments)
     }
 
-    func run() throws(CommandError) -> Int32 {
-        guard let answer = try proxy.ask("GET", target) else { throw proxy.absence }
-        if answer.isEmpty { Console.error("there was no challenge yet") } else { Console.printText(answer) }
-        return ExitStatus.success
-    }
+    func run() throws(CommandError) -> Int32 { try proxy.show(target, or: "there was no challenge yet") }
 }

@@ -8,9 +8,7 @@ struct HealthcheckCommand: Command {
     static let syntax = CommandSyntax(
         name: "healthcheck", summary: "check that the running proxy is healthy",
         options: [
-            CommandOption(
-                name: "config", value: "FILE",
-                summary: ["the rule file it runs with; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
+            .ruleFileOfProxy,
             CommandOption(
                 name: "address", value: "ADDRESS",
                 summary: [

@@ -1,6 +1,5 @@
 import Authentication
 import Model
-import Rules
 
 /// `attache learn`: rules for the servers that the running proxy has met.
 struct LearnCommand: Command {
@@ -8,9 +7,7 @@ struct LearnCommand: Command {
         name: "learn", summary: "print rules for the servers that have asked for a login",
         operands: [CommandOperand(name: "URL", isOptional: true)],
         options: [
-            CommandOption(
-                name: "config", value: "FILE",
-                summary: ["the rule file it runs with; default: ./proxy.conf, else /etc/attache/proxy.conf"])
+            .ruleFileOfProxy
         ],
         details: """
             Prints a 'challenge' rule for each protection space that has asked for a login since the proxy was
@@ -35,13 +32,8 @@ struct LearnCommand: Command {
             }
         }
         target = "/learned\(query)"
-        let path = try RuleFilePath.choose(arguments.value(of: "config"))
-        proxy = try RunningProxy(of: try RuleFile.read(path), at: path)
+        proxy = try RunningProxy(by: arguments)
     }
 
-    func run() throws(CommandError) -> Int32 {
-        guard let answer = try proxy.ask("GET", target) else { throw proxy.absence }
-        if answer.isEmpty { Console.error("there was no challenge yet") } else { Console.printText(answer) }
-        return ExitStatus.success
-    }
+    func run() throws(CommandError) -> Int32 { try proxy.show(target, or: "there was no challenge yet") }
 }

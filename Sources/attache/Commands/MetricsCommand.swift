@@ -1,5 +1,4 @@
 import Admin
-import Rules
 
 /// `attache metrics`: the metrics of the running proxy, and what to watch them with.
 struct MetricsCommand: Command {
@@ -7,9 +6,7 @@ struct MetricsCommand: Command {
         name: "metrics",
         summary: "print metrics of the running proxy, a Grafana board, or alert rules",
         options: [
-            CommandOption(
-                name: "config", value: "FILE",
-                summary: ["the rule file it runs with; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
+            .ruleFileOfProxy,
             CommandOption(name: "grafana", summary: ["print a Grafana board, as JSON to import"]),
             CommandOption(name: "alerts", summary: ["print alert rules for Prometheus, as a file for 'rule_files'"]),
         ],
@@ -38,18 +35,15 @@ struct MetricsCommand: Command {
         case (true, false): page = .board
         case (false, true): page = .alerts
         case (false, false):
-            let path = try RuleFilePath.choose(arguments.value(of: "config"))
-            page = .running(try RunningProxy(of: try RuleFile.read(path), at: path))
+            page = .running(try RunningProxy(by: arguments))
         }
     }
 
     func run() throws(CommandError) -> Int32 {
         switch page {
-        case .board: Console.printText(GrafanaBoard.json)
-        case .alerts: Console.printText(AlertRules.yaml)
-        case .running(let proxy):
-            guard let metrics = try proxy.ask("GET", "/metrics") else { throw proxy.absence }
-            Console.printText(metrics)
+        case .board: Console.printText(Monitoring.grafanaBoard)
+        case .alerts: Console.printText(Monitoring.alertRules)
+        case .running(let proxy): return try proxy.show("/metrics")
         }
         return ExitStatus.success
     }

@@ -6,9 +6,7 @@ struct ReloadCommand: Command {
     static let syntax = CommandSyntax(
         name: "reload", summary: "load the rule file into the running proxy",
         options: [
-            CommandOption(
-                name: "config", value: "FILE",
-                summary: ["the rule file it runs with; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
+            .ruleFileOfProxy,
             CommandOption(
                 name: "retry",
                 summary: ["then send every refused credential again"]),

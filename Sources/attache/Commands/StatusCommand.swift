@@ -1,13 +1,9 @@
-import Rules
-
 /// `attache status`: what the running proxy does.
 struct StatusCommand: Command {
     static let syntax = CommandSyntax(
         name: "status", summary: "show the state of the running proxy",
         options: [
-            CommandOption(
-                name: "config", value: "FILE",
-                summary: ["the rule file it runs with; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
+            .ruleFileOfProxy,
             CommandOption(name: "json", summary: ["print one JSON object"]),
         ],
         details: """
@@ -38,13 +34,8 @@ struct StatusCommand: Command {
         var query = ControlQuery()
         if !arguments.has("json") { query.add("format", "text") }
         target = "/status\(query)"
-        let path = try RuleFilePath.choose(arguments.value(of: "config"))
-        proxy = try RunningProxy(of: try RuleFile.read(path), at: path)
+        proxy = try RunningProxy(by: arguments)
     }
 
-    func run() throws(CommandError) -> Int32 {
-        guard let answer = try proxy.ask("GET", target) else { throw proxy.absence }
-        Console.printText(answer)
-        return ExitStatus.success
-    }
+    func run() throws(CommandError) -> Int32 { try proxy.show(target) }
 }

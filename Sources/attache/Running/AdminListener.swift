@@ -48,7 +48,9 @@ final class AdminListener {
         dashboard.security = identity.map { identity in
             AdminSecurity { await identity.accept($0, after: $1, within: Self.handshakeLimit) }
         }
-        dashboard.users = users.map { users in AdminUsers { await users.verdict(user: $0, password: $1, for: $2) } }
+        dashboard.users = users.map { users in
+            AdminSecurity.Users { await users.verdict(user: $0, password: $1, for: $2) }
+        }
         do throws(IOError) {
             try Listener.probe(wanted)
             let server = try AdminServer(
@@ -88,7 +90,9 @@ final class AdminListener {
 }
 
 extension UsersFile {
-    fileprivate func verdict(user: String, password: Secret, for client: WaitingClient) async -> AdminUsers.Verdict {
+    fileprivate func verdict(user: String, password: Secret, for client: WaitingClient) async
+        -> AdminSecurity.Users.Verdict
+    {
         switch await authenticate(user: user, password: password, for: client) {
         case .right: .right
         case .wrong, .abandoned: .wrong

@@ -106,6 +106,12 @@ struct RunningProxy {
         try self.init(state: file.state)
     }
 
+    /// That of the rule file that a command's `--config` names.
+    init(by arguments: Arguments) throws(CommandError) {
+        let path = try RuleFilePath.choose(arguments.value(of: "config"))
+        try self.init(of: try RuleFile.read(path), at: path)
+    }
+
     private init(state: String?) throws(CommandError) {
         if let danger = StatePath.danger(state) { throw .failed(danger) }
         switch ControlPlace(state: state) {
@@ -116,6 +122,15 @@ struct RunningProxy {
 
     var absence: CommandError {
         .failed("no proxy is running on \(path): start it with 'attache run', or name its rule file by --config")
+    }
+
+    /// Prints a page of the proxy, as a command's whole work.
+    ///
+    /// - Parameter nothing: for standard error, if the page is empty.
+    func show(_ target: String, or nothing: String? = nil) throws(CommandError) -> Int32 {
+        guard let page = try ask("GET", target) else { throw absence }
+        if page.isEmpty, let nothing { Console.error(nothing) } else { Console.printText(page) }
+        return ExitStatus.success
     }
 
     /// - Parameters:

@@ -160,3 +160,14 @@ import Testing
 
     private static func fail() -> Bool { BIO_new_file("/nowhere/at/all", "r") == nil && ERR_peek_error() != 0 }
 }
+
+extension TLSConnection {
+    /// The protocol agreed on by ALPN.
+    fileprivate var applicationProtocol: String? {
+        var start: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        SSL_get0_alpn_selected(handle, &start, &count)
+        guard let start, count > 0 else { return nil }
+        return String(decoding: UnsafeBufferPointer(start: start, count: Int(count)), as: UTF8.self)
+    }
+}

@@ -68,7 +68,7 @@ extension TrustCase.Scene {
         let store = X509_STORE_new()
         defer { X509_STORE_free(store) }
         for anchor in anchors { X509_STORE_add_cert(store, anchor.certificate.handle) }
-        let untrusted = ObjectStack(others.map(\.certificate.handle))!
+        let untrusted = PathVerification.Stack(others.map(\.certificate.handle))!
         let context = X509_STORE_CTX_new()
         defer { X509_STORE_CTX_free(context) }
         X509_STORE_CTX_init(context, store, leaf.certificate.handle, untrusted.pointer)

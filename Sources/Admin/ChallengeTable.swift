@@ -6,14 +6,24 @@ import Model
 /// The journal of challenges for people; entries that need action come first.
 enum ChallengeTable {
     static func text(_ entries: [JournalEntry]) -> String {
-        let unanswered = entries.filter { !$0.isAnswered }
+        let unanswered = entries.filter(\.isOpen)
+        let solved = entries.filter { $0.solved != nil }
         let answered = entries.filter(\.isAnswered)
         var text = ""
         if !unanswered.isEmpty { text += "not answered\n\n" + unanswered.map(paragraph).joined(separator: "\n") }
+        if !solved.isEmpty {
+            text += (text.isEmpty ? "" : "\n") + "solved since then\n\n" + solved.map(solvedParagraph).joined()
+        }
         if !answered.isEmpty {
             text += (text.isEmpty ? "" : "\n") + "answered\n\n" + answered.map(paragraph).joined()
         }
         return text
+    }
+
+    /// A challenge that got no answer, of a server where something was answered later.
+    private static func solvedParagraph(_ entry: JournalEntry) -> String {
+        let time = entry.solved.map(AdminTime.text) ?? ""
+        return "  \(title(entry)): solved at \(time)\n    \(entry.reason ?? "unknown reason")\n"
     }
 
     private static func paragraph(_ entry: JournalEntry) -> String {

@@ -47,6 +47,10 @@ struct ControlSite: AdminResponder {
             guard request.method == .get else { return Self.wrongMethod("GET") }
             return status(query)
         }
+        if path.equals("/rules") {
+            guard request.method == .get else { return Self.wrongMethod("GET") }
+            return .text(.ok, sources.status().rules.path)
+        }
         if path.equals("/admin/token") {
             guard request.method == .post else { return Self.wrongMethod("POST") }
             guard let link = sources.dashboardLink() else {
@@ -61,7 +65,8 @@ struct ControlSite: AdminResponder {
         }
         if path.equals("/reload") {
             if request.method == .post {
-                return .text(.ok, "\(sources.reloads.request(by: user, retrying: query["retry"] == "yes"))")
+                return .text(
+                    .ok, "\(sources.reloads.request(by: .command(user: user), retrying: query["retry"] == "yes"))")
             }
             guard request.method == .get else { return Self.wrongMethod("GET, POST") }
             return reload(query["number"].flatMap { Int($0) } ?? 0)
@@ -69,7 +74,7 @@ struct ControlSite: AdminResponder {
         return .text(
             .notFound,
             "there is no such page; there are /challenges, /learned, /credentials, /credentials/retry, /questions, /questions/answer, "
-                + "/answers, /answers/forget, /space, /status, /metrics, /reload and /admin/token")
+                + "/answers, /answers/forget, /space, /status, /rules, /metrics, /reload and /admin/token")
     }
 
     /// Handles the questions to operators and their answers; nil for other resources.
@@ -94,7 +99,7 @@ struct ControlSite: AdminResponder {
     private func status(_ query: ControlSite.Query) -> AdminResponse {
         let status = sources.status()
         let waiting = RunningStatus.Waiting(
-            unanswered: sources.challenges().count { !$0.isAnswered }, credentials: sources.credentials(false),
+            unanswered: sources.challenges().count(where: \.isOpen), credentials: sources.credentials(false),
             questions: sources.state.questions.open.count)
         return query["format"] == "text"
             ? AdminResponse(status: .ok, body: status.lines(waiting)) : .json(status.json(waiting))
@@ -143,7 +148,7 @@ struct ControlSite: AdminResponder {
 
     private func challenges(_ query: ControlSite.Query) -> AdminResponse {
         let entries = sources.challenges().filter { entry in
-            query.isAbout(entry.key.space.origin) && !(query["unanswered"] != nil && entry.isAnswered)
+            query.isAbout(entry.key.space.origin) && (query["unanswered"] == nil || entry.isOpen)
         }
         if query["format"] == "text" { return AdminResponse(status: .ok, body: ChallengeTable.text(entries)) }
         var json = JSONText()
@@ -222,6 +227,8 @@ extension JSONText {
             json.member("reason", entry.reason)
             json.member("remedy", entry.remedy)
             json.member("suggestion", entry.suggestion?.split(separator: "\n").map(String.init) ?? [])
+            json.member("addable", SuggestedLines(entry)?.need.rawValue)
+            json.member("solved", entry.solved.map(AdminTime.text))
             json.member("first", AdminTime.text(entry.first))
             json.member("last", AdminTime.text(entry.last))
             json.member("count", entry.count)

@@ -218,6 +218,7 @@ final class DashboardSite {
             } catch { return .text(.badRequest, error.sentence) }
             return await form.put(to: sources.state, by: .dashboard)
         case .forget: return await AnswerTable.forget(query, in: sources.state, by: .dashboard)
+        case .add: return await add(query, secret: request.body)
         case .look, .accept:
             // The dashboard makes the proxy connect only to servers that its clients have used.
             guard let host = query["host"], let port = query["port"].flatMap({ UInt16($0) }),
@@ -226,6 +227,26 @@ final class DashboardSite {
             if act == .accept { return accept(query, host, port) }
             sources.certificates.look(at: host, port: port)
             return .text(.ok, "asking the server for its certificates")
+        }
+    }
+
+    /// Adds the lines of one challenge. The page sends those that it shows: no others are added.
+    private func add(_ query: ControlSite.Query, secret: [UInt8]) async -> AdminResponse {
+        var secret = secret
+        let value = Secret(wiping: &secret)
+        guard let space = query.space, let scheme = query["scheme"], let shown = query["lines"] else {
+            return .text(.badRequest, "the challenge, or the lines, are missing")
+        }
+        let entry = sources.challenges().first { $0.key.space == space && $0.key.scheme == scheme }
+        guard let entry, let suggestion = SuggestedLines(entry) else {
+            return .text(.notFound, "that challenge needs no lines any more")
+        }
+        guard shown == entry.suggestion else {
+            return .text(.conflict, "nothing was written: the lines have changed in the meantime, look at them again")
+        }
+        switch await sources.rules.add(suggestion, user: query["user"] ?? "", secret: value) {
+        case .added(let sentence): return .text(.ok, sentence)
+        case .refused(let reason): return .text(.conflict, "nothing was written: \(reason)")
         }
     }
 
@@ -247,6 +268,8 @@ final class DashboardSite {
         case answer
         /// Revokes an operator's answer.
         case forget
+        /// Adds suggested lines to the rule file; the request's body is the password or token.
+        case add
         /// Asks a server for its certificates.
         case look
         /// Trusts the key of a server until a day.
@@ -257,6 +280,7 @@ final class DashboardSite {
             case "credentials/retry": self = .retry
             case "questions/answer": self = .answer
             case "answers/forget": self = .forget
+            case "rules/add": self = .add
             case "trust/look": self = .look
             case "trust/accept": self = .accept
             default: return nil
@@ -295,6 +319,7 @@ public struct DashboardSources: Sendable {
     /// The users with passwords; nil if none.
     public var users: AdminSecurity.Users?
     public var certificates: any CertificateDesk = DashboardSite.NoCertificates()
+    public var rules: any RuleDesk = NoRuleDesk()
     public var credentials: @Sendable () -> CredentialList = { CredentialList() }
     public var expiries: @Sendable () -> [Expiry] = { [] }
     public var dated: @Sendable () -> [DatedUse] = { [] }

@@ -10,7 +10,7 @@ extension DashboardSources {
 
     func writeStatus(to json: inout JSONText) {
         let waiting = RunningStatus.Waiting(
-            unanswered: challenges().count { !$0.isAnswered }, credentials: credentials(),
+            unanswered: challenges().count(where: \.isOpen), credentials: credentials(),
             questions: state.questions.open.count)
         let status = status()
         json.object { status.write(to: &$0, waiting) }

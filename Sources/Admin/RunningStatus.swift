@@ -1,5 +1,6 @@
 import Authentication
 import Challenges
+import Credentials
 import Telemetry
 
 /// The state of a running proxy, for its operator.
@@ -191,11 +192,11 @@ public struct RunningStatus: Sendable {
 
 /// The reloads that commands request. A reload happens elsewhere and takes time.
 public protocol ReloadControl: Sendable {
-    /// Requests a reload for that user of the machine.
+    /// Requests a reload.
     ///
     /// - Parameter retries: whether every refused credential may be sent again afterwards.
     /// - Returns: the number of the reload.
-    func request(by user: UInt32, retrying retries: Bool) -> Int
+    func request(by actor: AuditEvent.Actor, retrying retries: Bool) -> Int
 
     /// The result of the reload with that number, or of a later one; nil: it is not finished.
     func outcome(of number: Int) -> ReloadOutcome?

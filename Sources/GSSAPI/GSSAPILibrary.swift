@@ -5,6 +5,16 @@ public enum GSSAPILibrary {
     /// Whether the library is installed.
     public static var isInstalled: Bool { loaded != nil }
 
+    /// A principal with its realm: `alice` becomes `alice@REALM` by the default realm of the configuration.
+    ///
+    /// - Throws: why it is no principal, or that there is no default realm.
+    public static func wholePrincipal(_ name: String) throws(GSSAPIError) -> String {
+        let context = try KerberosContext()
+        let principal = try context.principal(name)
+        defer { context.library.krb5_free_principal(context.handle, principal) }
+        return context.name(of: principal)
+    }
+
     static func load() throws(GSSAPIError) -> kerberos_library {
         guard let loaded else {
             throw GSSAPIError(

@@ -5,7 +5,8 @@ import PAC
 enum Program {
     private static var commands: [any Command.Type] {
         [
-            InitCommand.self, RunCommand.self, EnvCommand.self, StatusCommand.self, MetricsCommand.self,
+            InitCommand.self, AddCommand.self, RunCommand.self, EnvCommand.self, StatusCommand.self,
+            MetricsCommand.self,
             ReloadCommand.self, CheckCommand.self, ExplainCommand.self, TrustCommand.self, AuthorityCommand.self,
             ChallengesCommand.self, AskCommand.self, LearnCommand.self, ReplayCommand.self, CredentialCommand.self,
             StoreCommand.self, PasswordCommand.self, HealthcheckCommand.self, DeployCommand.self, AdminCommand.self,
@@ -22,7 +23,9 @@ enum Program {
     /// - Parameter arguments: without the program's own name.
     static func run(arguments: [String]) -> Never {
         do throws(CommandError) {
-            ProcessEnd.leave(with: try status(of: arguments))
+            let status = try status(of: arguments)
+            if let problem = Console.outputProblem { throw .failed(problem) }
+            ProcessEnd.leave(with: status)
         } catch {
             error.report()
             ProcessEnd.leave(with: error.status)

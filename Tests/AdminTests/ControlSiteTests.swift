@@ -66,7 +66,7 @@ struct ControlSiteTests {
 
     /// Number 7 is asked for next, or 8 to try refused credentials again; 5 was rejected, 4 loaded, and 6 with retries.
     private struct PlayedReloads: ReloadControl {
-        func request(by user: UInt32, retrying retries: Bool) -> Int { retries ? 8 : 7 }
+        func request(by _: AuditEvent.Actor, retrying retries: Bool) -> Int { retries ? 8 : 7 }
 
         func outcome(of number: Int) -> ReloadOutcome? {
             switch number {

@@ -132,4 +132,15 @@ import Testing
         let forms = HTMLFormReader.forms(in: Array("<form action=/a></form>\(end)".utf8))
         #expect(forms.map(\.action) == ["/a"])
     }
+
+    @Test(arguments: [
+        (#"<input name=q type=search><input name=u type=email><input name=p type=password><input name=z>"#, "u"),
+        (#"<input name=u autocomplete="section-a username"><input name=code><input name=p type=password>"#, "u"),
+        (#"<input name=p type=password><input name=u autocomplete=username>"#, "u"),
+        (#"<input type=hidden name=h><input name=n type=number><input name=p type=password>"#, nil),
+    ]) func `the field for the user is told by its type and its place`(page: String, user: String?) throws {
+        let form = try #require(HTMLFormReader.forms(in: Array("<form>\(page)</form>".utf8)).first)
+        #expect(form.userName == user)
+        #expect(form.passwordNames == ["p"])
+    }
 }

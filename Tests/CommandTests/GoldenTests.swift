@@ -16,7 +16,7 @@ struct GoldenTests {
         let url = Self.folder.appending(path: name)
         let golden = try GoldenFile(String(contentsOf: url, encoding: .utf8))
         let folder = try Folder(golden.files)
-        let result = try AttacheProgram.run(golden.command, in: folder)
+        let result = try AttacheProgram.run(golden.command, in: folder).replacing(folder.url.path, with: "/here")
         if ProcessInfo.processInfo.environment["ATTACHE_GOLDEN"] == "write" {
             try golden.text(with: result).write(to: url, atomically: true, encoding: .utf8)
             return

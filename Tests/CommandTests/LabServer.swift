@@ -22,9 +22,10 @@ final class LabServer {
 
     /// Runs lines of shell beside one. In the rules `PIN` and `PORT` are its.
     static func run(_ lines: String, rules: String = "") throws -> CommandResult {
-        try AttacheProgram.run(
-            start + "sed -i \"s|PIN|$pin|; s|PORT|${server##*:}|\" proxy.conf\n" + lines,
-            in: Folder(["proxy.conf": rules]))
+        let folder = try Folder(["proxy.conf": rules])
+        return try AttacheProgram.run(
+            start + "sed -i \"s|PIN|$pin|; s|PORT|${server##*:}|\" proxy.conf\n" + lines, in: folder
+        ).replacing(folder.url.path, with: ".")
     }
 
     let address: String

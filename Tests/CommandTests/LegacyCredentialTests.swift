@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 struct LegacyCredentialTests {
@@ -16,7 +17,7 @@ struct LegacyCredentialTests {
             kill $! && wait $!
             grep '^attache: credential' log
             """, in: folder
-        ).output
+        ).replacing(folder.url.path, with: ".").output
     }
 
     @Test func `an old file is read, and without the legacy provider it is said what is missing`() throws {

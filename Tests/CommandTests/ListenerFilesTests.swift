@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 struct ListenerFilesTests {
@@ -13,7 +14,8 @@ struct ListenerFilesTests {
             make key.pem cert.pem
             \(lines)
             attache check proxy.conf; echo status $?
-            """, in: folder)
+            """, in: folder
+        ).replacing(folder.url.path + "/", with: "")
     }
 
     private static let before = "attache: cannot listen on 127.0.0.1:0 by TLS: "

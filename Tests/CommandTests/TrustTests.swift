@@ -34,7 +34,7 @@ struct TrustTests {
         #expect(
             result.output.wholeMatch(
                 of:
-                    /trusted by rule "127\.0\.0\.1" \(\.\/proxy\.conf:\d+\), which forgives self-signed\n0\nnot trusted: .*wrong-name.*\n/
+                    /trusted by rule "127\.0\.0\.1:\d+, its certificate" \(\.\/proxy\.conf:\d+\), which forgives self-signed\n0\nnot trusted: .*wrong-name.*\n/
             )
                 != nil, "\(result)")
     }

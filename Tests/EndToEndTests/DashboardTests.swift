@@ -75,6 +75,35 @@ struct DashboardTests {
         }
     }
 
+    @Test func `the page adds suggested rules with their passwords, and reloads`() throws {
+        let origins = try [origin("Basic realm=\"first\""), origin("Basic realm=\"second\"")]
+        try AttacheProcess.running("") { proxy throws in
+            let browser = try Browser()
+            try browser.visit(try proxy.dashboardLink())
+            for origin in origins { #expect(try proxy.get(origin.url()).status == 401) }
+            for origin in origins {
+                let card = "#unanswered article:has(form.acceptance)"
+                try browser.awaitText("realm", in: "\(card) .lines code")
+                let isFirst = try browser.text(of: "\(card) .lines code").contains("port \(origin.port);")
+                let served = isFirst ? origin : try #require(origins.first { $0.port != origin.port })
+                try browser.type("builder", into: "\(card) [data-name=user]")
+                try browser.type(Self.password, into: "\(card) [data-name=secret]")
+                try browser.press("Enter", on: "\(card) [data-name=add]")
+                try browser.awaitText("and the rules were reloaded", in: "#notice")
+                #expect(try Wait.until { try proxy.get(served.url()).status == 200 })
+            }
+            try browser.awaitText("No challenge is unanswered", in: "#unanswered")
+            let rules = Scratch.read(proxy.folder + "/proxy.conf")
+            #expect(rules.contains("credential origin {") && rules.contains("credential origin-2 {"), "\(rules)")
+            #expect(
+                rules.contains("challenge \"127.0.0.1\" {") && rules.contains("challenge \"127.0.0.1-2\" {"), "\(rules)"
+            )
+            #expect(!rules.contains(Self.password) && !proxy.accessLog.contains(Self.password))
+            #expect(proxy.accessLog.contains("\"event\":\"rules.added\",\"by\":\"dashboard\""), "\(proxy.accessLog)")
+            #expect(browser.complaints.isEmpty, "\(browser.complaints)")
+        }
+    }
+
     @Test func `a refused credential is tried again when the page says so`() throws {
         let isUnlocked = Mutex(false)
         let origin = try RecordingOrigin.answering { request, connection in

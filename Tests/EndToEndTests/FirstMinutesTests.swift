@@ -3,57 +3,15 @@ import Testing
 
 /// Somebody who knows `HTTP_PROXY` and no more: what the program prints leads to the first 200.
 struct FirstMinutesTests {
-    /// A home of one's own, with a password in a file.
-    private struct Person {
-        let folder = Scratch.folder("first minutes")
-        let port = FreePort.take()
-        var environment: [String: String]
-
-        init(_ password: String = Account.password, environment: [String: String] = [:]) throws {
-            self.environment = environment.merging(["HOME": folder]) { $1 }
-            try Scratch.write(password + "\n", to: folder + "/typed", mode: 0o600)
-        }
-
-        /// `attache init`, with what a person would type at the prompts.
-        func begin(_ url: String, _ options: String..., user: String = Account.user) throws -> Finished {
-            try Finished.run(
-                AttacheBinary.path, ["init", url, "--user", user, "--listen", "127.0.0.1:\(port)"] + options,
-                environment: environment, directory: folder, input: folder + "/typed", seconds: 60)
-        }
-
-        /// Runs the proxy by the command that was printed while `body` runs.
-        func running(_ command: String, _ body: () throws -> Void) throws {
-            let proxy = try Subprocess(
-                "sh", ["-c", "exec \(command)"], environment: environment, directory: folder)
-            try Socket.awaitListener(on: port, of: proxy)
-            try body()
-            proxy.signal(SIGTERM)
-            #expect(proxy.wait(seconds: 60) == 0, "\(proxy.errorOutput)")
-            #expect(!(proxy.output + proxy.errorOutput).contains(Account.password))
-            FreePort.release(port)
-        }
-
-        func shell(_ lines: String) throws -> Finished {
-            try Finished.run("sh", ["-c", lines], environment: environment, directory: folder)
-        }
-
-        var files: [String] { (try? FileManager.default.contentsOfDirectory(atPath: folder).sorted()) ?? [] }
-    }
-
-    /// The commands that a text shows.
-    private static func commands(in text: String) -> [String] {
-        text.split(separator: "\n").filter { $0.hasPrefix("    ") }.map { $0.trimmingCharacters(in: .whitespaces) }
-    }
-
     @Test func `a Digest-protected server is reached over http by three commands`() throws {
         let sentry = DigestGuard(.init(countsStrictly: true))
         let origin = try RecordingOrigin.guarded(by: sentry)
-        let person = try Person()
+        let person = try Beginner()
         let begun = try person.begin(origin.url("/job?x=1"))
         #expect(begun.succeeded && begun.errorOutput == "", "\(begun)")
         #expect(begun.output.contains("asks for Digest, realm \"guarded realm\"\n"), "\(begun)")
         #expect(begun.output.contains("the server accepts '\(Account.user)', and answers 200\n"), "\(begun)")
-        let commands = Self.commands(in: begun.output)
+        let commands = Beginner.commands(in: begun.output)
         try #require(commands.count == 3, "\(begun)")
         try person.running(commands[0]) {
             let fetched = try person.shell("\(commands[1]) -q")
@@ -63,23 +21,23 @@ struct FirstMinutesTests {
         }
         #expect(sentry.refused.isEmpty)
         for name in ["127.0.0.1.password", "proxy.conf"] {
-            let attributes = try FileManager.default.attributesOfItem(atPath: "\(person.folder)/\(name)")
+            let attributes = try FileManager.default.attributesOfItem(atPath: "\(person.home)/\(name)")
             #expect(attributes[.posixPermissions] as? Int == 0o600, "\(name)")
         }
-        #expect(!Scratch.read(person.folder + "/proxy.conf").contains(Account.password))
+        #expect(!Scratch.read(person.rules).contains(Account.password))
     }
 
     @Test func `a name that the hosts file leads to this machine is set up with the egress line`() throws {
         let origin = try RecordingOrigin.guarded(by: DigestGuard(.init(countsStrictly: true)))
-        var person = try Person()
+        var person = try Beginner()
         let hosts = person.folder + "/hosts"
         try Scratch.write("# local\n127.0.0.1 localhost\n127.0.0.1\tother.test CI.intern.test # mine\n", to: hosts)
         person.environment["CARES_HOSTS"] = hosts
         let begun = try person.begin("http://ci.intern.test:\(origin.port)/job")
         #expect(begun.succeeded && begun.errorOutput == "", "\(begun)")
-        let rules = Scratch.read(person.folder + "/proxy.conf")
+        let rules = Scratch.read(person.rules)
         #expect(rules.contains("\negress { allow 127.0.0.1:\(origin.port) }\n"), "\(rules)")
-        try person.running(try #require(Self.commands(in: begun.output).first)) {
+        try person.running(try #require(Beginner.commands(in: begun.output).first)) {
             let fetched = try person.shell(
                 "curl -q -sS -x http://127.0.0.1:\(person.port) http://ci.intern.test:\(origin.port)/job")
             #expect(fetched.output == "ok", "\(fetched)")
@@ -95,7 +53,7 @@ struct FirstMinutesTests {
         let terms = CertificateTerms(host: "first.example.test").with { $0.alternatives.append("IP:127.0.0.1") }
         let identity = try ServerIdentity(Hierarchy.shared().issuing.issue(terms))
         let front = try NginxServer([.init(port: port, name: "front", identity: identity, origin: origin.port)])
-        var person = try Person()
+        var person = try Beginner()
         person.environment["SSL_CERT_FILE"] = try Hierarchy.shared().root.certificate
         person.environment["SSL_CERT_DIR"] = Scratch.folder("no-anchors")
         let url = "https://127.0.0.1:\(port)/"
@@ -104,8 +62,8 @@ struct FirstMinutesTests {
         #expect(refused.status == 1 && refused.errorOutput.contains("use --intercept"), "\(refused)")
         let begun = try person.begin(url, "--intercept")
         #expect(begun.succeeded && begun.errorOutput == "", "\(begun)")
-        #expect(begun.output.contains(/the authority: .*\/ca.pem, SHA-256 [0-9A-F:]{95}/), "\(begun)")
-        let commands = Self.commands(in: begun.output)
+        #expect(begun.output.contains(/the CA: .*\/ca.pem, SHA-256 [0-9A-F:]{95}/), "\(begun)")
+        let commands = Beginner.commands(in: begun.output)
         try #require(commands.count == 3, "\(begun)")
         try person.running(commands[0]) {
             let fetched = try person.shell("\(commands[1]); \(commands[2])")
@@ -123,15 +81,15 @@ struct FirstMinutesTests {
         let terms = CertificateTerms(host: "first.example.test").with { $0.alternatives.append("IP:127.0.0.1") }
         let identity = try ServerIdentity(Hierarchy.shared().elsewhereIssuing.issue(terms))
         let front = try NginxServer([.init(port: port, name: "front", identity: identity, origin: origin.port)])
-        let person = try Person()
+        let person = try Beginner()
         let url = "https://127.0.0.1:\(port)/a"
         let strange = try person.begin(url, "--upgrade")
-        #expect(strange.errorOutput.contains("is not trusted: "), "\(strange)")
+        #expect(strange.errorOutput.contains("is not trusted, and there is no terminal to ask"), "\(strange)")
         #expect(strange.errorOutput.contains("use --anchor FILE"), "\(strange)")
         let root = try Hierarchy.shared().elsewhere.certificate
         let begun = try person.begin(url, "--upgrade", "--anchor", root)
         #expect(begun.succeeded && begun.errorOutput == "", "\(begun)")
-        let commands = Self.commands(in: begun.output)
+        let commands = Beginner.commands(in: begun.output)
         try #require(commands.count == 3 && commands[1].hasSuffix(" http://127.0.0.1:\(port)/a"), "\(begun)")
         try person.running(commands[0]) {
             let fetched = try person.shell("\(commands[1]) -q")
@@ -143,7 +101,7 @@ struct FirstMinutesTests {
     @Test func `a wrong password is sent once, and leaves nothing`() throws {
         let sentry = DigestGuard(.init(countsStrictly: true))
         let origin = try RecordingOrigin.guarded(by: sentry)
-        let person = try Person(Account.wrongPassword)
+        let person = try Beginner(Account.wrongPassword)
         let begun = try person.begin(origin.url())
         #expect(begun.status == 1, "\(begun)")
         #expect(
@@ -151,7 +109,7 @@ struct FirstMinutesTests {
                 == "attache: the server refuses '\(Account.user)' with that password, which was tried once; nothing was "
                 + "written\n")
         #expect(sentry.refused.count == 1 && origin.messages.count { $0["Authorization"] != nil } == 1)
-        #expect(person.files == ["typed"])
+        #expect(person.files.isEmpty)
     }
 
     @Test func `a server in trouble is not taken to have accepted`() throws {
@@ -159,10 +117,10 @@ struct FirstMinutesTests {
             if request["Authorization"] != nil { return try connection.reply("503 Service Unavailable", []) }
             try connection.reply("401 Unauthorized", ["WWW-Authenticate: Basic realm=\"r\""])
         }
-        let person = try Person()
+        let person = try Beginner()
         let begun = try person.begin(origin.url())
         #expect(begun.status == 1 && begun.errorOutput.contains("answers 503 to the login of"), "\(begun)")
-        #expect(person.files == ["typed"])
+        #expect(person.files.isEmpty)
     }
 
     @Test func `a password is not shown to those who listen where another way is offered`() throws {
@@ -175,26 +133,31 @@ struct FirstMinutesTests {
             case .accepted: try connection.reply(body: "ok")
             }
         }
-        let person = try Person()
+        let person = try Beginner()
         let begun = try person.begin(origin.url())
         #expect(begun.succeeded && begun.output.contains("asks for Digest, realm"), "\(begun)")
-        #expect(Scratch.read(person.folder + "/proxy.conf").contains("    method digest\n"))
+        #expect(Scratch.read(person.rules).contains("    method digest\n"))
     }
 
-    @Test func `files that are there stay, unless --force says otherwise`() throws {
+    @Test func `--force replaces the rule file`() throws {
         let origin = try RecordingOrigin.guarded(by: BasicGuard())
-        let person = try Person()
-        try Scratch.write("# mine\n", to: person.folder + "/proxy.conf")
-        let refused = try person.begin(origin.url())
-        #expect(refused.status == 1 && refused.errorOutput.contains("proxy.conf exists already"), "\(refused)")
-        #expect(origin.messages.isEmpty && Scratch.read(person.folder + "/proxy.conf") == "# mine\n")
-        let forced = try person.begin(origin.url(), "--force")
+        let person = try Beginner()
+        try Scratch.write("# mine\n", to: person.folder + "/mine.conf")
+        let forced = try person.begin(origin.url(), "--force", "--config", "mine.conf")
         #expect(forced.succeeded && forced.errorOutput.contains("http sends the password unencrypted"), "\(forced)")
-        #expect(Scratch.read(person.folder + "/proxy.conf").contains("method basic"))
-        try Scratch.write("", to: person.folder + "/elsewhere")
-        unlink(person.folder + "/proxy.conf")
-        let secret = try person.begin(origin.url())
-        #expect(secret.errorOutput.contains("127.0.0.1.password exists already"), "\(secret)")
+        let rules = Scratch.read(person.folder + "/mine.conf")
+        #expect(rules.contains("method basic") && !rules.contains("# mine"))
+    }
+
+    @Test func `a rule file with errors, or a folder that cannot be written, costs no login attempt`() throws {
+        let origin = try RecordingOrigin.guarded(by: BasicGuard())
+        let person = try Beginner()
+        try Scratch.write("lissen 1\n", to: person.folder + "/bad.conf")
+        let bad = try person.begin(origin.url(), "--config", "bad.conf")
+        #expect(bad.status == 2 && bad.errorOutput.contains("did you mean 'listen'?"), "\(bad)")
+        let nowhere = try person.begin(origin.url(), "--config", "/proc/attache/proxy.conf")
+        #expect(nowhere.status == 1 && nowhere.errorOutput.contains("cannot make the directory"), "\(nowhere)")
+        #expect(origin.messages.isEmpty)
     }
 
     @Test(arguments: [
@@ -208,11 +171,11 @@ struct FirstMinutesTests {
         let origin = try RecordingOrigin.answering { _, connection in
             try connection.reply(status, challenge.isEmpty ? [] : ["WWW-Authenticate: \(challenge)"])
         }
-        let person = try Person()
+        let person = try Beginner()
         let begun = try person.begin(origin.url())
         #expect(begun.status == 1 && begun.errorOutput.split(separator: "\n").count == 1, "\(begun)")
         #expect(begun.errorOutput.contains(sentence), "\(begun)")
-        #expect(person.files == ["typed"])
+        #expect(person.files.isEmpty)
     }
 
     /// Servers that ask otherwise than by Digest.
@@ -222,28 +185,28 @@ struct FirstMinutesTests {
 
     @Test(arguments: Other.allCases) func `other logins lead to a response, too`(other: Other) throws {
         var user = Account.user
-        let person: Person
+        let person: Beginner
         let url: String
         var origin: RecordingOrigin?
         switch other {
         case .ntlm:
             origin = try RecordingOrigin.guarded(by: NTLMGuard())
-            person = try Person()
+            person = try Beginner()
         case .bearer:
             origin = try RecordingOrigin.answering { request, connection in
                 if request["Authorization"] == "Bearer \(Account.password)" { return try connection.reply(body: "ok") }
                 try connection.reply("401 Unauthorized", ["WWW-Authenticate: Bearer realm=\"r\""])
             }
-            person = try Person()
+            person = try Beginner()
         case .negotiate:
             let server = try KerberosServer.shared()
             user = server.realm.principal("bob")
-            person = try Person(#require(Account.principals["bob"]), environment: server.realm.environment)
+            person = try Beginner(#require(Account.principals["bob"]), environment: server.realm.environment)
         }
         url = try origin?.url() ?? KerberosServer.shared().url("/bob/")
         let begun = try person.begin(url, user: user)
         #expect(begun.succeeded, "\(begun)")
-        let commands = Self.commands(in: begun.output)
+        let commands = Beginner.commands(in: begun.output)
         try #require(commands.count == 3, "\(begun)")
         try person.running(commands[0]) {
             let fetched = try person.shell("\(commands[1]) -q")
@@ -254,7 +217,7 @@ struct FirstMinutesTests {
 
     @Test func `an address that is taken is told before anything is asked`() throws {
         let origin = try RecordingOrigin.guarded(by: BasicGuard())
-        let person = try Person()
+        let person = try Beginner()
         let taken = try Finished.run(
             AttacheBinary.path, ["init", origin.url(), "--user", "a", "--listen", "127.0.0.1:\(origin.port)"],
             environment: person.environment, directory: person.folder, input: person.folder + "/typed")
@@ -280,7 +243,7 @@ struct FirstMinutesTests {
         let terms = CertificateTerms(host: "first.example.test").with { $0.alternatives.append("IP:127.0.0.1") }
         let identity = try ServerIdentity(Hierarchy.shared().issuing.issue(terms))
         let front = try NginxServer([.init(port: secure, name: "front", identity: identity, origin: origin.port)])
-        var person = try Person()
+        var person = try Beginner()
         person.environment["SSL_CERT_FILE"] = try Hierarchy.shared().root.certificate
         person.environment["SSL_CERT_DIR"] = Scratch.folder("no-anchors")
         symlink(AttacheBinary.path, person.folder + "/attache")
@@ -291,7 +254,9 @@ struct FirstMinutesTests {
                 .replacing("127.0.0.1:3128", with: "127.0.0.1:\(person.port)")
         }
         try #require(walk.count >= 3 && walk[1] == "attache run &")
-        let begun = try person.shell("\(walk[0]) --user \(Account.user) --listen 127.0.0.1:\(person.port) < typed")
+        let begun = try person.shell(
+            "\(walk[0]) --user \(Account.user) --listen 127.0.0.1:\(person.port) --admin 127.0.0.1:\(person.adminPort) < typed"
+        )
         #expect(begun.succeeded && begun.errorOutput == "", "\(begun)")
         try person.running("attache run") {
             let fetched = try person.shell(walk.dropFirst(2).joined(separator: "\n"))

@@ -64,7 +64,7 @@ function card({ challenge, look }, perform, file) {
     challenge.reason ? element("p", { class: "reason" }, foreign(challenge.reason)) : null,
     look ? chain(look, server, perform) : plainList(challenge.challenges),
     // A look has better ones, with the key's pin.
-    look?.suggestion ? null : suggestion(challenge, file),
+    look?.suggestion ? null : suggestion(challenge, file, perform),
   );
 }
 

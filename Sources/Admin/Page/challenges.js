@@ -2,6 +2,7 @@
 
 import { element, foreign, lines, moment, plural } from "./elements.js";
 import { Section, address, details, keyOf, number, place, plainList, saying } from "./parts.js";
+import { act } from "./session.js";
 
 const outcomes = {
   answered: "answered",
@@ -16,7 +17,7 @@ const words = (entry) => [address(entry), entry.realm, entry.scheme, outcomes[en
 export const isOfCertificate = ({ method }) => method === "server-trust";
 
 /** Lines for the rule file that would have the challenge answered. `file` is its path. */
-export function suggestion(entry, file) {
+export function suggestion(entry, file, perform) {
   const text = entry.suggestion.join("\n");
   if (!text) return null;
   return element(
@@ -24,13 +25,39 @@ export function suggestion(entry, file) {
     { class: "suggestion" },
     element("p", {}, "To answer it, add to ", foreign(file ?? "the rule file"), ", then run ", element("code", {}, "attache reload"), ":"),
     lines(text, `lines for ${address(entry)}`),
+    entry.addable ? additionForm(entry, text, perform) : null,
   );
+}
+
+/** Adds the lines to the rule file. A secret goes into a file of its own, which the lines name. */
+function additionForm(entry, text, perform) {
+  const input = (name, type, label) => element("input", { type, required: true, autocomplete: "off", "data-name": name, placeholder: label, "aria-label": label });
+  const user = entry.addable === "password" ? input("user", "text", "user") : null;
+  const secret = entry.addable === "nothing" ? null : input("secret", "password", entry.addable);
+  const form = element(
+    "form",
+    { class: "field acceptance" },
+    user,
+    secret,
+    element("button", { type: "submit", "data-name": "add" }, "Add and reload"),
+  );
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const { host, port, protocol, method, scheme, realm } = entry;
+    const members = { host, port, protocol, method, scheme, lines: text, proxy: entry.proxy ? "yes" : "no" };
+    if (realm !== undefined) members.realm = realm;
+    if (user) members.user = user.value;
+    const value = secret?.value;
+    if (secret) secret.value = "";
+    perform(() => act("rules/add", members, value));
+  });
+  return form;
 }
 
 /** The challenges that nobody answered, but those of certificates, which have a section of their own. */
 export class Unanswered extends Section {
-  /** `status()` is what the proxy last told of itself. */
-  constructor(status) {
+  /** `perform` does something and says what came of it; `status()` is what the proxy last told of itself. */
+  constructor(perform, status) {
     super({
       id: "unanswered",
       titles: "Unanswered",
@@ -40,12 +67,12 @@ export class Unanswered extends Section {
       hosts: ({ host }) => [host],
       isDue: () => true,
       due: ["challenge is unanswered", "challenges are unanswered"],
-      make: (entry) => card(entry, status().rule_file),
+      make: (entry) => card(entry, perform, status().rule_file),
     });
   }
 }
 
-function card(entry, file) {
+function card(entry, perform, file) {
   const more = [...entry.challenges, ...(entry.response?.fields ?? []), ...entry.rules];
   return element(
     "article",
@@ -61,7 +88,7 @@ function card(entry, file) {
     entry.remedy ? element("p", {}, "To send it again: ", foreign(entry.remedy)) : null,
     entry.failures ? element("p", { class: "meta" }, `${plural(entry.failures, "answer")} refused`) : null,
     saying(entry.response),
-    suggestion(entry, file),
+    suggestion(entry, file, perform),
     more.length ? details("details", "The server's response, and the rules that were tried", () => plainList(more)) : null,
   );
 }
@@ -78,7 +105,7 @@ export class Challenges extends Section {
       keyOf: (entry) => keyOf(entry, entry.scheme),
       words,
       hosts: ({ host }) => [host],
-      rank: ({ outcome }) => (outcome === "answered" ? 1 : 0),
+      rank: ({ outcome, solved }) => (outcome === "answered" || solved ? 1 : 0),
       make: (entry) => this.table.row(
         moment(entry.last),
         foreign(entry.scheme || "none"),
@@ -86,7 +113,8 @@ export class Challenges extends Section {
         element(
           "div",
           {},
-          element("span", { class: `outcome ${entry.outcome === "answered" ? "good" : "bad"}` }, outcomes[entry.outcome] ?? entry.outcome),
+          element("span", { class: `outcome ${entry.outcome === "answered" || entry.solved ? "good" : "bad"}` }, entry.solved ? "solved" : (outcomes[entry.outcome] ?? entry.outcome)),
+          entry.solved ? element("span", { class: "meta" }, " ", moment(entry.solved)) : null,
           entry.reason ? element("div", { class: "meta" }, foreign(entry.reason)) : null,
         ),
         entry.rule ? foreign(`${entry.rule}: ${entry.disposition}`) : entry.disposition,

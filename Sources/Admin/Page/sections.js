@@ -21,7 +21,7 @@ export class Sections {
     this.overview = new Overview();
     const status = () => this.overview.status;
     this.questions = new Questions(perform);
-    this.unanswered = new Unanswered(status);
+    this.unanswered = new Unanswered(perform, status);
     this.certificates = new Certificates(perform, status);
     this.credentials = new Credentials(perform);
     this.requests = new Requests();
@@ -64,7 +64,7 @@ export class Sections {
 
   takeChallenges({ total, entries }) {
     const [certificates, others] = [entries.filter(isOfCertificate), entries.filter((entry) => !isOfCertificate(entry))];
-    const unanswered = others.filter(({ outcome }) => outcome !== "answered");
+    const unanswered = others.filter(({ outcome, solved }) => outcome !== "answered" && !solved);
     this.unanswered.take({ total: unanswered.length, entries: unanswered });
     this.challenges.take({ total: total - certificates.length, entries: others });
     this.certificates.takeChallenges(certificates);

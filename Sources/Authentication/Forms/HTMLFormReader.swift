@@ -164,8 +164,26 @@ public struct HTMLFormReader {
         case "hidden" where name == "_charset_":
             add(Control(form: form, entry: .init(name: name, value: forms[form].charset.name)))
         default:
-            if type == "password", forms[form].passwordNames.count < 8 { forms[form].passwordNames.append(name) }
+            if type == "password" {
+                if forms[form].passwordNames.count < 8 { forms[form].passwordNames.append(name) }
+            } else if type != "hidden", !name.isEmpty {
+                noteUser(tag, name, type, in: form)
+            }
             add(Control(form: form, entry: .init(name: name, value: Self.withLineEnds(content ?? ""))))
+        }
+    }
+
+    /// The field for the user: one that says so by `autocomplete` (WHATWG HTML section 4.10.18.7.1), else the last text
+    /// field before the password.
+    private mutating func noteUser(_ tag: HTMLTokenizer.Tag, _ name: String, _ type: String, in form: Int) {
+        let purposes = value("autocomplete", of: tag)?.lowercased().split(whereSeparator: \.isWhitespace) ?? []
+        if purposes.contains("username") {
+            forms[form].userName = name
+            forms[form].saysUserName = true
+        } else if !forms[form].saysUserName, forms[form].passwordNames.isEmpty,
+            !["number", "date", "range", "color", "search", "time", "month", "week", "datetime-local"].contains(type)
+        {
+            forms[form].userName = name
         }
     }
 
@@ -278,6 +296,10 @@ extension HTMLFormReader {
         public internal(set) var entries: [Entry] = []
         /// The names of the password fields.
         public internal(set) var passwordNames: [String] = []
+        /// The name of the field that most likely takes the user; nil if the form has none.
+        public internal(set) var userName: String?
+        /// Whether the page says by `autocomplete` that this field takes the user.
+        var saysUserName = false
         /// The encoding of the values.
         var charset = HTMLCharset.utf8
         /// Whether the form is sent as `multipart/form-data`.

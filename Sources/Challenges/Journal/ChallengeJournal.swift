@@ -1,4 +1,5 @@
 import Authentication
+import Model
 import Synchronization
 
 /// The protection spaces that challenged, each with its last challenge: for operators. One for all loops; touched only when
@@ -110,8 +111,40 @@ public final class ChallengeJournal: Sendable {
         return !isFull
     }
 
-    /// The one seen last comes first.
+    /// The entry that was seen last comes first.
     public var entries: [JournalEntry] {
-        state.withLock { $0.records.values.sorted { $0.age > $1.age }.map(\.current) }
+        var entries = state.withLock { $0.records.values.sorted { $0.age > $1.age }.map(\.current) }
+        var answered: [Origin: [JournalEntry]] = [:]
+        for entry in entries where entry.isAnswered { answered[entry.key.space.origin, default: []].append(entry) }
+        if answered.isEmpty { return entries }
+        for index in entries.indices where !entries[index].isAnswered {
+            let entry = entries[index]
+            let later = answered[entry.key.space.origin]?.filter { $0.last > entry.last && $0.proves(entry) }
+            entries[index].solved = later?.map(\.last).min()
+        }
+        return entries
+    }
+
+    /// The names that the suggestions of other entries give.
+    func suggestedNames(besides keys: [JournalEntry.Key]) -> SuggestedNames {
+        state.withLock { state in
+            var names = SuggestedNames()
+            for record in state.records.values where !keys.contains(record.entry.key) {
+                names.add(record.entry.suggestedNames)
+            }
+            return names
+        }
+    }
+}
+
+extension JournalEntry {
+    /// Whether this answer shows that what another entry of the same server is about works now: the same realm, or the
+    /// connection to the server, which comes before any realm.
+    fileprivate func proves(_ other: JournalEntry) -> Bool {
+        let methods: Set<AuthenticationMethod> = [.serverTrust, .clientCertificate]
+        if other.outcome == .unseen { return true }
+        let mine = key.space.authenticationMethod
+        if methods.contains(other.key.space.authenticationMethod) { return !methods.contains(mine) }
+        return !methods.contains(mine) && key.space.realm == other.key.space.realm
     }
 }

@@ -84,6 +84,13 @@ public struct JournalEntry: Sendable {
     public var remedy: String?
     /// Lines for the rule file that would have it answered.
     public var suggestion: String?
+    /// The names that these lines give.
+    public var suggestedNames = SuggestedNames()
+    /// The rule that these lines have to stand before; nil: they can stand anywhere.
+    public var precedes: RuleReference?
+    /// The time when something of the same server was answered after this was not; milliseconds since 1970. Nil: it was answered
+    /// itself, or it is still open.
+    public var solved: Int?
     /// Whether a rule or a stored credential has anything to do with the server.
     public var isConcerned = true
     /// Milliseconds since 1970.
@@ -99,6 +106,9 @@ public struct JournalEntry: Sendable {
     }
 
     public var isAnswered: Bool { outcome == .answered }
+
+    /// Whether it was not answered, and nothing of the server was answered since.
+    public var isOpen: Bool { !isAnswered && solved == nil }
 
     /// - Parameter now: milliseconds since 1970.
     public mutating func note(_ response: ResponseExcerpt?, at now: Int) {

@@ -15,12 +15,19 @@ public struct SuggestedChallengeRule: Sendable {
     public var replacesAuthorization = false
     /// Whether the rule names the method, and wants `secure yes` where that holds.
     public var isNarrow = false
-    /// Of the credential that has to be made; nil: as what it is for.
+    /// The name of the credential that has to be made; nil: `origin` or `parent`.
     public var credentialName: String?
+    /// The name of the rule; nil: the host.
+    public var ruleName: String?
     /// The rule that these lines have to stand before.
     public var precedes: RuleReference?
 
     public init(_ space: ProtectionSpace) { self.space = space }
+
+    /// The name of the credential that has to be made; nil: the rule uses others.
+    public var madeCredential: String? {
+        credentials.isEmpty && !isOpen ? credentialName ?? (space.isProxy ? "parent" : "origin") : nil
+    }
 
     /// One line each, without a line feed at the end. Nil where no lines would help.
     public var lines: [String]? {
@@ -43,7 +50,8 @@ public struct SuggestedChallengeRule: Sendable {
         if isNarrow { predicates.append("method \(space.authenticationMethod)") }
         if wantsSecure || isNarrow && space.protocol == .https { predicates.append("secure yes") }
         if replacesAuthorization { predicates.append("authorization replace") }
-        let rule = "challenge \(Self.quoted(space.host)) { \(predicates.joined(separator: "; ")); use \(name) }"
+        let rule =
+            "challenge \(Self.quoted(ruleName ?? space.host)) { \(predicates.joined(separator: "; ")); use \(name) }"
         lines.append(isSecure ? rule : "\(rule)  # unencrypted: \(Self.warning)")
         return lines
     }

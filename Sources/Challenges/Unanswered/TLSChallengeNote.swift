@@ -13,6 +13,8 @@ public struct TLSChallengeNote {
     /// Why it was not answered.
     public var reason: String?
     public var suggestion: String?
+    /// The rule that the suggested lines have to stand before.
+    public var precedes: RuleReference?
     /// Whether a rule or a stored credential has anything to do with the server.
     public var isConcerned = true
 
@@ -45,6 +47,7 @@ public struct TLSChallengeNote {
         entry.rules = rules.explain(query, limit: JournalText.rules).map { JournalText.printable("\($0)") }
         entry.reason = reason.map { JournalText.printable($0, longest: 512) }
         entry.suggestion = suggestion
+        entry.precedes = precedes
         entry.isConcerned = isConcerned
         guard delegate.state.journal.put([entry]), isConcerned || isOurVerdict else { return nil }
         return report(entry)

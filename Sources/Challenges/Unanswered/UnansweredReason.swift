@@ -15,7 +15,7 @@ struct UnansweredReason {
     /// The credentials that a rule nearly gave, and the rule.
     private var nearest: (credentials: [String], rule: RuleReference)?
     private var replacesAuthorization = false
-    private var precedes: RuleReference?
+    var precedes: RuleReference?
     /// Whether other lines in the rule file would change anything.
     private var isOfRules = true
 
@@ -199,17 +199,46 @@ struct UnansweredReason {
     /// Whether the rule that nearly answered is for answers that do not show the credential on the way.
     func wantsSecure(by rules: RuleSet) -> Bool { nearest.map { rules.wantsSecure($0.rule) } ?? false }
 
-    /// Lines for the rule file; nil where none would help.
-    func suggestion(for query: ChallengeQuery, in space: ProtectionSpace, by rules: RuleSet) -> [String]? {
+    /// Lines for the rule file; nil if none would help.
+    ///
+    /// - Parameter names: those of other suggestions; gets the names of this one.
+    func suggestion(
+        for query: ChallengeQuery, in space: ProtectionSpace, by rules: RuleSet, besides names: inout SuggestedNames
+    ) -> (lines: [String], names: SuggestedNames)? {
         guard isOfRules else { return nil }
         var rule = SuggestedChallengeRule(space)
         rule.credentials = credentials(for: query, by: rules)
         rule.isOpen = nearest != nil && rule.credentials.isEmpty
         rule.wantsSecure = wantsSecure(by: rules)
         rule.replacesAuthorization = replacesAuthorization
-        let lines = rule.lines
-        guard let precedes, let lines else { return lines }
-        return ["# before rule \(JournalText.printable(precedes.title))"] + lines
+        let ruleName = rules.configuration.freeRuleName(space.host, besides: names.rules)
+        rule.ruleName = ruleName
+        var own = SuggestedNames(rules: [ruleName])
+        if let made = rule.madeCredential {
+            let name = rules.configuration.freeCredentialName(made, besides: names.credentials)
+            rule.credentialName = name
+            own.credentials = [name]
+        }
+        guard let lines = rule.lines else { return nil }
+        names.add(own)
+        let comment = precedes.map { ["# before rule \(JournalText.printable($0.title))"] } ?? []
+        return (comment + lines, own)
+    }
+}
+
+/// The names that suggested lines give to rules and credentials.
+public struct SuggestedNames: Sendable, Equatable {
+    public var rules: Set<String> = []
+    public var credentials: Set<String> = []
+
+    public init(rules: Set<String> = [], credentials: Set<String> = []) {
+        self.rules = rules
+        self.credentials = credentials
+    }
+
+    public mutating func add(_ other: SuggestedNames) {
+        rules.formUnion(other.rules)
+        credentials.formUnion(other.credentials)
     }
 }
 

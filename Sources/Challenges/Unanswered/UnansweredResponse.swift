@@ -116,6 +116,8 @@ public struct UnansweredResponse {
 
     private func entries(for offers: [Offer], at now: Int) -> [JournalEntry] {
         let reason = UnansweredReason.find(for: self, offers: offers)
+        var names = state.journal.suggestedNames(
+            besides: offers.map { JournalEntry.Key($0.space, scheme: $0.challenge.scheme) })
         let lines = lines.prefix(JournalText.lines).map { JournalText.printable($0, longest: 512) }
         return offers.map { offer in
             let query = ChallengeQuery(offer.space, client: delegate.client, failures: failures)
@@ -133,7 +135,11 @@ public struct UnansweredResponse {
             entry.credentials = reason.credentials(for: query, by: rules)
             entry.wantsSecure = reason.wantsSecure(by: rules)
             entry.remedy = remedy(in: offer.space, by: ruling.action, at: now)
-            entry.suggestion = reason.suggestion(for: query, in: offer.space, by: rules)?.joined(separator: "\n")
+            if let suggestion = reason.suggestion(for: query, in: offer.space, by: rules, besides: &names) {
+                entry.suggestion = suggestion.lines.joined(separator: "\n")
+                entry.suggestedNames = suggestion.names
+                entry.precedes = reason.precedes
+            }
             entry.isConcerned = reason.isConcerned
             return entry
         }

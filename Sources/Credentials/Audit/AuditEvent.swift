@@ -34,6 +34,8 @@ public struct AuditEvent: Sendable, Hashable {
         case storeRekeyed = "store.rekeyed"
         case rulesLoaded = "rules.loaded"
         case rulesReloaded = "rules.reloaded"
+        /// The dashboard has added lines to the rule file.
+        case rulesAdded = "rules.added"
         /// The running rules go on.
         case rulesRejected = "rules.rejected"
         /// There were more than are told.

@@ -43,6 +43,11 @@ public final class ConfiguredCredentials: Sendable {
     /// Whether the library is installed that Kerberos principals need.
     public static var supportsKerberos: Bool { GSSAPILibrary.isInstalled }
 
+    /// A Kerberos principal with its realm, which is the default one if the name has none.
+    ///
+    /// - Returns: nil if the name is no principal, or has no realm and Kerberos' configuration has no default.
+    public static func wholePrincipal(_ name: String) -> String? { try? GSSAPILibrary.wholePrincipal(name) }
+
     /// Nothing is read yet: call `refresh` first.
     ///
     /// - Parameter environment: the process's, at the time the rules were loaded.

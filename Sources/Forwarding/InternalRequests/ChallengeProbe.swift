@@ -5,6 +5,7 @@ import Credentials
 import DNS
 import HTTP
 import IO
+import Model
 import PAC
 import Rules
 import TLS
@@ -14,7 +15,7 @@ import Upstream
 /// Asks a server as a client's request would, by the same route, under the same egress rules and with the same trust in its
 /// certificate: without any credential, for the challenge that such a request meets, or with one that is tried.
 public struct ChallengeProbe: Sendable {
-    /// A response, as far as it challenges.
+    /// A response, as far as it asks for a login.
     public struct Response: Sendable {
         public let status: Int
         /// Whether a parent proxy gave it.
@@ -23,11 +24,33 @@ public struct ChallengeProbe: Sendable {
         public let lines: [String]
         /// How many times a credential was sent.
         public let attempts: Int
+        /// The name of the credential that answered the origin; nil: none did.
+        public var credential: String?
+        /// Whether the origin asked for a client certificate in this connection.
+        public var wantsCertificate = false
+        /// The value of `Location`.
+        public var location: String?
+        public var contentType: String?
+        /// The first 512 KiB of an HTML page, decoded; nil for other content, or if it was not asked for.
+        public var page: [UInt8]?
     }
 
-    /// Why there is no response: a sentence.
+    /// Why there is no response.
     public struct Failure: Error {
+        public enum Cause: Sendable {
+            /// `egress` does not allow the address.
+            case prohibited
+            /// The server's certificate is not trusted.
+            case untrusted
+            /// The server ended the TLS connection because no client certificate was shown, or because it refuses the one
+            /// that was.
+            case certificateWanted
+            case other
+        }
+
+        /// The reason, for a person.
         public let sentence: String
+        public var cause = Cause.other
     }
 
     /// A request without a body.
@@ -38,6 +61,8 @@ public struct ChallengeProbe: Sendable {
         public let scheme: Scheme
         public let host: String
         public let port: UInt16
+        /// Whether to read the response's page.
+        public var readsPage = false
 
         public init(method: String, url: String, scheme: Scheme, host: String, port: UInt16) {
             self.method = method
@@ -49,6 +74,7 @@ public struct ChallengeProbe: Sendable {
     }
 
     private let policy: Policy
+    private let exceptions: [TrustException]
     private let purpose: Forwarding.Purpose
 
     /// A person waits for it.
@@ -58,10 +84,12 @@ public struct ChallengeProbe: Sendable {
     ///   - trust: refreshed, with the system's anchors read.
     ///   - automaticParents: as `Policy`.
     ///   - credentials: the rules' credentials, refreshed; nil: none is sent.
+    ///   - exceptions: those that are stored for keys of the server.
     public init(
         _ configuration: Configuration, trust: TrustSources, automaticParents: [String: PACFile],
-        trying credentials: ConfiguredCredentials? = nil
+        trying credentials: ConfiguredCredentials? = nil, exceptions: [TrustException] = []
     ) {
+        self.exceptions = exceptions
         var configuration = credentials == nil ? configuration.withoutCredentials : configuration
         configuration.timeouts.response = min(configuration.timeouts.response, Self.patience)
         policy = Policy(
@@ -78,7 +106,7 @@ public struct ChallengeProbe: Sendable {
     }
 
     private func response(to request: Request, on loop: EventLoop) async throws(Failure) -> Response {
-        let upstreams = upstreams(on: loop)
+        let upstreams = await upstreams(for: request, on: loop)
         let requester: Requester
         do throws(IOError) { requester = try Requester(ofOwn: upstreams) } catch { throw Failure(sentence: "\(error)") }
         let run = Forwarding(policy: policy, on: loop)
@@ -96,37 +124,81 @@ public struct ChallengeProbe: Sendable {
         do throws(ExchangeFailure) {
             try await run.ask(destination, for: requester, purpose: purpose)
         } catch {
-            // A parent's challenge, which nobody has answered, is a refusal for the client.
+            // A parent's challenge without an answer is a refusal for the client.
             if exchange.isChallengedByParent {
                 return Self.response(exchange, isOfParent: true)
             }
+            if let response = Self.tunnelResponse(error, on: exchange, upstreams.shared) { return response }
             throw Self.failure(error, on: exchange.way)
         }
-        return Self.response(exchange, isOfParent: false)
+        var response = Self.response(exchange, isOfParent: false)
+        if request.readsPage { response.page = await page(of: exchange) }
+        return response
     }
 
     private static func failure(_ error: ExchangeFailure, on way: Way) -> Failure {
-        if case .refused(let refusal) = error, let parent = way.parent, let status = refusal.receivedStatus,
-            status == .proxyAuthenticationRequired || status == .unauthorized
-        {
-            return Failure(
-                sentence: "\(parent.origin.title) asks for a login for the tunnel, and none is sent here; its "
-                    + "\(status.rawValue) is explained by --challenge 'Proxy-Authenticate: …'")
+        var failure = Failure(sentence: error.sentence(by: way))
+        switch error {
+        case .refused(let refusal):
+            switch refusal.error {
+            case .destinationIPProhibited: failure.cause = .prohibited
+            case .tlsCertificateError: failure.cause = .untrusted
+            case .tlsAlertReceived where refusal.isAboutIdentity: failure.cause = .certificateWanted
+            default: break
+            }
+        case .upstreamFailed(.insecure(.identityWanted)): failure.cause = .certificateWanted
+        default: break
         }
-        return Failure(sentence: error.sentence(by: way))
+        return failure
+    }
+
+    /// A parent's challenge to CONNECT, whose response is gone: as the journal has it. Nil: the failure is another one.
+    private static func tunnelResponse(
+        _ error: ExchangeFailure, on exchange: Exchange, _ shared: SharedState
+    ) -> Response? {
+        guard case .refused(let refusal) = error, exchange.way.parent != nil, let status = refusal.receivedStatus,
+            status == .proxyAuthenticationRequired || status == .unauthorized
+        else { return nil }
+        let entries = shared.challenges.journal.entries.filter { $0.key.space.isProxy }
+        guard let latest = entries.max(by: { $0.last < $1.last }) else { return nil }
+        return Response(
+            status: Int(status.rawValue), isOfParent: true, lines: latest.lines, attempts: exchange.record.attempts)
     }
 
     private static func response(_ exchange: Exchange, isOfParent: Bool) -> Response {
-        Response(
-            status: Int(exchange.upstream.head.status.rawValue), isOfParent: isOfParent,
-            lines: exchange.upstream.values(in: isOfParent ? .proxy : .origin),
-            attempts: exchange.record.attempts)
+        let upstream = exchange.upstream
+        var response = Response(
+            status: Int(upstream.head.status.rawValue), isOfParent: isOfParent,
+            lines: upstream.values(in: isOfParent ? .proxy : .origin), attempts: exchange.record.attempts)
+        response.credential = exchange.record.answer?.credential
+        response.wantsCertificate = upstream.peerSecurity?.hasAskedForIdentity ?? false
+        response.location = upstream.values(of: .location).first
+        response.contentType = upstream.values(of: .contentType).first
+        return response
     }
 
-    private func upstreams(on loop: EventLoop) -> Upstreams {
+    /// Nil where the content is no HTML page, or cannot be read.
+    private func page(of exchange: Exchange) async -> [UInt8]? {
+        let upstream = exchange.upstream
+        let type = upstream.values(of: .contentType).first?.lowercased() ?? ""
+        guard type.hasPrefix("text/html") || type.hasPrefix("application/xhtml+xml"),
+            let reader = PageReader(upstream, holding: nil, policy: policy)
+        else { return nil }
+        _ = try? await reader.read(upTo: LoginExchange.pageLimit) { _, _ in false }
+        let page = reader.page
+        return page.readable.array
+    }
+
+    private func upstreams(for request: Request, on loop: EventLoop) async -> Upstreams {
         let network = SystemNetwork(Resolver(on: loop), on: loop)
-        // Nothing is stored there.
-        let shared = SharedState(storage: StoredCredentials()) { _ in }
+        // Nothing else is stored there.
+        let storage = StoredCredentials()
+        let space = ProtectionSpace(trustOf: request.host, port: request.port)
+        for exception in exceptions {
+            let credential = Credential(name: space.credentialName(of: "\(exception.pin)"), trust: exception)
+            try? await storage.set(credential, for: space)
+        }
+        let shared = SharedState(storage: storage) { _ in }
         return Upstreams(policy: policy, shared: shared, on: loop, in: network, idleLimit: 1)
     }
 

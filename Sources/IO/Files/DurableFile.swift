@@ -75,3 +75,23 @@ public enum DurableFile {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 }
+
+extension DurableFile {
+    /// Writes a file that exists, with its mode and, as far as this user may, its owner.
+    public static func rewrite(_ bytes: Span<UInt8>, at path: String) throws(IOError) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw .system(errno: errno, operation: "cannot read \(path)") }
+        try write(bytes, to: path, mode: status.st_mode & 0o7777)
+        if status.st_uid != geteuid() || status.st_gid != getegid() { _ = chown(path, status.st_uid, status.st_gid) }
+    }
+
+    /// Removes a file, if there is one.
+    public static func remove(_ path: String) { unlink(path) }
+
+    /// Throws unless this process can make files in a directory. Leaves nothing behind.
+    public static func requireWritable(_ folder: String) throws(IOError) {
+        guard access(folder, W_OK | X_OK) == 0 else {
+            throw .system(errno: errno, operation: "cannot write to the directory \(folder)")
+        }
+    }
+}

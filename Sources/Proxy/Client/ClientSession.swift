@@ -348,7 +348,13 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
             exchange.headBytes.append(inbound.readable.extracting(first: length))
             inbound.consume(length)
             return true
-        } catch { throw .refused(Refusal(error)) }
+        } catch { throw .refused(beginsTLS(inbound) ? .tlsOnPlainListener : Refusal(error)) }
+    }
+
+    /// Whether a TLS handshake record came (RFC 8446 section 5.1), and no request.
+    private static func beginsTLS(_ inbound: ByteBuffer) -> Bool {
+        let bytes = inbound.readable
+        return bytes.count >= 3 && bytes[0] == 0x16 && bytes[1] == 0x03 && bytes[2] <= 0x04
     }
 
     // MARK: - Deciding

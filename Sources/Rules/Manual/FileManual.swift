@@ -60,7 +60,7 @@ extension FileDirective {
             "The clients that may use the proxy."),
         .egress: DirectiveManual(
             "{ … }", example: "egress { allow 10.20.0.0/16; deny private }",
-            "The addresses and ports that the proxy may connect to."),
+            "The addresses and ports that the proxy may connect to. Several blocks count together."),
         .route: DirectiveManual(
             "HOST[:PORT] { … }", default: "* { tunnel }",
             example: """
@@ -71,7 +71,7 @@ extension FileDirective {
             "How requests to these hosts travel. The first `route` that matches decides."),
         .authority: DirectiveManual(
             "{ … }", example: "authority { names *.corp.example.com 10.0.0.0/8 }",
-            "The CA that issues the certificates for intercepted https."),
+            "The CA that issues the certificates for intercepted https. The names of several blocks count together."),
         .credential: DirectiveManual(
             "NAME { … }", example: "credential ci { user builder; password file /run/secrets/ci }",
             """

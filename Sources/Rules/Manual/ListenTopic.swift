@@ -115,6 +115,9 @@ extension ManualTopic {
         = store.opened, store.replaced, store.rekeyed
         The credential store changed.
 
+        = rules.added
+        Suggested lines were added to the rule file on the dashboard. `details` has the lines.
+
         = rules.loaded, rules.reloaded, rules.rejected
         The rule file was read. A rejected one changes nothing.
 

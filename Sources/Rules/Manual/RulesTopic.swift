@@ -9,8 +9,7 @@ extension ManualTopic {
             credential ci { user builder; password file /run/secrets/ci }
             challenge "build server" { host ci.example.com; use ci }
 
-        The proxy reads ./proxy.conf. If there is none, it reads /etc/attache/proxy.conf. `--config FILE` names another.
-        `attache check` shows every error with its line and a hint. `attache explain` shows which rule decides about a
+        `attache init URL` makes the file, or adds a server to it. `attache check` shows every error with its line and a hint. `attache explain` shows which rule decides about a
         request, and why the others do not.
 
             $ attache check proxy.conf
@@ -19,6 +18,14 @@ extension ManualTopic {
 
         A directive ends at the end of its line, at `;` or at the closing brace. `#` begins a comment, where a word could
         begin. Text with blanks needs quotes. In quotes, \" \\ \n \t are a quote, a backslash, a line end and a tab.
+
+        = The file that is used
+        `--config FILE` names it, or else the variable ATTACHE_CONFIG. Without both, it is the first of these that exists:
+        ./proxy.conf, ~/.config/attache/proxy.conf (below $XDG_CONFIG_HOME, if that is set), and /etc/attache/proxy.conf.
+        This is so for every command. A command that asks the running proxy stops if that uses another file.
+
+        In a container, ATTACHE_LISTEN and ATTACHE_LOG replace `listen` and `log` of the file, such as
+        ATTACHE_LISTEN="0.0.0.0:3128" and ATTACHE_LOG="json stderr".
 
         = Sizes
         64k, 64m, 1g are powers of 1024. A bare number is bytes.

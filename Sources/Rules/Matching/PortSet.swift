@@ -13,6 +13,11 @@ public struct PortSet: Hashable, Sendable, CustomStringConvertible {
         return false
     }
 
+    func union(_ other: PortSet) -> PortSet {
+        covers(other)
+            ? self : other.covers(self) ? other : PortSet(ranges + other.ranges.filter { !ranges.contains($0) })
+    }
+
     func covers(_ other: PortSet) -> Bool {
         other.ranges.allSatisfy { inner in
             ranges.contains { $0.lowerBound <= inner.lowerBound && $0.upperBound >= inner.upperBound }

@@ -37,6 +37,10 @@ struct AuthorityReader: BlockReader {
             case .names: authority.names += inner.values.compactMap(authorityName)
             }
         }
+        if certificate != nil || key != nil, authority.files != nil {
+            log.report(at: node.name.range, "another 'authority' has the certificate and the key already")
+            return
+        }
         if let certificate, let key {
             authority.files = .init(certificate: certificate, key: key, passphrase: passphrase)
         }

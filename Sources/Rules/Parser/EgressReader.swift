@@ -21,7 +21,8 @@ extension EgressReader {
 struct EgressReader: BlockReader {
     let context: ReadingContext
 
-    func read(_ node: SyntaxNode, into egress: inout Configuration.Egress) {
+    /// Adds a block to those before it. The ports of all blocks are permitted.
+    func read(_ node: SyntaxNode, into draft: inout RuleDraft) {
         for directive in context.directives(EgressReader.Word.self, in: node) {
             switch directive.name {
             case .allow, .deny:
@@ -29,10 +30,14 @@ struct EgressReader: BlockReader {
                 let rule = context.reference(nil, directive.node)
                 for value in directive.values {
                     guard let entry = entry(value, verdict, rule) else { continue }
-                    egress.entries.append(entry)
+                    draft.configuration.egress.entries.append(entry)
+                    draft.egress.append(value.range)
                 }
             case .connectPorts:
-                if let ports = parse.ports(directive.values, mayBeAny: true) { egress.connectPorts = ports }
+                guard let ports = parse.ports(directive.values, mayBeAny: true) else { continue }
+                let former = draft.configuration.egress.connectPorts
+                draft.configuration.egress.connectPorts = draft.hasConnectPorts ? former.union(ports) : ports
+                draft.hasConnectPorts = true
             }
         }
     }

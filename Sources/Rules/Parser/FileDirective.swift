@@ -32,11 +32,11 @@ enum FileDirective: String, DirectiveName {
         case .limits: .block()
         case .timeouts: .block()
         case .clients: .block()
-        case .egress: .block()
+        case .egress: .block(repeats: true)
         case .credential: .block(.one, "a name", repeats: true)
         case .route: .block(.one, "a host pattern", repeats: true)
         case .challenge: .block(.optional, "a name", repeats: true)
-        case .authority: .block()
+        case .authority: .block(repeats: true)
         case .store:
             .some("'sqlite' and a path, or 'postgresql' and a connection string", .atUse, block: .optional)
         case .parent: .block(.one, "a name", repeats: true)

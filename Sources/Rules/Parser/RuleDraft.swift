@@ -7,6 +7,10 @@ struct RuleDraft {
     var listeners: [SourceRange] = []
     var admin: SourceRange?
     var traces: SourceRange?
+    /// One for each entry of `egress`.
+    var egress: [SourceRange] = []
+    /// Whether an `egress` block has `connect-ports`.
+    var hasConnectPorts = false
     var credentials: [ExactText: SourceRange] = [:]
     /// The words of `use`.
     var uses: [(name: String, range: SourceRange)] = []

@@ -47,7 +47,8 @@ struct RuleParser {
         case .limits: settings.limits(directive.node, into: &draft.configuration.limits)
         case .timeouts: settings.timeouts(directive.node, into: &draft.configuration.timeouts)
         case .clients: ClientsReader(context: context).read(directive.node, into: &draft.configuration.clients)
-        case .egress: EgressReader(context: context).read(directive.node, into: &draft.configuration.egress)
+        case .egress:
+            EgressReader(context: context).read(directive.node, into: &draft)
         case .credential: CredentialReader(context: context).read(directive, into: &draft)
         case .route: RouteReader(context: context).read(directive, into: &draft)
         case .challenge: ChallengeReader(context: context).read(directive, into: &draft)

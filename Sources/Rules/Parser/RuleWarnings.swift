@@ -14,6 +14,7 @@ struct RuleWarnings: BlockReader {
 
     func warn() {
         warnOfReach()
+        warnOfIdleEgress()
         warnOfIdleTraces()
         for (index, rule) in configuration.challenges.enumerated() {
             let source = draft.challenges[index]
@@ -49,6 +50,23 @@ struct RuleWarnings: BlockReader {
             log.report(
                 .warning, at: draft.routes[index],
                 "this route is never used: \(earlier.rule) matches all of its cases")
+        }
+    }
+
+    /// An `allow` of addresses that are permitted without it, where no `deny` refuses the others.
+    private func warnOfIdleEgress() {
+        let entries = configuration.egress.entries
+        guard !entries.contains(where: { $0.verdict == .deny }) else { return }
+        let refused = AddressClass.refused.flatMap(\.prefixes)
+        for (entry, range) in zip(entries, draft.egress).prefix(Self.compared) {
+            let isOfUse = entry.prefixes.contains { prefix in
+                refused.contains { $0.contains(prefix.address) && $0.length <= prefix.length }
+            }
+            if isOfUse { continue }
+            log.report(
+                .warning, at: range,
+                "this 'allow' restricts nothing, because all other addresses are allowed too: write 'deny any' before it"
+            )
         }
     }
 

@@ -1,3 +1,4 @@
+import Bytes
 /// Secrets that are probably not where their author thinks.
 struct SecretChecks: BlockReader {
     let context: ReadingContext
@@ -44,7 +45,7 @@ struct SecretChecks: BlockReader {
         let digits = "0" + String(mode & 0o7777, radix: 8)
         log.report(
             .warning, at: range,
-            "every user of this machine can read \(file) (mode \(digits)); run: chmod 600 \(Token.shown(path))")
+            "every user of this machine can read \(file) (mode \(digits)); run: chmod 600 \(ShellWord.quoted(path))")
     }
 
     private static func isSecret(_ word: String) -> Bool {

@@ -52,6 +52,9 @@ public struct SourceFile: Sendable {
         return String(path[...slash]) + target
     }
 
+    /// The offset of a line's first byte, by its number; that of the nearest line there is.
+    func start(ofLine number: Int) -> Int { lineStarts[min(max(number, 1), lineStarts.count) - 1] }
+
     /// The number of the line that holds `offset`: the last that starts at or before it.
     func line(of offset: Int) -> Int {
         var lower = 0

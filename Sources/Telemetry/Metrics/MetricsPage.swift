@@ -159,9 +159,10 @@ public struct MetricsPage {
         ) {
             page.append(name, kind, help, figures.parents.map { (Self.labels($0.parent), "\(number($0))") })
         }
-        append("attache_parent_up", .gauge, "Whether the last connection to a parent could be made.") {
-            $0.failingSince == nil ? 1 : 0
-        }
+        page.append(
+            "attache_parent_up", .gauge,
+            "Whether the last connection to a parent could be made; absent until one was tried.",
+            figures.parents.filter(\.wasTried).map { (Self.labels($0.parent), $0.failingSince == nil ? "1" : "0") })
         page.append(
             "attache_parent_connections", .gauge, "Open connections to a parent, active and idle.",
             figures.parents.flatMap { state in

@@ -18,6 +18,8 @@ public struct Refusal: Error {
     public var details: String
     /// The alert with which a TLS peer closed the connection.
     public var alert: TLSAlert?
+    /// Whether the server ended the connection because of the client certificate, or because there was none.
+    public var isAboutIdentity = false
     /// The reason why an origin was not trusted, for the record.
     public var trust: TrustRefusal?
     /// The question that an operator can answer so that a new connection succeeds; nil if none.
@@ -66,6 +68,15 @@ public struct Refusal: Error {
         return refusal
     }
 
+    /// The answer to a TLS handshake on a listener without TLS.
+    public static var tlsOnPlainListener: Refusal {
+        var refusal = Refusal(
+            .badRequest, .httpRequestError,
+            "the client spoke TLS to a listener without TLS: use http:// in the client's proxy setting")
+        refusal.keepsConnection = false
+        return refusal
+    }
+
     public static var lateHead: Refusal {
         var refusal = Refusal(.requestTimeout, .httpRequestError, "the request's head did not arrive in time")
         refusal.keepsConnection = false
@@ -91,6 +102,7 @@ extension Refusal {
         self.init(
             .badGateway, .tlsAlertReceived, "\(peer) \(report.predicate): it stopped the connection (\(alert))")
         self.alert = alert
+        isAboutIdentity = true
         explanation = report.text
     }
 }

@@ -43,8 +43,9 @@ extension TrustRefusal {
                 return lines.joined(separator: "\n")
             }
         }
-        let suggestion = SuggestedTrustRule(
+        var suggestion = SuggestedTrustRule(
             host: host, port: port, findings: forgivable, pin: evaluation.leaf.publicKeyPin, today: .today)
+        suggestion.title = Configuration.free(suggestion.title) { $0 == rule?.name }
         let place = rule.map { ", in front of rule \($0)" } ?? ""
         lines.append("To trust this server with this key anyway, add these lines to the rule file\(place):")
         lines.append("")

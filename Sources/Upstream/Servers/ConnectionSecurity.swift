@@ -46,6 +46,9 @@ public final class ConnectionSecurity {
     /// Whether the server has asked for a certificate and the outcome was not recorded yet.
     public var hasIdentityNews: Bool { choice?.hasNews ?? false }
 
+    /// Whether the server has asked for a certificate on this connection.
+    public var hasAskedForIdentity: Bool { (choice?.requests ?? 0) > 0 }
+
     /// Whether the server was shown a certificate on this connection and has not judged it yet.
     public var awaitsIdentityVerdict: Bool {
         guard let choice, choice.hasNews else { return false }

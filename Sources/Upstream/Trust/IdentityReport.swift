@@ -100,10 +100,13 @@ struct IdentityReport {
     private var suggestion: [String]? {
         guard case .declined? = choice.progress.end, choice.progress.refusals.isEmpty, reason == nil else { return nil }
         let (host, port) = (choice.space.host, choice.space.port)
+        let configuration = choice.delegate.policy.rules.configuration
+        let credential = configuration.freeCredentialName("\(host)-device")
+        let name = configuration.freeRuleName("\(host)\(port == 443 ? "" : ":\(port)"), client")
         let predicates = (choice.space.isProxy ? ["proxy yes"] : []) + ["host \(host)", "port \(port)"]
         return [
-            "credential device { certificate /path/to/certificate.pem; key /path/to/key.pem }",
-            "challenge \"\(host)\" { \(predicates.joined(separator: "; ")); method client-certificate; use device }",
+            "credential \(credential) { certificate /path/to/certificate.pem; key /path/to/key.pem }",
+            "challenge \"\(name)\" { \(predicates.joined(separator: "; ")); method client-certificate; use \(credential) }",
         ]
     }
 

@@ -1,6 +1,7 @@
 import Authentication
 import Challenges
 import Model
+import Rules
 import TLS
 
 /// Records a server's certificate in the journal of challenges, and reports it to the operator once if it is refused. A
@@ -19,11 +20,12 @@ extension RuleDelegate {
         note.lines = evaluation.findings.map { "\($0)" } + ["key \(evaluation.leaf.publicKeyPin)"]
         note.reason = reason
         if refusal.reason != .rule {
-            note.suggestion =
-                SuggestedTrustRule(
-                    host: origin.host, port: origin.port, findings: evaluation.provenKinds,
-                    pin: evaluation.leaf.publicKeyPin, today: .today
-                ).text
+            var rule = SuggestedTrustRule(
+                host: origin.host, port: origin.port, findings: evaluation.provenKinds,
+                pin: evaluation.leaf.publicKeyPin, today: .today)
+            rule.title = policy.rules.configuration.freeRuleName(rule.title)
+            note.suggestion = rule.text
+            note.precedes = refusal.rule
         }
         if let line = note.put(.cancelled, at: now), !isAsked { state.report(line) }
     }

@@ -14,6 +14,8 @@ public struct SuggestedTrustRule: Sendable {
     public let until: Day
     /// The name that is searched in the certificate in place of the host's name.
     public let name: String?
+    /// The name of the rule.
+    public var title: String
 
     /// The days for which a rule is suggested: long enough to repair the server, short enough to be reviewed.
     public static let days = 90
@@ -27,6 +29,7 @@ public struct SuggestedTrustRule: Sendable {
         self.pin = pin
         until = Day(number: today.number + Self.days)
         self.name = name
+        title = "\(host)\(port == 443 ? "" : ":\(port)"), its certificate"
     }
 
     /// Advice if it is uncertain whether a revocation list covers a server's certificate. No rule that forgives
@@ -42,7 +45,7 @@ public struct SuggestedTrustRule: Sendable {
         let allow = findings.isEmpty ? "" : "    allow  \(findings)\n"
         let name = name.map { "    name   \($0)\n" } ?? ""
         return """
-            challenge "\(host)" {
+            challenge "\(title)" {
                 host   \(host)
                 port   \(port)
                 method server-trust

@@ -109,10 +109,10 @@ public struct TrustProbe: Sendable {
         }
         let decision = decide(exceptions)
         let excepted = decide([TrustException(pin: chain.leaf.publicKeyPin, until: today)])
-        let suggestion = SuggestedTrustRule(
-            host: host, port: port, findings: standard.provenKinds, pin: chain.leaf.publicKeyPin,
-            today: today,
+        var suggestion = SuggestedTrustRule(
+            host: host, port: port, findings: standard.provenKinds, pin: chain.leaf.publicKeyPin, today: today,
             name: name)
+        suggestion.title = rules.configuration.freeRuleName(suggestion.title)
         return TrustOpinion(
             chain: chain, evaluation: standard, evaluationOnTerms: onTerms, decision: decision,
             wouldBeExcepted: excepted.isException, suggestion: suggestion)

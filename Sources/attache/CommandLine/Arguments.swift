@@ -54,6 +54,13 @@ struct Arguments: Sendable {
         operands.indices.contains(number) ? operands[number] : nil
     }
 
+    /// The rule file of `--config`, or of an operand that means the same.
+    func ruleFile(or operand: String?) throws(CommandError) -> String? {
+        guard let named = value(of: "config") else { return operand }
+        if operand != nil { throw error("'--config' and FILE are the same: leave one of them out") }
+        return named
+    }
+
     /// A mistake in what was said, together with the command's form.
     func error(_ sentence: String) -> CommandError { .usage(sentence, hint: syntax.hint) }
 

@@ -89,7 +89,20 @@ enum Console {
         }
     }
 
-    static func print(_ text: String) { OutputFile.standardOutput.write(Array("\(text)\n".utf8)) }
+    static func print(_ text: String) {
+        if case .part(_, let reason) = OutputFile.standardOutput.write(Array("\(text)\n".utf8)) {
+            _ = failure.compareExchange(expected: 0, desired: reason, ordering: .relaxed)
+        }
+    }
+
+    /// The first error number of a write to standard output; 0: all was written.
+    private static let failure = Atomic<Int32>(0)
+
+    /// Why standard output did not take all; nil: it did.
+    static var outputProblem: String? {
+        let reason = failure.load(ordering: .relaxed)
+        return reason == 0 ? nil : "cannot write to standard output: \(IOError.sentence(for: reason))"
+    }
 
     /// Lines of the running proxy, which has texts of others in them.
     static func printText(_ text: String) {

@@ -35,8 +35,19 @@ enum StatePath {
     /// Specification: a relative path counts as none). Nil for a user without a home, as in many containers.
     static func find(_ said: String?, environment: (String) -> String? = Environment.value) -> String? {
         if let said { return said }
-        if let base = absolute(environment("XDG_STATE_HOME")) { return "\(base)/attache" }
-        return absolute(environment("HOME")).map { "\($0)/.local/state/attache" }
+        return directory("XDG_STATE_HOME", below: ".local/state", environment: environment)
+    }
+
+    /// The program's directory below a base directory of the user (XDG Base Directory Specification).
+    ///
+    /// - Parameters:
+    ///   - variable: the variable that names the base directory.
+    ///   - usual: the base directory without the variable, relative to the home.
+    static func directory(
+        _ variable: String, below usual: String, environment: (String) -> String? = Environment.value
+    ) -> String? {
+        if let base = absolute(environment(variable)) { return "\(base)/attache" }
+        return absolute(environment("HOME")).map { "\($0)/\(usual)/attache" }
     }
 
     /// - Parameter what: the things that were to be kept.

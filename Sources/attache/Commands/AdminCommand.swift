@@ -7,7 +7,7 @@ struct AdminCommand: Command {
         name: "admin", summary: "print a link that logs in to the dashboard",
         operands: [CommandOperand(name: "ACTION")],
         options: [
-            .ruleFileOfProxy
+            CommandOption.config
         ],
         details: """
             ACTION is 'token'. It prints a link to the dashboard of the running proxy, at the address that

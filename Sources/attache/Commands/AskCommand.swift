@@ -13,7 +13,7 @@ struct AskCommand: Command {
             CommandOperand(name: "ANSWER", isOptional: true), CommandOperand(name: "NAME", isOptional: true),
         ],
         options: [
-            .ruleFileOfProxy,
+            CommandOption.config,
             CommandOption(name: "json", summary: ["print one JSON array of the waiting challenges, or of the answers"]),
             CommandOption(
                 name: "persistence", value: "HOW",

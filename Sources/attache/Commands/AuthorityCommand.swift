@@ -9,9 +9,7 @@ struct AuthorityCommand: Command {
         name: "authority", summary: "export or renew the CA for intercepted https",
         operands: [CommandOperand(name: "ACTION", choices: Action.allCases.map(\.rawValue))],
         options: [
-            CommandOption(
-                name: "config", value: "FILE",
-                summary: ["the rule file; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
+            CommandOption.config,
             CommandOption(
                 name: "format", value: "FORMAT",
                 summary: ["pem (default), der, or p12-truststore for Java"],

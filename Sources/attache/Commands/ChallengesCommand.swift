@@ -7,7 +7,7 @@ struct ChallengesCommand: Command {
         name: "challenges", summary: "show the challenges that the running proxy has met",
         operands: [CommandOperand(name: "URL", isOptional: true)],
         options: [
-            .ruleFileOfProxy,
+            CommandOption.config,
             CommandOption(
                 name: "json", summary: ["print one JSON array, with the challenges as the servers sent them"]),
             CommandOption(name: "unanswered", summary: ["show only those that got no answer"]),

@@ -9,11 +9,10 @@ import Upstream
 struct CheckCommand: Command {
     static let syntax = CommandSyntax(
         name: "check", summary: "show every error of a rule file",
-        operands: [CommandOperand(name: "FILE", isOptional: true)],
+        operands: [CommandOperand(name: "FILE", isOptional: true)], options: [.config],
         details: """
             Shows every error and every warning with its line, and prints nothing if the file is correct. FILE
-            is ./proxy.conf by default, else /etc/attache/proxy.conf. The exit status is 2 for errors, and 0 for
-            warnings only.
+            is the same as --config FILE. The exit status is 2 for errors, and 0 for warnings only.
 
                 attache check
                 attache check /etc/attache/proxy.conf
@@ -27,7 +26,7 @@ struct CheckCommand: Command {
     let path: String
 
     init(_ arguments: Arguments) throws(CommandError) {
-        path = try RuleFilePath.choose(arguments.operand(0))
+        path = try RuleFilePath.choose(try arguments.ruleFile(or: arguments.operand(0)))
     }
 
     func run() throws(CommandError) -> Int32 {

@@ -24,6 +24,7 @@ struct CredentialCommand: Command {
     private let place: CredentialStorePlace
     /// As it was said.
     private let ruleFile: String?
+    private let path: String
 
     init(_ arguments: Arguments) throws(CommandError) {
         let name = arguments.operand(0) ?? ""
@@ -50,7 +51,7 @@ struct CredentialCommand: Command {
         case .export: work = .export(try .init(arguments, option: "to", operand: 1))
         }
         ruleFile = arguments.value(of: "config")
-        let path = try RuleFilePath.choose(ruleFile)
+        path = try RuleFilePath.choose(ruleFile)
         configuration = try RuleFile.read(path).valid()
         guard let place = CredentialStorePlace(configuration) else {
             throw .configuration(StatePath.unknown(for: "credentials"))
@@ -97,7 +98,7 @@ struct CredentialCommand: Command {
                 try store.set(credential, for: subject.space, asDefault: isDefault)
             }
         case .list(let asJSON): try list(try StoreEditing(place), asJSON: asJSON)
-        case .retry(let retry): try retry.run(configuration, place)
+        case .retry(let retry): try retry.run(configuration, at: path, place)
         case .remove(let subject):
             let removal = try StoreEditing(place).remove(subject.name(), for: subject.space)
             if let sentence = removal.sentence(ruleFile: ruleFile) { Console.error(sentence) }
@@ -113,7 +114,7 @@ struct CredentialCommand: Command {
     private func list(_ store: StoreEditing?, asJSON: Bool) throws(CommandError) {
         var accounts = store?.accounts ?? []
         if case .path = ControlPlace(configuration),
-            let answer = try RunningProxy(configuration).ask("GET", "/credentials?format=accounts")
+            let answer = try RunningProxy(configuration, at: path).ask("GET", "/credentials?format=accounts")
         {
             accounts = answer.split(separator: "\n").compactMap { AccountLine.account($0) }
         }
@@ -142,9 +143,7 @@ extension CredentialCommand {
             CommandOperand(name: "USER|NAME", isOptional: true),
         ],
         options: [
-            CommandOption(
-                name: "config", value: "FILE",
-                summary: ["the rule file; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
+            CommandOption.config,
             CommandOption(
                 name: "realm", value: "TEXT",
                 summary: ["the realm in the server's challenge"]),

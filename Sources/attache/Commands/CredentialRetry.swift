@@ -32,13 +32,14 @@ struct CredentialRetry {
 
     private static let kdcMark = "krb5:"
 
-    func run(_ configuration: Configuration, _ place: CredentialStorePlace?) throws(CommandError) {
+    /// - Parameter path: the rule file's.
+    func run(_ configuration: Configuration, at path: String, _ place: CredentialStorePlace?) throws(CommandError) {
         var query = ControlQuery()
         if let origin { query.add(origin) }
         if let kdc { query.add("kdc", kdc) }
         if let name { query.add("name", name) }
         if case .path = ControlPlace(configuration),
-            let answer = try RunningProxy(configuration).ask("POST", "/credentials/retry\(query)")
+            let answer = try RunningProxy(configuration, at: path).ask("POST", "/credentials/retry\(query)")
         {
             return show(Self.names(answer))
         }

@@ -14,6 +14,8 @@ struct DeployCommand: Command {
             CommandOption(
                 name: "program", value: "FILE", summary: ["systemd: the binary; default: /usr/bin/attache"]),
             CommandOption(
+                name: "user", summary: ["systemd: a unit of the user's own manager, for ~/.config/systemd/user"]),
+            CommandOption(
                 name: "socket", summary: ["systemd: print the socket unit instead of the service unit"]),
         ],
         details: """
@@ -25,6 +27,12 @@ struct DeployCommand: Command {
                 attache deploy kubernetes --sidecar --name ci-proxy | kubectl apply -f -
 
             The systemd unit needs a user 'attache', and 'state /var/lib/attache' in /etc/attache/proxy.conf.
+            With --user, it is a unit for the manager of the user who is logged in. It needs no root, and runs
+            with the rule file of 'attache init':
+
+                attache deploy systemd --user > ~/.config/systemd/user/attache.service
+                systemctl --user enable --now attache
+
             The proxy tells systemd when it is ready, reloads and stops. For LoadCredential=ci:FILE, write
             'password file /run/credentials/attache.service/ci' in the rule file.
 
@@ -46,7 +54,7 @@ struct DeployCommand: Command {
         }
         let useful: Set<String> =
             switch place {
-            case .systemd: ["program", "socket"]
+            case .systemd: ["program", "socket", "user"]
             case .compose: ["name"]
             case .kubernetes: ["name", "sidecar", "service"]
             }
@@ -67,7 +75,9 @@ struct DeployCommand: Command {
         let bytes =
             switch place {
             case .systemd:
-                arguments.has("socket") ? PackageResources.attache_socket : PackageResources.attache_service
+                arguments.has("socket")
+                    ? PackageResources.attache_socket
+                    : arguments.has("user") ? PackageResources.attache_user_service : PackageResources.attache_service
             case .compose: PackageResources.compose_yaml
             case .kubernetes:
                 arguments.has("service") ? PackageResources.service_yaml : PackageResources.sidecar_yaml

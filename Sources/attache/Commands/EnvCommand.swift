@@ -13,9 +13,7 @@ struct EnvCommand: Command {
             CommandOption(
                 name: "directory", value: "DIR",
                 summary: ["where to write the CA files, for other users and containers;", "default: beside the CA"]),
-            CommandOption(
-                name: "config", value: "FILE",
-                summary: ["the rule file; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
+            CommandOption.config,
         ],
         details: """
             Prints http_proxy, https_proxy and no_proxy, in small and in capital letters, because tools differ,

@@ -14,6 +14,7 @@ struct ExplainCommand: Command {
             CommandOperand(name: "URL"),
         ],
         options: [
+            .config,
             CommandOption(
                 name: "challenge", value: "VALUE",
                 summary: [
@@ -44,9 +45,8 @@ struct ExplainCommand: Command {
                 isRepeatable: true),
         ],
         details: """
-            Shows what the proxy would do with a request, step by step. FILE is the rule file; default:
-            ./proxy.conf, else /etc/attache/proxy.conf. METHOD is GET by default. An https URL is explained as
-            clients send it: a CONNECT first.
+            Shows what the proxy would do with a request, step by step. FILE is the same as --config FILE.
+            METHOD is GET by default. An https URL is explained as clients send it: a CONNECT first.
 
             With --challenge, it shows the answer to each challenge, in the order in which they are tried, and
             why earlier rules do not match. Without, it shows the answers that the rules could give. --finding
@@ -87,7 +87,7 @@ struct ExplainCommand: Command {
             let lines = arguments.values(of: "challenge")
             challenges = lines.isEmpty ? nil : try ExplainedChallenges(lines)
         } catch { throw arguments.error(error.sentence) }
-        path = try RuleFilePath.choose(words.file)
+        path = try RuleFilePath.choose(try arguments.ruleFile(or: words.file))
     }
 
     private static func failures(_ text: String?) throws(ExplanationError) -> Int {
@@ -109,7 +109,7 @@ struct ExplainCommand: Command {
             challenges = asked.challenges
         }
         let origin = try challengedOrigin(of: request, challenges, by: rules)
-        let running = RunningKnowledge(configuration, of: origin, at: request.target)
+        let running = RunningKnowledge(configuration, at: path, of: origin, at: request.target)
         let response = challenges.map { challenges in
             { (failures: Int) in
                 challenges.response(of: origin, to: request.client, by: rules, failures: failures) {

@@ -8,7 +8,7 @@ struct HealthcheckCommand: Command {
     static let syntax = CommandSyntax(
         name: "healthcheck", summary: "check that the running proxy is healthy",
         options: [
-            .ruleFileOfProxy,
+            CommandOption.config,
             CommandOption(
                 name: "address", value: "ADDRESS",
                 summary: [

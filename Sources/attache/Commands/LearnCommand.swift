@@ -7,7 +7,7 @@ struct LearnCommand: Command {
         name: "learn", summary: "print rules for the servers that have asked for a login",
         operands: [CommandOperand(name: "URL", isOptional: true)],
         options: [
-            .ruleFileOfProxy
+            CommandOption.config
         ],
         details: """
             Prints a 'challenge' rule for each protection space that has asked for a login since the proxy was

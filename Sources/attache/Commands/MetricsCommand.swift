@@ -6,7 +6,7 @@ struct MetricsCommand: Command {
         name: "metrics",
         summary: "print metrics of the running proxy, a Grafana board, or alert rules",
         options: [
-            .ruleFileOfProxy,
+            CommandOption.config,
             CommandOption(name: "grafana", summary: ["print a Grafana board, as JSON to import"]),
             CommandOption(name: "alerts", summary: ["print alert rules for Prometheus, as a file for 'rule_files'"]),
         ],

@@ -6,7 +6,7 @@ struct ReloadCommand: Command {
     static let syntax = CommandSyntax(
         name: "reload", summary: "load the rule file into the running proxy",
         options: [
-            .ruleFileOfProxy,
+            CommandOption.config,
             CommandOption(
                 name: "retry",
                 summary: ["then send every refused credential again"]),
@@ -39,7 +39,7 @@ struct ReloadCommand: Command {
 
     init(_ arguments: Arguments) throws(CommandError) {
         let path = try RuleFilePath.choose(arguments.value(of: "config"))
-        proxy = try RunningProxy(try RuleFile.read(path).valid())
+        proxy = try RunningProxy(try RuleFile.read(path).valid(), at: path)
         retries = arguments.has("retry")
     }
 

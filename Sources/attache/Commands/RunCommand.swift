@@ -156,9 +156,7 @@ extension RunCommand: Command {
     static let syntax = CommandSyntax(
         name: "run", summary: "run the proxy in the foreground",
         options: [
-            CommandOption(
-                name: "config", value: "FILE",
-                summary: ["the rule file; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
+            CommandOption.config,
             CommandOption(
                 name: "watch",
                 summary: ["reload when the rule file, or a file that it includes, changes"]),

@@ -3,7 +3,7 @@ struct StatusCommand: Command {
     static let syntax = CommandSyntax(
         name: "status", summary: "show the state of the running proxy",
         options: [
-            .ruleFileOfProxy,
+            CommandOption.config,
             CommandOption(name: "json", summary: ["print one JSON object"]),
         ],
         details: """

@@ -12,9 +12,7 @@ struct StoreCommand: Command {
             CommandOperand(name: "DESTINATION", isOptional: true),
         ],
         options: [
-            CommandOption(
-                name: "config", value: "FILE",
-                summary: ["the rule file; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
+            CommandOption.config,
             CommandOption(
                 name: "to", value: "file|env", summary: ["the place of the new key: 'file NAME' or 'env NAME'"]),
             CommandOption(name: "replace", summary: ["for 'migrate': replace all that is in the destination"]),

@@ -13,12 +13,7 @@ struct TrustCommand: Command {
         name: "trust", summary: "check a server's certificate, and show how to trust it",
         operands: [CommandOperand(name: "HOST:PORT")],
         options: [
-            CommandOption(
-                name: "config", value: "FILE",
-                summary: [
-                    "the rule file whose rules apply; default: ./proxy.conf, else",
-                    "/etc/attache/proxy.conf, else none",
-                ]),
+            CommandOption.config,
             CommandOption(
                 name: "name", value: "NAME",
                 summary: ["the name that the certificate must have; default: HOST"]),
@@ -70,45 +65,13 @@ struct TrustCommand: Command {
 
     func run() throws(CommandError) -> Int32 {
         try acceptance?.check()
-        let rules = RuleSet(configuration)
-        let trust: TrustSources
-        do throws(TrustAnchorsError) {
-            trust = try TrustSources(rules)
-        } catch { throw .failed("\(error)") }
-        trust.readSystem()
-        for error in trust.refresh() { Console.error("\(error)") }
-        let opinion = try ask(
-            TrustProbe(host: host, port: port, name: name, rules: rules, trust: trust, exceptions: exceptions))
-        Console.print(TrustReport(opinion).text)
+        let opinion = try TrustInquiry(configuration).opinion(of: host, port: port, name: name)
+        Console.print(ServerCertificates(opinion).text)
         if let acceptance {
             try acceptance.run(on: opinion, of: host, port: port)
             return ExitStatus.success
         }
         return opinion.isTrusted ? ExitStatus.success : ExitStatus.failed
-    }
-
-    /// Those that are stored for the server. A store that cannot be opened has none.
-    private var exceptions: [TrustException] {
-        guard let place = CredentialStorePlace(configuration), !place.isMissing else { return [] }
-        do throws(CommandError) {
-            return try StoreEditing(place).trustExceptions(for: host, port: port)
-        } catch {
-            error.report()
-            return []
-        }
-    }
-
-    private func ask(_ probe: TrustProbe) throws(CommandError) -> TrustOpinion {
-        let now = SystemClock.epochMilliseconds / 1000
-        let outcome: Result<TrustOpinion, TrustProbeError>
-        do throws(IOError) {
-            outcome = try BlockingTask.run { loop in
-                do throws(TrustProbeError) {
-                    return .success(try await probe.ask(at: now, on: loop))
-                } catch { return .failure(error) }
-            }
-        } catch { throw .failed("\(error)") }
-        do throws(TrustProbeError) { return try outcome.get() } catch { throw .failed("\(error)") }
     }
 
     /// `HOST:PORT`, an IPv6 address in brackets.
@@ -124,69 +87,4 @@ struct TrustCommand: Command {
     }
 
     private static func isHost(_ name: String) -> Bool { ServerName(name).isFitForCertificates }
-}
-
-/// The text that `attache trust` shows.
-private struct TrustReport {
-    let text: String
-
-    init(_ opinion: TrustOpinion) {
-        let certificates = [opinion.chain.leaf] + opinion.chain.others
-        var lines = [
-            "The server sends \(certificates.count == 1 ? "one certificate" : "\(certificates.count) certificates"):",
-            "",
-        ]
-        for (index, certificate) in certificates.enumerated() {
-            lines += Self.lines(on: certificate, number: index + 1, isLeaf: index == 0)
-        }
-        if !opinion.evaluation.findings.isEmpty {
-            lines += ["", "Problems:", ""]
-            lines += opinion.evaluation.findings.map { "  \($0)" }
-        }
-        if let onTerms = opinion.evaluationOnTerms, !onTerms.findings.isEmpty {
-            let rule = opinion.rule.map { "rule \($0)" } ?? "the rule"
-            lines += ["", "Problems with the roots and the name of \(rule):", ""]
-            lines += onTerms.findings.map { "  \($0)" }
-        }
-        lines += ["", opinion.sentence]
-        if let unlisted = opinion.unlisted { lines += ["", unlisted] }
-        if !opinion.isTrusted, let doubt = opinion.doubt { lines += ["", doubt] }
-        if !opinion.isTrusted, let suggestion = opinion.suggestion {
-            let place = opinion.rule.map { ", in front of rule \($0)" } ?? ""
-            lines += [
-                "", "To trust this server with this key anyway, add these lines to the rule file\(place):",
-                "", suggestion.text.trimmingNewline,
-            ]
-        }
-        text = lines.joined(separator: "\n")
-    }
-
-    private static func lines(on certificate: Certificate, number: Int, isLeaf: Bool) -> [String] {
-        var rows = [
-            ("issued by", certificate.issuer.map { "\($0)" } ?? "an issuer without a name"),
-            ("valid", "from \(certificate.firstDay) to \(certificate.lastDay)"),
-            ("key pin", "\(certificate.publicKeyPin)"),
-            ("SHA-256", certificate.fingerprint),
-        ]
-        if isLeaf { rows.insert(("names", names(of: certificate)), at: 0) }
-        return ["  \(number)  \(certificate)"]
-            + rows.map { label, value in
-                "     \(label)\(String(repeating: " ", count: 10 - label.count))\(value)"
-            }
-    }
-
-    /// A certificate may have thousands.
-    private static func names(of certificate: Certificate) -> String {
-        let names = certificate.subjectAlternativeNames
-        let shown = names.prefix(nameLimit).map { "\($0)" }.joined(separator: " ")
-        let rest = names.count - nameLimit
-        if names.isEmpty { return "none" }
-        return rest > 0 ? "\(shown) and \(rest) more" : shown
-    }
-
-    private static let nameLimit = 20
-}
-
-extension String {
-    fileprivate var trimmingNewline: String { hasSuffix("\n") ? String(dropLast()) : self }
 }

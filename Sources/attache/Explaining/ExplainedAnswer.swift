@@ -1,4 +1,7 @@
+import Authentication
+import Challenges
 import Forwarding
+import Model
 import Rules
 
 /// The response that a server gives to the request itself, without a credential.
@@ -12,7 +15,52 @@ struct ExplainedAnswer {
     static func fetch(
         for request: ExplainedRequest, by configuration: Configuration
     ) throws(CommandError) -> ExplainedAnswer {
-        ExplainedAnswer(try ServerProbe.response(to: request, by: configuration))
+        let response = try ServerProbe.response(to: request, by: configuration)
+        if let page = ExplainedAnswer(loginPage: response, for: request, by: configuration) { return page }
+        return ExplainedAnswer(response)
+    }
+
+    /// A response that a rule with `form` takes for the login page, or that has a form with a password. Nil: it is another one.
+    private init?(
+        loginPage response: ChallengeProbe.Response, for request: ExplainedRequest, by configuration: Configuration
+    ) {
+        guard !response.isOfParent, response.lines.isEmpty else { return nil }
+        let asked = request.atOrigin(by: RuleSet(configuration))
+        let origin = Origin(host: asked.host, port: asked.port, protocol: asked.protocol)
+        let space = ProtectionSpace(origin: origin, realm: nil, authenticationMethod: .htmlForm)
+        let form = RuleSet(configuration).decide(ChallengeQuery(space, client: request.client)).terms?.form
+        if let form, Self.recognises(response, form, at: request.target, on: origin) {
+            challenges = ExplainedChallenges(loginPage: ())
+            words = "the origin answers \(response.status), which is its login page by the rule's 'form'"
+            return
+        }
+        guard let page = response.page,
+            HTMLFormReader.forms(in: page, contentType: response.contentType).contains(where: {
+                !$0.passwordNames.isEmpty
+            })
+        else { return nil }
+        challenges = nil
+        words =
+            "the origin answers \(response.status) with a login page, and no rule has a 'form' for it: run 'attache add "
+            + "\(request.url)'"
+    }
+
+    private static func recognises(
+        _ response: ChallengeProbe.Response, _ form: LoginForm, at target: String, on origin: Origin
+    ) -> Bool {
+        var locations = response.location.map { [Array($0.utf8)] } ?? []
+        if let location = response.location,
+            case .here(let path)? = LoginReference(location.utf8, from: Array(target.utf8), on: origin)
+        {
+            locations.append(path)
+        }
+        switch form.recognise(status: response.status, locations: locations) {
+        case .recognised: return true
+        case .other: return false
+        case .dependsOnText:
+            guard let page = response.page else { return false }
+            return form.holds(page.span, from: 0, status: response.status, locations: locations)
+        }
     }
 
     private init(_ response: ChallengeProbe.Response) {

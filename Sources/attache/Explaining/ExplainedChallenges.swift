@@ -35,6 +35,11 @@ struct ExplainedChallenges: Sendable {
         self.init(parser, isOfParent: isOfParent)
     }
 
+    /// A login page, as the proxy sees it.
+    init(loginPage _: Void) {
+        (challenges, brokenCount, isOfParent) = ([.loginPage], 0, false)
+    }
+
     private init(_ parser: ChallengeParser, isOfParent: Bool) {
         challenges = parser.challenges
         brokenCount = parser.refusedCount
@@ -80,6 +85,7 @@ struct ExplainedChallenges: Sendable {
     /// With the algorithm, which decides how strong Digest is.
     private static func name(of challenge: HeaderChallenge) -> String {
         if challenge.scheme == "ntlm" { return "NTLM" }
+        if challenge == .loginPage { return "a login page" }
         let name = challenge.scheme.prefix(1).uppercased() + challenge.scheme.dropFirst()
         return challenge.scheme == "digest" ? "\(name) \(challenge.text("algorithm") ?? "MD5")" : name
     }

@@ -9,15 +9,18 @@ struct RunningKnowledge {
     private let proxy: RunningProxy?
     private let target: String
 
-    /// - Parameter target: the request's, as the origin gets it.
-    init(_ configuration: Configuration, of origin: Origin, at target: String) {
+    /// - Parameters:
+    ///   - path: the rule file's.
+    ///   - target: the request's, as the origin gets it.
+    init(_ configuration: Configuration, at path: String, of origin: Origin, at target: String) {
         self.target = target
-        guard let proxy = try? RunningProxy(configuration) else {
-            self.proxy = nil
+        guard case .path = ControlPlace(configuration) else {
+            proxy = nil
             knowledge = .missing(Self.absence)
             return
         }
         do throws(CommandError) {
+            let proxy = try RunningProxy(configuration, at: path)
             let answer = try proxy.ask("GET", "/space\(Self.query(of: origin, at: target))")
             self.proxy = answer.map { _ in proxy }
             guard let answer else {

@@ -10,11 +10,26 @@ import Upstream
 
 /// A request to a server from this machine, as the proxy would send it by the rules.
 enum ServerProbe {
-    /// Blocks.
-    /// - Parameter credentials: those of the rules, refreshed; nil: none is sent.
+    /// The response to the request without a credential. Blocks.
     static func response(
-        to request: ExplainedRequest, by configuration: Configuration, trying credentials: ConfiguredCredentials? = nil
+        to request: ExplainedRequest, by configuration: Configuration
     ) throws(CommandError) -> ChallengeProbe.Response {
+        switch try ask(request, by: configuration, readsPage: true) {
+        case .failure(let failure): throw .failed("no response: \(failure.sentence)")
+        case .success(let response): return response
+        }
+    }
+
+    /// Sends the request. Blocks.
+    ///
+    /// - Parameters:
+    ///   - credentials: those of the rules, refreshed; nil: none is sent.
+    ///   - readsPage: whether the response's HTML page is read.
+    /// - Throws: if the rules do not allow the request.
+    static func ask(
+        _ request: ExplainedRequest, by configuration: Configuration, trying credentials: ConfiguredCredentials? = nil,
+        readsPage: Bool = false
+    ) throws(CommandError) -> Result<ChallengeProbe.Response, ChallengeProbe.Failure> {
         let rules = RuleSet(configuration)
         let route = rules.route(host: request.host.utf8Span.span, port: request.port)
         if route.action == .deny { throw .failed("not sent: the route says 'deny'") }
@@ -25,30 +40,22 @@ enum ServerProbe {
         guard let scheme = request.scheme else { throw .failed("only http and https servers can be asked") }
         let trust: TrustSources
         do throws(TrustAnchorsError) { trust = try TrustSources(rules) } catch { throw .failed("\(error)") }
-        if scheme == .https || route.upgrade != nil || route.parentList != nil { trust.readSystem() }
+        let isSecure = scheme == .https || route.upgrade != nil
+        if isSecure || route.parentList != nil { trust.readSystem() }
         for error in trust.refresh() { Console.error("\(error)") }
         let automatic = configuration.parents.compactMap { parent in
             parent.automatic.map { (parent.name, PACFile(path: $0)) }
         }
         let probe = ChallengeProbe(
-            configuration, trust: trust, automaticParents: Dictionary(automatic) { $1 }, trying: credentials)
-        return try answer(
-            of: probe,
-            to: ChallengeProbe.Request(
-                method: request.method, url: request.url, scheme: scheme, host: request.host, port: request.port))
-    }
-
-    private static func answer(
-        of probe: ChallengeProbe, to request: ChallengeProbe.Request
-    ) throws(CommandError) -> ChallengeProbe.Response {
-        let result: Result<ChallengeProbe.Response, ChallengeProbe.Failure>
+            configuration, trust: trust, automaticParents: Dictionary(automatic) { $1 }, trying: credentials,
+            exceptions: isSecure ? TrustInquiry(configuration).exceptions(for: request.host, port: request.port) : [])
+        var sent = ChallengeProbe.Request(
+            method: request.method, url: request.url, scheme: scheme, host: request.host, port: request.port)
+        sent.readsPage = readsPage
+        let question = sent
         do throws(IOError) {
-            result = try BlockingTask.run { loop in await probe.ask(request, on: loop) }
+            return try BlockingTask.run { loop in await probe.ask(question, on: loop) }
         } catch { throw .failed("\(error)") }
-        switch result {
-        case .failure(let failure): throw .failed("no response: \(failure.sentence)")
-        case .success(let response): return response
-        }
     }
 }
 

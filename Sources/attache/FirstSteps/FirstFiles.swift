@@ -1,42 +1,50 @@
 import Crypto
 import IO
+import Rules
 
-/// The rule file and the secret beside it.
+/// The files that `attache init` writes: secrets, users and the rule file.
 struct FirstFiles {
-    /// As it was said, or the usual one.
-    let rules: String
-    let secret: String
-    /// Whether they may take the place of others.
-    let replaces: Bool
+    let edit: RuleFileEdit
+    let rules: FirstRules
 
-    /// - Parameters:
-    ///   - host: whose secret it is.
-    ///   - noun: of the secret: a word.
-    init(rules: String, host: String, noun: String, replaces: Bool) {
-        self.rules = rules
-        self.replaces = replaces
-        let folder = rules.lastIndex(of: "/").map { String(rules[...$0]) } ?? ""
-        let name = String(host.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "-") ? $0 : "_" })
-        secret = "\(folder)\(name).\(noun)"
-    }
-
-    /// As the rule file names it, whose directory it is in.
-    var secretName: String { String(secret.split(separator: "/").last ?? "") }
-
-    /// Throws where a file is there already. To be asked before anything else is.
-    func requireFree() throws(CommandError) {
-        guard !replaces, let taken = [rules, secret].first(where: SmallFile.exists) else { return }
-        throw .failed(
-            "\(taken) exists already: use --force to replace it, or --config FILE to write another rule file"
-        )
-    }
-
-    func write(_ text: String, _ value: Secret) throws(CommandError) {
-        do throws(IOError) {
-            try value.withBytes { bytes throws(IOError) in
-                try DurableFile.write(bytes, to: secret, mode: 0o600, replacing: replaces)
+    /// Writes the secrets first and the rule file last. If that fails, the secrets are removed again.
+    func write(_ bytes: [UInt8]) throws(CommandError) {
+        var written: [String] = []
+        do throws(CommandError) {
+            for login in rules.logins {
+                guard let secret = login.secret else { continue }
+                try write(secret, to: login.secretFile, &written)
             }
-            try DurableFile.write(text.utf8Span.span, to: rules, mode: 0o600, replacing: replaces)
+            if let user = rules.user {
+                try write(user.password, to: user.passwordFile, &written)
+                try write(try Self.line(of: user), to: user.file, &written)
+            }
+            try edit.write(bytes)
+        } catch {
+            for path in written { DurableFile.remove(path) }
+            throw error
+        }
+        let names = [edit.path] + written
+        let list =
+            names.count == 1 ? names[0] : "\(names.dropLast().joined(separator: ", ")) and \(names[names.count - 1])"
+        Console.print("written: \(list)\(edit.former == nil ? ", which only you can read" : "")")
+    }
+
+    private func write(_ secret: Secret, to name: String, _ written: inout [String]) throws(CommandError) {
+        let path = "\(rules.folder)/\(name)"
+        do throws(IOError) {
+            try secret.withBytes { bytes throws(IOError) in
+                try DurableFile.write(bytes, to: path, mode: 0o600, replacing: rules.replaces)
+            }
+        } catch { throw .failed("\(error)") }
+        written.append(path)
+    }
+
+    /// The line of the users file.
+    private static func line(of user: FirstRules.User) throws(CommandError) -> Secret {
+        do throws(CryptoError) {
+            var line = Array("\(user.name):\(try PasswordHash.make(user.password))\n".utf8)
+            return Secret(wiping: &line)
         } catch { throw .failed("\(error)") }
     }
 }

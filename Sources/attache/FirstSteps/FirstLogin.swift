@@ -2,68 +2,114 @@ import Bytes
 import Credentials
 import Crypto
 import Model
+import Rules
 
-/// The credential that a person has given for a server.
+/// A credential that `attache init` writes.
 struct FirstLogin {
-    /// Its name in the rule file.
-    static let name = "login"
-
-    let wanted: WantedLogin
-    /// Nil for a token.
-    let user: String?
-    let secret: Secret
-
-    /// The user in a sentence.
-    var subject: String { user.map { "'\(Console.printable($0))'" } ?? "the token" }
-
-    /// The credential with its value, before there is a file that has it.
-    func credentials() throws(CommandError) -> ConfiguredCredentials {
-        let secret = ValueSource.literal(
-            RedactedText(secret.withBytes { String(decoding: $0.array, as: UTF8.self) }))
-        let content: CredentialSource =
-            switch wanted.kind {
-            case .password: .password(user: .literal(RedactedText(user ?? "")), password: secret)
-            case .kerberos: .kerberos(KerberosSource(principal: user ?? "", proof: .password(secret)))
-            case .token: .token(secret)
-            }
-        let credentials = ConfiguredCredentials(
-            [ConfiguredCredential(name: Self.name, content: content)], environment: [:])
-        if wanted.kind == .kerberos, !ConfiguredCredentials.supportsKerberos {
-            throw .failed(
-                "the server asks for a Kerberos ticket: install MIT Kerberos (Debian: libgssapi-krb5-2)"
-            )
-        }
-        if let error = credentials.refresh().errors.first { throw .failed("\(error)") }
-        return credentials
+    enum Content {
+        case password(user: String)
+        /// A Kerberos principal with its password.
+        case kerberos(principal: String)
+        /// A Kerberos principal with a keytab at this path.
+        case keytab(principal: String, String)
+        /// A Kerberos principal with a ticket cache of this name.
+        case ticketCache(principal: String, String)
+        /// A token that is typed.
+        case token
+        /// A token in a file at this path.
+        case tokenFile(String)
+        /// An OAuth client at this token endpoint; the client secret is typed.
+        case oauth(endpoint: String, client: String)
+        /// A client certificate: the paths of the certificate and of its key.
+        case identity(certificate: String, key: String)
     }
 
-    /// Its block in the rule file.
-    func block(secretFile: String) -> String {
-        let user = RuleWord.quoted(user ?? "")
-        let file = RuleWord.quoted(secretFile)
-        let content =
-            switch wanted.kind {
-            case .password: "user \(user); password file \(file)"
-            case .kerberos: "kerberos \(user); password file \(file)"
+    /// The name in the rule file.
+    let name: String
+    let content: Content
+    /// The secret that was typed, and goes into a file of its own; nil if it is in a file already.
+    var secret: Secret?
+
+    /// The login in a sentence.
+    var subject: String {
+        switch content {
+        case .password(let user): "'\(Console.printable(user))'"
+        case .kerberos(let principal), .keytab(let principal, _), .ticketCache(let principal, _):
+            "'\(Console.printable(principal))'"
+        case .token, .tokenFile: "the token"
+        case .oauth(_, let client): "the token of the client '\(Console.printable(client))'"
+        case .identity: "the certificate"
+        }
+    }
+
+    /// The part of a sentence that says what was refused.
+    var proof: String {
+        switch content {
+        case .password, .kerberos: " with that password"
+        case .keytab: " with the key of the keytab"
+        case .ticketCache: " with the ticket of the cache"
+        case .token, .tokenFile, .oauth, .identity: ""
+        }
+    }
+
+    /// The name of the secret's file, beside the rule file.
+    var secretFile: String {
+        switch content {
+        case .token: SecretFileName.token(name)
+        case .oauth: SecretFileName.clientSecret(name)
+        default: SecretFileName.password(name)
+        }
+    }
+
+    /// The block in the rule file.
+    ///
+    /// - Parameter file: the secret's, as the rule file names it.
+    func block(secretFile file: String) -> String {
+        let file = RuleWord.quoted(file)
+        let words =
+            switch content {
+            case .password(let user): "user \(RuleWord.quoted(user)); password file \(file)"
+            case .kerberos(let principal): "kerberos \(RuleWord.quoted(principal)); password file \(file)"
+            case .keytab(let principal, let path):
+                "kerberos \(RuleWord.quoted(principal)); keytab \(RuleWord.quoted(path))"
+            case .ticketCache(let principal, let cache):
+                "kerberos \(RuleWord.quoted(principal)); ccache \(RuleWord.quoted(cache))"
             case .token: "token file \(file)"
+            case .tokenFile(let path): "token file \(RuleWord.quoted(path))"
+            case .oauth(let endpoint, let client):
+                "oauth2 \(RuleWord.quoted(endpoint)); client-id \(RuleWord.quoted(client)); client-secret file \(file)"
+            case .identity(let certificate, let key):
+                "certificate \(RuleWord.quoted(certificate)); key \(RuleWord.quoted(key))"
             }
-        return "credential \(Self.name) { \(content) }"
+        return "credential \(RuleWord.quoted(name)) { \(words) }"
+    }
+
+    /// The credential with the typed secret in the place of a file that is not written yet.
+    func withSecret(_ configured: ConfiguredCredential) -> ConfiguredCredential {
+        guard let secret, configured.name.hasSameBytes(as: name) else { return configured }
+        let value = ValueSource.literal(
+            RedactedText(secret.withBytes { String(decoding: $0.array, as: UTF8.self) }))
+        return ConfiguredCredential(name: name, content: configured.content.replacingFile(by: value))
     }
 }
 
-/// A value as the rule file writes it.
-enum RuleWord {
-    /// In quotes, but for words that are read as themselves without.
-    static func quoted(_ text: String) -> String {
-        let isPlain = text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: "-_./@+".utf8.contains(byte)
-            }
+extension CredentialSource {
+    /// The source with another value in the place of the file of its password, token or client secret.
+    fileprivate func replacingFile(by value: ValueSource) -> CredentialSource {
+        switch self {
+        case .password(let user, .file): return .password(user: user, password: value)
+        case .token(.file): return .token(value)
+        case .kerberos(let source):
+            guard case .password(.file) = source.proof else { return self }
+            return .kerberos(KerberosSource(principal: source.principal, proof: .password(value)))
+        case .oauth(let source):
+            guard case .secret(.file, let isInBody) = source.proof else { return self }
+            return .oauth(
+                OAuthSource(
+                    endpoint: source.endpoint, clientID: source.clientID, proof: .secret(value, inBody: isInBody),
+                    grant: source.grant, scopes: source.scopes, audience: source.audience))
+        case .placed(let source, let placements): return .placed(source.replacingFile(by: value), placements)
+        default: return self
         }
-        if isPlain, !text.isEmpty, text != "env", text != "file" { return text }
-        return "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
     }
 }

@@ -1,21 +1,82 @@
+import Bytes
+import Credentials
 import Crypto
 import IO
+import Model
+import Synchronization
 
-/// The user and the secret for a server, from the command line's options, the terminal or standard input.
+/// The login for a server, from the command line's options, the terminal or standard input.
 struct LoginEntry {
-    let user: String?
-    /// The file of the secret; `-` is standard input; nil: the terminal, or standard input where that is none.
-    let file: String?
+    /// The user, the principal or the OAuth client.
+    var user: String?
+    /// The file of the secret; `-` is standard input; nil: the terminal, or standard input if that is no terminal.
+    var file: String?
+    /// The absolute path of a keytab.
+    var keytab: String?
+    /// The name of a ticket cache, or its absolute path.
+    var ticketCache: String?
+    /// The absolute path of a file with a token.
+    var token: String?
+    /// The URL of an OAuth token endpoint.
+    var endpoint: String?
+    /// The absolute paths of a client certificate and its key.
+    var identity: (certificate: String, key: String)?
 
     private static let longest = 64 << 10
 
-    func read(for wanted: WantedLogin) throws(CommandError) -> FirstLogin {
-        var name: String?
-        if let prompt = wanted.userPrompt { name = try self.name(prompt) }
-        return FirstLogin(wanted: wanted, user: name, secret: try secret(of: wanted))
+    /// The kind of login that the options name; nil: any.
+    var kind: WantedLogin.Kind? {
+        if keytab != nil || ticketCache != nil { return .kerberos }
+        return token != nil || endpoint != nil ? .token : nil
     }
 
-    private func name(_ prompt: String) throws(CommandError) -> String {
+    /// Reads the login that a server or a parent wants.
+    ///
+    /// - Parameters:
+    ///   - name: the credential's.
+    ///   - owner: whose password it is, if that has to be said.
+    func read(_ kind: WantedLogin.Kind, named name: String, of owner: String? = nil) throws(CommandError) -> FirstLogin
+    {
+        let prefix = owner.map { "\($0): " } ?? ""
+        switch kind {
+        case .password:
+            let user = try self.user("\(prefix)User: ")
+            return FirstLogin(name: name, content: .password(user: user), secret: try secret("\(prefix)Password: "))
+        case .kerberos:
+            if !ConfiguredCredentials.supportsKerberos {
+                throw .failed(
+                    "the server asks for a Kerberos ticket: install MIT Kerberos (Debian: libgssapi-krb5-2)")
+            }
+            let principal = try principal(prefix)
+            if let keytab { return FirstLogin(name: name, content: .keytab(principal: principal, keytab)) }
+            if let ticketCache {
+                return FirstLogin(name: name, content: .ticketCache(principal: principal, ticketCache))
+            }
+            return FirstLogin(
+                name: name, content: .kerberos(principal: principal), secret: try secret("\(prefix)Password: "))
+        case .token:
+            if let token { return FirstLogin(name: name, content: .tokenFile(token)) }
+            if let endpoint {
+                let client = try self.user("\(prefix)Client ID: ")
+                return FirstLogin(
+                    name: name, content: .oauth(endpoint: endpoint, client: client),
+                    secret: try secret("\(prefix)Client secret: ", "the client secret"))
+            }
+            return FirstLogin(name: name, content: .token, secret: try secret("\(prefix)Token: ", "the token"))
+        }
+    }
+
+    /// The principal with its realm.
+    private func principal(_ prefix: String) throws(CommandError) -> String {
+        let name = try user("\(prefix)User (a Kerberos principal, such as alice@EXAMPLE.COM): ")
+        guard let principal = ConfiguredCredentials.wholePrincipal(name) else {
+            throw .failed(
+                "no realm for '\(name)': write it, such as \(name)@EXAMPLE.COM, or set default_realm in krb5.conf")
+        }
+        return principal
+    }
+
+    private func user(_ prompt: String) throws(CommandError) -> String {
         let name: String
         if let user { name = user } else { name = try ask(prompt) }
         guard !name.isEmpty, Console.printable(name) == name else {
@@ -34,23 +95,36 @@ struct LoginEntry {
         return answer
     }
 
-    private func secret(of wanted: WantedLogin) throws(CommandError) -> Secret {
-        var bytes = try bytes(of: wanted)
-        let isUsable = !bytes.isEmpty && bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+    private func secret(_ prompt: String, _ noun: String = "the password") throws(CommandError) -> Secret {
+        var bytes = try bytes(prompt, noun)
+        let isUsable = bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
         let isText = String(validating: bytes, as: UTF8.self) != nil
         let secret = Secret(wiping: &bytes)
-        if secret.count == 0 { throw .failed("\(wanted.noun) is empty") }
-        guard isUsable, isText else { throw .failed("\(wanted.noun) has a character that cannot be sent") }
+        if secret.count == 0 { throw .failed("\(noun) is empty") }
+        guard isUsable, isText else { throw .failed("\(noun) has a character that cannot be sent") }
         return secret
     }
 
-    private func bytes(of wanted: WantedLogin) throws(CommandError) -> [UInt8] {
+    private func bytes(_ prompt: String, _ noun: String) throws(CommandError) -> [UInt8] {
         if file == nil, Terminal.isStandardInput {
             let answer: [UInt8]?
-            do throws(IOError) { answer = try Terminal().askUnseen(wanted.prompt) } catch { throw .failed("\(error)") }
-            guard let answer else { throw .failed("\(wanted.noun) was not given") }
+            do throws(IOError) { answer = try Terminal().askUnseen(prompt) } catch { throw .failed("\(error)") }
+            guard let answer else { throw .failed("\(noun) was not given") }
             return answer
         }
-        return try SecretFile(path: file ?? "-", noun: wanted.noun).readLine(limit: Self.longest)
+        let path = file ?? "-"
+        if path != "-" { return try SecretFile(path: path, noun: noun).readLine(limit: Self.longest) }
+        let rest: ArraySlice<UInt8>
+        if let known = Self.input.withLock({ $0 }) {
+            rest = known
+        } else {
+            rest = try SecretFile(path: path, noun: noun).read(limit: Self.longest)[...]
+        }
+        let line = rest.prefix { $0 != UInt8(ascii: "\n") }
+        Self.input.withLock { $0 = rest[line.endIndex...].dropFirst() }
+        return Array(line.last == UInt8(ascii: "\r") ? line.dropLast() : line)
     }
+
+    /// The rest of standard input, which has one secret in each line; nil before it is read.
+    private static let input = Mutex<ArraySlice<UInt8>?>(nil)
 }

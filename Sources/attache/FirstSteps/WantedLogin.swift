@@ -13,14 +13,18 @@ struct WantedLogin {
     let kind: Kind
     /// The methods that it is to answer, strongest first.
     let methods: [AuthenticationMethod]
-    /// Of the strongest; nil where there is none.
+    /// The realm of the strongest; nil if it has none.
     let realm: String?
-    /// Whether whoever listens on the way can read it.
+    /// The protection spaces that it is for, the strongest method first.
+    let spaces: [ProtectionSpace]
+    /// Whether anyone on the way can read it.
     let isReadable: Bool
 
-    /// Nil where the challenges ask for nothing of that kind.
-    /// - Parameter offers: those that can be answered, strongest first.
-    init?(_ offers: [Offer]) {
+    /// Nil if no challenge asks for a login of these kinds.
+    /// - Parameters:
+    ///   - offers: those that can be answered, strongest first.
+    ///   - wanted: the kind of login that there is; nil: any, a password first.
+    init?(_ offers: [Offer], for wanted: Kind? = nil) {
         let wanting = { (credential: AuthenticationMethod.Traits.Credential) in
             offers.filter { offer in
                 let traits = offer.space.authenticationMethod.traits
@@ -28,15 +32,11 @@ struct WantedLogin {
                 return traits.credential == credential && traits.consent != .form
             }
         }
-        let (passwords, tickets) = (wanting(.password), wanting(.ticket))
-        let (kind, all): (Kind, [Offer]) =
-            if !passwords.isEmpty {
-                (.password, passwords)
-            } else if !tickets.isEmpty {
-                (.kerberos, tickets)
-            } else {
-                (.token, wanting(.token))
-            }
+        let byKind: [(kind: Kind, offers: [Offer])] = [
+            (.password, wanting(.password)), (.kerberos, wanting(.ticket)), (.token, wanting(.token)),
+        ]
+        let found = byKind.first { !$0.offers.isEmpty && (wanted == nil || wanted == $0.kind) }
+        guard let (kind, all) = found else { return nil }
         // A password that can be kept from those who listen is never shown to them.
         let safe = all.filter { $0.space.receivesCredentialSecurely }
         let chosen = safe.isEmpty ? all : safe
@@ -48,25 +48,17 @@ struct WantedLogin {
         }
         self.methods = methods
         realm = first.space.realm
+        spaces = chosen.map(\.space)
         isReadable = safe.isEmpty
-    }
-
-    /// As the program asks for it.
-    var userPrompt: String? {
-        switch kind {
-        case .password: "User: "
-        case .kerberos: "User (a Kerberos principal, such as alice@EXAMPLE.COM): "
-        case .token: nil
-        }
     }
 
     /// The secret in a sentence.
     var noun: String { kind == .token ? "the token" : "the password" }
 
-    var prompt: String { kind == .token ? "Token: " : "Password: " }
+    /// The methods as people write them.
+    var words: String { Self.words(methods) }
 
-    /// As people write them.
-    var words: String { methods.map(Self.title).joined(separator: ", ") }
+    static func words(_ methods: [AuthenticationMethod]) -> String { methods.map(title).joined(separator: ", ") }
 
     private static func title(_ method: AuthenticationMethod) -> String {
         method == .ntlm ? "NTLM" : method.rawValue.prefix(1).uppercased() + method.rawValue.dropFirst()

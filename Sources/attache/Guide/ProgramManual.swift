@@ -29,7 +29,10 @@ enum ManualPage: String, CaseIterable {
             page.add(command.details)
         }
         page.section("files")
-        page.item("./proxy.conf, /etc/attache/proxy.conf", "The rule file; see proxy.conf(5).")
+        page.item(
+            "./proxy.conf, ~/.config/attache/proxy.conf, /etc/attache/proxy.conf",
+            "The rule file; the first that exists is used, unless --config or ATTACHE_CONFIG names one. See proxy.conf(5)."
+        )
         page.item(
             "$XDG_STATE_HOME/attache, ~/.local/state/attache",
             "The CA, the store and the socket of a running proxy, unless the rule file has 'state'.")

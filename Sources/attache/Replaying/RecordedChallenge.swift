@@ -33,7 +33,11 @@ struct RecordedChallenge {
     /// at all.
     func answer(by rules: RuleSet) -> ReplayedAnswer {
         let parameters = realm.map { [HeaderChallenge.Parameter(name: "realm", value: Array($0.utf8))] } ?? []
-        let challenges = schemes.map { HeaderChallenge(scheme: $0, parameters: parameters) }
+        let challenges = schemes.map { scheme in
+            // The log has no nonce, without which a Digest challenge cannot be answered (RFC 7616 section 3.3).
+            let nonce = HeaderChallenge.Parameter(name: "nonce", value: Array("replay".utf8))
+            return HeaderChallenge(scheme: scheme, parameters: parameters + (scheme == "digest" ? [nonce] : []))
+        }
         for offer in rules.offers(in: challenges, from: origin, client: client).offers {
             let ruling = rules.decide(ChallengeQuery(offer.space, client: client))
             guard let rule = ruling.rule else { continue }

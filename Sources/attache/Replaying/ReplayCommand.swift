@@ -8,10 +8,12 @@ struct ReplayCommand: Command {
     static let syntax = CommandSyntax(
         name: "replay", summary: "test a rule file with the challenges in a log",
         operands: [CommandOperand(name: "LOG"), CommandOperand(name: "FILE", isOptional: true)],
-        options: [CommandOption(name: "all", summary: ["also show what does not change"])],
+        options: [
+            .config, CommandOption(name: "all", summary: ["also show what does not change"]),
+        ],
         details: """
             Shows what a new rule file would change. LOG is the JSON access log, or '-' for standard input. FILE
-            is the rule file; default: ./proxy.conf, else /etc/attache/proxy.conf. Nothing is sent.
+            is the same as --config FILE. Nothing is sent.
 
                 attache replay access.log new.conf
 
@@ -27,7 +29,7 @@ struct ReplayCommand: Command {
 
     init(_ arguments: Arguments) throws(CommandError) {
         log = arguments.operand(0) ?? ""
-        path = try RuleFilePath.choose(arguments.operand(1))
+        path = try RuleFilePath.choose(try arguments.ruleFile(or: arguments.operand(1)))
         showsAll = arguments.has("all")
     }
 

@@ -36,8 +36,8 @@ extension CredentialStorePlace {
     }
 }
 
-/// A directive of the command line, read as a rule file that holds nothing else.
-private struct ArgumentSource: SourceReader {
+/// A directive of the command line or of the environment, read as a rule file that has nothing else.
+struct ArgumentSource: SourceReader {
     let name: String
     let text: String
     private let files = FileSource()

@@ -4,20 +4,44 @@ import IO
 import Model
 import Rules
 
-/// Where the rule file is when the command line does not say.
+/// The rule file that a command uses: the one of `--config`, else of `ATTACHE_CONFIG`, else the first of the usual ones that
+/// exists. All paths are absolute.
 enum RuleFilePath {
-    private static let usual = ["./proxy.conf", "/etc/attache/proxy.conf"]
+    /// The user's own file (XDG Base Directory Specification); nil for a user without a home.
+    static var ofUser: String? {
+        StatePath.directory("XDG_CONFIG_HOME", below: ".config").map { "\($0)/proxy.conf" }
+    }
 
-    /// The path that was said, else the first usual one where there is something, readable or not.
-    static func choose(_ said: String?) throws(CommandError) -> String {
-        if let path = find(said) { return path }
+    private static let variable = "ATTACHE_CONFIG"
+    private static let here = "./proxy.conf"
+    private static let ofSystem = "/etc/attache/proxy.conf"
+
+    /// The rule file to read.
+    ///
+    /// - Parameter named: the value of `--config`.
+    static func choose(_ named: String?) throws(CommandError) -> String {
+        if let path = find(named) { return path }
+        let usual = [here, ofUser, ofSystem].compactMap(\.self)
         throw .configuration(
-            "there is no rule file: neither \(usual.joined(separator: " nor ")) exists; run 'attache init URL' to make one"
+            "there is no rule file: none of \(usual.joined(separator: ", ")) exists; run 'attache init URL' to make one"
         )
     }
 
-    /// The path that was said, else the first usual one where there is something, else nil.
-    static func find(_ said: String?) -> String? { said ?? usual.first { exists($0) } }
+    /// The rule file to read; nil if no file exists.
+    static func find(_ named: String?) -> String? {
+        if let named = named ?? ofEnvironment { return WholePath.lexical(named) }
+        return [here, ofUser, ofSystem].compactMap(\.self).first { exists($0) }.map { WholePath.lexical($0) }
+    }
+
+    /// The rule file that `attache init` writes: the one that is in use, or a new one of the user's own.
+    static func toWrite(_ named: String?) -> String {
+        find(named) ?? WholePath.lexical(ofUser ?? here)
+    }
+
+    /// The value of `ATTACHE_CONFIG`; nil if it is not set, or empty.
+    private static var ofEnvironment: String? {
+        Environment.value(of: variable).flatMap { $0.isEmpty ? nil : $0 }
+    }
 
     private static func exists(_ path: String) -> Bool {
         do throws(SourceError) {
@@ -25,6 +49,17 @@ enum RuleFilePath {
             return true
         } catch { return error != .notFound }
     }
+}
+
+extension CommandOption {
+    /// `--config`, of every command that reads the rule file.
+    static let config = CommandOption(
+        name: "config", value: "FILE",
+        summary: [
+            "the rule file; default: ATTACHE_CONFIG, else the first of",
+            "./proxy.conf, ~/.config/attache/proxy.conf and",
+            "/etc/attache/proxy.conf",
+        ])
 }
 
 extension RuleFile {
@@ -37,9 +72,28 @@ extension RuleFile {
         } catch { throw .configuration("cannot read the rule file \(path): \(error)") }
     }
 
-    /// The configuration; throws the report when it has errors.
+    /// The configuration, with `ATTACHE_LISTEN` and `ATTACHE_LOG` in the place of `listen` and `log`.
+    /// - Throws: the report, if the file or one of the variables has errors.
     func valid() throws(CommandError) -> Configuration {
-        guard let configuration else { throw .rules(report: report) }
+        guard var configuration else { throw .rules(report: report) }
+        if let listen = Self.override("ATTACHE_LISTEN") {
+            let lines = listen.split(whereSeparator: \.isWhitespace).map { "listen \($0)\n" }
+            configuration.listeners = try Self.directives(lines.joined(), of: "ATTACHE_LISTEN").listeners
+        }
+        if let log = Self.override("ATTACHE_LOG") {
+            configuration.log = try Self.directives("log \(log)\n", of: "ATTACHE_LOG").log
+        }
+        return configuration
+    }
+
+    /// The value of a variable; nil if it is not set, or empty.
+    private static func override(_ name: String) -> String? {
+        Environment.value(of: name).flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    private static func directives(_ text: String, of name: String) throws(CommandError) -> Configuration {
+        let file = try RuleFile.read(name, from: ArgumentSource(name: name, text: text))
+        guard let configuration = file.configuration else { throw .rules(report: file.report) }
         return configuration
     }
 }

@@ -39,6 +39,7 @@ final class AdminListener {
         var dashboard = DashboardSources(access, proxy: proxy, shared: shared) { status.status(admin: wanted) }
         dashboard.certificates = RunningCertificates(
             shared, on: loop, hasStore: { status.hasStore }, judging: { status.judging })
+        dashboard.rules = RunningRules(path: status.path, audit: shared.audit, reloads: status.reloads)
         dashboard.credentials = { status.credentials() }
         dashboard.expiries = { status.ends }
         dashboard.dated = { shared.datedUses.list }

@@ -94,16 +94,34 @@ struct RunningProxy {
     private static let milliseconds = 10_000
     private static let answerLimit = 64 << 20
 
-    /// - Throws: why there is no socket to ask.
-    init(_ configuration: Configuration) throws(CommandError) { try self.init(state: configuration.state) }
+    /// The proxy that runs by a rule file.
+    ///
+    /// - Parameter path: the file's.
+    /// - Throws: why there is no socket to ask, or that the running proxy uses another rule file.
+    init(_ configuration: Configuration, at path: String) throws(CommandError) {
+        try self.init(state: configuration.state)
+        try requireRules(at: path)
+    }
 
-    /// That of a rule file, which may have been changed since and have errors now.
+    /// The proxy that runs by a rule file, which may have been changed since and have errors now.
     init(of file: RuleFile, at path: String) throws(CommandError) {
         if file.configuration == nil {
             Console.error(
                 "\(path) has errors ('attache check' shows them): the proxy uses the rules that it read before")
         }
         try self.init(state: file.state)
+        try requireRules(at: path)
+    }
+
+    /// An older proxy does not say which file it uses.
+    private func requireRules(at path: String) throws(CommandError) {
+        guard let answer = try? ask("GET", "/rules") else { return }
+        let used = String(answer.prefix { $0 != "\n" })
+        if used == path { return }
+        if let one = try? WholePath.of(used), let other = try? WholePath.of(path), one == other { return }
+        throw .failed(
+            "the running proxy uses the rule file \(Console.printable(used)), not \(path): nothing was done; use --config "
+                + ShellWord.quoted(Console.printable(used)))
     }
 
     /// That of the rule file that a command's `--config` names.

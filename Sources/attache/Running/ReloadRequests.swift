@@ -10,7 +10,7 @@ final class ReloadRequests: ReloadControl {
     private struct State {
         /// The number of the last one that was asked for.
         var asked = 0
-        var user: UInt32?
+        var actor: AuditEvent.Actor?
         /// Whether one of those that are not done yet wants refused credentials tried again.
         var retries = false
         /// All up to this one are done.
@@ -38,10 +38,10 @@ final class ReloadRequests: ReloadControl {
         }
     }
 
-    func request(by user: UInt32, retrying retries: Bool) -> Int {
+    func request(by actor: AuditEvent.Actor, retrying retries: Bool) -> Int {
         let number = state.withLock { state in
             state.asked += 1
-            state.user = user
+            state.actor = actor
             if retries { state.retries = true }
             return state.asked
         }
@@ -58,8 +58,8 @@ final class ReloadRequests: ReloadControl {
     /// - Returns: the last one that it is for, who has asked for it, and whether refused credentials are tried again behind it.
     func begin(for cause: AuditEvent.Actor) -> (number: Int, actor: AuditEvent.Actor, retries: Bool) {
         state.withLock { state in
-            defer { (state.user, state.retries) = (nil, false) }
-            return (state.asked, state.user.map { .command(user: $0) } ?? cause, state.retries)
+            defer { (state.actor, state.retries) = (nil, false) }
+            return (state.asked, state.actor ?? cause, state.retries)
         }
     }
 

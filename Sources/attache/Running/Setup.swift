@@ -43,10 +43,10 @@ struct Setup {
     /// Reads and compiles a rule file, and says what is wrong with it. Nil when it cannot be used.
     /// - Parameter running: the setup whose parts it may keep.
     static func load(_ path: String, since running: Setup? = nil) -> Setup? {
-        do throws(SourceError) {
-            let file = try RuleFile(path, from: FileSource())
+        do throws(CommandError) {
+            let file = try RuleFile.read(path)
+            let configuration = try file.valid()
             if !file.report.isEmpty { Console.write(file.report) }
-            guard let configuration = file.configuration else { return nil }
             if let name = configuration.credentials.first(where: \.isKerberos)?.name,
                 !ConfiguredCredentials.supportsKerberos
             {
@@ -57,7 +57,7 @@ struct Setup {
             }
             return make(configuration, since: running)
         } catch {
-            Console.error("cannot read the rule file \(path): \(error)")
+            error.report()
             return nil
         }
     }

@@ -15,7 +15,7 @@ final class StatusSource: Sendable {
     let reloads = ReloadRequests()
     private let expiries = RunningExpiries()
     let version: String
-    private let path: String
+    let path: String
     private let started = SystemClock.epochMilliseconds
     private let setup: Mutex<Setup>
     private let server: ProxyServer

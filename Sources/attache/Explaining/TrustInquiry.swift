@@ -1,0 +1,116 @@
+import Credentials
+import IO
+import Model
+import Rules
+import TLS
+import Upstream
+
+/// Asks a server for its certificates, and judges them by the rules and the stored exceptions.
+struct TrustInquiry {
+    let configuration: Configuration
+
+    init(_ configuration: Configuration) { self.configuration = configuration }
+
+    /// Connects to the server directly, not by its route. Blocks.
+    ///
+    /// - Parameter name: the name that the certificate must have; nil: the host.
+    func opinion(of host: String, port: UInt16, name: String?) throws(CommandError) -> TrustOpinion {
+        let rules = RuleSet(configuration)
+        let trust: TrustSources
+        do throws(TrustAnchorsError) { trust = try TrustSources(rules) } catch { throw .failed("\(error)") }
+        trust.readSystem()
+        for error in trust.refresh() { Console.error("\(error)") }
+        let probe = TrustProbe(
+            host: host, port: port, name: name, rules: rules, trust: trust,
+            exceptions: exceptions(for: host, port: port))
+        let now = SystemClock.epochMilliseconds / 1000
+        let outcome: Result<TrustOpinion, TrustProbeError>
+        do throws(IOError) {
+            outcome = try BlockingTask.run { loop in
+                do throws(TrustProbeError) {
+                    return .success(try await probe.ask(at: now, on: loop))
+                } catch { return .failure(error) }
+            }
+        } catch { throw .failed("\(error)") }
+        do throws(TrustProbeError) { return try outcome.get() } catch { throw .failed("\(error)") }
+    }
+
+    /// The exceptions that are stored for a server. A store that cannot be opened has none.
+    func exceptions(for host: String, port: UInt16) -> [TrustException] {
+        guard let place = CredentialStorePlace(configuration), !place.isMissing else { return [] }
+        do throws(CommandError) {
+            return try StoreEditing(place).trustExceptions(for: host, port: port)
+        } catch {
+            error.report()
+            return []
+        }
+    }
+}
+
+/// The text that `attache trust` shows.
+struct ServerCertificates {
+    let text: String
+    /// The part about the certificates and their problems.
+    let chain: String
+
+    init(_ opinion: TrustOpinion) {
+        let certificates = [opinion.chain.leaf] + opinion.chain.others
+        var lines = [
+            "The server sends \(certificates.count == 1 ? "one certificate" : "\(certificates.count) certificates"):",
+            "",
+        ]
+        for (index, certificate) in certificates.enumerated() {
+            lines += Self.lines(on: certificate, number: index + 1, isLeaf: index == 0)
+        }
+        if !opinion.evaluation.findings.isEmpty {
+            lines += ["", "Problems:", ""]
+            lines += opinion.evaluation.findings.map { "  \($0)" }
+        }
+        chain = lines.joined(separator: "\n")
+        if let onTerms = opinion.evaluationOnTerms, !onTerms.findings.isEmpty {
+            let rule = opinion.rule.map { "rule \($0)" } ?? "the rule"
+            lines += ["", "Problems with the roots and the name of \(rule):", ""]
+            lines += onTerms.findings.map { "  \($0)" }
+        }
+        lines += ["", opinion.sentence]
+        if let unlisted = opinion.unlisted { lines += ["", unlisted] }
+        if !opinion.isTrusted, let doubt = opinion.doubt { lines += ["", doubt] }
+        if !opinion.isTrusted, let suggestion = opinion.suggestion {
+            let place = opinion.rule.map { ", in front of rule \($0)" } ?? ""
+            lines += [
+                "", "To trust this server with this key anyway, add these lines to the rule file\(place):",
+                "", suggestion.text.trimmingNewline,
+            ]
+        }
+        text = lines.joined(separator: "\n")
+    }
+
+    private static func lines(on certificate: Certificate, number: Int, isLeaf: Bool) -> [String] {
+        var rows = [
+            ("issued by", certificate.issuer.map { "\($0)" } ?? "an issuer without a name"),
+            ("valid", "from \(certificate.firstDay) to \(certificate.lastDay)"),
+            ("key pin", "\(certificate.publicKeyPin)"),
+            ("SHA-256", certificate.fingerprint),
+        ]
+        if isLeaf { rows.insert(("names", names(of: certificate)), at: 0) }
+        return ["  \(number)  \(certificate)"]
+            + rows.map { label, value in
+                "     \(label)\(String(repeating: " ", count: 10 - label.count))\(value)"
+            }
+    }
+
+    /// A certificate may have thousands.
+    private static func names(of certificate: Certificate) -> String {
+        let names = certificate.subjectAlternativeNames
+        let shown = names.prefix(nameLimit).map { "\($0)" }.joined(separator: " ")
+        let rest = names.count - nameLimit
+        if names.isEmpty { return "none" }
+        return rest > 0 ? "\(shown) and \(rest) more" : shown
+    }
+
+    private static let nameLimit = 20
+}
+
+extension String {
+    fileprivate var trimmingNewline: String { hasSuffix("\n") ? String(dropLast()) : self }
+}

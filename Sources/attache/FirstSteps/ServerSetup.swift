@@ -1,0 +1,317 @@
+import Authentication
+import Bytes
+import Challenges
+import Credentials
+import Forwarding
+import IO
+import Model
+import Rules
+import Upstream
+
+/// The conversation of `attache init` with a server, a parent and a person: it asks what is wanted, and tries it once.
+struct ServerSetup {
+    let request: ExplainedRequest
+    let edit: RuleFileEdit
+    /// The login of the server; a parent's is always typed.
+    let entry: LoginEntry
+    private(set) var rules: FirstRules
+    /// The text that the last request was sent by.
+    private(set) var bytes: [UInt8] = []
+
+    private static let client = ClientIdentity(address: IPAddress(v4: 0x7F00_0001), user: nil)
+
+    init(_ rules: FirstRules, _ edit: RuleFileEdit, _ entry: LoginEntry) {
+        request = rules.server
+        self.rules = rules
+        self.edit = edit
+        self.entry = entry
+    }
+
+    /// Asks until the server accepts, or wants nothing.
+    mutating func run() throws(CommandError) {
+        try rules.check()
+        if let identity = entry.identity { try show(identity) }
+        while true {
+            let asksForLogin = rules.answer == nil
+            let response: ChallengeProbe.Response
+            switch try ask(request.target, readsPage: asksForLogin) {
+            case .success(let answered): response = answered
+            case .failure(let failure):
+                try settle(failure)
+                continue
+            }
+            if response.isOfParent {
+                try logInAtParent(response)
+            } else if !asksForLogin {
+                return try conclude(response)
+            } else if try isSettled(response) {
+                return
+            }
+        }
+    }
+
+    // MARK: - Requests
+
+    /// The rules as they would be, for the next request.
+    private mutating func configuration() throws(CommandError) -> Configuration {
+        bytes = edit.bytes(adding: rules.text, before: edit.former.flatMap(rules.successor))
+        return try edit.read(bytes).valid()
+    }
+
+    private mutating func ask(
+        _ target: String, readsPage: Bool
+    ) throws(CommandError) -> Result<ChallengeProbe.Response, ChallengeProbe.Failure> {
+        let configuration = try configuration()
+        var request = request
+        if target != request.target {
+            let scheme = request.protocol == .https ? "https" : "http"
+            let host = request.host.contains(":") ? "[\(request.host)]" : request.host
+            request.url = "\(scheme)://\(host):\(request.port)\(target)"
+            request.target = target
+        }
+        return try ServerProbe.ask(
+            request, by: configuration, trying: try credentials(of: configuration), readsPage: readsPage)
+    }
+
+    /// The credentials of the file and the new ones, which are not written yet.
+    private func credentials(of configuration: Configuration) throws(CommandError) -> ConfiguredCredentials {
+        let configured = configuration.configuredCredentials.map { credential in
+            rules.logins.reduce(credential) { $1.withSecret($0) }
+        }
+        let own = configured.filter { credential in
+            rules.logins.contains { $0.name.hasSameBytes(as: credential.name) }
+        }
+        let report = ConfiguredCredentials(own, environment: Environment.all).refresh()
+        if let error = report.errors.first { throw .failed("\(error)") }
+        for warning in report.warnings { Console.error("\(warning)") }
+        let all = ConfiguredCredentials(configured, environment: Environment.all)
+        all.refresh()
+        return all
+    }
+
+    // MARK: - Responses
+
+    /// Reads from the response whether the server has accepted the login, which was sent once.
+    private func conclude(_ response: ChallengeProbe.Response) throws(CommandError) {
+        guard let answer = rules.answer else { return }
+        let login = answer.login
+        if response.status == 401 || response.status == 400 && answer.methods == [.bearer] {
+            throw Self.refusal(of: login)
+        }
+        // A server in trouble has said nothing about the login.
+        guard response.status < 500 else {
+            throw .failed(
+                "the server answers \(response.status) to the login of \(login.subject): it neither accepts nor refuses "
+                    + "it; nothing was written")
+        }
+        if answer.form != nil {
+            guard response.credential != nil, response.attempts > 0 else { throw Self.refusal(of: login) }
+            Console.print(
+                "logged in as \(login.subject): the server answers \(response.status), and no longer shows its login page"
+            )
+            return
+        }
+        Console.print("the server accepts \(login.subject), and answers \(response.status)")
+    }
+
+    private static func refusal(of login: FirstLogin) -> CommandError {
+        .failed("the server refuses \(login.subject)\(login.proof), which was tried once; nothing was written")
+    }
+
+    /// Does what a response without a new login asks for.
+    /// - Returns: whether there is nothing left to do.
+    private mutating func isSettled(_ response: ChallengeProbe.Response) throws(CommandError) -> Bool {
+        if response.status == 401, !response.lines.isEmpty {
+            try logIn(response)
+            return false
+        }
+        if [401, 403, 404].contains(response.status), entry.kind == .token {
+            try logInUnasked(response)
+            return false
+        }
+        if let identity = rules.identity {
+            return try accept(identity, response)
+        }
+        if response.wantsCertificate, [400, 401, 403, 495, 496].contains(response.status) {
+            throw Self.certificateWanted("answers \(response.status) and asks for a client certificate")
+        }
+        var found = self
+        let form = try FirstForm.find(in: response, to: request) { target throws(CommandError) in
+            switch try found.ask(target, readsPage: true) {
+            case .success(let page): return page
+            case .failure(let failure): throw .failed("no response: \(failure.sentence)")
+            }
+        }
+        if let form {
+            try logIn(by: form)
+            return false
+        }
+        if let credential = response.credential {
+            throw .failed(
+                "\(edit.path) already answers this server with credential \(Console.printable(credential)), and the "
+                    + "server answers \(response.status): there is nothing to add")
+        }
+        return try isLoginless(response)
+    }
+
+    private func isLoginless(_ response: ChallengeProbe.Response) throws(CommandError) -> Bool {
+        if response.status == 401 {
+            throw .failed(
+                "the server answers 401 and does not say how to log in: try --token FILE, or see 'attache help preemptive'"
+            )
+        }
+        guard rules.isOfUse else {
+            throw .failed(
+                "the server answers \(response.status) and asks for no login, so there is nothing to set up; for a key "
+                    + "with every request use --token FILE, or see 'attache help preemptive'")
+        }
+        Console.print("the server answers \(response.status), and asks for no login")
+        return true
+    }
+
+    // MARK: - Logins
+
+    private mutating func logIn(_ response: ChallengeProbe.Response) throws(CommandError) {
+        if let credential = response.credential {
+            Console.error(
+                "the server refuses credential \(Console.printable(credential)) of \(edit.path); another login goes before it"
+            )
+        }
+        let origin = Origin(host: request.host, port: request.port, protocol: request.protocol)
+        let wanted = try wanted(response, from: origin, "the server", for: entry.kind)
+        let login = try entry.read(wanted.kind, named: rules.uniqueCredential(request.host))
+        rules.answer = FirstRules.Answer(login: login, methods: wanted.methods, rule: rule(for: wanted.spaces))
+    }
+
+    private mutating func logInUnasked(_ response: ChallengeProbe.Response) throws(CommandError) {
+        guard
+            request.protocol == .https || request.host.hasPrefix("127.") || ["::1", "localhost"].contains(request.host)
+        else {
+            throw .failed(
+                "the server answers \(response.status) without a challenge, and a token is sent unasked by https only: "
+                    + "use an https URL with --upgrade or --intercept")
+        }
+        Console.print("the server answers \(response.status) without a challenge: the token goes with each request")
+        let login = try entry.read(.token, named: rules.uniqueCredential(request.host))
+        rules.answer = FirstRules.Answer(login: login, methods: [.bearer], isPreemptive: true)
+    }
+
+    private mutating func logIn(by form: FirstForm) throws(CommandError) {
+        Console.print(form.sentence)
+        if request.protocol == .http {
+            Console.error("http sends the password unencrypted: anyone on the way to the server can read it")
+        }
+        let login = try entry.read(.password, named: rules.uniqueCredential(request.host))
+        let space = ProtectionSpace(
+            origin: Origin(host: request.host, port: request.port, protocol: request.protocol), realm: nil,
+            authenticationMethod: .htmlForm)
+        rules.answer = FirstRules.Answer(login: login, methods: [.htmlForm], form: form, rule: rule(for: [space]))
+    }
+
+    private mutating func logInAtParent(_ response: ChallengeProbe.Response) throws(CommandError) {
+        guard let parent = rules.parent?.server else {
+            throw .failed(
+                "the parent proxy of \(edit.path) answers \(response.status), and no rule logs in there: see 'attache help parents'"
+            )
+        }
+        let place = "\(parent.address)"
+        if let answer = rules.parentAnswer {
+            throw .failed(
+                "the proxy \(place) refuses \(answer.login.subject)\(answer.login.proof), which was tried once; nothing was written"
+            )
+        }
+        let origin = Origin(
+            host: parent.address.host, port: parent.address.port,
+            protocol: parent.scheme == .https ? .https : .http, isProxy: true)
+        let wanted = try wanted(response, from: origin, "the proxy \(place)", for: nil)
+        let entry = LoginEntry(user: rules.parent?.user)
+        let login = try entry.read(
+            wanted.kind, named: rules.uniqueCredential(parent.address.host), of: "Proxy \(place)")
+        rules.parentAnswer = FirstRules.Answer(login: login, methods: wanted.methods, rule: rule(for: wanted.spaces))
+    }
+
+    private func wanted(
+        _ response: ChallengeProbe.Response, from origin: Origin, _ who: String, for kind: WantedLogin.Kind?
+    ) throws(CommandError) -> WantedLogin {
+        var parser = ChallengeParser()
+        for line in response.lines { parser.parse(Array(line.utf8).span) }
+        let offers = ChallengeOrder().offers(in: parser.challenges, from: origin)
+        let lines = Console.printable(response.lines.joined(separator: ", "))
+        guard let wanted = WantedLogin(offers, for: kind) else {
+            let what = WantedLogin(offers) == nil ? "a login that the proxy does not know" : "another login"
+            throw .failed("\(who) asks for \(what): \(lines)")
+        }
+        let realm = wanted.realm.map { ", realm \"\(Console.printable($0))\"" } ?? ""
+        Console.print("\(who) answers \(response.status) and asks for \(wanted.words)\(realm)")
+        if wanted.isReadable {
+            Console.error("http sends \(wanted.noun) unencrypted: anyone on the way to \(who) can read it")
+        }
+        return wanted
+    }
+
+    /// The existing rule that decides about one of the spaces.
+    private func rule(for spaces: [ProtectionSpace]) -> RuleReference? {
+        let rules = RuleSet(edit.configuration)
+        return spaces.lazy.map { rules.decide(ChallengeQuery($0, client: Self.client)).rule }.first { $0 != nil } ?? nil
+    }
+
+    // MARK: - TLS
+
+    /// A response or a failure that is about TLS with the server.
+    private mutating func settle(_ failure: ChallengeProbe.Failure) throws(CommandError) {
+        switch failure.cause {
+        case .untrusted where rules.trust == nil:
+            guard let (rule, before) = try TrustQuestion.ask(request.host, request.port, by: edit.configuration) else {
+                throw .failed("no response: \(failure.sentence)")
+            }
+            rules.trust = .key(rule, before: before)
+        case .untrusted:
+            throw .failed(
+                "no response: \(failure.sentence); run 'attache trust \(request.host):\(request.port)' to see why")
+        case .certificateWanted where rules.identity != nil:
+            throw .failed("the server refuses the certificate: \(failure.sentence); nothing was written")
+        case .certificateWanted: throw Self.certificateWanted("asks for a client certificate")
+        case .prohibited:
+            throw .failed(
+                "no response: \(failure.sentence): the name resolves to this machine or the local link; if that is "
+                    + "right, write the name into /etc/hosts, or the address into the URL")
+        case .other:
+            if let login = rules.answer?.login {
+                throw .failed(
+                    "the login of \(login.subject)\(login.proof) failed, and was tried once; nothing was written: "
+                        + "\(failure.sentence)")
+            }
+            throw .failed("no response: \(failure.sentence)")
+        }
+    }
+
+    private static func certificateWanted(_ words: String) -> CommandError {
+        .failed("the server \(words): use --certificate FILE --key FILE")
+    }
+
+    private mutating func show(_ identity: (certificate: String, key: String)) throws(CommandError) {
+        guard request.protocol == .https else {
+            throw .failed("a client certificate is for an https URL: use https://, with --upgrade or --intercept")
+        }
+        let login = FirstLogin(
+            name: rules.uniqueCredential("\(request.host)-certificate"),
+            content: .identity(certificate: identity.certificate, key: identity.key))
+        let space = ProtectionSpace(
+            clientCertificateOf: Origin(host: request.host, port: request.port, protocol: .https))
+        rules.identity = FirstRules.Answer(login: login, methods: [.clientCertificate], rule: rule(for: [space]))
+    }
+
+    private func accept(
+        _ identity: FirstRules.Answer, _ response: ChallengeProbe.Response
+    ) throws(CommandError) -> Bool {
+        guard response.wantsCertificate else {
+            throw .failed(
+                "the server answers \(response.status) and asks for no client certificate; nothing was written")
+        }
+        if [400, 403, 495, 496].contains(response.status) {
+            throw .failed("the server refuses the certificate: it answers \(response.status); nothing was written")
+        }
+        Console.print("the server accepts the certificate, and answers \(response.status)")
+        return true
+    }
+}

@@ -1,0 +1,224 @@
+import Foundation
+import Testing
+
+/// `attache init` for each login, at a terminal: from an empty home, and for a second server in the same rule file. What the
+/// program prints leads to the first response, by three commands at most and one answer for each secret.
+struct LoginTranscriptTests {
+    enum Login: String, CaseIterable, Sendable {
+        case digest, intercept, upgrade, kerberos, keytab, ntlm, form, token, oauth, certificate, appliance, parent,
+            clients
+    }
+
+    /// A server, and what a person types to set it up.
+    struct Server {
+        let url: String
+        var options: [String] = []
+        var answers: [(prompt: String, answer: String)] = []
+        var environment: [String: String] = [:]
+        /// The servers, which run until the end of the test.
+        var held: [Any] = []
+        /// Text that is another one in each run, with a name for it.
+        var names: [(text: String, name: String)] = []
+    }
+
+    private static let password: [(String, String)] = [("User: ", Account.user), ("Password: ", Account.password)]
+
+    @Test(arguments: Login.allCases) func `the first server is reached`(login: Login) throws {
+        let server = try Self.server(login)
+        let person = try Beginner(environment: server.environment)
+        let begun = try person.type(["init", server.url] + server.options, answering: server.answers)
+        #expect(begun.succeeded, "\(begun)")
+        try Self.compare(begun.output, "\(login)-first", person, server)
+        let commands = Beginner.commands(in: begun.output)
+        try #require(commands.count == 3, "\(begun)")
+        try person.running(commands[0]) {
+            let curl = try #require(commands.firstIndex { $0.contains("curl -i") })
+            let fetched = try person.shell(curl == 1 ? "\(commands[1]) -q" : "\(commands[1]); \(commands[2]) -q")
+            #expect(fetched.output.contains("200 OK"), "\(fetched)")
+            // The first day's other commands work, too.
+            for command in ["status", "healthcheck"] {
+                let asked = try person.shell("'\(AttacheBinary.path)' \(command)")
+                #expect(asked.succeeded, "\(asked)")
+            }
+        }
+        try Self.expectPrivate(person)
+        withExtendedLifetime(server.held) {}
+    }
+
+    @Test(arguments: Login.allCases.filter { $0 != .clients }) func `it is reached as the second server of a rule file`(
+        login: Login
+    ) throws {
+        let server = try Self.server(login)
+        let first = try RecordingOrigin.guarded(by: DigestGuard(.init(countsStrictly: true)))
+        let person = try Beginner(environment: server.environment)
+        let begun = try person.begin(first.url("/first"))
+        #expect(begun.succeeded, "\(begun)")
+        let before = "# my own comment\n" + Scratch.read(person.rules)
+        try Scratch.write(before, to: person.rules, mode: 0o640)
+        chmod(person.rules, 0o640)
+        try person.running(try #require(Beginner.commands(in: begun.output).first)) {
+            let added = try person.type(["add", server.url] + server.options, answering: server.answers)
+            #expect(added.succeeded, "\(added)")
+            try Self.compare(added.output, "\(login)-second", person, server, first)
+            let rules = Scratch.read(person.rules)
+            #expect(rules.hasPrefix("# my own comment\n"), "\(rules)")
+            for line in before.split(separator: "\n") { #expect(rules.contains(line), "\(line)") }
+            let attributes = try FileManager.default.attributesOfItem(atPath: person.rules)
+            #expect(attributes[.posixPermissions] as? Int == 0o640)
+            let commands = Beginner.commands(in: added.output)
+            try #require(commands.count == 3, "\(added)")
+            let reloaded = try person.shell(commands[0])
+            #expect(reloaded.succeeded, "\(reloaded)")
+            let curl = try #require(commands.firstIndex { $0.contains("curl -i") })
+            let fetched = try person.shell(curl == 1 ? "\(commands[1]) -q" : "\(commands[1]); \(commands[2]) -q")
+            #expect(fetched.output.contains("200 OK"), "\(fetched)")
+            let again = try person.shell("curl -q -sS -x http://127.0.0.1:\(person.port) \(first.url("/first"))")
+            #expect(again.output == "ok", "\(again)")
+        }
+        try Self.expectPrivate(person)
+        withExtendedLifetime(server.held) {}
+    }
+
+    // MARK: - Servers
+
+    private static func server(_ login: Login) throws -> Server {
+        switch login {
+        case .digest:
+            let origin = try RecordingOrigin.guarded(by: DigestGuard(.init(countsStrictly: true)))
+            return Server(
+                url: origin.url("/job"), answers: password, held: [origin], names: [("\(origin.port)", "PORT")])
+        case .intercept, .upgrade:
+            let origin = try RecordingOrigin.guarded(by: DigestGuard(.init(countsStrictly: true)))
+            let (front, port) = try front(Hierarchy.shared().issuing.issue(terms), origin)
+            return Server(
+                url: "https://127.0.0.1:\(port)/job", options: ["--\(login)"], answers: password,
+                environment: try trusting, held: [origin, front], names: [("\(port)", "PORT")])
+        case .kerberos, .keytab:
+            let server = try KerberosServer.shared()
+            let user = ("alice@EXAMPLE.COM): ", "bob")
+            let secret = ("Password: ", try #require(Account.principals["bob"]))
+            return Server(
+                url: server.url("/bob/"),
+                options: login == .keytab ? ["--keytab", server.realm.keytab("bob")] : [],
+                answers: login == .keytab ? [user] : [user, secret], environment: server.realm.environment,
+                names: [
+                    ("\(server.port)", "PORT"), (server.realm.keytab("bob"), "bob.keytab"),
+                ])
+        case .ntlm:
+            let server = try NTLMServer.shared()
+            let user = "\(Account.domain)\\alice"
+            return Server(
+                url: server.url(),
+                answers: [("User: ", user), ("Password: ", try #require(Account.ntlmPasswords["alice"]))],
+                names: [("\(server.port)", "PORT")])
+        case .form:
+            let server = try FormServer.shared()
+            return Server(
+                url: server.url("/redirect/who.cgi"), answers: password, names: [("\(server.port)", "PORT")])
+        case .token:
+            let tokens = try TokenServer()
+            let file = Scratch.folder("token") + "/token"
+            let given = try Curl.fetch(tokens.endpoint.url("/token"), ["-d", "grant_type=client_credentials"])
+            let members = try JSONSerialization.jsonObject(with: Data(given.text.utf8)) as? [String: Any]
+            try Scratch.write("\(members?["access_token"] ?? "")\n", to: file, mode: 0o600)
+            return Server(
+                url: tokens.api.url(), options: ["--token", file], held: [tokens],
+                names: [("\(tokens.api.port)", "PORT"), (file, "TOKEN")])
+        case .oauth:
+            let tokens = try TokenServer()
+            return Server(
+                url: tokens.api.url(), options: ["--oauth2", tokens.endpoint.url("/token")],
+                answers: [("Client ID: ", "crm"), ("Client secret: ", Account.password)], held: [tokens],
+                names: [("\(tokens.api.port)", "PORT"), ("\(tokens.endpoint.port)", "ENDPOINT")])
+        case .certificate:
+            let origin = try RecordingOrigin.answering { _, connection in try connection.reply(body: "ok") }
+            let demand = Demand.certificate(from: { [$0.issuing] }, trusting: { [$0.root] })
+            let (front, port) = try front(Hierarchy.shared().issuing.issue(terms), origin, demand)
+            let identity = try ClientCertificate.good.get()
+            let chain = try identity.chain()
+            let key = Scratch.folder("key") + "/client.key"
+            try Scratch.write(Scratch.read(identity.key), to: key, mode: 0o600)
+            return Server(
+                url: "https://127.0.0.1:\(port)/", options: ["--upgrade", "--certificate", chain, "--key", key],
+                environment: try trusting, held: [origin, front],
+                names: [("\(port)", "PORT"), (chain, "client.pem"), (key, "client.key")])
+        case .appliance:
+            let origin = try RecordingOrigin.guarded(by: BasicGuard())
+            let own = try CertificateIssuer.selfSigned(terms)
+            let (front, port) = try front(own, origin)
+            return Server(
+                url: "https://127.0.0.1:\(port)/", options: ["--upgrade"],
+                answers: [("? (yes or no) ", "yes")] + password, held: [origin, front],
+                names: [("\(port)", "PORT"), (try own.pin(), "PIN")])
+        case .parent:
+            let squid = try SquidServer.shared(.basic)
+            let origin = try RecordingOrigin.guarded(by: DigestGuard(.init(countsStrictly: true)))
+            return Server(
+                url: origin.url("/job"), options: ["--parent", "http://127.0.0.1:\(squid.port)"],
+                answers: password + password, held: [origin],
+                names: [("\(origin.port)", "PORT"), ("\(squid.port)", "PARENT")])
+        case .clients:
+            let origin = try RecordingOrigin.guarded(by: DigestGuard(.init(countsStrictly: true)))
+            return Server(
+                url: origin.url("/job"), options: ["--require-login", "tools"], answers: password, held: [origin],
+                names: [("\(origin.port)", "PORT")])
+        }
+    }
+
+    private static var terms: CertificateTerms {
+        CertificateTerms(host: "first.example.test").with { $0.alternatives.append("IP:127.0.0.1") }
+    }
+
+    private static var trusting: [String: String] {
+        get throws {
+            [
+                "SSL_CERT_FILE": try Hierarchy.shared().root.certificate,
+                "SSL_CERT_DIR": Scratch.folder("no-anchors"),
+            ]
+        }
+    }
+
+    private static func front(
+        _ certificate: IssuedCertificate, _ origin: RecordingOrigin, _ demand: Demand = .nothing
+    ) throws -> (NginxServer, UInt16) {
+        let port = FreePort.take()
+        let server = NginxConfiguration.Server(
+            port: port, name: "front", identity: try ServerIdentity(certificate),
+            directives: try demand.directives(Hierarchy.shared()), origin: origin.port)
+        return (try NginxServer([server]), port)
+    }
+
+    // MARK: - Transcripts
+
+    /// No file but the rule file is for others, and no secret is in it or in a file that others can read.
+    private static func expectPrivate(_ person: Beginner) throws {
+        let rules = Scratch.read(person.rules)
+        for secret in Account.secrets { #expect(!rules.contains(secret)) }
+        for name in person.files where name != "proxy.conf" {
+            let attributes = try FileManager.default.attributesOfItem(atPath: "\(person.home)/\(name)")
+            #expect(attributes[.posixPermissions] as? Int == 0o600, "\(name)")
+        }
+    }
+
+    private static let golden = AttacheBinary.repository + "/Tests/EndToEndTests/Transcripts"
+
+    /// `ATTACHE_GOLDEN=write` writes the transcript again.
+    private static func compare(
+        _ screen: String, _ name: String, _ person: Beginner, _ server: Server, _ first: RecordingOrigin? = nil
+    ) throws {
+        for secret in Account.secrets { #expect(!screen.contains(secret), "\(screen)") }
+        var text = screen.replacing(AttacheBinary.path, with: "attache").replacing(person.folder, with: "~")
+        // A prompt for a secret is taken off the screen.
+        text = text.replacing(/\r *\r/, with: "\n")
+        for (place, name) in server.names { text = text.replacing(place, with: name) }
+        text = text.replacing("\(person.port)", with: "LISTEN").replacing("\(person.adminPort)", with: "ADMIN")
+        if let first { text = text.replacing("\(first.port)", with: "FIRST") }
+        text = text.replacing(/[0-9A-F]{2}(:[0-9A-F]{2}){31}/, with: "SHA-256")
+            .replacing(/\d{4}-\d{2}-\d{2}/, with: "DAY")
+        let path = "\(golden)/\(name).txt"
+        if ProcessInfo.processInfo.environment["ATTACHE_GOLDEN"] == "write" {
+            try Scratch.write(text, to: path)
+        }
+        #expect(text == Scratch.read(path))
+    }
+}

@@ -95,7 +95,7 @@ import Testing
 
     @Test func `a limit that is met again and again is one line`() throws {
         let lines = Lines()
-        let report = ShortageReport { lines.add($0) }
+        let report = ClientCount.ShortageReport { lines.add($0) }
         let limits = ClientCount.Limits(clients: 40, perAddress: 10)
         for now in stride(from: UInt64(1000), to: 60_000, by: 100) {
             report.note(.clients, of: try address("192.0.2.1"), limits: limits, at: now)

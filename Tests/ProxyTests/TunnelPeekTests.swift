@@ -11,7 +11,7 @@ struct TunnelPeekTests {
     }
 
     /// Events, and the state after each of them.
-    static let courses: [(String, [(Event, TunnelPeek)])] = [
+    static let courses: [(String, [(Event, TunnelOpening.Peek)])] = [
         ("a client that speaks at once", [(.clientSends("GET / H"), .decided(.http))]),
         (
             "a client that speaks in pieces",
@@ -42,8 +42,8 @@ struct TunnelPeekTests {
     ]
 
     @Test(arguments: courses)
-    func `the side that speaks first decides`(name: String, course: [(Event, TunnelPeek)]) {
-        var peek = TunnelPeek.quiet
+    func `the side that speaks first decides`(name: String, course: [(Event, TunnelOpening.Peek)]) {
+        var peek = TunnelOpening.Peek.quiet
         for (event, expected) in course {
             switch event {
             case .clientSends(let text): peek.clientSpoke(text.utf8Span.span)

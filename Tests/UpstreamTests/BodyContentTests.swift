@@ -11,7 +11,7 @@ struct BodyContentTests {
         var (content, rest): ([UInt8], [UInt8]) = ([], [])
         for piece in pieces {
             rest += Array(piece.utf8)
-            let consumed = try body.visit(rest.span) { content += $0.array }
+            let consumed = try body.visit(rest.span) { content += $0.array }.consumed
             rest.removeFirst(consumed)
         }
         return (String(decoding: content, as: UTF8.self), String(decoding: rest, as: UTF8.self))

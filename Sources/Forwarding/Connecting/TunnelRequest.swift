@@ -69,14 +69,8 @@ struct TunnelRequest {
         for field in client.fields where field.known == .via {
             head.append(clientHead.readable.extracting(field.line))
         }
-        // Whether the client has left is seen by its own wish.
-        if !client.keepAlive { head.append("Connection: close\r\n" as StaticString) }
         head.append("\r\n" as StaticString)
-        do throws(HTTPError) {
-            guard case .complete = try exchange.request.parse(head.readable) else {
-                throw HTTPError(.client, .incomplete)
-            }
-        } catch { throw Refusal(error) }
+        do throws(HTTPError) { try exchange.beginOwn() } catch { throw Refusal(error) }
     }
 
     private func noteIdentity(of upstream: UpstreamConnection) {

@@ -37,21 +37,25 @@ public final class Exchange {
     public let texts = Texts()
     /// Which way the request goes.
     public var way = Way.direct
-    public var credentials: ExchangeCredentials
+    public var credentials: Credentials
     /// The credentials of the request that are being stored.
     public let storage: PendingStorage
     /// Nil for a client's.
     public var own: OwnRequest?
     /// The probe that the request is; nil for all others.
     var probe: Probe?
+    /// Whether it is the CONNECT by which another exchange gets a tunnel.
+    var opensTunnel: Bool { whole != nil }
+    /// The exchange with the request as it came.
+    var asked: Exchange { whole ?? self }
     /// Whether it is the proxy's own request, and no client's.
     var isOwn: Bool { own != nil || probe != nil }
     /// Where the request goes; nil until that is known.
     public var destination: Destination?
     public let record: ExchangeRecord
     public var times: Times
-    /// Whether it is the CONNECT by which another exchange gets a tunnel, and a part of that one.
-    let opensTunnel: Bool
+    /// The exchange that gets a tunnel by this one, which is its CONNECT; nil for all others.
+    private let whole: Exchange?
     /// The pool that has the memory of the empty buffers; nil while the buffers have it.
     private var borrower: BufferPool?
 
@@ -109,10 +113,10 @@ public final class Exchange {
         request = RequestHead(limits: policy.limits.request)
         upstream = UpstreamConnection(limits: policy.limits.response, on: loop)
         record = ExchangeRecord(keeping: policy.recordedParts)
-        credentials = ExchangeCredentials()
+        credentials = Credentials()
         storage = PendingStorage()
         times = Times()
-        opensTunnel = false
+        whole = nil
     }
 
     /// The CONNECT by which `other` has a parent open a tunnel. It shares the record and the client's buffers of that one.
@@ -122,9 +126,9 @@ public final class Exchange {
         request = RequestHead(limits: policy.limits.request)
         upstream = UpstreamConnection(limits: policy.limits.response, on: loop)
         (record, storage, own, probe) = (other.record, other.storage, other.own, other.probe)
-        credentials = ExchangeCredentials(identities: other.credentials.beginIdentities())
+        credentials = Credentials(identities: other.credentials.beginIdentities())
         times = Times(waiting: other.times.waiting)
-        opensTunnel = true
+        whole = other
         way = .relayed(parent)
     }
 
@@ -201,6 +205,13 @@ public final class Exchange {
         request.reset()
         body.reset()
         upstream.reset()
+    }
+
+    /// Begins with the head of a request of the proxy's own, which was written to `headBytes`.
+    func beginOwn() throws(HTTPError) {
+        let head = headBytes
+        guard case .complete = try request.parse(head.readable) else { throw HTTPError(.client, .incomplete) }
+        body.begin(request.framing, limits: policy.limits.request)
     }
 
     // MARK: - Heads
@@ -294,55 +305,57 @@ public final class Exchange {
     }
 }
 
-/// How one request answers the servers that want to know whose it is. Most requests have nothing of it.
-public struct ExchangeCredentials {
-    /// Nil while nobody's challenges could be answered.
-    private(set) var challenges: ExchangeChallenges?
-    /// Kept from request to request.
-    private lazy var ownChallenges = ExchangeChallenges()
-    /// The requests for certificates that the servers on its way have made; nil: no connection was made for it.
-    public private(set) var identities: IdentityChallenges?
-    /// The signing of the request; nil where there is none.
-    var signing: RequestSigning?
-    /// The client's own answer, where a rule wants to learn from it.
-    var learnableAnswer: LearnableAnswer?
-    /// The answer to the client's own login, when it has come to its end; goes with the response.
-    public var loginAnswer: Exchange.LoginAnswer?
+extension Exchange {
+    /// How one request answers the servers that want to know whose it is. Most requests have nothing of it.
+    public struct Credentials {
+        /// The challenges that are ours to answer; nil if there are none.
+        private(set) var challenges: ExchangeChallenges?
+        /// Kept from request to request.
+        private lazy var ownChallenges = ExchangeChallenges()
+        /// The requests for certificates that the servers on its way have made; nil: no connection was made for it.
+        public private(set) var identities: IdentityChallenges?
+        /// Signs the request; nil if no rule has it signed.
+        var signing: RequestSigning?
+        /// The client's own answer, where a rule wants to learn from it.
+        var learnableAnswer: LearnableAnswer?
+        /// The answer to the client's own login, when it has come to its end; goes with the response.
+        public var loginAnswer: LoginAnswer?
 
-    init(identities: IdentityChallenges? = nil) { self.identities = identities }
+        init(identities: IdentityChallenges? = nil) { self.identities = identities }
 
-    /// From now on the origin's challenges are answered.
-    mutating func begin(_ server: ExchangeChallenges.Server) {
-        let own = ownChallenges
-        own.origin = server
-        challenges = own
-    }
-
-    /// From now on those of the parent are that makes the request.
-    mutating func beginAtParent(_ server: ExchangeChallenges.Server) {
-        let own = ownChallenges
-        own.parent = server
-        challenges = own
-    }
-
-    /// What servers say to certificates counts for the next connections, from now on.
-    mutating func beginIdentities() -> IdentityChallenges {
-        let begun = identities ?? IdentityChallenges()
-        identities = begun
-        return begun
-    }
-
-    mutating func forget() {
-        if let challenges {
-            challenges.origin = .ignored
-            challenges.parent = .ignored
-            challenges.cookies.forget()
-            self.challenges = nil
+        /// Answers the origin's challenges.
+        mutating func begin(_ server: ExchangeChallenges.Server) {
+            let own = ownChallenges
+            own.origin = server
+            challenges = own
         }
-        identities.forget()
-        signing.forget()
-        learnableAnswer.forget()
-        loginAnswer.forget()
+
+        /// Answers the challenges of the parent that makes the request.
+        mutating func beginAtParent(_ server: ExchangeChallenges.Server) {
+            let own = ownChallenges
+            own.parent = server
+            challenges = own
+        }
+
+        /// Begins to note what servers say to certificates, for the next connections.
+        mutating func beginIdentities() -> IdentityChallenges {
+            let begun = identities ?? IdentityChallenges()
+            identities = begun
+            return begun
+        }
+
+        mutating func forget() {
+            if let challenges {
+                challenges.origin = .ignored
+                challenges.parent = .ignored
+                challenges.cookies.forget()
+                self.challenges = nil
+            }
+            identities.forget()
+            signing.forget()
+            learnableAnswer.forget()
+            loginAnswer.forget()
+        }
     }
 }
 
@@ -358,8 +371,8 @@ protocol AnswerRequests {
 extension Exchange {
     /// The client's application, as it names itself in `User-Agent`, cut; nil: it does not.
     public var application: String? {
-        let head = headBytes
-        return request.fields.first(.userAgent).map { field in
+        let head = asked.headBytes
+        return asked.request.fields.first(.userAgent).map { field in
             JournalText.printable(head.readable.extracting(field.value).text, longest: 80)
         }
     }

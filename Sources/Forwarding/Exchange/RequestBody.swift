@@ -356,7 +356,7 @@ public final class RequestBody {
             guard let count = await copy.read(from: offset, into: buffer) else { throw .copyLost }
             offset += count
             do throws(HTTPError) {
-                buffer.consume(try content.visit(buffer.readable, each))
+                buffer.consume(try content.visit(buffer.readable, each).consumed)
             } catch { throw .invalid(error) }
             if buffer.writableCount == 0 { buffer.reserve(1) }
         }

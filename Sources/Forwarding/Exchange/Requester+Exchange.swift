@@ -68,9 +68,8 @@ extension Requester {
         case .end:
             if isGone { return true }
             // A client that sends more requests behind this one may well have said so in the last.
-            guard exchange.inbound.isEmpty, exchange.request.version >= .http11, exchange.request.keepAlive else {
-                return false
-            }
+            let request = exchange.asked.request
+            guard exchange.inbound.isEmpty, request.version >= .http11, request.keepAlive else { return false }
             return stream.isAtEnd()
         }
     }

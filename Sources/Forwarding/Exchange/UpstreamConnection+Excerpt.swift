@@ -47,8 +47,8 @@ extension Exchange {
     /// A mask that also hides what the client itself has sent, and what answers the other servers on the way.
     func mask(_ mask: EchoMask) -> EchoMask {
         var mask = mask
-        let head = headBytes
-        for field in request.fields {
+        let head = asked.headBytes
+        for field in asked.request.fields {
             let value = head.readable.extracting(field.value)
             switch field.known {
             case .authorization: mask.add(authorization: value)
@@ -56,7 +56,7 @@ extension Exchange {
             default: break
             }
         }
-        credentials.challenges?.origin.hideAnswer(in: &mask)
+        asked.credentials.challenges?.origin.hideAnswer(in: &mask)
         credentials.challenges?.parent.hideAnswer(in: &mask)
         return mask
     }

@@ -49,20 +49,10 @@ extension UpstreamConnection {
     private static func digestContent(
         of bytes: ByteBuffer, by content: inout BodyContent, into digest: inout MessageDigest
     ) throws(ExchangeFailure) -> Bool {
-        var offset = 0
         do throws(HTTPError) {
-            while true {
-                switch try content.next(bytes.readable, from: offset) {
-                case .data(let range):
-                    digest.update(bytes.readable.extracting(range))
-                    offset = range.upperBound
-                case .trailer(let line): offset = line.upperBound
-                case .needsMore(let consumed):
-                    bytes.consume(consumed)
-                    return false
-                case .end: return true
-                }
-            }
+            let step = try content.visit(bytes.readable) { digest.update($0) }
+            bytes.consume(step.consumed)
+            return step.isEnded
         } catch { throw .cutShort(error.proxyError, "\(error)") }
     }
 

@@ -207,11 +207,6 @@ public struct ChallengeProbe: Sendable {
         let host = request.host.utf8.contains(.colon) ? "[\(request.host)]" : request.host
         let head = exchange.headBytes
         head.append("\(request.method) \(request.url) HTTP/1.0\r\nHost: \(host):\(request.port)\r\n\r\n")
-        do throws(HTTPError) {
-            guard case .complete = try exchange.request.parse(head.readable) else {
-                throw HTTPError(.client, .incomplete)
-            }
-        } catch { throw Failure(sentence: "\(error)") }
-        exchange.body.begin(exchange.request.framing, limits: policy.limits.request)
+        do throws(HTTPError) { try exchange.beginOwn() } catch { throw Failure(sentence: "\(error)") }
     }
 }

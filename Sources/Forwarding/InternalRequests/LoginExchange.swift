@@ -98,8 +98,7 @@ struct LoginExchange {
             content.bytes.withBytes { own.inbound.append($0) }
         }
         head.append("\r\n" as StaticString)
-        guard case .complete? = try? own.request.parse(head.readable) else { throw .unusableReference }
-        own.body.begin(own.request.framing, limits: own.policy.limits.request)
+        do throws(HTTPError) { try own.beginOwn() } catch { throw .unusableReference }
     }
 
     /// RFC 6454 section 6.1.

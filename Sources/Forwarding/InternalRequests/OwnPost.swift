@@ -62,13 +62,8 @@ struct OwnPost {
         head.append("POST \(endpoint) HTTP/1.0\r\nHost: \(endpoint.authority)\r\n")
         fields(head)
         head.append("Content-Length: \(content.length)\r\n\r\n")
-        do throws(HTTPError) {
-            guard case .complete = try exchange.request.parse(head.readable) else {
-                throw HTTPError(.client, .incomplete)
-            }
-        } catch { throw .unreachable("\(error)") }
+        do throws(HTTPError) { try exchange.beginOwn() } catch { throw .unreachable("\(error)") }
         content.append(exchange.inbound)
-        exchange.body.begin(exchange.request.framing, limits: policy.limits.request)
         do throws(ExchangeFailure) { try await ask(run, for: requester) } catch {
             throw .unreachable(error.sentence(by: exchange.way))
         }
@@ -111,19 +106,9 @@ struct OwnPost {
         let inbound = upstream.inbound
         while true {
             do throws(HTTPError) {
-                var offset = 0
-                scan: while true {
-                    switch try framing.next(inbound.readable, from: offset) {
-                    case .data(let range):
-                        content += inbound.readable.extracting(range).array
-                        offset = range.upperBound
-                    case .trailer(let line): offset = line.upperBound
-                    case .needsMore(let consumed):
-                        inbound.consume(consumed)
-                        break scan
-                    case .end: return content
-                    }
-                }
+                let step = try framing.visit(inbound.readable) { content += $0.array }
+                inbound.consume(step.consumed)
+                if step.isEnded { return content }
             } catch { throw .malformed("cannot be read: \(error)") }
             guard content.count <= Self.contentLimit else { throw .malformed("is too large") }
             let rest = Int(clamping: end &- min(end, upstreams.loop.now))

@@ -91,21 +91,13 @@ final class PageReader {
 
     /// Takes the framing off what came.
     private func unframe() {
+        if isFramingEnded { return }
         let (unread, coded) = (unread, coded)
-        while !isFramingEnded {
-            let step: ChunkedDecoder.Step
-            do throws(HTTPError) { step = try content.next(unread.readable, from: 0) } catch { return giveUp() }
-            switch step {
-            case .data(let range):
-                coded.append(unread.readable.extracting(range))
-                unread.consume(range.upperBound)
-            case .trailer(let line): unread.consume(line.upperBound)
-            case .needsMore(let consumed): return unread.consume(consumed)
-            case .end(let consumed):
-                unread.consume(consumed)
-                isFramingEnded = true
-            }
-        }
+        do throws(HTTPError) {
+            let step = try content.visit(unread.readable) { coded.append($0) }
+            unread.consume(step.consumed)
+            isFramingEnded = step.isEnded
+        } catch { giveUp() }
     }
 
     /// The rest behind a fault is no page; that the response has one, its reader will see.

@@ -41,7 +41,7 @@ struct ProbeExchange {
 
     /// Leaves its mark in the log and the metrics.
     private func note(_ metrics: Metrics?) {
-        let (attempt, outcome) = (probe.attempt, ProbeOutcome(probe.attempt.verdict))
+        let (attempt, outcome) = (probe.attempt, Outcome(probe.attempt.verdict))
         metrics?.add(to: outcome.counter)
         let space = Origin(serverName: attempt.evidence.server).map {
             ProtectionSpace(origin: $0, realm: nil, authenticationMethod: .default)
@@ -136,30 +136,29 @@ struct ProbeExchange {
         guard let lineEnd = content.firstIndex(of: .lineFeed) else { return false }
         head.append(Array(content[content.index(after: lineEnd)...]))
         head.append("\r\n" as StaticString)
-        do throws(HTTPError) {
-            guard case .complete = try exchange.request.parse(head.readable) else { return false }
-        } catch { return false }
-        exchange.body.begin(exchange.request.framing, limits: exchange.policy.limits.request)
+        do throws(HTTPError) { try exchange.beginOwn() } catch { return false }
         return true
     }
 }
 
-private enum ProbeOutcome: String {
-    case accepted, refused, undecided
+extension ProbeExchange {
+    fileprivate enum Outcome: String {
+        case accepted, refused, undecided
 
-    init(_ verdict: AnswerVerdict?) {
-        switch verdict {
-        case .accepted?: self = .accepted
-        case .refused?: self = .refused
-        default: self = .undecided
+        init(_ verdict: AnswerVerdict?) {
+            switch verdict {
+            case .accepted?: self = .accepted
+            case .refused?: self = .refused
+            default: self = .undecided
+            }
         }
-    }
 
-    var counter: Counter {
-        switch self {
-        case .accepted: .probesAccepted
-        case .refused: .probesRefused
-        case .undecided: .probesUndecided
+        var counter: Counter {
+            switch self {
+            case .accepted: .probesAccepted
+            case .refused: .probesRefused
+            case .undecided: .probesUndecided
+            }
         }
     }
 }

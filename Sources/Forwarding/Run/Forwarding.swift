@@ -103,8 +103,8 @@ public final class Forwarding {
     private var isRelayed: Bool { if case .client = purpose { true } else { false } }
     private var opensTunnel: Bool { if case .tunnel = purpose { true } else { false } }
     private var stage = Stage.over
-    private var verdict: ResponseVerdict?
-    private var disposal: BodyDisposal?
+    private var verdict: ForwardingContext.Verdict?
+    private var disposal: UpstreamConnection.Disposal?
     private var work: Work?
     private var upload: ConcurrentUpload?
     /// Whether a connection that was kept will do.
@@ -408,7 +408,7 @@ public final class Forwarding {
         return nil
     }
 
-    private func carryOut(_ context: ForwardingContext, _ verdict: ResponseVerdict?) throws(ExchangeFailure)
+    private func carryOut(_ context: ForwardingContext, _ verdict: ForwardingContext.Verdict?) throws(ExchangeFailure)
         -> Progress?
     {
         switch verdict {

@@ -4,36 +4,38 @@ import IO
 import Transport
 import Upstream
 
-/// The reading of a response body that nobody wants, so that its connection can be used again.
-struct BodyDisposal {
-    /// How far one step came.
-    enum Step {
-        /// There is nothing to do until an event of the connection.
-        case awaitsUpstream
-        /// A part that was read ahead has to be read back from its file first: `UpstreamConnection.readBody`.
-        case awaitsCopy
-        /// The next request can go out, or the connection was closed.
-        case ended
+extension UpstreamConnection {
+    /// Reads a response body to its end and drops it, so that its connection can be used again.
+    struct Disposal {
+        /// How far one step came.
+        enum Step {
+            /// There is nothing to do until an event of the connection.
+            case awaitsUpstream
+            /// A part that was read ahead has to be read back from its file first: `UpstreamConnection.readBody`.
+            case awaitsCopy
+            /// The next request can go out, or the connection was closed.
+            case ended
+        }
+
+        fileprivate var progress: BodyProgress
+        fileprivate var discarded = 0
+        /// Bytes after which the connection is given up.
+        fileprivate let limit: Int
+
+        /// Reads what has come, and closes the connection where the response is too long, too late or no good.
+        mutating func advance(on upstream: UpstreamConnection) -> Step { upstream.discard(&self) }
     }
-
-    fileprivate var progress: BodyProgress
-    fileprivate var discarded = 0
-    /// Bytes after which the connection is given up.
-    fileprivate let limit: Int
-
-    /// Reads what has come, and closes the connection where the response is too long, too late or no good.
-    mutating func advance(on upstream: UpstreamConnection) -> Step { upstream.discard(&self) }
 }
 
 extension UpstreamConnection {
     /// Begins to read the rest of the response, at most `limit` bytes within that time; `discard` goes on.
-    func beginDisposal(upTo limit: Int, limits: Limits, within milliseconds: Int) -> BodyDisposal {
+    func beginDisposal(upTo limit: Int, limits: Limits, within milliseconds: Int) -> Disposal {
         consumeHead()
         stream?.setDeadline(after: milliseconds)
-        return BodyDisposal(progress: BodyProgress(head.framing, of: .upstream, limits: limits), limit: limit)
+        return Disposal(progress: BodyProgress(head.framing, of: .upstream, limits: limits), limit: limit)
     }
 
-    fileprivate func discard(_ disposal: inout BodyDisposal) -> BodyDisposal.Step {
+    fileprivate func discard(_ disposal: inout Disposal) -> Disposal.Step {
         guard let stream else {
             head.reset()
             return .ended
@@ -63,7 +65,7 @@ extension UpstreamConnection {
         return .ended
     }
 
-    private func giveUp() -> BodyDisposal.Step {
+    private func giveUp() -> Disposal.Step {
         reset()
         return .ended
     }

@@ -133,7 +133,7 @@ extension ChallengeContext {
             presence: requester.presence, waiting: exchange.times.waiting)
         request.opensTunnel = exchange.opensTunnel
         request.answersOrigin = { exchange.credentials.challenges?.origin.hasAnswered ?? false }
-        request.sample = { RequestSample.content(of: exchange, to: target) }
+        request.sample = { exchange.sample(at: target) }
         request.application = { exchange.application }
         self.init(
             source: source, request: request, connection: connection, pages: pages,

@@ -376,17 +376,17 @@ public struct ForwardingContext {
     private func noteAcceptance(by server: ExchangeChallenges.Server, at target: ByteBuffer) {
         guard case .known(let known) = server, known.isNews(exchange.upstream.head.status) else { return }
         known.noteAcceptance(
-            at: target.readable, sample: RequestSample.content(of: exchange, to: target),
+            at: target.readable, sample: exchange.sample(at: target),
             of: exchange.isOwn ? nil : requester.identity(in: exchange), now: requester.loop.epochMilliseconds)
     }
 
     /// The decision about a response of the parent that makes the request.
     /// - Returns: nil where work is to be done first.
-    func judgeByParent() -> ResponseVerdict? {
+    func judgeByParent() -> Verdict? {
         guard let parent = exchange.way.relay else { return .pass(note: nil) }
         let (challenges, upstream) = (exchange.credentials.challenges, exchange.upstream)
         guard let verdict = (challenges?.parent ?? .ignored).judge() else { return nil }
-        guard exchange.isChallengedByParent, case .pass(let note) = verdict else { return ResponseVerdict(verdict) }
+        guard exchange.isChallengedByParent, case .pass(let note) = verdict else { return Verdict(verdict) }
         // The parent itself wants something of us, and not of the client.
         return .cancel(
             .unanswered(
@@ -396,11 +396,11 @@ public struct ForwardingContext {
 
     /// The decision about a response of the origin.
     /// - Returns: nil where work is to be done first.
-    func judgeByOrigin() -> ResponseVerdict? {
+    func judgeByOrigin() -> Verdict? {
         let challenges = exchange.credentials.challenges
         guard let verdict = (challenges?.origin ?? .ignored).judge() else { return nil }
         if case .again = verdict { challenges?.parent.loop?.renew() }
-        return ResponseVerdict(verdict)
+        return Verdict(verdict)
     }
 
     // MARK: - Phases
@@ -571,17 +571,19 @@ extension Status {
     fileprivate static let certificateRequired = Status(rawValue: 496)
 }
 
-/// The decision about a response, by all who may have asked for a credential.
-enum ResponseVerdict {
-    case pass(note: String?)
-    case again
-    indirect case cancel(Refusal)
+extension ForwardingContext {
+    /// The decision about a response, by all who may have asked for a credential.
+    enum Verdict {
+        case pass(note: String?)
+        case again
+        indirect case cancel(Refusal)
 
-    init(_ verdict: ChallengeVerdict) {
-        switch verdict {
-        case .pass(let note): self = .pass(note: note)
-        case .again: self = .again
-        case .cancel(let failure): self = .cancel(Refusal(failure.status, failure.error, failure.sentence))
+        init(_ verdict: ChallengeVerdict) {
+            switch verdict {
+            case .pass(let note): self = .pass(note: note)
+            case .again: self = .again
+            case .cancel(let failure): self = .cancel(Refusal(failure.status, failure.error, failure.sentence))
+            }
         }
     }
 }

@@ -21,7 +21,7 @@ final class ReframedBody {
 
     private let exchange: Exchange
     /// Reads the content for the journal; nil: nobody does.
-    var reader: ExcerptReader?
+    var reader: PassedNote.Reader?
     /// Whether the client gets chunks; else the end of the connection is the end of the body.
     private let isChunked: Bool
     private var content: BodyContent
@@ -120,31 +120,33 @@ final class ReframedBody {
     }
 }
 
-/// The decoder of a body's content, if it has one to decode.
-private struct Decoding: ~Copyable {
-    let isNeeded: Bool
-    let plain: ByteBuffer
-    private var inflater: Inflater?
+extension ReframedBody {
+    /// The decoder of a body's content, if it has one to decode.
+    fileprivate struct Decoding: ~Copyable {
+        let isNeeded: Bool
+        let plain: ByteBuffer
+        private var inflater: Inflater?
 
-    init(_ coding: ContentCoding?, ratio: Int) throws(ExchangeFailure) {
-        isNeeded = coding != nil
-        plain = ByteBuffer(capacity: isNeeded ? 32 * 1024 : 64)
-        do throws(InflationError) {
-            if let coding { inflater = try Inflater(coding, limits: InflationLimits(ratio: ratio)) }
-        } catch { throw Self.failure(error) }
-    }
+        init(_ coding: ContentCoding?, ratio: Int) throws(ExchangeFailure) {
+            isNeeded = coding != nil
+            plain = ByteBuffer(capacity: isNeeded ? 32 * 1024 : 64)
+            do throws(InflationError) {
+                if let coding { inflater = try Inflater(coding, limits: InflationLimits(ratio: ratio)) }
+            } catch { throw Self.failure(error) }
+        }
 
-    mutating func decode(_ bytes: Span<UInt8>, room: Int) throws(ExchangeFailure) -> Inflater.Progress? {
-        do throws(InflationError) {
-            return try inflater?.decode(bytes, into: plain, room: room)
-        } catch { throw Self.failure(error) }
-    }
+        mutating func decode(_ bytes: Span<UInt8>, room: Int) throws(ExchangeFailure) -> Inflater.Progress? {
+            do throws(InflationError) {
+                return try inflater?.decode(bytes, into: plain, room: room)
+            } catch { throw Self.failure(error) }
+        }
 
-    mutating func finish() throws(ExchangeFailure) {
-        do throws(InflationError) { try inflater?.finish() } catch { throw Self.failure(error) }
-    }
+        mutating func finish() throws(ExchangeFailure) {
+            do throws(InflationError) { try inflater?.finish() } catch { throw Self.failure(error) }
+        }
 
-    private static func failure(_ error: InflationError) -> ExchangeFailure {
-        .cutShort(.httpResponseContentCoding, "the response's content cannot be decoded: \(error)")
+        private static func failure(_ error: InflationError) -> ExchangeFailure {
+            .cutShort(.httpResponseContentCoding, "the response's content cannot be decoded: \(error)")
+        }
     }
 }

@@ -54,12 +54,12 @@ struct UnansweredNote {
     }
 
     /// Nil where the text has come with the head, or there is none.
-    private func reader(for finding: UnansweredResponse.Finding, _ loop: ChallengeLoop?) -> ExcerptReader? {
+    private func reader(for finding: UnansweredResponse.Finding, _ loop: ChallengeLoop?) -> PassedNote.Reader? {
         guard let upstream, upstream.awaitsContent, let response = finding.response, response.text == nil else {
             return nil
         }
         let (challenges, requester, keys) = (requester.shared.challenges, requester, finding.keys)
-        return ExcerptReader(response, of: upstream, hiding: mask(of: loop), by: limits) { response in
+        return PassedNote.Reader(response, of: upstream, hiding: mask(of: loop), by: limits) { response in
             challenges.journal.note(response, for: keys, at: requester.loop.epochMilliseconds)
         }
     }
@@ -140,58 +140,60 @@ final class PassedNote {
     /// The details in `Proxy-Status`.
     let text: String
     /// Reads the beginning of the response's text on its way; nil where it is not wanted, or was read.
-    let reader: ExcerptReader?
+    let reader: PassedNote.Reader?
 
-    init(_ text: String, reading reader: ExcerptReader? = nil) {
+    init(_ text: String, reading reader: PassedNote.Reader? = nil) {
         self.text = text
         self.reader = reader
     }
 }
 
-/// Reads the beginning of a response's text while the response is passed on, for the journal. It delays nothing.
-final class ExcerptReader {
-    private var excerpt: ResponseExcerpt
-    private let mask: EchoMask
-    private let mediaType: String?
-    private var framed: BodyContent
-    private var content: [UInt8] = []
-    private var done: ((ResponseExcerpt) -> Void)?
+extension PassedNote {
+    /// Reads the beginning of a response's text while the response is passed on, for the journal. It delays nothing.
+    final class Reader {
+        private var excerpt: ResponseExcerpt
+        private let mask: EchoMask
+        private let mediaType: String?
+        private var framed: BodyContent
+        private var content: [UInt8] = []
+        private var done: ((ResponseExcerpt) -> Void)?
 
-    /// - Parameters:
-    ///   - excerpt: of the response's head.
-    ///   - done: called once, with the text if there was any.
-    init(
-        _ excerpt: ResponseExcerpt, of upstream: UpstreamConnection, hiding mask: EchoMask, by limits: Limits,
-        done: @escaping (ResponseExcerpt) -> Void
-    ) {
-        self.excerpt = excerpt
-        self.mask = mask
-        mediaType = upstream.mediaType
-        framed = BodyContent(upstream.head.framing, limits: limits)
-        self.done = done
-    }
+        /// - Parameters:
+        ///   - excerpt: of the response's head.
+        ///   - done: called once, with the text if there was any.
+        init(
+            _ excerpt: ResponseExcerpt, of upstream: UpstreamConnection, hiding mask: EchoMask, by limits: Limits,
+            done: @escaping (ResponseExcerpt) -> Void
+        ) {
+            self.excerpt = excerpt
+            self.mask = mask
+            mediaType = upstream.mediaType
+            framed = BodyContent(upstream.head.framing, limits: limits)
+            self.done = done
+        }
 
-    /// Whether no more of the content is wanted.
-    var isDone: Bool { done == nil }
+        /// Whether no more of the content is wanted.
+        var isDone: Bool { done == nil }
 
-    /// Looks at a part of the body as it comes, with its framing.
-    func look(at bytes: Span<UInt8>) {
-        // A fault in the framing is found by who passes it on.
-        do throws(HTTPError) { _ = try framed.visit(bytes) { add($0) } } catch { end() }
-    }
+        /// Looks at a part of the body as it comes, with its framing.
+        func look(at bytes: Span<UInt8>) {
+            // A fault in the framing is found by who passes it on.
+            do throws(HTTPError) { _ = try framed.visit(bytes) { add($0) } } catch { end() }
+        }
 
-    /// Looks at a part of the content.
-    func add(_ piece: Span<UInt8>) {
-        let room = ResponseExcerpt.contentLimit - content.count
-        content += piece.extracting(first: min(room, piece.count)).array
-        if content.count >= ResponseExcerpt.contentLimit { end() }
-    }
+        /// Looks at a part of the content.
+        func add(_ piece: Span<UInt8>) {
+            let room = ResponseExcerpt.contentLimit - content.count
+            content += piece.extracting(first: min(room, piece.count)).array
+            if content.count >= ResponseExcerpt.contentLimit { end() }
+        }
 
-    /// Ends the text: nothing more comes.
-    func end() {
-        guard let done else { return }
-        self.done = nil
-        excerpt.take(content, mediaType: mediaType, hiding: mask)
-        done(excerpt)
+        /// Ends the text: nothing more comes.
+        func end() {
+            guard let done else { return }
+            self.done = nil
+            excerpt.take(content, mediaType: mediaType, hiding: mask)
+            done(excerpt)
+        }
     }
 }

@@ -51,7 +51,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     /// The logins that belong to the connection.
     var login = ClientLogin()
     /// The way that should be given up which was noted last.
-    private var datedNote = DatedNote()
+    private var datedNote = Requester.DatedNote()
     var phase = Phase.idle
     /// Whether an exchange is being carried on at this moment: what it closes tells of that.
     private var isAdvancing = false
@@ -377,7 +377,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         }
     }
 
-    func plan(_ exchange: Exchange) throws(ExchangeFailure) -> RequestPlan {
+    func plan(_ exchange: Exchange) throws(ExchangeFailure) -> Requester.Plan {
         let purpose = try requester.purpose(of: exchange)
         if case .answerOptions = purpose { return .answerOptions }
         let destination = try requester.destination(of: exchange)

@@ -6,13 +6,15 @@ import Rules
 import Telemetry
 import Upstream
 
-/// The handling of a request whose head is there.
-enum RequestPlan {
-    /// It goes to the exchange's destination.
-    case forward
-    case tunnel(Destination)
-    /// It is for the proxy itself.
-    case answerOptions
+extension Requester {
+    /// The handling of a request whose head is there.
+    enum Plan {
+        /// It goes to the exchange's destination.
+        case forward
+        case tunnel(Destination)
+        /// It is for the proxy itself.
+        case answerOptions
+    }
 }
 
 extension Requester {

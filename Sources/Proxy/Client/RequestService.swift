@@ -16,7 +16,7 @@ struct RequestService {
         case arriving(ListenerIdentity)
         /// The head is there, and the client may use the proxy once it has said who it is.
         case admitted
-        case planned(RequestPlan)
+        case planned(Requester.Plan)
         /// Its forwarding waits for work.
         case forwarded
         /// Its response stands in `outbound`, as far as the client has not taken it.
@@ -77,7 +77,7 @@ struct RequestService {
         }
     }
 
-    private func carryOut(_ plan: RequestPlan) async throws(ExchangeFailure) -> Outcome {
+    private func carryOut(_ plan: Requester.Plan) async throws(ExchangeFailure) -> Outcome {
         switch plan {
         case .forward:
             session.stream.setDeadline(after: nil)

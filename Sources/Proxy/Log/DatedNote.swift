@@ -58,18 +58,20 @@ extension Requester {
     }
 }
 
-/// The note that a client's exchange has left.
-struct DatedNote {
-    var origin: ObjectIdentifier?
-    var ways: DatedWays = []
-    var parentWays: DatedWays = []
-    /// On the loop's clock.
-    var time: UInt64 = 0
+extension Requester {
+    /// The note that a client's exchange has left.
+    struct DatedNote {
+        var origin: ObjectIdentifier?
+        var ways: DatedWays = []
+        var parentWays: DatedWays = []
+        /// The time of the note, on the loop's clock.
+        var time: UInt64 = 0
 
-    private static let memory: UInt64 = 10_000
+        private static let memory: UInt64 = 10_000
 
-    func covers(_ other: DatedNote) -> Bool {
-        origin == other.origin && ways == other.ways && parentWays == other.parentWays
-            && other.time &- time < Self.memory
+        func covers(_ other: DatedNote) -> Bool {
+            origin == other.origin && ways == other.ways && parentWays == other.parentWays
+                && other.time &- time < Self.memory
+        }
     }
 }

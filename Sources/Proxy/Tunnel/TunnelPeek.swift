@@ -4,52 +4,54 @@ import IO
 import Transport
 import Upstream
 
-/// Finds out what is spoken in a tunnel before anything is done in it.
-///
-/// Nearly always the client speaks first, and its first bytes tell. A client that stays silent may wait for a server
-/// that speaks first, as those of mail do, or may just have opened the tunnel ahead of time: so the server is called,
-/// and whoever speaks next decides.
-enum TunnelPeek: Equatable {
-    /// Nobody has spoken yet. Becomes `.silent`, `.undecided` or `.decided`.
-    case quiet
-    /// Nobody has spoken for a while: the server is to be called. Becomes `.undecided` or `.decided`.
-    case silent
-    /// The client has sent too little to tell. Becomes `.decided`.
-    case undecided
-    /// Stays.
-    case decided(SpokenProtocol)
+extension TunnelOpening {
+    /// Finds out what is spoken in a tunnel before anything is done in it.
+    ///
+    /// Nearly always the client speaks first, and its first bytes tell. A client that stays silent may wait for a server
+    /// that speaks first, as those of mail do, or may just have opened the tunnel ahead of time: so the server is called,
+    /// and the side that speaks next decides.
+    enum Peek: Equatable {
+        /// Neither side has spoken yet. Becomes `.silent`, `.undecided` or `.decided`.
+        case quiet
+        /// Neither side has spoken for a while: the server is to be called. Becomes `.undecided` or `.decided`.
+        case silent
+        /// The client has sent too little to tell. Becomes `.decided`.
+        case undecided
+        /// Stays.
+        case decided(SpokenProtocol)
 
-    /// - Parameter bytes: all that the client has sent.
-    mutating func clientSpoke(_ bytes: Span<UInt8>) {
-        switch self {
-        case .quiet, .silent, .undecided:
-            if let spoken = SpokenProtocol.told(by: bytes) {
-                self = .decided(spoken)
-            } else if !bytes.isEmpty {
-                self = .undecided
+        /// - Parameter bytes: all that the client has sent.
+        mutating func clientSpoke(_ bytes: Span<UInt8>) {
+            switch self {
+            case .quiet, .silent, .undecided:
+                if let spoken = SpokenProtocol.told(by: bytes) {
+                    self = .decided(spoken)
+                } else if !bytes.isEmpty {
+                    self = .undecided
+                }
+            case .decided: break
             }
-        case .decided: break
         }
-    }
 
-    /// The client has said all that it will say, which is too little for a protocol we know.
-    mutating func clientEnded() {
-        if case .decided = self { return }
-        self = .decided(.other)
-    }
+        /// The client has said all that it will say, which is too little for a protocol we know.
+        mutating func clientEnded() {
+            if case .decided = self { return }
+            self = .decided(.other)
+        }
 
-    /// The server spoke, or ended, before the client had said a word.
-    mutating func serverSpoke() {
-        if case .decided = self { return }
-        self = .decided(.other)
-    }
+        /// The server spoke, or ended, before the client had said a word.
+        mutating func serverSpoke() {
+            if case .decided = self { return }
+            self = .decided(.other)
+        }
 
-    /// The time for the state it is in is over.
-    mutating func elapse() {
-        switch self {
-        case .quiet: self = .silent
-        case .undecided: self = .decided(.other)
-        case .silent, .decided: break
+        /// The time for the state it is in is over.
+        mutating func elapse() {
+            switch self {
+            case .quiet: self = .silent
+            case .undecided: self = .decided(.other)
+            case .silent, .decided: break
+            }
         }
     }
 }
@@ -63,7 +65,7 @@ extension TunnelOpening {
     func spokenProtocol() async throws(ExchangeFailure) -> (SpokenProtocol, OpenedTunnel?) {
         let (client, inbound) = (requester.stream, exchange.inbound)
         var upstream: OpenedTunnel?
-        var peek = TunnelPeek.quiet
+        var peek = Peek.quiet
         peek.clientSpoke(inbound.readable)
         while true {
             if case .decided(let spoken) = peek { return (spoken, upstream) }
@@ -91,7 +93,7 @@ extension TunnelOpening {
         }
     }
 
-    private func patience(with peek: TunnelPeek) -> Int {
+    private func patience(with peek: Peek) -> Int {
         let timeouts = exchange.policy.timeouts
         return switch peek {
         case .quiet: Self.patience

@@ -38,8 +38,11 @@ public enum BodyContent {
     }
 
     /// Passes every piece of content in `bytes` to `each`.
-    /// - Returns: the number of bytes consumed.
-    public mutating func visit(_ bytes: Span<UInt8>, _ each: (Span<UInt8>) -> Void) throws(HTTPError) -> Int {
+    /// - Returns: the number of bytes consumed, and whether the content is complete.
+    @discardableResult
+    public mutating func visit(
+        _ bytes: Span<UInt8>, _ each: (Span<UInt8>) -> Void
+    ) throws(HTTPError) -> (consumed: Int, isEnded: Bool) {
         var offset = 0
         while true {
             switch try next(bytes, from: offset) {
@@ -47,7 +50,8 @@ public enum BodyContent {
                 each(bytes.extracting(range))
                 offset = range.upperBound
             case .trailer(let line): offset = line.upperBound
-            case .needsMore(let consumed), .end(let consumed): return consumed
+            case .needsMore(let consumed): return (consumed, false)
+            case .end(let consumed): return (consumed, true)
             }
         }
     }

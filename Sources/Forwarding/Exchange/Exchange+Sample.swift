@@ -3,47 +3,48 @@ import Bytes
 import HTTP
 import Upstream
 
-/// How a request becomes a sample, by which the proxy can ask the server itself whether a credential is good: the request line
-/// without the version, and the client's fields that change nothing but the form of the response.
-///
-/// A request with any other field is no sample: the server may have accepted it for that field.
-enum RequestSample {
+extension Exchange {
+    // How a request becomes a sample, by which the proxy can ask the server itself whether a credential is good: the request line
+    // without the version, and the client's fields that change nothing but the form of the response.
+    //
+    // A request with any other field is no sample: the server may have accepted it for that field.
+
     /// The sample of a login at a SOCKS server. The proxy logs in as if it went on to the same origin, and closes.
-    static func login(of exchange: Exchange, to origin: UpstreamServer) -> Account.Sample? {
-        if exchange.isOwn { return nil }
-        return tunnel(to: origin.connectTarget).map {
+    func loginSample(to origin: UpstreamServer) -> Account.Sample? {
+        if isOwn { return nil }
+        return Self.tunnelSample(to: origin.connectTarget).map {
             Account.Sample(target: Evidence.hash([UInt8]().span), content: $0.content)
         }
     }
 
     /// Bytes; a longer request is no sample.
-    private static let limit = 1024
+    private static let sampleLimit = 1024
 
     /// - Parameter target: as the server sees it.
     /// - Returns: nil where the request cannot be repeated.
-    static func content(of exchange: Exchange, to target: ByteBuffer) -> Account.Sample? {
-        if exchange.isOwn { return nil }
-        if exchange.opensTunnel { return tunnel(to: target) }
-        guard exchange.body.isEmpty, exchange.request.upgrade == nil else { return nil }
-        let head = exchange.headBytes
-        let method = head.readable.extracting(exchange.request.methodName)
-        guard methods.contains(where: { method.equals($0) }) else { return nil }
+    func sample(at target: ByteBuffer) -> Account.Sample? {
+        if isOwn { return nil }
+        if opensTunnel { return Self.tunnelSample(to: target) }
+        guard body.isEmpty, request.upgrade == nil else { return nil }
+        let head = headBytes
+        let method = head.readable.extracting(request.methodName)
+        guard Self.sampledMethods.contains(where: { method.equals($0) }) else { return nil }
         let content = ByteBuffer(capacity: 256)
         content.append(method)
         content.append(.space)
         content.append(target.readable)
         content.append("\r\n" as StaticString)
-        for field in exchange.request.fields {
+        for field in request.fields {
             let name = head.readable.extracting(field.name)
-            if hopFields.contains(where: { name.equalsIgnoringCase($0) }) { continue }
-            guard formFields.contains(where: { name.equalsIgnoringCase($0) }) else { return nil }
+            if Self.hopFields.contains(where: { name.equalsIgnoringCase($0) }) { continue }
+            guard Self.formFields.contains(where: { name.equalsIgnoringCase($0) }) else { return nil }
             content.append(head.readable.extracting(field.line))
         }
-        return sample(content, to: target)
+        return Self.sample(content, to: target)
     }
 
     /// The sample of a CONNECT at a parent.
-    private static func tunnel(to target: ByteBuffer) -> Account.Sample? {
+    private static func tunnelSample(to target: ByteBuffer) -> Account.Sample? {
         let content = ByteBuffer(capacity: 256)
         content.append("CONNECT " as StaticString)
         content.append(target.readable)
@@ -52,12 +53,12 @@ enum RequestSample {
     }
 
     private static func sample(_ content: ByteBuffer, to target: ByteBuffer) -> Account.Sample? {
-        guard content.count <= limit else { return nil }
+        guard content.count <= sampleLimit else { return nil }
         return Account.Sample(target: Evidence.hash(target.readable), content: content.readable.array)
     }
 
     /// Safe methods (RFC 9110 section 9.2.1), of which a repetition does nothing.
-    private static let methods: [StaticString] = ["GET", "HEAD", "OPTIONS", "PROPFIND"]
+    private static let sampledMethods: [StaticString] = ["GET", "HEAD", "OPTIONS", "PROPFIND"]
     /// The proxy writes its own.
     private static let hopFields: [StaticString] = [
         "host", "connection", "proxy-connection", "keep-alive", "te", "via", "content-length", "proxy-authorization",

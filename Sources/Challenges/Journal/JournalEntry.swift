@@ -137,3 +137,19 @@ public enum JournalText {
         return line.unicodeScalars.count < text.unicodeScalars.count ? line + "…" : line
     }
 }
+
+/// The names that suggested lines give to rules and credentials.
+public struct SuggestedNames: Sendable, Equatable {
+    public var rules: Set<String> = []
+    public var credentials: Set<String> = []
+
+    public init(rules: Set<String> = [], credentials: Set<String> = []) {
+        self.rules = rules
+        self.credentials = credentials
+    }
+
+    public mutating func add(_ other: SuggestedNames) {
+        rules.formUnion(other.rules)
+        credentials.formUnion(other.credentials)
+    }
+}

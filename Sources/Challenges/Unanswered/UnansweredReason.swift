@@ -226,22 +226,6 @@ struct UnansweredReason {
     }
 }
 
-/// The names that suggested lines give to rules and credentials.
-public struct SuggestedNames: Sendable, Equatable {
-    public var rules: Set<String> = []
-    public var credentials: Set<String> = []
-
-    public init(rules: Set<String> = [], credentials: Set<String> = []) {
-        self.rules = rules
-        self.credentials = credentials
-    }
-
-    public mutating func add(_ other: SuggestedNames) {
-        rules.formUnion(other.rules)
-        credentials.formUnion(other.credentials)
-    }
-}
-
 extension Challenger {
     /// Host and port.
     var authority: String { origin.authority }

@@ -76,11 +76,6 @@ struct CommandOption: Sendable {
     /// The values that it may have, where these are few.
     var choices: [String] = []
 
-    /// The rule file of the proxy that a command asks.
-    static let ruleFileOfProxy = CommandOption(
-        name: "config", value: "FILE",
-        summary: ["the rule file it runs with; default: ./proxy.conf, else /etc/attache/proxy.conf"])
-
     /// As the help shows it.
     var label: String { "--\(name)\(value.map { " \($0)" } ?? "")" }
 }

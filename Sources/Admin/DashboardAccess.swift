@@ -97,7 +97,7 @@ public final class DashboardAccess: Sendable {
         }
     }
 
-    /// Whether anybody is logged in.
+    /// Whether any browser is logged in.
     func hasSession(at now: ContinuousClock.Instant = .now) -> Bool {
         state.withLock { $0.sessions.values.contains { !$0.isOver(at: now) } }
     }

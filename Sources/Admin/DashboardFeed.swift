@@ -164,7 +164,8 @@ final class DashboardFeed {
         }
     }
 
-    /// The requests that the reader does not have yet, with the start of the proxy, since their numbers begin with it.
+    /// Returns the requests that the reader does not have yet, with the start of the proxy, because their numbers begin
+    /// with it.
     private func writeRequests(to reader: Reader, into buffer: ByteBuffer) {
         guard sources.requests.last != reader.lastRequest else { return }
         buffer.append("event: requests\ndata: {\"start\":" as StaticString)

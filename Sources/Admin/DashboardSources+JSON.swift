@@ -52,7 +52,7 @@ extension DashboardSources {
 }
 
 extension JSONText {
-    /// An object with the first entries of a list, and how many it has.
+    /// Returns an object with the first entries of a list, and the length of the list.
     fileprivate mutating func list<Entry>(
         _ entries: [Entry], limit: Int = .max, _ write: (inout JSONText, Entry) -> Void
     ) {

@@ -72,7 +72,7 @@ struct JSONText {
     private mutating func quote(_ value: String) {
         text += "\""
         defer { text += "\"" }
-        // Most texts need no escape. The bytes of C1 begin with 0xC2 in UTF-8.
+        // Most texts need no escape. In UTF-8 the C1 characters begin with 0xC2.
         guard value.utf8.contains(where: { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C || $0 == 0x7F || $0 == 0xC2 }) else {
             text += value
             return

@@ -76,7 +76,7 @@ struct QuestionForm {
 
     /// The open questions as text.
     enum Table {
-        /// - Parameter now: milliseconds since 1970.
+        /// - Parameter now: the time in milliseconds since 1970.
         static func text(_ questions: [OperatorQuestion], at now: Int) -> String {
             questions.map { question in
                 var lines = ["\(question.id)  \(question.words)"]

@@ -52,7 +52,7 @@ public final class ByteBuffer {
         (writer, other.writer) = (other.writer, writer)
     }
 
-    /// Gives up the memory that its bytes do not need.
+    /// Releases the memory that its bytes do not need.
     public func shrink() {
         guard capacity > max(count, 64) else { return }
         let smaller = ByteBuffer(capacity: count)

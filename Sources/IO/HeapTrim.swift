@@ -5,9 +5,9 @@ import CLinux
 /// Many handshakes at once need several times what the connections keep. `malloc` itself returns only what is free at the end
 /// of a heap, behind what the connections keep. To be called at intervals, not on a loop.
 public struct HeapTrim: Sendable {
-    /// The bytes that were free after the latest trim, or fewer where they were used since.
+    /// The number of bytes that were free after the latest trim, or fewer if they were used since.
     private var settled = 0
-    /// The least that is worth the trim: bytes, and the part of what is in use that one of these is.
+    /// The least amount that is worth a trim: in bytes, and as a divisor of the bytes in use.
     private static let (least, share) = (1 << 20, 8)
 
     public init() {}

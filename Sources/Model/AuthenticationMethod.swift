@@ -38,7 +38,7 @@ public enum AuthenticationMethod: String, Sendable, Hashable, CaseIterable, Cust
 extension AuthenticationMethod {
     /// One row of the table of methods. Trivial, so that reading a field of it is a look-up.
     public struct Traits: Sendable {
-        /// The credential that the answer is made of.
+        /// The kind of credential that the answer is made of.
         public enum Credential: Sendable {
             /// A user and a password.
             case password
@@ -83,7 +83,7 @@ extension AuthenticationMethod {
 
         /// The method's place among all cases; below 16.
         public let number: Int
-        /// Nil where no credential answers, or where any does.
+        /// The kind of credential; nil if no credential answers, or any does.
         public let credential: Credential?
         public let realm: Realm
         private let marks: Marks
@@ -103,13 +103,13 @@ extension AuthenticationMethod {
             self.label = label
         }
 
-        /// Whether an answer belongs to the request that it is sent with, and to no connection or session.
+        /// Whether an answer belongs to its request, and not to a connection or a session.
         public var answersRequests: Bool { marks.contains(.answersRequests) }
 
         /// Whether a reader of the connection gets the credential itself from the answer.
         public var revealsCredential: Bool { marks.contains(.revealsCredential) }
 
-        /// Whether the answer is made of the challenge; else it can be made before one comes.
+        /// Whether the answer is made from the challenge; if not, it can be made before one comes.
         public var needsChallenge: Bool { marks.contains(.needsChallenge) }
 
         /// Whether a user and a password answer, by themselves or with a ticket.
@@ -119,7 +119,7 @@ extension AuthenticationMethod {
     /// Whether responses ask for it; if not, TLS does.
     public var isOfResponses: Bool { self != .clientCertificate && self != .serverTrust }
 
-    /// The kind of credential that a storage keeps for it.
+    /// The kind of credential that a storage keeps for the method.
     public var storedKind: CredentialKind {
         switch traits.credential {
         case .password, .ticket, nil: .password

@@ -3,8 +3,8 @@ public enum StoreBackend: String, Sendable, Hashable, CaseIterable {
     case sqlite
     case postgresql
 
-    /// Whether a store is a file, which the rule file names by its path; else it is on a server, which several proxies can
-    /// share, and is named by a connection string.
+    /// Whether a store is a file, which the rule file names by its path. If not, it is on a server that several proxies
+    /// can share, and is named by a connection string.
     public var isFile: Bool {
         switch self {
         case .sqlite: true

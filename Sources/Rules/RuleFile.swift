@@ -1,15 +1,15 @@
-/// A rule file that was read: a configuration if it has no error, and everything that is to be said about it.
+/// A rule file that was read: its configuration if there is no error, and all problems that were found.
 public struct RuleFile: Sendable {
-    /// Nil when there is an error.
+    /// The configuration; nil if there is an error.
     public let configuration: Configuration?
-    /// The directory that `state` names, whatever else is wrong: a running proxy is found by it.
+    /// The directory that `state` names, even if there are errors: a running proxy is found by it.
     public let state: String?
-    /// In the order of the files and places.
+    /// The problems, in the order of the files and positions.
     public let diagnostics: [Diagnostic]
-    /// The files that were read, for a diagnostic's lines.
+    /// The files that were read, for the lines of a diagnostic.
     public let sources: SourceMap
 
-    /// Reads a rule file and all that it includes. Throws only when the file itself cannot be read.
+    /// Reads a rule file and its includes. Throws only if the file itself cannot be read.
     public init(_ path: String, from reader: some SourceReader) throws(SourceError) {
         let log = DiagnosticLog()
         var syntax = SyntaxReader(reader: reader, log: log)
@@ -22,6 +22,6 @@ public struct RuleFile: Sendable {
         sources = syntax.sources
     }
 
-    /// The diagnostics as a person reads them; empty when there are none.
+    /// The diagnostics for people; empty if none.
     public var report: String { DiagnosticRenderer(sources).text(diagnostics) }
 }

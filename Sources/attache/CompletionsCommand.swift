@@ -1,4 +1,4 @@
-/// `attache completions`: what a shell completes command lines by.
+/// The command `attache completions`: prints the completions for a shell.
 struct CompletionsCommand: Command {
     static let syntax = CommandSyntax(
         name: "completions", summary: "print the completions for a shell",

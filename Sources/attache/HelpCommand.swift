@@ -1,7 +1,7 @@
 import IO
 import Rules
 
-/// `attache help`: the manual.
+/// The command `attache help`: shows the manual.
 struct HelpCommand: Command {
     static let syntax = CommandSyntax(
         name: "help", summary: "show the manual: a topic, a command, or any word",

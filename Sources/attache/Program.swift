@@ -1,7 +1,7 @@
 import IO
 import PAC
 
-/// The program as the shell calls it: finds the command, runs it, and tells what went wrong.
+/// The program as the shell calls it: finds the command, runs it, and reports its error.
 enum Program {
     private static var commands: [any Command.Type] {
         [
@@ -15,12 +15,12 @@ enum Program {
         ]
     }
 
-    /// Of all commands, in the order in which they are listed.
+    /// The syntaxes of all commands, in the order in which they are listed.
     static var syntaxes: [CommandSyntax] { commands.map { $0.syntax } }
 
     private static let hint = "'attache --help' lists the commands"
 
-    /// - Parameter arguments: without the program's own name.
+    /// - Parameter arguments: the arguments without the program's name.
     static func run(arguments: [String]) -> Never {
         do throws(CommandError) {
             let status = try status(of: arguments)
@@ -34,7 +34,7 @@ enum Program {
 
     private static func status(of arguments: [String]) throws(CommandError) -> Int32 {
         guard let name = arguments.first else { throw .usage("a command is missing", hint: hint) }
-        // Not for people, and so not among the commands.
+        // This is not for people, and so not among the commands.
         if name == PACWorker.command, (2...3).contains(arguments.count) {
             PACWorker.serve(path: arguments[1], engine: arguments.dropFirst(2).first)
             return ExitStatus.success
@@ -56,7 +56,7 @@ enum Program {
             Console.print(command.syntax.help)
             return ExitStatus.success
         }
-        // Before any secret is read.
+        // This must happen before any secret is read.
         if !rest.has(RunCommand.allowsCoreDumps) { ProcessMemory.hide() }
         return try command.init(rest).run()
     }

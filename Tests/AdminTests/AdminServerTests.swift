@@ -8,7 +8,7 @@ import Transport
 @testable import Admin
 
 @Suite struct AdminServerTests {
-    /// What a server answers to `sent` until it ends the connection.
+    /// Returns a server's responses to `sent` until it ends the connection.
     private func answers(
         to sent: String, timeouts: AdminConnection.Timeouts = AdminConnection.Timeouts(), thenShutdown: Bool = false
     ) async throws -> String {
@@ -127,7 +127,7 @@ import Transport
                 texts.append(read.readable.text)
                 clients.append(client)
             }
-            // The first is told, the last is still served.
+            // The first client gets the response, the last is still served.
             let lost = try await clients[0].read(into: ByteBuffer(capacity: 64))
             try await send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", on: clients[4])
             texts.append(try await rest(of: clients[4]))

@@ -9,7 +9,7 @@ import Testing
 /// The practice origin as a client sees it that shares no line with us.
 @Suite(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/curl"))) struct CurlTests {
     private struct Answer {
-        /// Of all responses, in their order.
+        /// The statuses of all responses, in their order.
         let statuses: [String]
         let text: String
     }

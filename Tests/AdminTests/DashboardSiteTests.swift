@@ -133,7 +133,7 @@ struct DashboardSiteTests {
         }
     }
 
-    /// Keeps whatever it is told, and has seen one server.
+    /// Stores everything it gets, and has seen one server.
     private struct PlayedDesk: CertificateDesk {
         var looks: [CertificateLook] {
             var look = CertificateLook(host: "lab.example", port: 443, time: 1)

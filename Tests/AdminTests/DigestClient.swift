@@ -31,7 +31,7 @@ struct DigestClient {
         ]
     }
 
-    /// What the server proves itself with.
+    /// The proof that the server must send.
     func proof(uri: String, count: String = "00000001", clientNonce: String = "0a4f113b") throws -> String {
         let realm = try #require(challenge.realm)
         let nonce = try #require(challenge.text("nonce"))

@@ -72,7 +72,7 @@ struct MonitoringTests {
     @Test func `every metric stands on the board`() throws {
         let shown = try Self.expressions().flatMap { Self.metrics(in: $0).map(\.name) }
         let counted = Set(shown.map { $0.replacing("_bucket", with: "") })
-        // An alert speaks of these alone, or nobody has to look at them.
+        // An alert uses these alone, or they need no attention.
         let others = [
             "attache_clients_total", "attache_requests_misdirected_total", "attache_store_up",
             "attache_rules_reloads_total",

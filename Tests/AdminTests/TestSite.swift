@@ -35,7 +35,7 @@ extension AdminResponse {
     func value(_ name: String) -> String? { fields.first { $0.name.description == name }?.value }
 }
 
-/// What the dashboard is told in a test.
+/// The dashboard's sources in a test.
 func dashboardSources(
     _ access: DashboardAccess, challenges: [JournalEntry] = [], accounts: Accounts = Accounts()
 ) -> DashboardSources {

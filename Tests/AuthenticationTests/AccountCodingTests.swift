@@ -55,7 +55,7 @@ struct AccountCodingTests {
         for account in [Account(), Self.full] {
             #expect(Account(encoded: account.encoded(within: .max)) == account)
         }
-        // Whoever adds a field adds it to the form, too, and here.
+        // A new field must be added to the form, too, and here.
         let fields = { (value: Any) in Mirror(reflecting: value).children.compactMap(\.label).sorted() }
         #expect(
             fields(Account()) == [
@@ -88,7 +88,7 @@ struct AccountCodingTests {
         #expect(Account(encoded: []) == nil)
         #expect(Account(encoded: [2] + bytes.dropFirst()) == nil)
         for count in 0..<bytes.count { #expect(Account(encoded: Array(bytes.prefix(count))) == nil, "\(count)") }
-        // Whatever a byte is changed to, it is an account or none.
+        // With any changed byte, it is an account or no account.
         for index in bytes.indices {
             for value in [0, 1, 0x7F, 0x80, 0xFF] as [UInt8] {
                 var changed = bytes

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Authentication
 
-/// What is shown of a value, and which of its changes are told.
+/// The states of a value that are shown, and the changes that are reported.
 struct AccountStandingTests {
     private static let start = 1_767_225_600_000
     private static let (first, second) = ("https://a.example:443", "https://b.example:443")
@@ -200,7 +200,7 @@ struct AccountStandingTests {
         play.accounts.noteUse(at: Self.start + 4000)
         #expect(play.account.record(of: Self.first)?.lastAccepted == Self.start + 4000)
         #expect(play.account.lastSent == Self.start + 2000)
-        // Nothing has to be looked for anew.
+        // No search is needed again.
         #expect(play.accounts.generation == generation)
         let read = Account(encoded: play.account.encoded(within: 65536))
         #expect(read == play.account)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Authentication
 
-/// Who leads, who waits, and for whom nobody waits any more.
+/// The leader and the waiters of a single flight, and the end of the wait.
 @Suite struct ChallengesUnderWayTests {
     let spaces = ProtectionSpaces()
     let origin = Origin(host: "host.example", port: 80, protocol: .http)

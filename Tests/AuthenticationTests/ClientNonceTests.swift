@@ -85,7 +85,7 @@ import Testing
         #expect(window.highest == .max)
     }
 
-    /// Whatever comes, no count is taken twice, and none above the highest is refused.
+    /// No sequence of counts has one accepted twice, or one above the highest refused.
     @Test func `a window agrees with a set of all counts`() {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<200 {

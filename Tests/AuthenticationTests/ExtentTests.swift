@@ -16,7 +16,7 @@ import Testing
         ("/a/b", "/a/.%2e?x", false), ("/a/b", "/a/.well-known", true), ("/a/b", "/a/...", true),
         ("/a/b", "/a/x?y=/../%2f", true), ("/a/b", "/a/%2", false), ("/a/b", "/a/..;v=1/x", false),
         ("/a/b", "/a/..%2fx", false), ("/a/b", #"/a/..\x"#, false), ("/a/b", "/a/x;v=1/y", true),
-        // So may whatever a server decodes before it resolves the path.
+        // A server may also decode these before it resolves the path.
         ("/a/b", "/a/x%2f..%2f..%2fpub", false), ("/a/b", "/a/x%2Fy", false), ("/a/b", #"/a/x\..\..\pub"#, false),
         ("/a/b", "/a/x%5c..%5Cpub", false), ("/a/b", "/a/%252e%252e/pub", false), ("/a/b", "/a/100%25", false),
         ("/a/b", "/a/%c0%ae%c0%ae/pub", false), ("/a/b", "/a/x%C1%9c", false), ("/a/b", "/a/%e0%80%ae", false),
@@ -29,7 +29,7 @@ import Testing
         #expect((extent.coverage(of: target.utf8Span.span) != nil) == within)
     }
 
-    /// What such a path was asked for is not known, and so neither is its directory.
+    /// The resource of such a path is unknown, and so is its directory.
     @Test(arguments: ["/a/..%2f..%2fpub%2fx", "/a/..", #"/a/x\..\y"#, "/a/x%2fy", "/a/%252e"])
     func `an ambiguous path teaches nothing of its directory`(challenged: String) throws {
         let extent = try BasicScheme().authenticator(#"Basic realm="r""#, target: challenged).extent

@@ -73,7 +73,7 @@ import Testing
         ("<form action='http://h/login?x'><input type=password name=pass></form>", "/login?x", "pass"),
         ("<form action='http://evil/login'><input type=password name=pass></form>", "/login", "pass"),
         ("<form action=/steal><input type=password name=pass></form>", "/login", "pass"),
-        // A parameter that a slash could stand in leads elsewhere on some servers.
+        // A parameter that could contain a slash leads elsewhere on some servers.
         ("<form action='/login;/%2e%2e/evil/steal'><input type=password name=pass></form>", "/login", "pass"),
         ("<form action='/login;%2f..%2fevil?x'><input type=password name=pass></form>", "/login", "pass"),
         ("<form action='/login;a=1;b=2'><input type=password name=pass></form>", "/login", "pass"),
@@ -119,7 +119,7 @@ import Testing
         #expect(text(other.received(page(200, Self.form), now: 0)) == "POST /login csrf=t%261&\(Self.content)&go=Go")
     }
 
-    /// What comes of the responses behind the form.
+    /// The results of the responses after the form.
     @Test(
         arguments: [
             ([(200, nil, ["s=1"])], "in s"), ([(302, "/", ["s=1"]), (404, nil, [])], "in s"),

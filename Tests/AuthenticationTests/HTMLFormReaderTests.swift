@@ -33,7 +33,7 @@ import Testing
         // Text.
         ("<textarea name=t>\none\ntwo <b>&amp;</b></textarea>", ["t=one\r\ntwo <b>&</b>"]),
         ("<textarea name=t></textarea><input name=a value='x\ny'>", ["t=", "a=x\r\ny"]),
-        // What is no markup, or not meant.
+        // Text that is not markup, or is not meant as such.
         ("<!-- <input name=a> --><script>'<input name=b>'</script><style><input name=c></style>", []),
         (
             "<!--><input name=a value=1><!---><input name=b value=2><!-- x --!><input name=c value=3>",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Authentication
 
-/// Which of clients' own answers servers have accepted.
+/// The clients' own answers that servers have accepted.
 struct LearningEvidenceTests {
     private let evidence = LearningEvidence<String>(capacity: 4)
     private let origin = Origin(host: "a.test", port: 80, protocol: .http)

@@ -74,8 +74,8 @@ enum NTLMPeer {
             return NTLMChallengeMessage.TargetInformation(list.span)
         }
 
-        /// The proof and the code as they should be, for a password: [MS-NLMP] sections 3.3.2 and 3.1.5.1.2, spelled
-        /// out anew.
+        /// The expected proof and code for a password: [MS-NLMP] sections 3.3.2 and 3.1.5.1.2, implemented
+        /// independently.
         func isProof(of password: String, by identity: String, challenge: [UInt8]) throws -> Bool {
             let hmac = { (key: [UInt8], text: [UInt8]) in
                 MessageAuthenticationCode(.md5, key: key.span).code(of: text.span).array

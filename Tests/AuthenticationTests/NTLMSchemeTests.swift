@@ -101,7 +101,7 @@ import Testing
         #expect(answer.lm.suffix(8) == Array(repeating: 0xAA, count: 8))
     }
 
-    /// As squid's `ntlm_fake_auth` sends it: 49 bytes, the target's name outside the message, no target information.
+    /// The message of squid's `ntlm_fake_auth`: 49 bytes, the target's name outside the message, no target information.
     @Test func `a challenge whose target lies outside the message is answered`() throws {
         var challenge = Array("NTLMSSP\0".utf8)
         challenge.append(littleEndian: UInt32(2))
@@ -204,7 +204,7 @@ import Testing
         }
     }
 
-    /// Invariant: whatever a server sends, reading it does not trap, and what can be answered is answered soundly.
+    /// Invariant: no message of a server traps the reader, and a valid one is answered correctly.
     @Test func `no second message traps`() throws {
         var random = SystemRandomNumberGenerator()
         let whole = NTLMPeer.challenge()

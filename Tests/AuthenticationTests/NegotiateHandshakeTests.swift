@@ -7,7 +7,7 @@ struct NegotiateHandshakeTests {
     private static let first: [UInt8] = [1]
     private static let second: [UInt8] = [2]
 
-    /// What happens to a handshake, and what has to come of it.
+    /// An event in a handshake, and its expected result.
     enum Event: Sendable {
         case begun
         case sends([UInt8]?)

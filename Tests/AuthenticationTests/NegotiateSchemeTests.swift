@@ -6,7 +6,7 @@ import Testing
 
 @testable import Authentication
 
-/// What a Negotiate login says, with tickets that are made up.
+/// The messages of a Negotiate login, with made-up tickets.
 struct NegotiateSchemeTests {
     /// A principal whose logins say what a test wants.
     private final class Principal: KerberosPrincipal {

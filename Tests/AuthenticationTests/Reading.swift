@@ -34,7 +34,7 @@ extension RequestAuthenticator {
 }
 
 extension Authenticator {
-    /// What answers request by request, if that is how it answers.
+    /// The authenticator, if it answers request by request.
     var request: (any RequestAuthenticator)? {
         if case .request(let authenticator) = binding { authenticator } else { nil }
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Authentication
 
-/// What people are shown of a response.
+/// The parts of a response that people see.
 struct ResponseExcerptTests {
     private func text(_ content: String, _ mediaType: String? = nil, hiding mask: EchoMask = EchoMask()) -> String? {
         var excerpt = ResponseExcerpt(status: 401, fields: [], hiding: mask)

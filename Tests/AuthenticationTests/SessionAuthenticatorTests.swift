@@ -80,7 +80,7 @@ import Testing
             #expect(refusal(of: session, second, wasAsked: true) == .aborted)
             #expect(session.isOpen)
         }
-        // Whoever is asked at first may be asked because it has ended.
+        // A first challenge may mean that the session has ended.
         #expect(refusal(of: session, second, at: "/y") == .retry)
         #expect(!session.isOpen)
     }

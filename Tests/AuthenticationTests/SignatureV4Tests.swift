@@ -173,7 +173,7 @@ import Testing
         #expect(SignatureV4.basicFormat(milliseconds) == text)
     }
 
-    /// Invariant: no head traps, whatever a client has put into it.
+    /// Invariant: no head traps, with any content from a client.
     @Test func `no request traps`() {
         var random = SystemRandomNumberGenerator()
         let whole = head("GET /a/%41%2?b=%&c", ["Host: h", "X-Amz-A:", "X-Amz-B"])

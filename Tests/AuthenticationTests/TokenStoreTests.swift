@@ -5,7 +5,7 @@ import Testing
 
 @testable import Authentication
 
-/// What requests are told, minute by minute.
+/// The answers for requests, minute by minute.
 @Suite struct TokenStoreTests {
     let store = TokenStore()
     let grant = CredentialVersion(name: "crm", fingerprint: 1)

@@ -1,14 +1,14 @@
-/// What the command line of `bench` says.
+/// The command line of `bench`.
 struct Options {
     /// The release binary that is measured.
     var attache = ".build/release/attache"
     /// HAProxy, against which it is measured.
     var haproxy = "/usr/sbin/haproxy"
-    /// Where the package squid-openssl is unpacked.
+    /// The directory where the package squid-openssl is unpacked.
     var squid = ".build/bench-squid"
-    /// Where the package cntlm is unpacked.
+    /// The directory where the package cntlm is unpacked.
     var cntlm = ".build/bench-cntlm"
-    /// Where pip puts px-proxy.
+    /// The directory where pip puts px-proxy.
     var px = ".build/bench-px"
     /// The library of `allocations.c`, to be loaded into a contestant.
     var allocations = ".build/bench-allocations.so"

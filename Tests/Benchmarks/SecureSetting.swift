@@ -1,6 +1,6 @@
 import IO
 
-/// What the measures with TLS share.
+/// The objects that the measures with TLS share.
 final class SecureSetting {
     let certificates: Certificates
     let origin: SecureOrigin

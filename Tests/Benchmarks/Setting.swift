@@ -1,13 +1,13 @@
 import IO
 
-/// What all measures share: the machine's loops, the origin, the contestants' files.
+/// The objects that all measures share: the machine's loops, the origin, the contestants' files.
 final class Setting {
     let options: Options
     let workspace: Workspace
     let loop: EventLoop
     let origin = Origin()
     let originPort: UInt16
-    /// What TLS is spoken with, made when it is first asked for.
+    /// The setting for TLS, made when first used.
     private var secureSetting: SecureSetting?
     let foreignLoad = ForeignLoad()
     /// Programs to compare with that are not there: a sentence each.

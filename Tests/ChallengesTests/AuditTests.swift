@@ -10,7 +10,7 @@ import Testing
 @testable import Challenges
 @testable import Credentials
 
-/// The changes that requests bring about are told once each, and by whom.
+/// The changes that requests cause are reported once each, with their author.
 struct AuditTests {
     private static let space = ProtectionSpace(
         origin: Origin(host: "host", port: 80, protocol: .http), realm: "r", authenticationMethod: .basic)

@@ -13,7 +13,7 @@ struct ChallengeLoopTests {
     private static let rules = "challenge \"r\" { host h; use a }"
     private static let basic = "Basic realm=\"r\""
 
-    /// What a conversation with the loop yields.
+    /// Plays a conversation with the loop and returns its result.
     private static func play(
         _ rules: String = rules, _ conversation: @escaping @Sendable (PlayedRequest) async throws -> [String]
     ) async throws -> [String] {

@@ -182,7 +182,7 @@ struct KnownAnswerTests {
 }
 
 extension KnownAnswer {
-    /// Of a client without connections that are logged in.
+    /// Creates the answer of a client without connections that are logged in.
     fileprivate init?(_ source: AnswerSource, to target: ByteBuffer, noting record: ExchangeRecord) {
         self.init(source.find(for: target) { _ in false }, to: source.challenger, noting: record)
     }

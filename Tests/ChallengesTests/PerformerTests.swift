@@ -9,7 +9,7 @@ import Testing
 
 @testable import Challenges
 
-/// Of one test, on one thread.
+/// A class for one test, on one thread.
 private final class PlayedConnections: ConnectionAuthenticator, @unchecked Sendable {
     let login = PlayedLogin()
     var extent: Extent { .origin }

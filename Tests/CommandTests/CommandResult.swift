@@ -1,4 +1,4 @@
-/// What a command left behind.
+/// The output and status of a command.
 struct CommandResult {
     let status: Int32
     let output: String

@@ -67,7 +67,7 @@ struct DeployTests {
         #expect(given.output.contains("SSL_CERT_FILE=/etc/ssl/attache/tools.pem\n"), "\(given)")
     }
 
-    /// By a path of the binary that is there; its pages may be missing.
+    /// It uses the path of the existing binary; the manual pages may be missing.
     @Test(.enabled(if: access("/usr/bin/systemd-analyze", X_OK) == 0, "there is no systemd-analyze here"))
     func `systemd takes both units`() throws {
         let result = try AttacheProgram.run(

@@ -1,6 +1,7 @@
 import Foundation
 
-/// A folder for one test, removed with all that is in it. Nobody else may look into it, lest each secret in it be warned of.
+/// A folder for one test, removed with its content. Only its owner may read it, so that no secret in it causes a
+/// warning.
 final class Folder {
     let url = FileManager.default.temporaryDirectory.appending(path: "attache-command-\(UUID().uuidString)")
 

@@ -10,7 +10,7 @@ struct GoldenTests {
         #expect(Self.names.count >= 25)
     }
 
-    /// `ATTACHE_GOLDEN=write` writes the expectations anew; read the difference before committing it.
+    /// `ATTACHE_GOLDEN=write` rewrites the expectations; read the difference before committing it.
     @Test(arguments: names)
     func `a command says and does what its golden file tells`(name: String) throws {
         let url = Self.folder.appending(path: name)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 struct LegacyCredentialTests {
-    /// What `attache run` says about a credential in a PKCS#12 file that was encrypted with RC2.
+    /// Returns the message of `attache run` about a credential in a PKCS#12 file that was encrypted with RC2.
     private func complaint(environment: String) throws -> String {
         let folder = try Folder([
             "proxy.conf": "listen 127.0.0.1:0\ncredential device { pkcs12 device.p12; passphrase sesame }\n"

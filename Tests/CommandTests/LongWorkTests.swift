@@ -169,7 +169,7 @@ struct LongWorkTests {
     }
 }
 
-/// Another process that writes to a store's file until it is told to end.
+/// A process that writes to a store's file until it is stopped.
 private final class Writer {
     private let process = ChildProcess()
     private let input = Pipe()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A server on this machine that gives every connection the same answer, until nobody holds it any more.
+/// A server on this machine that gives every connection the same response, until the object is released.
 final class StubServer: Sendable {
     let port: UInt16
     private let descriptor: Int32

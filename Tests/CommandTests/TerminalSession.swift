@@ -74,7 +74,7 @@ final class TerminalSession {
         }
     }
 
-    /// As Ctrl-C.
+    /// Sends Ctrl-C.
     func interrupt() { send(SIGINT) }
 
     func send(_ signal: Int32) { kill(process, signal) }
@@ -95,7 +95,7 @@ final class TerminalSession {
         _ = write(screen, text, text.utf8.count)
     }
 
-    /// What the screen shows from here to the end of the program, and how that ended (128 + n after signal n).
+    /// Returns the screen's text from here to the end of the program, and its status (128 + n after signal n).
     func finish() -> (text: String, status: Int32) {
         while readMore() {}
         var status: Int32 = 0

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Credentials
 
-/// Who learns of a change of what may answer.
+/// The receivers of changes of credentials and answers.
 @Suite(.serialized) struct AuditTests {
     private static let space = ProtectionSpace(
         origin: Origin(host: "host", port: 80, protocol: .http), realm: "r", authenticationMethod: .basic)
@@ -43,7 +43,7 @@ import Testing
 
         var events: [AuditEvent] { told.events.withLock { $0 } }
 
-        /// Follows the store until it was told of so many.
+        /// Follows the store until it has reported `count` events.
         func follows(until count: Int) throws -> [AuditEvent] {
             for _ in 0..<100 where events.count < count { try store.follow(within: 100) }
             return events

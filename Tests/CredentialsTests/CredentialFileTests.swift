@@ -13,7 +13,7 @@ struct CredentialFileTests {
         return try CredentialFileKind(of: bytes.span).read(bytes.span)
     }
 
-    /// What is found, as `LINE PLACE USER PASSWORD`.
+    /// Returns the credentials found, as `LINE PLACE USER PASSWORD`.
     private func found(_ text: String) throws -> [String] {
         try #require(try read(text)).credentials.map { one in
             let place =
@@ -73,7 +73,7 @@ struct CredentialFileTests {
         #expect(try found("\(lines)\nuser = bob:secret\nurl = http://a.test/\n").count == 1)
     }
 
-    /// With each line compared with all before it, this ends after many minutes.
+    /// If each line were compared with all earlier ones, this would take many minutes.
     @Test func `a netrc of many machines is read as fast as it is long`() throws {
         let lines = (0..<40_000).map { "machine \($0).test login bob password secret\n" }
         let text = lines.joined()

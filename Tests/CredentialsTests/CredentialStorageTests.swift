@@ -6,7 +6,7 @@ import Testing
 
 @testable import Credentials
 
-/// What every storage does alike.
+/// The behaviour that all storages share.
 @Suite struct CredentialStorageTests {
     let space = ProtectionSpace(
         origin: Origin(host: "Host", port: 80, protocol: .http), realm: "r", authenticationMethod: .basic)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Credentials
 
-/// What is found in a view, whatever was done to it.
+/// The content of a view after any changes.
 @Suite struct CredentialViewTests {
     private let key: SealingKey
     private let space = ProtectionSpace(

@@ -3,7 +3,7 @@ import Database
 
 @testable import Credentials
 
-/// What a process of an earlier version of this program does with a store that it has open (schema 6).
+/// The actions of a process of an earlier version of this program in an open store (schema 6).
 enum EarlierVersion {
     static func refuse(
         _ version: CredentialVersion, in space: ProtectionSpace, nextTry: Int, _ connection: any SQLConnection

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Credentials
 
-/// When a KDC is asked again that gave nothing. What is done with tickets needs a KDC, and is tried against one.
+/// The time when a KDC is asked again after a failure. Tests with tickets need a KDC, and are elsewhere.
 struct HeldTicketsTests {
     private static let service = ServiceName(host: "www.example.test")
 

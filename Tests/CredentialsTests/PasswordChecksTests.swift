@@ -8,15 +8,15 @@ import Testing
 @testable import Credentials
 
 @Suite struct PasswordChecksTests {
-    /// Checks that are noted in their order. The first two wait until they are told to go on: there are two threads. While one
-    /// of them waits, the other thread does all else, so that the order is that of the queue.
+    /// Records checks in their order. The first two wait until they are released: there are two threads. While one of
+    /// them waits, the other thread does all other checks, so that the order is that of the queue.
     private final class Bench: Sendable {
         let checks = PasswordChecks(on: BlockingPool(threads: 2))
         let begun = Mutex<[Int]>([])
         let verdicts = Mutex<[Int: PasswordVerdict]>([:])
         private let gates = [DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)]
 
-        /// Occupies both threads with wrong passwords of nobody's, from `address` and the next.
+        /// Occupies both threads with wrong passwords of unknown users, from `address` and the next.
         func occupy(_ loop: EventLoop, from address: UInt32) async {
             for place in 0..<2 as Range<UInt32> {
                 let client = PlayedClient(on: loop, at: IPAddress(v4: address + place))
@@ -113,7 +113,7 @@ import Testing
         #expect(bench.verdicts.withLock { $0.values.count { if case .busy = $0 { true } else { false } } } > 800)
     }
 
-    /// The same address, as that of a machine with many users, or of a sidecar.
+    /// All come from one address, like that of a machine with many users, or of a sidecar.
     @Test func `a password that was right before the accounts changed is checked next`() async throws {
         let bench = Bench()
         try await onLoop { loop in

@@ -35,7 +35,7 @@ final class PgBouncer: Sendable {
         try start()
     }
 
-    /// In the foreground, as a child of a shell that ends it when this process has gone, however that went.
+    /// Starts it in the foreground, as a child of a shell that ends it when this process has ended for any reason.
     func start() throws {
         let program = (PostgreSQLServer.asServer + ["/usr/sbin/pgbouncer", folder + "/pgbouncer.ini"])
             .joined(separator: " ")
@@ -49,7 +49,8 @@ final class PgBouncer: Sendable {
         running.withLock { $0 = shell }
     }
 
-    /// At once, with connections open. (A child of a test may have inherited a mask of signals, and does not reset it.)
+    /// Stops it at once, with connections open. (A child of a test may have inherited a mask of signals, and does not
+    /// reset it.)
     func stop() throws {
         guard let shell = running.withLock({ $0 }) else { return }
         let pid = try String(contentsOfFile: folder + "/pid", encoding: .utf8).prefix { $0 != "\n" }
@@ -57,7 +58,7 @@ final class PgBouncer: Sendable {
         shell.waitUntilExit()
     }
 
-    /// The same database by way of it.
+    /// The connection string for the same database through PgBouncer.
     func info(_ direct: String) -> String {
         direct.replacing(/port=[0-9]+/, with: "port=\(port)")
     }

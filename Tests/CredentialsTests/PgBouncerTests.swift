@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// Once whoever is in between is there again.
+    /// Stores a credential once PgBouncer is there again.
     private func put(_ user: String, to replica: CredentialStore) -> Bool {
         Wait.until { (try? replica.put(credential(user), for: space, asDefault: false)) != nil }
     }
@@ -81,7 +81,7 @@ import Testing
             try behind.put(credential("nobody"), for: space, asDefault: false)
         }
         #expect(behind.credential(of: "ann", for: space) != nil)
-        // Said while nobody on the other side listens.
+        // It is sent while the other side does not listen.
         try outside.put(credential("bob"), for: space, asDefault: false)
         try bouncer.start()
         #expect(learns(behind, of: "bob"), "\(bouncer.log)")

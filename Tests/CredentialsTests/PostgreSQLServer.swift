@@ -35,7 +35,7 @@ final class PostgreSQLServer: Sendable {
 
     private var data: String { folder + "/data" }
 
-    /// In the foreground, as a child of a shell that ends it when this process has gone, however that went.
+    /// Starts it in the foreground, as a child of a shell that ends it when this process has ended for any reason.
     func start() throws {
         let server = (Self.asServer + [try Self.program("postgres"), "-D", data]).joined(separator: " ")
         let options = "-p \(port) -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c shared_buffers=16MB"
@@ -59,7 +59,7 @@ final class PostgreSQLServer: Sendable {
         shell.waitUntilExit()
     }
 
-    /// libpq's connection string for a database that nobody has used.
+    /// Returns libpq's connection string for a fresh database.
     func newDatabase() throws -> String {
         let name = databases.withLock { number in
             number += 1

@@ -9,7 +9,7 @@ import TLS
 import TestSupport
 import Testing
 
-/// Files of secrets that are written again with the same content, which sets the credential anew.
+/// Files of secrets that are written again with the same content, which sets the credential again.
 struct RewrittenFileTests {
     /// A file in a folder of its own, as Kubernetes mounts a secret: `password` is a link to `..data/password`, and `..data` one
     /// to the folder of a version.

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Credentials
 
-/// What a store in a file does besides.
+/// The special behaviour of a store in a file.
 @Suite struct SQLiteStoreTests {
     private let space = ProtectionSpace(
         origin: Origin(host: "host", port: 80, protocol: .http), realm: "r", authenticationMethod: .basic)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Credentials
 
-/// Where a store is that several processes open.
+/// The place of a store that several processes open.
 enum SharedPlace: CustomStringConvertible {
     case sqlite(path: String)
     case postgresql(info: String)
@@ -76,12 +76,12 @@ struct SendingProcess {
         evidence.judge(evidence.send(), .refused, at: "/".utf8Span.span, now: now)
     }
 
-    /// What this process knows.
+    /// The account in this process.
     func account(of version: CredentialVersion = credential().version) -> Account? {
         store.accounts.all.first { $0.version == version }?.account
     }
 
-    /// What the store has.
+    /// The account in the store.
     func row(of version: CredentialVersion = credential().version) throws -> Account? {
         let dataKey = try store.dataKey()
         return try store.database.read { connection throws(DatabaseError) in

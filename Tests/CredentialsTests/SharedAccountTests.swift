@@ -9,7 +9,7 @@ import Testing
 @testable import Authentication
 @testable import Credentials
 
-/// What processes that share a store count together.
+/// The counts of processes that share a store.
 @Suite(.serialized) struct SharedAccountTests {
     /// Replicas follow by the system's clock.
     private let now = SystemClock.epochMilliseconds

@@ -10,7 +10,7 @@ import Testing
 @testable import Authentication
 @testable import Credentials
 
-/// What replicas that share a store in PostgreSQL see of each other.
+/// The changes that replicas with a shared PostgreSQL store see of each other.
 @Suite(.serialized) struct SharedStoreTests {
     private let server = PostgreSQLServer.shared
     private let space = ProtectionSpace(

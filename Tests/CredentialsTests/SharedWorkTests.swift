@@ -65,7 +65,7 @@ struct SharedWorkTests {
             // These would wait for ever.
             let second = await work.run(1, slow)
             let isOverdue = work.isOverdue(1)
-            // The only thread is taken: its turn comes when nobody waits any more.
+            // The only thread is busy: the work's turn comes when its waiters have left.
             let behind = await work.run(2, within: 20) { counts.next() }
             counts.isOpen.withLock { $0 = true }
             while work.isOverdue(1) || work.isOverdue(2) { await Task.yield() }

@@ -14,7 +14,7 @@ enum StorageKind: CaseIterable {
     case memory
     case sqlite
     case postgresql
-    /// In memory at first, and then in a store.
+    /// First in memory, later in a store.
     case late
 
     func make() throws -> StoredCredentials {

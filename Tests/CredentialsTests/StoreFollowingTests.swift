@@ -9,7 +9,7 @@ import Testing
 
 @testable import Credentials
 
-/// What processes that share a store learn from each other, beside its credentials.
+/// The knowledge that processes with a shared store learn from each other, beside its credentials.
 @Suite struct StoreFollowingTests {
     private let space = ProtectionSpace(
         origin: Origin(host: "host", port: 80, protocol: .http), realm: "r", authenticationMethod: .basic)
@@ -87,7 +87,7 @@ import Testing
         #expect(theirs.storage.credentials(for: space).keys.sorted() == ["b"])
     }
 
-    /// What is in a file and its log, as another file without one.
+    /// Returns the content of a file and its log, as one file without a log.
     private func backup(_ path: String, isAlien: Bool = false) throws -> Data {
         let copy = try StoreFile.temporary()
         if isAlien {

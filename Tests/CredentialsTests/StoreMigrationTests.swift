@@ -153,7 +153,7 @@ struct StoreMigrationTests {
         )
     }
 
-    /// A table that somebody adds is to be copied as well.
+    /// A table that is added later must be copied as well.
     @Test func `no table is forgotten`() throws {
         let own: Set<String> = ["attache_store_key", "attache_revision", "attache_removals", "attache_events"]
         let names = try Kind.sqlite.make().read { connection throws(DatabaseError) in

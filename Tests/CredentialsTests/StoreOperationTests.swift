@@ -16,7 +16,7 @@ struct StoreOperationTests {
         case makeDefault(user: String, space: Int)
         /// Several at once.
         case batch([Operation])
-        /// Another process opens the store, and goes on with it.
+        /// A new process opens the store and continues with it.
         case reopen
 
         var description: String {
@@ -46,7 +46,7 @@ struct StoreOperationTests {
             }
         }
 
-        /// As edits; none for what is no edit.
+        /// The operation as edits; empty if it makes none.
         var edits: [CredentialEdit] {
             let spaces = StoreOperationTests.spaces
             switch self {
@@ -75,7 +75,7 @@ struct StoreOperationTests {
         ]
     }()
 
-    /// What is expected of all of them, in so few words that it can be seen to be right.
+    /// The expected result of all operations, in a model short enough to be checked by reading.
     private struct Model {
         private(set) var passwords: [Int: [String: String]] = [:]
         private(set) var defaults: [Int: String] = [:]
@@ -172,7 +172,7 @@ struct StoreOperationTests {
         }
     }
 
-    /// Where a sequence first leads to another answer than expected, and to which; nil: nowhere.
+    /// The first operation of a sequence with an unexpected result, and that result; nil if none.
     private static func fault(in operations: [Operation]) async throws -> String? {
         var model = Model()
         var pairs = try Kind.allCases.map { (kind: $0, pair: try $0.make()) }
@@ -188,7 +188,7 @@ struct StoreOperationTests {
                 try pairs[index].pair.apply(operation)
                 let answers = Self.answers(pairs[index].pair.store)
                 if answers != expected { return "\(pairs[index].kind) \(place): \(answers) and not \(expected)" }
-                // Whoever follows need not see every step, and has to see the last.
+                // A follower need not see every step, but must see the last.
                 guard number % 7 == 0 || number == operations.count - 1 else { continue }
                 for _ in 0..<100 where Self.answers(pairs[index].pair.follower) != expected {
                     try pairs[index].pair.follower.follow(within: 50)

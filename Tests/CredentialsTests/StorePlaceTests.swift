@@ -8,7 +8,7 @@ import Testing
 
 @testable import Credentials
 
-/// Where a store and its key are, and what becomes of it when they are not there.
+/// The places of a store and its key, and the behaviour when they are missing.
 @Suite struct StorePlaceTests {
     private func open(
         _ place: CredentialStorePlace, _ environment: [String: String] = [:]

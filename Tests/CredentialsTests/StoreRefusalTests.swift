@@ -9,7 +9,7 @@ import Testing
 
 @testable import Credentials
 
-/// What a store does with what it cannot hold.
+/// The behaviour of a store with data that it cannot store.
 struct StoreRefusalTests {
     private static func space(_ realm: String) -> ProtectionSpace {
         ProtectionSpace(

@@ -40,7 +40,7 @@ struct StoreRowTests {
         for _ in 0..<20 where !isDone(store) { try store.follow(within: 1000) }
     }
 
-    /// A row as another version of this program, or somebody by hand, may write it.
+    /// A row that another version of this program, or a person, may write.
     private struct Row: CustomStringConvertible, Sendable {
         let description: String
         let columns: String
@@ -279,7 +279,7 @@ struct StoreRowTests {
             #expect(store.storage.defaultCredential(for: Self.space)?.password == Secret("new"))
             #expect(store.credential(of: "bob", for: Self.space)?.password == Secret("other"))
         }
-        // The removal of such a row by an earlier version is none of the one beside it.
+        // An earlier version removes such a row without removing the one beside it.
         try database.write { connection, revision throws(DatabaseError) in
             _ = try connection.rows(
                 "INSERT INTO attache_removals VALUES ($1, 'host.', 80, 'http', 0, '=r', 'basic', 'alice')",

@@ -212,7 +212,7 @@ import Testing
         #expect(users.mark(of: "u") == nil)
     }
 
-    /// As Kubernetes does it: what the path leads through is swapped in one step.
+    /// Kubernetes does this: the link in the path is replaced in one step.
     @Test func `a file whose directory is swapped by a link is read anew`() throws {
         let folder = NSTemporaryDirectory() + "attache-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -16,8 +16,8 @@ import Testing
         #expect(!PasswordHash.verify(Secret(password + "x"), against: hash))
     }
 
-    /// The first stands in Apache's documentation (misc/password_encryptions); the others were made by
-    /// `openssl passwd -apr1` and `htpasswd -m`.
+    /// The first is from Apache's documentation (misc/password_encryptions); the others were made by `openssl passwd
+    /// -apr1` and `htpasswd -m`.
     @Test(arguments: [
         ("myPassword", "$apr1$r31.....$HqJZimcKQFAMYayBlzkrA/"), ("", "$apr1$r31.....$iQoXxeL5pW.kaXVrniDCU0"),
         ("a", "$apr1$r31.....$s7OSk4uJoyS8elmZY5Ru40"),

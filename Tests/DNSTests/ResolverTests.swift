@@ -12,7 +12,7 @@ import Testing
     private static let fourText = "192.0.2.1"
     private static let sixText = "2001:db8::1"
 
-    /// What a resolver that asks the server makes of the names, in turn.
+    /// Returns the results of a resolver that asks the server for the names, in turn.
     private func outcomes(
         _ names: [String], from server: NameServer, settings: ResolverChannel.Settings? = nil
     ) async throws -> [Result<[String], ResolutionError>] {

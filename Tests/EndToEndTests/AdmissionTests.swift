@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Which clients are served when not all can be, or may be.
+/// The choice of clients that are served, if not all can or may be.
 struct AdmissionTests {
     private static func request(_ origin: RecordingOrigin, _ path: String = "/") -> String {
         "GET \(origin.url(path)) HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n\r\n"

@@ -128,7 +128,7 @@ struct AuditTests {
             #expect(proxy.accessLog.contains("GET http://127.0.0.1") == (format == "common"))
             #expect(try proxy.events().count == (format == "events" ? 1 : 0), "\(proxy.accessLog)")
             #expect(proxy.accessLogLines.count == (format == "common" ? 1 : 0), "\(proxy.accessLog)")
-            // What the operator is told stands where the events do, and on standard error once.
+            // The operator's messages are in the log with the events, and on standard error once.
             let told = "listening on 127.0.0.1:\(proxy.port)"
             let sentences = proxy.errorOutput.split(separator: "\n").filter { $0.contains(told) }
             #expect(sentences.count == 1 && sentences[0].hasPrefix(format == "common" ? "{" : "attache: "))

@@ -4,7 +4,7 @@ import Testing
 
 /// The proxy's own clients are challenged with 407; the users file holds what crypt(3) makes.
 struct ClientAuthenticationTests {
-    /// The same password as other programs hashed it.
+    /// A users file with the password as other programs hashed it.
     private static let users = """
         # users of the tests
         bcrypt:$2y$05$uWKKBkzvUtQmbkhafeFNG.wydLb9IlGXEDabHcr4l9XGUAk.cyG7C
@@ -111,7 +111,7 @@ struct ClientAuthenticationTests {
         }
     }
 
-    /// A users file whose hashes take so long that what is done in vain is seen.
+    /// Runs with a users file whose hashes are so slow that useless checks show.
     private func runningSlowly(_ body: (AttacheProcess) throws -> Void) throws {
         let made = try Finished.run("htpasswd", ["-nbB", "-C", "13", "alice", Account.clientPassword])
         let setting = AttacheProcess.Setting(
@@ -126,7 +126,7 @@ struct ClientAuthenticationTests {
         return "GET http://\(host)/ HTTP/1.1\r\nHost: \(host)\r\nProxy-Authorization: Basic \(pair)\r\n\r\n"
     }
 
-    /// All these checks would take minutes, for which nobody waits here.
+    /// The checks of all these logins would take minutes.
     @Test func `wrong logins of clients that leave keep no right one waiting`() throws {
         let origin = try RecordingOrigin.answering()
         try runningSlowly { proxy throws in
@@ -148,7 +148,7 @@ struct ClientAuthenticationTests {
         case afterClose
         /// It speaks HTTP/1.0, and would keep the connection.
         case byOldVersion
-        /// Its next request is there already.
+        /// The client's next request has arrived already.
         case pipelined
 
         /// The paths, in the order of the requests; all of them are answered, unless the client has left.

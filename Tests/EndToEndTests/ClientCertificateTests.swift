@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Client certificates towards origins: shown where a rule says so, to whom was trusted, and to nobody else.
+/// Client certificates for origins: shown where a rule says so, only to a trusted server, and to no other.
 struct ClientCertificateTests {
     /// `credential NAME { … }` with the identity's own files.
     private func credential(_ identity: Result<IssuedCertificate, any Error>, as name: String = "device") throws

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Whom the proxy takes a client for, and for how long.
+/// The user that the proxy takes a client for, and how long.
 struct ClientIdentityTests {
     private static let token = "tok-5f2c9d1e8b7a6c4d3e2f1a0b"
     private static let realm = "realm \"the tests\""
@@ -158,7 +158,7 @@ struct ClientIdentityTests {
         }
     }
 
-    /// The rest of a body that nobody wants is read, or the connection says that it ends.
+    /// The rest of an unwanted body is read, or the connection says that it ends.
     @Test(arguments: [(1000, true), (1 << 20, false)])
     func `a refused upload leaves the connection as the answer says`(size: Int, isKept: Bool) throws {
         let origin = try RecordingOrigin.answering()

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Tools as people have them, none of which is told a password.
+/// Common tools, none of which gets a password.
 struct ClientTests {
     @Test func `curl takes http_proxy from the environment`() throws {
         let apache = try ApacheServer.shared()

@@ -13,7 +13,7 @@ struct ControlSocketTests {
             AttacheBinary.path, words + ["--config", "proxy.conf"], directory: proxy.folder, seconds: 20)
     }
 
-    /// Its sockets are there when it says where it listens.
+    /// The control socket exists when the proxy prints its address.
     private func awaitStart(of proxy: Subprocess) -> Bool {
         Wait.until { proxy.errorOutput.contains("listening on") }
     }
@@ -265,7 +265,8 @@ struct ControlSocketTests {
             #expect(reloaded.succeeded && reloaded.output == "the rule file was reloaded\n", "\(reloaded)")
             #expect(try proxy.get(origin.url()).status == 200)
 
-            // An error is found before the proxy is asked, and what the proxy finds later is told as well.
+            // An error in the file is found before the proxy is asked; errors that the proxy finds later are printed
+            // too.
             try Scratch.write(old + "chalenge { }\n", to: path)
             let wrong = try attache("reload", of: proxy)
             #expect(wrong.status == 2 && wrong.errorOutput.contains("did you mean 'challenge'"), "\(wrong)")

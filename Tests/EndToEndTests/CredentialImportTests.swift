@@ -16,7 +16,7 @@ struct CredentialImportTests {
         try Finished.run(AttacheBinary.path, words + ["--config", "proxy.conf"], directory: proxy.folder, seconds: 20)
     }
 
-    /// What curl makes of the file.
+    /// The credential that curl reads from the file.
     private func answerOfCurl(_ options: [String], at origin: RecordingOrigin) throws -> String? {
         let before = origin.messages.count
         _ = try Finished.run("curl", ["-q", "-sS", "--max-time", "20"] + options, seconds: 30)
@@ -50,7 +50,7 @@ struct CredentialImportTests {
         }
     }
 
-    /// The same lines stand in the tests of the reader. (What curl makes of a word that begins with `#` depends on its
+    /// The tests of the reader have these lines too. (How curl reads a word that begins with `#` depends on its
     /// version.)
     @Test func `curl reads netrc as it is read here`() throws {
         let origin = try guardedOrigin()

@@ -232,7 +232,7 @@ struct EarlyResponseTests {
         let asked = Mutex(0)
         let origin = try RecordingOrigin { connection in
             while let request = try connection.requestHead() {
-                // It lets the first request wait in vain.
+                // The server does not answer the `Expect` of the first request.
                 let isTold =
                     request["Expect"] != nil
                     && asked.withLock { count in

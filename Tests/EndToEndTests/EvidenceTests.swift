@@ -3,7 +3,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A right credential stays in use, and a wrong one locks no account, with many clients and whatever the server says.
+/// A right credential stays in use, and a wrong one locks no account, with many clients and any responses of the
+/// server.
 @Suite(.serialized) struct EvidenceTests {
     private func rules(_ origin: RecordingOrigin, store: String = "") -> String {
         """
@@ -49,7 +50,7 @@ import Testing
             #expect(Wait.until { directory.deniedWhileAway > early })
             let denied = directory.deniedWhileAway
             directory.set(away: false)
-            // Nobody does anything about it.
+            // This needs no action by a person.
             #expect(
                 try Wait.until {
                     try proxies.allSatisfy { try $0.get(origin.url()).status == 200 }
@@ -113,7 +114,7 @@ import Testing
             #expect(try proxy.get(origin.url()).status == 200)
             let clients = Clients(64, [origin.url()], through: [proxy])
             #expect(Wait.until { clients.statuses[200] ?? 0 > 640 })
-            // Whoever rotates gives the new password to its users, and then takes the old one away.
+            // The operator gives the new password to the users, and then removes the old one.
             directory.change(to: [Account.password, Account.unicodePassword])
             try proxy.replace("password", with: Account.unicodePassword + "\n")
             #expect(Wait.until { directory.accepted[Account.unicodePassword] ?? 0 > 640 })

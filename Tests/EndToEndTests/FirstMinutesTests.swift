@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Somebody who knows `HTTP_PROXY` and no more: what the program prints leads to the first 200.
+/// A user who only knows `HTTP_PROXY`: the program's own output leads to the first 200.
 struct FirstMinutesTests {
     @Test func `a Digest-protected server is reached over http by three commands`() throws {
         let sentry = DigestGuard(.init(countsStrictly: true))

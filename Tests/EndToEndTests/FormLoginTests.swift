@@ -142,7 +142,7 @@ struct FormLoginTests {
         let server = try LoginServer(.page)
         try loggingIn(to: server, Self.text, setting: .init(files: ["password": "wrong\n"])) { proxy throws in
             _ = try Parallel.fetch(16, server.url("/a"), through: proxy)
-            // As above.
+            // Once with the form of the page that asked, and once with that of the rule's page.
             #expect(server.count("login bad") == 2)
         }
     }
@@ -170,7 +170,7 @@ struct FormLoginTests {
                 #expect(seen.hasSuffix("; a=1; b=2\n") && seen.hasPrefix("sid="), "\(seen)")
                 #expect(!seen.contains("mine"))
             }
-            // Where nobody logs in they go as they came.
+            // Without a login the cookies are passed on as they came.
             let renewed = try proxy.get(server.url("/renew"))
             #expect(!renewed.heads.contains("sid="))
             #expect(try proxy.get(server.url("/a")).text == "home\n")
@@ -215,7 +215,7 @@ struct FormLoginTests {
             #expect(try proxy.get(server.url("/a")).text == "home\n")
             for _ in 1...3 { #expect(try proxy.get(server.url("/forbidden")).status == 302) }
             #expect(try proxy.get(server.url("/a")).text == "home\n")
-            // As above.
+            // The first, and one in half a minute for the page.
             #expect(server.count("login good") == 2)
             let all = try Parallel.fetch(8, server.url("/forbidden"), through: proxy)
             #expect(all == Array(repeating: 302, count: 8))

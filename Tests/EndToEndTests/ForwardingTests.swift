@@ -1,6 +1,6 @@
 import Testing
 
-/// What an origin and a client see of each other through the proxy (RFC 9110 section 7, RFC 9112).
+/// The messages that an origin and a client see of each other through the proxy (RFC 9110 section 7, RFC 9112).
 struct ForwardingTests {
     /// The request that the origin received for the raw bytes a client sent; `ORIGIN` stands for host and port.
     private func forwarded(_ request: String) throws -> Message {

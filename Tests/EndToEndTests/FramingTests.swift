@@ -1,6 +1,6 @@
 import Testing
 
-/// Where content begins and ends, for clients and origins of either minor version.
+/// The beginning and end of content, for clients and origins of either minor version.
 struct FramingTests {
     private func head(_ origin: RecordingOrigin, _ path: String = "/", method: String = "GET", version: String = "1.1")
         -> String
@@ -156,7 +156,7 @@ struct FramingTests {
         }
     }
 
-    /// What curl and squid take of old servers, in the response's bytes; the client gets `X: y z` and `Wiki`.
+    /// Responses of outdated servers that curl and squid accept; the client gets `X: y z` and `Wiki`.
     static let oldServers = [
         "HTTP/1.1 200 OK\nX: y z\nContent-Length: 4\n\nWiki",
         "HTTP/1.1 200 OK\r\nX : y z\r\nContent-Length : 4\r\n\r\nWiki",

@@ -16,7 +16,7 @@ struct HarnessTests {
         let others = (0..<100).map { _ in FreePort.take() }
         for other in others { FreePort.release(other) }
         #expect(!others.contains(port) && Set(others).count == others.count)
-        // Whoever insists on a port for itself does not get this one.
+        // A program that wants the port for itself alone does not get this one.
         let taken = try Finished.run(
             "python3", ["-c", "import socket; socket.socket().bind(('127.0.0.1', \(port)))"], seconds: 20)
         #expect(taken.errorOutput.contains("Address already in use"), "\(taken)")

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// TLS in tunnels that are looked into: whom clients meet there, what they are told when that is not the origin, and
-/// what operators read of it.
+/// TLS in intercepted tunnels: the server that clients meet there, the response if that is not the origin, and the
+/// operators' messages.
 struct InterceptedTLSTests {
     /// An nginx with one server whose certificate is good and one whose is its own.
     private struct Servers {

@@ -3,7 +3,7 @@ import Testing
 
 /// `intercept`: the proxy looks inside a tunnel, with certificates of its own authority.
 struct InterceptionTests {
-    /// What clients of a tunnel are shown, by `openssl s_client`: the leaf as text.
+    /// The leaf that clients of a tunnel get, as text, by `openssl s_client`.
     private func leaf(_ authority: String, _ name: String?, through proxy: AttacheProcess) throws -> String {
         let options = [
             "s_client", "-proxy", "127.0.0.1:\(proxy.port)", "-connect", authority, "-CAfile",

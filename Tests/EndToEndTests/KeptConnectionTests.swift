@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What was left on a connection, or by a client, belongs to nobody else.
+/// Data left on a connection, or by a client, reaches no other client.
 struct KeptConnectionTests {
     private let oneLoop = AttacheProcess.Setting(threads: 1)
 

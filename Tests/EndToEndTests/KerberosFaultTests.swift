@@ -195,7 +195,7 @@ struct KerberosFaultTests {
         try logging(in: realm) { proxy, server throws in
             let before = realm.requests("AS_REQ", of: "alice").filter { $0.contains("ISSUE") }.count
             #expect(try proxy.get(server.url("/request/")).status == 200)
-            // Nobody asks meanwhile.
+            // No request comes meanwhile.
             let isRenewed = Wait.until {
                 realm.requests("AS_REQ", of: "alice").filter { $0.contains("ISSUE") }.count >= before + 2
             }

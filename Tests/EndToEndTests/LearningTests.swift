@@ -7,7 +7,7 @@ import Testing
 struct LearningTests {
     private let accepted = Data("\(Account.user):\(Account.password)".utf8).base64EncodedString()
 
-    /// Lets the account in, whatever else is sent, below `/open/` everybody.
+    /// An origin that accepts the account with any other fields, and everyone below `/open/`.
     private func origin() throws -> RecordingOrigin {
         let accepted = accepted
         return try RecordingOrigin.answering { request, connection in
@@ -20,12 +20,12 @@ struct LearningTests {
 
     private func rule(_ words: String) -> String { "challenge { host 127.0.0.1; method basic; \(words); default }" }
 
-    /// As a client that sends its password unasked.
+    /// Makes a request as a client that sends its password preemptively.
     private func knowing(_ proxy: AttacheProcess, _ url: String, password: String = Account.password) throws -> Int {
         try proxy.get(url, "-u", "\(Account.user):\(password)").status
     }
 
-    /// As a client that waits for the challenge.
+    /// Makes a request as a client that waits for the challenge.
     private func asked(_ proxy: AttacheProcess, _ url: String) throws -> Int {
         try proxy.get(url, "--anyauth", "-u", "\(Account.user):\(Account.password)").status
     }

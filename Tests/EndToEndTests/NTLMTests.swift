@@ -102,7 +102,7 @@ struct NTLMTests {
 
     // MARK: - Many at once
 
-    /// So many clients of two users, each with its own proxy connection or, every eighth, with one for each request.
+    /// Each client has its own proxy connection. Every eighth has one for each request.
     @Test func `64 clients of two users are never taken for each other`() throws {
         let requests = ProcessInfo.processInfo.environment["ATTACHE_NTLM_REQUESTS"].flatMap { Int($0) } ?? 4_000
         let (clients, each) = (64, (requests + 63) / 64)

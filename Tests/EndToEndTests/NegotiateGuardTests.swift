@@ -22,7 +22,7 @@ struct NegotiateGuardTests {
         ) { try body($0, origin, sentry) }
     }
 
-    /// So many requests of one client, one after the other, and their statuses.
+    /// Makes `count` requests of one client, one after the other, and returns their statuses.
     private func fetch(_ count: Int, _ origin: RecordingOrigin, _ proxy: AttacheProcess) throws -> [String] {
         let urls = Array(repeating: [origin.url(), "-o", "/dev/null"], count: count).flatMap { $0 }
         let run = try Finished.run(

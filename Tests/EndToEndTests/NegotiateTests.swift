@@ -21,7 +21,7 @@ struct NegotiateTests {
         "\(realm.principal(user)); keytab \(realm.keytab(user))"
     }
 
-    /// So many requests of one client, one after the other, and their statuses.
+    /// Makes `count` requests of one client, one after the other, and returns their statuses.
     private func fetch(_ count: Int, _ url: String, _ proxy: AttacheProcess) throws -> [String] {
         let urls = Array(repeating: [url, "-o", "/dev/null"], count: count).flatMap { $0 }
         let run = try Finished.run(

@@ -12,9 +12,9 @@ struct NewcomerTests {
         var rules = "challenge \"ci\" { host 127.0.0.1; use ci }"
         var challenge = #"Basic realm="jenkins""#
         var options: [String] = []
-        /// Of the request.
+        /// The host of the request.
         var host = "127.0.0.1"
-        /// In `Proxy-Status`, in the log and in the table.
+        /// The reason in `Proxy-Status`, in the log and in the table.
         let reason: String
         /// The line to paste, without the warning behind it; nil where none helps. The user fills `…` in, where no rule means a
         /// credential for the server.

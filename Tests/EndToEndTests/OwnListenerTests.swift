@@ -17,7 +17,7 @@ struct OwnListenerTests {
         }
     }
 
-    /// What a client gets, who is the only one that the proxy has meanwhile.
+    /// The response for a client that is the proxy's only one at the time.
     private func get(_ url: String, by proxy: AttacheProcess) throws -> Fetched {
         let before = try proxy.metric("attache_clients_total")
         let answer = try proxy.get(url)
@@ -66,13 +66,13 @@ struct OwnListenerTests {
         }
     }
 
-    /// Where a login names the proxy.
+    /// The part of a login that names the proxy.
     enum Lure: CaseIterable {
         /// Instead of what was asked for.
         case location
-        /// In the page, as the place of its form.
+        /// The form's action in the page.
         case form
-        /// Behind the form, which is to be sent on.
+        /// The redirect after the form.
         case sentOn
     }
 
@@ -108,7 +108,7 @@ struct OwnListenerTests {
         try running(rules) { proxy throws in
             let answer = try get(origin.url("/a?\(proxy.port)"), by: proxy)
             #expect(lure == .form || answer.status == 502, "\(answer)")
-            // A form goes where the rule says, whatever its page says.
+            // A form is sent where the rule says; the page does not decide.
             #expect(origin.messages.count { $0.method == "POST" } == (lure == .location ? 0 : 1))
             #expect(try proxy.records().count == 1)
         }

@@ -51,7 +51,7 @@ struct PackageTests {
         #expect(unit.contains("ExecStart=/usr/bin/attache run --config /etc/attache/proxy.conf\n"))
     }
 
-    /// As in Debian 13, where libc6 diverts the loader's path in the link to /usr.
+    /// This is the state of Debian 13, where libc6 diverts the loader's path in the link to /usr.
     @Test func `a diversion is taken for no package`() throws {
         let folder = Scratch.folder("diverted")
         try Scratch.write(

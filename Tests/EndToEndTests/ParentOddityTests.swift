@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Parents that do what RFCs allow and nobody expects, or what no RFC allows.
+/// Parents with unusual behaviour that RFCs allow, or with behaviour that no RFC allows.
 struct ParentOddityTests {
     /// Opens tunnels through a parent that answers each as its host's name says.
     private func tunnelling(
@@ -103,7 +103,7 @@ struct ParentOddityTests {
                 #expect(answer?.status == 200, "\(host)")
                 #expect(try wire.read(5) == Array("hello".utf8), "\(host)")
                 #expect(parent.messages.count == 2)
-                // What the client says to the origin is none of the parent's business.
+                // The client's credential for the origin does not reach the parent.
                 #expect(parent.messages.allSatisfy { $0["Authorization"] == nil })
             }
         }

@@ -92,7 +92,7 @@ struct ParentTests {
         try answering(squid) { proxy throws in
             let url = apache.url("/open/?\(mark)")
             #expect(try proxy.get(url).status == 200)
-            // Somebody who overheard the answer sends it again: squid takes it, and its nonce no more.
+            // An attacker who overheard the answer sends it again: squid accepts it, but its nonce no longer.
             let encoded = squid.entries(marked: mark, atLeast: 2).last?.authorization
             let answer = try #require(encoded?.removingPercentEncoding)
             _ = try Curl.fetch(url, ["-x", "http://\(squid.address)", "-H", "Proxy-Authorization: \(answer)"])

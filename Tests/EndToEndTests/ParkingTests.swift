@@ -33,7 +33,7 @@ struct ParkingTests {
         try AttacheProcess.answering(apache.port, setting: setting) { proxy throws in
             let url = apache.url("/basic/?\(mark)")
             for _ in 1...2 { #expect(try proxy.get(url).status == 401) }
-            // A rule file that is read again sets nothing anew.
+            // A reload of the rule file does not lift the parking.
             proxy.signal(SIGHUP)
             #expect(proxy.awaitErrorOutput("the rule file was reloaded"))
             #expect(try proxy.get(url).status == 401)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What a new user does in the first minute: the example rule file, 401 directly, 200 through the proxy.
+/// The first minute of a new user: the example rule file, 401 directly, 200 through the proxy.
 struct PracticeTests {
     /// A proxy that runs the example with its ports replaced.
     private func running(_ body: (_ proxy: UInt16, _ admin: UInt16, _ rules: String) throws -> Void) throws {

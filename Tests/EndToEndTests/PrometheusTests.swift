@@ -5,7 +5,7 @@ import Testing
 /// Our metrics, board and alert rules in a real Prometheus.
 struct PrometheusTests {
     private static var isInstalled: Bool { (try? Spawn.executable("prometheus")) != nil }
-    /// In the name of a rule, which stands in labels.
+    /// A rule's name, which becomes a label.
     private static let hostile = "<script>alert(1)</script> \\\" \u{202E}{{.}}"
 
     private func printed(_ option: String) throws -> String {

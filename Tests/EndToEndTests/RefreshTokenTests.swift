@@ -33,7 +33,7 @@ struct RefreshTokenTests {
                     }
                 }
                 #expect(try serves { server.issued >= former + 3 })
-                // Another proof does not begin anew.
+                // A different proof does not start again with the first token.
                 let proof = "another \(run)"
                 try proxy.replace("secret", with: proof + "\n")
                 let field = "Basic \(Data("crm:another%20\(run)".utf8).base64EncodedString())"

@@ -1,6 +1,7 @@
 import Testing
 
-/// What is ambiguous is refused and the connection ends: an intermediary that guesses helps smugglers (RFC 9112 section 11.2).
+/// Ambiguous messages are refused and the connection ends: an intermediary that guesses helps smugglers (RFC 9112
+/// section 11.2).
 struct RefusalTests {
     /// A request's bytes, `ORIGIN` standing for the origin's host and port, and what is wrong with them.
     struct Case: CustomTestStringConvertible, Sendable {
@@ -177,7 +178,7 @@ struct RefusalTests {
         ("HTTP/1.1 200 OK\r\nContent", "the message is incomplete"),
         ("\u{0}\u{0}\u{6}\u{4}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{3}\u{0}\u{0}\u{0}\u{64}", "speaks only HTTP/2"),
         ("", "closed the connection without an answer"),
-        // What came with a head is looked at before the head goes on.
+        // The bytes that came with a head are checked before the head is sent on.
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", "a chunk size is not a hexadecimal number"),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nWikiX", "a chunk is not followed by the end"),
         ("HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 200\r\nX\r\n\r\n", "a field line has no colon"),

@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    /// Until both replicas have noticed, and as long as asked for.
+    /// The server is away until both replicas have noticed, and at least as long as the variable says.
     @Test func `while the server is away known credentials answer, and afterwards all is as it was`() throws {
         let seconds = ProcessInfo.processInfo.environment["ATTACHE_STORE_OUTAGE"].flatMap { Double($0) } ?? 0
         let cluster = try PostgreSQLCluster()
@@ -123,7 +123,7 @@ import Testing
                 for _ in 1...10 { statuses[try proxy.get(origin.url()).status, default: 0] += 1 }
             }
             #expect(Set(statuses.keys) == [200], "\(statuses)")
-            // What is found out meanwhile is told to the others when they can be reached.
+            // Verdicts made meanwhile reach the others when they can be reached again.
             #expect(try proxies[0].get(second.url()).status == 401)
             #expect(other.refused == 1)
             try cluster.start()

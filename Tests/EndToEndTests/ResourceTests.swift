@@ -3,7 +3,7 @@ import IO
 import TestSupport
 import Testing
 
-/// What happens when the machine gives no more.
+/// The behaviour when the machine has no more resources.
 struct ResourceTests {
     /// Says how many bytes it read, once the client has finished.
     private static func counter() throws -> RecordingOrigin {
@@ -183,7 +183,7 @@ struct ResourceTests {
 
     private static func upload(_ count: Int, to port: UInt16, through proxy: AttacheProcess) throws -> String {
         var wire = try proxy.connect()
-        // A client that finds no room for a second is told to try again.
+        // A client that finds no room for a second gets the advice to try again.
         for attempt in 1... {
             try wire.send("CONNECT 127.0.0.1:\(port) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n")
             let status = try wire.readResponse(to: "CONNECT").status

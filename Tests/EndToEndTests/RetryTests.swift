@@ -3,7 +3,7 @@ import Testing
 
 /// A kept connection that dies under a request: one more try where that can do no harm (RFC 9110 section 9.2.2).
 struct RetryTests {
-    /// Its first connection answers one request and dies when the second arrives; later ones live.
+    /// An origin whose first connection answers one request and dies at the second; later ones live.
     private func mortal() throws -> RecordingOrigin {
         try RecordingOrigin { connection in
             while let request = try connection.request() {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What becomes of running proxies and their connections when credentials change.
+/// The effect of changed credentials on running proxies and their connections.
 struct RotationTests {
     private func isClosed(_ origin: RecordingOrigin, to proxy: AttacheProcess) throws -> Bool {
         try Wait.until(seconds: 30) { try Self.connections(to: origin.port, of: proxy) == 0 }

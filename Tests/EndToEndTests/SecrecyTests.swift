@@ -4,7 +4,7 @@ import Testing
 /// No password and no answer made of one is ever seen by a client or written down. (Each proxy of the other suites has
 /// its output searched as well when it ends.)
 struct SecrecyTests {
-    /// What must not be found: the passwords, and Basic answers.
+    /// The secrets that a text must not contain: the passwords, and Basic answers.
     private func leaks(in text: String) -> [String] {
         let answers = Account.secrets.map { Data("\(Account.user):\($0)".utf8).base64EncodedString() }
         return (Account.secrets + answers).filter { text.contains($0) }

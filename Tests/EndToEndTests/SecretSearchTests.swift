@@ -44,7 +44,7 @@ struct SecretSearchTests {
 
     private static func secret(_ kind: String) -> String { secrets.first { $0.kind == kind }?.value ?? "" }
 
-    /// Lets in who answers, but below `/bad` nobody.
+    /// An origin that accepts any answer, but none below `/bad`.
     private func guarded(_ challenge: String) throws -> RecordingOrigin {
         try RecordingOrigin.answering { request, connection in
             if request.target.hasPrefix("/drop") { return connection.wire.close() }
@@ -54,7 +54,8 @@ struct SecretSearchTests {
         }
     }
 
-    /// Lets in who has a key in a field and in the query, and writes its URL anew with all of it; below `/bad` nobody.
+    /// An origin that accepts a key in a field and in the query, and repeats the whole URL; below `/bad` it accepts
+    /// none.
     private func placed() throws -> RecordingOrigin {
         try RecordingOrigin.answering { request, connection in
             if request.target.hasPrefix("/drop") { return connection.wire.close() }
@@ -69,7 +70,7 @@ struct SecretSearchTests {
     private struct Site {
         let name: String
         let origin: RecordingOrigin
-        /// What stands in its rule.
+        /// The answer in its rule.
         let answer: String
     }
 
@@ -262,7 +263,7 @@ struct SecretSearchTests {
         #expect(digest.status == 200, "\(digest)")
     }
 
-    /// What is not sent cannot be seen either: the origins did get the secrets, and the search finds them there.
+    /// A secret that was not sent cannot be found. The origins did get the secrets, and the search finds them there.
     private func expectSent(_ sites: [Site], _ tokens: TokenServer) {
         let heads = (sites.map(\.origin) + [tokens.endpoint]).flatMap(\.messages).map { $0.head + $0.text }.joined()
         let found = PlantedSecret.found(of: Self.secrets, in: heads)
@@ -279,7 +280,7 @@ struct SecretSearchTests {
         }
     }
 
-    /// Without CAP_SYS_PTRACE not even root can look; with it the variable is there and empty.
+    /// Even root needs CAP_SYS_PTRACE to read it; with that the variable exists and is empty.
     @Test func `a crash leaves no core dump, unless that was asked for`() throws {
         for (flag, limit) in [("", "0"), (" --allow-core-dumps", "unlimited")] {
             let folder = Scratch.folder("dump")

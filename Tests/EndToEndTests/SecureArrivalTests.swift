@@ -28,7 +28,7 @@ struct SecureArrivalTests {
             "listen 127.0.0.1:\(port) tls certificate @/proxy.pem key @/proxy.key \(clients)\n"
         }
 
-        /// What curl needs to go through it.
+        /// The options that curl needs to use the proxy.
         func options(_ more: String...) throws -> [String] {
             let root = try Hierarchy.shared().root.certificate
             return ["-x", "https://localhost:\(port)", "--proxy-cacert", root] + more

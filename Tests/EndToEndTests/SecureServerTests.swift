@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The other servers with TLS, without the proxy: what the suites take for granted.
+/// All further servers with TLS, without the proxy: the assumptions of the suites.
 struct SecureServerTests {
     private func fetch(_ host: String, _ port: UInt16, _ path: String = "/", _ options: [String] = []) throws -> Fetched
     {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What a service manager such as systemd hears from the proxy, and what it may hand over.
+/// The messages of the proxy to a service manager such as systemd, and the sockets it may pass.
 struct ServiceManagerTests {
     @Test func `a service manager hears of the start, of a reload and of the stop`() throws {
         let manager = try NotificationSocket(path: "\(Scratch.folder("notify"))/notify")
@@ -56,12 +56,12 @@ struct ServiceManagerTests {
     }
 }
 
-/// Where a service manager hears from its services.
+/// The socket on which a service manager hears from its services.
 private final class NotificationSocket: Sendable {
     let name: String
     private let descriptor: Int32
 
-    /// - Parameter path: `@` and a name for a socket that stands in no file system.
+    /// - Parameter path: `@` and a name for a socket that is in no file system.
     init(path: String) throws {
         name = path
         descriptor = Spawn.closedOnExec { socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0) }

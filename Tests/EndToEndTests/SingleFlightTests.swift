@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Of many requests that meet an unknown space at once, one is challenged and the others wait for its verdict.
+/// Many requests meet an unknown space at once: one is challenged and the others wait for its verdict.
 struct SingleFlightTests {
     /// A request waits for another's challenge for a second at most, so that on a slow machine a few meet one, too.
     private static let few = 1...4

@@ -41,7 +41,7 @@ import Testing
                 #expect(proxy.readiness.contains("cannot be reached"), "\(proxy.readiness)")
                 #expect(try proxy.get(origin.url()).status == 200)
             }
-            // A change by a person is refused with a sentence; a refusal is told to the others later.
+            // A change by a person is refused with a sentence; a refusal reaches the others later.
             let refused = try proxies[0].attempt(toSet: Account.password, for: origin)
             #expect(refused.status == 1 && refused.errorOutput.contains("cannot be reached"), "\(refused)")
             #expect(try proxies[0].get(second.url()).status == 401)
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// In transaction mode what is listened to is lost, and the number of the latest change is asked for.
+    /// Notifications are lost in transaction mode, where the number of the latest change is polled.
     @Test(arguments: ["session", "transaction"])
     func `a change is everybody's through PgBouncer`(mode: String) throws {
         let cluster = try PostgreSQLCluster()

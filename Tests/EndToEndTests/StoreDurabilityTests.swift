@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is acknowledged is on the disk: of writers that are killed, and on a disk that is full.
+/// Acknowledged data is on the disk: with writers that are killed, and with a full disk.
 struct StoreDurabilityTests {
     private func prepared() throws -> String {
         let folder = Scratch.folder("durable")
@@ -64,7 +64,7 @@ struct StoreDurabilityTests {
         ProcessInfo.processInfo.environment["ATTACHE_WRITES"].flatMap { Int($0) } ?? 160
 
     private func said(in folder: String) -> Set<String> {
-        // A line that the kill cut short was told to nobody.
+        // A line that the kill cut short was not acknowledged.
         let lists = (1...8).map {
             Scratch.read("\(folder)/acknowledged.\($0)").split(
                 separator: "\n", omittingEmptySubsequences: false

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a proxy has learned and its successor knows.
+/// The knowledge of a proxy that its successor has too.
 struct StoreMemoryTests {
     private func store() -> String { "store sqlite \(Scratch.folder("store"))/credentials.db" }
 

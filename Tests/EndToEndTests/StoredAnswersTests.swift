@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the store has besides passwords of Basic and Digest, given as answers where the rules say `default` or nothing.
+/// The answers from the store besides Basic and Digest, where the rules say `default` or nothing.
 struct StoredAnswersTests {
     private static let token = "t0ken-Of.The~Queen"
     private static let store = "store sqlite @/kept.db\n"
@@ -122,7 +122,7 @@ struct StoredAnswersTests {
             #expect(try shown(to: "client-of-both", through: proxy) == good)
             try credential("default", both, "CN=client-elsewhere,O=Zoo", "--method", "client-certificate", of: proxy)
             #expect(try Wait.until { try shown(to: "client-of-both", through: proxy) == elsewhere })
-            // A kept connection that has shown it serves nobody any more.
+            // A kept connection that has shown the certificate serves no other request.
             for name in ["CN=client-good,O=Zoo", "CN=client-elsewhere,O=Zoo"] {
                 try credential("remove", both, name, "--method", "client-certificate", of: proxy)
             }

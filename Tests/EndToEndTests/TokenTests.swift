@@ -172,7 +172,7 @@ struct TokenTests {
             #expect(fetched.status == 502)
             #expect(fetched.text.contains("credential crm has no token"), "\(fetched)")
         }
-        // Without the zoo's root the endpoint is nobody to be asked.
+        // Without the zoo's root the endpoint is not trusted.
         try AttacheProcess.running(
             rules("client-secret s"), setting: .init(environment: ["CARES_HOSTS": HostsFile.path])
         ) {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the proxy decides about each server of the zoo, by each way in.
+/// The proxy's decision about each server of the zoo, by each way in.
 struct TrustDecisionTests {
     @Test(arguments: Entrance.allCases)
     func `without a rule exactly what has no finding is trusted`(entrance: Entrance) throws {

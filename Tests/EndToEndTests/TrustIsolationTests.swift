@@ -105,7 +105,7 @@ struct TrustIsolationTests {
             """
         try AttacheProcess.visitingZoo(rules) { proxy throws in
             for _ in 1...2 {
-                // Whatever a server says that is no proxy: it was trusted.
+                // A server that is not a proxy may respond with anything: it was trusted.
                 let relayed = try proxy.get("http://relayed.test/close")
                 #expect(relayed["Proxy-Status"]?.contains("error=") != true, "\(relayed)")
                 #expect(try proxy.visit(expired, by: .upgraded).status == 502)

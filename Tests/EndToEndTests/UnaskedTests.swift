@@ -14,7 +14,7 @@ struct UnaskedTests {
         AttacheProcess.Setting(files: ["key": key + "\n"])
     }
 
-    /// Answers `404` to whoever has no key, as many APIs do, and `401` to a wrong one.
+    /// An origin that answers `404` to a request without a key, as many APIs do, and `401` to a wrong key.
     private static func keeper(_ isRight: @escaping @Sendable (Message) -> Bool?) throws -> RecordingOrigin {
         try RecordingOrigin.answering { request, connection in
             switch isRight(request) {

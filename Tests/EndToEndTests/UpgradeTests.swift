@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `upgrade`: the client speaks http, the origin https, and neither is told.
+/// The setting `upgrade`: the client speaks http, the origin https, and neither notices.
 struct UpgradeTests {
     @Test func `the origin's references to itself are turned back`() throws {
         let good = try Specimen["good"]

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Tools that were told `http`, at an origin that speaks https only and asks for Basic and Digest: they need neither a
+/// Tools with an `http` URL, at an origin that speaks https only and asks for Basic and Digest: they need neither a
 /// certificate nor a password.
 struct UpgradedClientTests {
     private static let rules = """

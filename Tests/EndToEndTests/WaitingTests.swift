@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// No request waits for another client's, unless a password is at stake. The time-outs of an answer are longer than a test
-/// has patience: who is held by a request that is never answered fails.
+/// No request waits for another client's, unless a password could be wasted. The time-outs of an answer are longer than
+/// the test waits: a client held by an unanswered request fails the test.
 struct WaitingTests {
     private static let slow = "timeouts { response 300s; idle 300s; connect 300s }"
 
@@ -25,7 +25,7 @@ struct WaitingTests {
         }
     }
 
-    /// What holds the first request, which nobody knew anything of the origin before.
+    /// The cause that holds the first request to an unknown origin.
     enum Leader: CaseIterable {
         /// The origin takes its time.
         case poll

@@ -60,7 +60,7 @@ struct RequestBodyTests {
             }
         }
 
-        /// What came at the upstream's end.
+        /// Returns the bytes that reached the upstream's end.
         func heard(_ count: Int) async throws -> String {
             let heard = ByteBuffer(capacity: 4096)
             while heard.count < count { guard try await upstream.read(into: heard) > 0 else { break } }

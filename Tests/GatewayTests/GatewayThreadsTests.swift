@@ -6,14 +6,14 @@ import Testing
 @testable import Gateway
 
 struct GatewayThreadsTests {
-    /// Work that ends when it is told to.
+    /// Work that ends when it is released.
     private final class Held: Sendable {
         private let isOver = Atomic(false)
         func end() { isOver.store(true, ordering: .relaxed) }
         func run() { while !isOver.load(ordering: .relaxed) { Pause.milliseconds(1) } }
     }
 
-    /// As many threads as the address gets.
+    /// Takes all threads that the address gets, and returns their number.
     private func fill(_ threads: GatewayThreads, from address: IPAddress, _ held: Held) -> Int {
         var count = 0
         while (try? threads.run(for: address) { held.run() }) != nil { count += 1 }

@@ -3,7 +3,7 @@ import HTTP
 import Testing
 
 @Suite struct ChunkedTests {
-    /// What a decoder made of the bytes it was shown in pieces of `size`.
+    /// The result of a decoder that gets the bytes in pieces of `size`.
     struct Reading: Equatable {
         var content = ""
         var trailers: [String] = []
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    /// What a decoder of an upstream's body wrote of the bytes it was shown in pieces of `size`.
+    /// Returns the bytes that a decoder of an upstream's body writes for input in pieces of `size`.
     private func rewritten(_ bytes: [UInt8], by size: Int, limits: Limits = .response) -> (Reading, isIrregular: Bool) {
         var decoder = ChunkedDecoder(fault: .upstream, limits: limits)
         var reading = Reading()

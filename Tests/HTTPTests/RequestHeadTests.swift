@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    /// The parsed head as it would be sent on, or why it is none.
+    /// Returns the parsed head as it would be sent on, or the reason why it is invalid.
     private func meaning(of bytes: [UInt8], to head: RequestHead) -> String {
         head.reset()
         let outcome = head.outcome(bytes)

@@ -15,7 +15,7 @@ import Testing
 
     static let accepted = [
         Case(head: "HTTP/1.1 200 OK\nContent-Length: 3\n\n", framing: .length(3), keepAlive: true),
-        // A parent's word about its connection, in the field that RFC 9112 appendix C.2.2 speaks of.
+        // A parent's field about its connection, which RFC 9112 appendix C.2.2 describes.
         Case(
             head: "HTTP/1.1 407 OK\nContent-Length: 3\nProxy-Connection: close\n\n", status: 407, framing: .length(3)),
         Case(
@@ -161,9 +161,10 @@ import Testing
     }
 
     struct Mended: Sendable, CustomTestStringConvertible {
-        /// As it came.
+        /// The head as received.
         let raw: String
-        /// As it is read, `\n` for CRLF.
+        /// The head as it is read, `
+        /// ` for CRLF.
         let head: String
         var framing = BodyFraming.untilClose
         var testDescription: String { raw.debugDescription }

@@ -43,7 +43,7 @@ import Testing
             "GET http://u:p@H:80 HTTP/1.1\nX: 1\nHost: h\n\n",
             "GET / HTTP/1.1\nHost: H:80\nX: 1\nVia: 1.1 attache\n\n"
         ),
-        // So is one that names somebody else, whom nobody asks.
+        // The same holds for a field that names a different host, which is not asked.
         ("GET http://h/ HTTP/1.1\nHost: i:81\nX: 1\n\n", "GET / HTTP/1.1\nHost: h\nX: 1\nVia: 1.1 attache\n\n"),
         ("GET http://h:8080/ HTTP/1.1\nHost: h\n\n", "GET / HTTP/1.1\nHost: h:8080\nVia: 1.1 attache\n\n"),
         ("GET http://h?q HTTP/1.1\nHost: h\n\n", "GET /?q HTTP/1.1\nHost: h\nVia: 1.1 attache\n\n"),
@@ -56,7 +56,7 @@ import Testing
                 + "Upgrade: h2c\n\n",
             "GET / HTTP/1.1\nHost: h\nX: 1\nY: 2\nVia: 1.1 attache\n\n"
         ),
-        // What is not named stays, whatever it looks like; Trailer is kept for the chunks that are relayed.
+        // Fields that are not named stay, even similar ones; Trailer is kept for the chunks that are relayed.
         (
             "POST http://h/ HTTP/1.1\nHost: h\nTransfer-Encoding: \t CHUNKED \nConnection: transfer-encoding\n"
                 + "Trailer: X\nVia: 1.0 fred\nAuthorization: Basic x\nExpect: 100-continue\n\n",

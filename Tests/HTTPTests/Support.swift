@@ -14,7 +14,7 @@ extension Via {
     }
 }
 
-/// What a parser said at last, and the bytes it left alone.
+/// The final result of a parser, and the bytes it did not take.
 enum Outcome: Equatable {
     case needsMore
     case complete(length: Int)

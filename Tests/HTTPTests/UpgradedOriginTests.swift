@@ -19,7 +19,7 @@ import Testing
         return buffer.readable.text.replacing("\r\n", with: "\n").replacing("Via: 1.1 attache\n", with: "")
     }
 
-    /// What becomes of the lines of a response.
+    /// Returns the lines of a response after the rewrite.
     private static func restored(_ lines: String, through upgrade: UpgradedOrigin) -> String {
         let start = "HTTP/1.1 200 OK\n"
         let bytes = crlf(start + lines + "\n\n")
@@ -75,7 +75,7 @@ import Testing
         "https://h:/": "http://h/",
         "https://h?q": "http://h?q",
         "https://h#f": "http://h#f",
-        // Other schemes, hosts, ports and users, and URLs inside of a URL, are none of ours.
+        // Other schemes, hosts, ports and users, and URLs inside of a URL, are not rewritten.
         "http://h/": "http://h/",
         "https://h:444/": "https://h:444/",
         "https://h:4430/": "https://h:4430/",

@@ -63,7 +63,7 @@ import Testing
         #expect(sum == 19_900)
     }
 
-    /// On a thread that runs no tasks.
+    /// Runs `body` on a thread that runs no tasks.
     private func byHand<Value: Sendable>(_ body: @escaping @Sendable (EventLoop, ManualClock) -> Value) async throws
         -> Value
     {
@@ -169,7 +169,7 @@ import Testing
     }
 }
 
-/// The same numbers in every run.
+/// A generator with the same numbers in every run.
 private struct Numbers {
     private var state: UInt64
     init(seed: UInt64) { state = seed }

@@ -9,7 +9,7 @@ import Testing
 struct FairWorkTests {
     private typealias Work = FairWork<Int, Int>
 
-    /// What was done, in that order; the first piece waits until it is told to go on.
+    /// Records the work in its order; the first piece waits until it is released.
     private final class Bench: Sendable {
         let work: FairWork<Int, Int>
         let done = Mutex<[Int]>([])

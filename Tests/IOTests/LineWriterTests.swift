@@ -41,8 +41,8 @@ struct LineWriterTests {
         #expect(losses.take() == 5 && losses.take() == 0)
     }
 
-    /// A pipe takes 64 KiB before somebody reads it. Some lines get through between those that are lost: that is one
-    /// trouble as long as the test lasts.
+    /// A pipe takes 64 KiB before its reader reads. Some lines get through between those that are lost: that counts as
+    /// one trouble as long as the test lasts.
     @Test func `a writer to a pipe without a reader does not wait, and learns of the lost lines`() throws {
         let (path, changes, losses) = (path(), Changes(), LineWriter.Losses())
         defer { unlink(path) }
@@ -66,7 +66,7 @@ struct LineWriterTests {
         let (path, losses) = (path(), LineWriter.Losses())
         defer { unlink(path) }
         try #require(mkfifo(path, 0o600) == 0)
-        // Nobody is behind this pipe when it is full: what was written of the line stays half.
+        // The pipe loses its reader when it is full: half of the line was written.
         let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         let writer = LineWriter(try OutputFile(appendingTo: path), calm: .zero)
         signal(SIGPIPE, SIG_IGN)

@@ -78,7 +78,7 @@ public final class PlayedEnd {
     /// Whether the proxy has closed its end.
     public var isGivenUp: Bool { socket.isClosed }
 
-    /// From now on the proxy is connected.
+    /// Connects the proxy.
     public func accept() {
         var filling = [UInt8](repeating: 0, count: 1 << 16)
         while recv(descriptor, &filling, filling.count, 0) > 0 {}
@@ -93,7 +93,7 @@ public final class PlayedEnd {
         outgoing += tls.takeLeaving()
     }
 
-    /// From now on it speaks TLS, as this host; bytes that no step has named were already.
+    /// Speaks TLS as this host from now on. Bytes that no step has named yet already count as TLS.
     ///
     /// - Parameter name: of the only client certificate that it takes; nil: it asks for none.
     public func speakTLS(as host: String, accepting name: String?) throws {
@@ -103,13 +103,13 @@ public final class PlayedEnd {
         self.tls = tls
     }
 
-    /// From now on it reads nothing, and the system keeps little.
+    /// Stops reading; the system buffers little.
     public func stall() {
         isStalled = true
         setRoom(Self.room.stalled)
     }
 
-    /// From now on the system takes all that is sent to it. The proxy does not know yet.
+    /// Makes the system take all that is sent. The proxy does not know yet.
     public func makeRoom() {
         setRoom(Self.room.usual)
         var kept = [UInt8](repeating: 0, count: Int(Self.room.usual))
@@ -180,14 +180,14 @@ public final class PlayedEnd {
         outgoing += tls.takeLeaving()
     }
 
-    /// Behind what is to be sent, as far as the proxy takes it.
+    /// Ends the sending side after the bytes that are to be sent, as far as the proxy takes them.
     public func endSending() {
         guard !isClosed else { return }
         farewell()
         shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// Likewise.
+    /// Closes the end after the bytes that are to be sent.
     public func close() {
         guard !isClosed else { return }
         farewell()
@@ -204,8 +204,8 @@ public final class PlayedEnd {
         flush()
     }
 
-    /// Until the proxy can see that this end is gone: a program that another test is starting may hold a copy of the
-    /// descriptor until it runs.
+    /// Waits until the proxy can see that this end is closed: a program that another test is starting may hold a copy
+    /// of the descriptor until it runs.
     private func awaitEnd() {
         guard !socket.isClosed else { return }
         var state = pollfd(fd: socket.descriptor, events: 0, revents: 0)

@@ -61,7 +61,7 @@ public final class PlayedDial {
 /// A network whose servers are played: each name has an address of its own, and those below `invalid` none. Those below `known`
 /// are known without a question.
 public final class PlayedNetwork: Network {
-    /// Those that nobody has taken note of.
+    /// The connections that no step has named.
     public var dials: [PlayedDial] = []
     private let loop: EventLoop
     private var names: [String] = []

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PAC
 
-/// What becomes of the worker, played by shell scripts.
+/// The life of the worker, played by shell scripts.
 struct PACFileTests {
     /// - Parameter script: of the worker, which starts in an empty folder of its own.
     private func file(_ script: String) throws -> PACFile {

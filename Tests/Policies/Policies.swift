@@ -30,5 +30,5 @@ public func policy(
     return Policy(rules: rules, credentials: known, trust: try TrustSources(rules))
 }
 
-/// Nothing is stored, and nothing was learned.
+/// Returns a state that has learned and stored nothing.
 public func sharedState() -> SharedState { SharedState(storage: StoredCredentials()) { _ in } }

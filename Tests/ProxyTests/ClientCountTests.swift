@@ -19,7 +19,7 @@ import Testing
         let client = try address("192.0.2.1")
         for loop in [0, 1, 0] { #expect(count.enter(client, on: loop) == nil) }
         #expect(count.enter(try address("192.0.2.2"), on: 1) == .clients)
-        // Who was refused is told once that there may be room.
+        // The loop of a refused client is notified once that there may be room.
         #expect(count.leave(client) == [1])
         #expect(count.leave(client) == [])
         #expect(count.enter(try address("192.0.2.2"), on: 1) == nil)
@@ -75,7 +75,7 @@ import Testing
         #expect(sentence.contains("limits clients 10000 needs \(budget.reserved + 20_000) descriptors"))
         #expect(sentence.contains("the system allows 1024"))
         #expect(sentence.contains("\(budget.clients) clients are served"))
-        // However few there are, somebody is served.
+        // Even with very few descriptors, one client is served.
         #expect(DescriptorBudget(available: 10, loops: 64, listeners: 9).clients == 1)
     }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import Proxy
 @testable import Upstream
 
-/// Who is refused by the rules is told the address, and the line that would change that.
+/// A client that the rules refuse gets the address, and the line that would permit it.
 struct ForbiddenTests {
     @Test(arguments: [
         (

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Proxy
 
-/// What becomes of a request that comes through a tunnel, seen from the client.
+/// The fate of a request that comes through a tunnel, seen from the client.
 struct InterceptedTunnelTests {
     private static let rules = "route * { intercept }"
 

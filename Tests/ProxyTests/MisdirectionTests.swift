@@ -37,7 +37,7 @@ struct MisdirectionTests {
 
         var exchange: Exchange { run.exchange }
 
-        /// Where requests for another server at `port` go.
+        /// Returns the destination of requests for another server at `port`.
         func destination(_ scheme: Scheme, _ host: String = "127.0.0.1", _ port: UInt16) -> Destination {
             worker.upstreams.destination(scheme, host: host.utf8Span.span, port: port, by: exchange.policy.rules)
         }
@@ -134,7 +134,7 @@ struct MisdirectionTests {
                 if case .refused(let found) = error { refusal = found }
             }
             let count = worker.metrics.value(of: .requestsMisdirected)
-            // Whoever had connected before would be accepted before this one.
+            // An earlier client's connection would be accepted before this one.
             let dialer = session.requester.dialer(for: policy)
             try await dialer.connect(host: "127.0.0.1", port: listener.address.port).close()
             while accepted == 0 { await arrival.wait() }

@@ -13,7 +13,7 @@ import Transport
 @testable import Telemetry
 @testable import Upstream
 
-/// The proxy's own listeners are never a destination, whatever the rules say.
+/// The proxy's own listeners are never a destination, under any rules.
 struct OwnListenersTests {
     private static func address(_ text: String, _ port: UInt16) throws -> SocketAddress {
         SocketAddress(try #require(IPAddress(text)), port: port)

@@ -4,7 +4,7 @@ import Testing
 @testable import Proxy
 @testable import Upstream
 
-/// What becomes of a request once its head is there, seen from outside.
+/// The fate of a request once its head is there, seen from outside.
 struct RequestPlanningTests {
     private static let rules = "route denied.example { deny }"
 

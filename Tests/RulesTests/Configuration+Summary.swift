@@ -3,8 +3,8 @@ import Model
 @testable import Rules
 
 extension Configuration {
-    /// The differences from the defaults, one line each, in words close to the rule file's. Secrets are hidden. For a
-    /// person, and for tests; it is not read back.
+    /// The differences from the defaults, one line each, in words close to the rule file's. Secrets are hidden. It is
+    /// for people and for tests, and cannot be read back.
     var summary: String {
         let standard = Configuration()
         var lines = listeners == standard.listeners ? [] : listeners.map(\.summary)
@@ -163,7 +163,7 @@ extension Configuration.Parent {
 }
 
 extension Configuration.Clients {
-    /// The lines about who they are.
+    /// The lines about authentication.
     var summary: [String] {
         guard !methods.isEmpty else { return [] }
         var words = ["clients authenticate \(methods.map(\.rawValue).joined(separator: " "))"]
@@ -185,7 +185,7 @@ extension Configuration.Store {
 }
 
 extension AnswerTerms {
-    /// The modifiers, as the rule file would say them.
+    /// The modifiers, as the rule file would write them.
     var summary: [String] {
         var words: [String] = []
         if let servicePrincipal { words.append("spn \(servicePrincipal)") }

@@ -14,7 +14,7 @@ import Rules
 struct GoldenFile {
     private(set) var reader = PlayedReader()
     private(set) var expected = ""
-    /// All that stands before the expectation, to write the file anew.
+    /// The text before the expectation, for rewriting the file.
     private(set) var given = ""
     private var request: (method: String, url: String)?
     private var findings: TrustFindings = []
@@ -62,7 +62,7 @@ struct GoldenFile {
         }
     }
 
-    /// What reading the file yields now.
+    /// Returns the current result of reading the file.
     func actual() throws -> String {
         let file = try RuleFile("proxy.conf", from: reader)
         var text = file.report

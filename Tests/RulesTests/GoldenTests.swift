@@ -12,7 +12,7 @@ import Testing
         #expect(Self.names.count >= 40)
     }
 
-    /// `ATTACHE_GOLDEN=write` writes the expectations anew; read the difference before committing it.
+    /// `ATTACHE_GOLDEN=write` rewrites the expectations; read the difference before committing it.
     @Test(arguments: names)
     func `a rule file yields what its golden file says`(name: String) throws {
         let url = Self.folder.appending(path: name)

@@ -4,7 +4,7 @@ import Testing
 
 /// The manual: all of the grammar, and nothing that the parser refuses.
 @Suite struct ManualTests {
-    /// What examples use and do not make.
+    /// The names that examples use and do not define.
     private static let definitions = [
         "ci": "credential ci { user builder; password file p }", "lab": "credential lab { user a; password file p }",
         "svc": "credential svc { kerberos svc@EXAMPLE.COM; keytab k }", "api": "credential api { token file p }",
@@ -116,7 +116,7 @@ import Testing
         #expect(ManualTopic.mentioning("ZZZ", count: 5).isEmpty)
     }
 
-    /// A rule that the directive stands in, without it and with it at its default.
+    /// A rule that contains the directive, without it and with it at its default.
     private static func pair(_ entry: ManualTopic.Entry, _ standard: String) -> (without: String, with: String)? {
         let line = "\(entry.name) \(standard)"
         switch (entry.block, entry.name) {

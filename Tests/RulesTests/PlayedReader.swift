@@ -6,7 +6,7 @@ import Testing
 struct PlayedReader: SourceReader {
     var files: [String: [UInt8]] = [:]
     var variables: [String: String] = [:]
-    /// Of files that everyone can read.
+    /// The modes of files that everyone can read.
     var modes: [String: UInt32] = [:]
 
     init(_ files: [String: String] = [:], variables: [String: String] = [:]) {
@@ -38,7 +38,7 @@ func rules(_ text: String) throws -> RuleSet {
     return RuleSet(try #require(file.configuration, Comment(rawValue: file.report)))
 }
 
-/// What a text's reading reports.
+/// Returns the report about a text.
 func report(_ text: String) throws -> String {
     try RuleFile("proxy.conf", from: PlayedReader(["proxy.conf": text])).report
 }

@@ -2,7 +2,7 @@ import Model
 import Rules
 import Testing
 
-/// Whatever is wrong with a file, and wherever, no report may show the password in it.
+/// No report may show the password in a file, with any error in any place.
 @Suite struct SecretTests {
     static let files = [
         "credential ci { user builder; password hunter2 }",

@@ -74,7 +74,7 @@ public final class ChildProcess: @unchecked Sendable {
         if isRunning { kill(processIdentifier, SIGTERM) }
     }
 
-    /// The end of a child, of which a thread of its own takes note at once: a child that nobody waits for would hide the ends of
+    /// Records the end of a child at once, with its own thread. A child that is not waited for would hide the ends of
     /// all others from Swift Testing, which looks for those of its exit tests among them.
     private final class End: @unchecked Sendable {
         private let condition = NSCondition()
@@ -127,7 +127,7 @@ public final class ChildProcess: @unchecked Sendable {
         posix_spawn_file_actions_adddup2(&actions, streams.input, 0)
         posix_spawn_file_actions_adddup2(&actions, streams.output, 1)
         posix_spawn_file_actions_adddup2(&actions, streams.error, 2)
-        // Nobody waits for the end of a stream that a child has by chance.
+        // No test waits for the end of a stream that a child has by chance.
         _ = Descriptors.Passed.end(before: 3, in: &actions)
 
         var attributes = attributes(ownSession: ownSession)

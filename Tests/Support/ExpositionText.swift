@@ -5,12 +5,12 @@ public struct ExpositionText {
         public let type: String
         public var unit: String?
         public var help: String?
-        /// By the name of the sample with its labels, as written.
+        /// The values by the name of the sample with its labels, as written.
         public var samples: [(series: String, value: Double)] = []
     }
 
     public private(set) var families: [Family] = []
-    /// What is wrong with it.
+    /// The faults of the text.
     public private(set) var faults: [String] = []
     private let isOpenMetrics: Bool
     private var series: Set<String> = []

@@ -21,7 +21,7 @@ public final class LogDaemon {
         guard result == 0 else { throw Failure() }
     }
 
-    /// Its socket goes with it.
+    /// The object removes its socket at its end.
     deinit {
         close(descriptor)
         unlink(path)

@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// Ports of 127.0.0.1 for servers that have to be told a number. The kernel chooses each, and this process keeps it bound
-/// without listening: so it is given to nobody else, neither before the server is there nor while it is away, and nothing
-/// answers on it. `SO_REUSEADDR` lets a server bind it as well, as all of those do that are started here.
+/// Ports of 127.0.0.1 for servers that need a fixed number. The kernel chooses each, and this process keeps it bound
+/// without listening. So no other program gets it, neither before the server starts nor while it is away, and
+/// connections are refused. `SO_REUSEADDR` lets a server bind it as well, which all servers started here do.
 public enum LoopbackPort {
     /// The descriptors by port.
     private static let held = Mutex<[UInt16: Int32]>([:])
 
-    /// A port that nobody uses.
+    /// Returns an unused port.
     public static func take() -> UInt16 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var yes: Int32 = 1
@@ -28,7 +28,7 @@ public enum LoopbackPort {
         return port
     }
 
-    /// The port may go to somebody else.
+    /// Releases the port: another program may get it.
     public static func release(_ port: UInt16) {
         if let descriptor = held.withLock({ $0.removeValue(forKey: port) }) { close(descriptor) }
     }

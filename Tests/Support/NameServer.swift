@@ -9,13 +9,13 @@ public final class NameServer: Sendable {
     }
 
     public enum Reply: Sendable {
-        /// The bytes of addresses, each with that TTL in seconds; none at all: the name has no such record.
+        /// The bytes of addresses, each with that TTL in seconds; empty if the name has no record of this type.
         case addresses([[UInt8]], seconds: UInt8 = 60)
         /// A response code other than 0: 2 is SERVFAIL, 3 NXDOMAIN, 5 REFUSED (RFC 1035 section 4.1.1).
         case code(UInt8)
         /// None.
         case silence
-        /// That reply once `release` is called.
+        /// The reply comes once `release` is called.
         indirect case held(Reply)
     }
 
@@ -30,7 +30,7 @@ public final class NameServer: Sendable {
         var isReleased = false
     }
 
-    /// Of all queries so far, as `name/type`.
+    /// The names of all queries so far, as `name/type`.
     public var queries: [String] { state.withLock { $0.queries } }
 
     public func count(of name: String, _ type: RecordType) -> Int {

@@ -2,7 +2,7 @@ import Bytes
 import IO
 import Synchronization
 
-/// A client that waits for slow work, and leaves when it is told to.
+/// A client that waits for slow work, and leaves on request.
 public final class PlayedClient: Sendable {
     private let address: IPAddress
     private let wakeup: LoopBound<Wakeup>
@@ -13,7 +13,7 @@ public final class PlayedClient: Sendable {
         wakeup = LoopBound(Wakeup(), to: loop)
     }
 
-    /// To be asked on the loop.
+    /// The waiting client. Read it on the loop.
     public var waiting: WaitingClient {
         WaitingClient(address: address, wakeup: wakeup.value, on: wakeup.loop) { [self] in
             hasLeft.load(ordering: .relaxed)

@@ -16,7 +16,7 @@ public enum Wait {
         return true
     }
 
-    /// As above, where asking takes a task.
+    /// Waits for a condition whose check is asynchronous.
     public static func until(seconds: Double = 240, _ condition: () async throws -> Bool) async rethrows -> Bool {
         let deadline = Date(timeIntervalSinceNow: seconds)
         while try await !condition() {

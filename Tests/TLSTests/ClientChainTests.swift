@@ -3,7 +3,7 @@ import Testing
 
 @testable import TLS
 
-/// Whose certificates prove a client.
+/// The certificates that authenticate a client.
 struct ClientChainTests {
     private static let script = """
         new() { openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out $1.key 2>/dev/null; }

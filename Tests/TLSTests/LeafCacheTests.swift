@@ -3,7 +3,7 @@ import Testing
 
 @testable import TLS
 
-/// Keeps what it is asked to run until it is told to.
+/// Collects the work that it gets, and runs it on request.
 private final class Later: Sendable {
     private let waiting = Mutex<[@Sendable () -> Void]>([])
 

@@ -4,7 +4,7 @@ import Testing
 @testable import TLS
 
 @Suite struct MalformedChainTests {
-    /// The same numbers in every run.
+    /// A generator with the same numbers in every run.
     private struct Numbers: RandomNumberGenerator {
         var state: UInt64
         mutating func next() -> UInt64 {

@@ -41,7 +41,7 @@ struct OpenSSLCommand {
         return Secret(wiping: &bytes)
     }
 
-    /// What the folder has, by name.
+    /// Returns the content of the folder, by name.
     func all() throws -> [String: [UInt8]] {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         return try Dictionary(uniqueKeysWithValues: names.map { ($0, try bytes(of: $0)) })

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TLS
 
-/// What an evaluation says of revocation beside its findings.
+/// An evaluation's result about revocation, beside its problems.
 @Suite struct RevocationListsTests {
     private func evaluated(
         below root: Bool = false, _ lists: (TestCertificate) -> [[UInt8]]

@@ -8,11 +8,11 @@ struct ApacheLine {
     let request: [UInt8]
     let status: [UInt8]
     let bytes: [UInt8]
-    /// Those of `combined`.
+    /// The fields of `combined`.
     let referer: [UInt8]?
     let agent: [UInt8]?
 
-    /// - Returns: nil for what is no such line, or more than one.
+    /// - Returns: nil if the text is not exactly one line of this kind.
     init?(_ line: String) {
         var rest = Array(line.utf8)[...]
         guard rest.popLast() == .lineFeed, !rest.contains(.lineFeed) else { return nil }

@@ -60,8 +60,8 @@ struct MetricsPageTests {
         return MetricsPage.render(loops, figures, as: format)
     }
 
-    /// `ATTACHE_GOLDEN=write` writes the expectations anew. A name that goes, or means something else, breaks somebody's
-    /// dashboard: it stands in the changelog.
+    /// `ATTACHE_GOLDEN=write` rewrites the expectations. Removing a name or changing its meaning breaks users'
+    /// dashboards: mention it in the changelog.
     @Test(arguments: [(MetricsFormat.prometheus, "prometheus.txt"), (.openMetrics, "openmetrics.txt")])
     func `the page is what its golden file says, and what its format allows`(format: MetricsFormat, name: String) throws
     {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Upstream
 
-/// Whatever a loop has forgotten meanwhile: a request is sent to the server that it is for.
+/// A request is sent to the server that it is for, even if a loop has forgotten entries meanwhile.
 struct DestinationPropertyTests {
     /// Every kind of route, to hosts that are asked for by every scheme.
     private static let rules = """
@@ -51,7 +51,7 @@ struct DestinationPropertyTests {
         }
     }
 
-    /// Where the rules above send what is asked for so.
+    /// Returns the destination of such a request by the rules of this test.
     private static func expected(_ scheme: Scheme, _ host: String, _ port: UInt16) -> (scheme: Scheme, port: UInt16) {
         guard scheme == .http, host.contains("upgraded-") else { return (scheme, port) }
         if host.contains(".upgraded-8443.") { return (.https, 8443) }

@@ -11,7 +11,7 @@ import Transport
 @testable import Challenges
 @testable import Upstream
 
-/// What is forgotten, or closed, is what was used longest ago.
+/// The entry that was used longest ago is forgotten or closed.
 struct RecencyTests {
     @Test func `a map gives back what was used longest ago, whatever was removed from it`() {
         var map = RecencyMap<Int, Int>()

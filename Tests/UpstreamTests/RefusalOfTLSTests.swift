@@ -6,7 +6,7 @@ import Transport
 
 @testable import Upstream
 
-/// What the client is told about TLS that did not come about.
+/// The client's response after a failed TLS handshake.
 struct RefusalOfTLSTests {
     private static let cases: [(HandshakeError, HTTP.Status, ProxyError)] = [
         (.connection(.timedOut), .gatewayTimeout, .connectionTimeout),

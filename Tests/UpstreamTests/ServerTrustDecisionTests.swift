@@ -7,7 +7,7 @@ import Testing
 
 @testable import Upstream
 
-/// What an evaluation found, as the test says it.
+/// The result of an evaluation, set by the test.
 private struct PlayedEvaluation: ChainEvaluation {
     let kindsFound: TrustFindings
     let key: KeyPin?

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Upstream
 
-/// What the store means for connections with TLS.
+/// The effect of the store on connections with TLS.
 @Suite struct TLSAnswersTests {
     private static let origin = Origin(host: "a.example", port: 443, protocol: .https)
     private static let certificateSpace = ProtectionSpace(clientCertificateOf: origin)

@@ -100,7 +100,7 @@ public struct FormLogin: Sendable {
         return .get(target: target)
     }
 
-    /// - Parameter now: milliseconds since 1970.
+    /// - Parameter now: the time in milliseconds since 1970.
     public mutating func received(_ page: LoginPage, now: Int) -> Step {
         switch state {
         case .ended: return finish(.failed(.endless))

@@ -247,13 +247,13 @@ extension HTMLTokenizer {
     /// A start tag.
     struct Tag: Equatable {
         struct Attribute: Equatable {
-            /// The name in lower case.
+            /// The end tag of the element with this name, in lower case.
             let name: String
             /// The range of the value in the document, without quotes, with its character references.
             let value: Range<Int>
         }
 
-        /// The name in lower case.
+        /// The end tag of the element with this name, in lower case.
         let name: String
         let attributes: [Attribute]
 

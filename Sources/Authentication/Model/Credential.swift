@@ -176,7 +176,7 @@ public final class Credential: Sendable {
         }
     }
 
-    /// Nil for a kind that a storage does not keep.
+    /// Returns the kind; nil for a kind that a storage does not keep.
     public var kind: CredentialKind? {
         switch content {
         case .password: .password

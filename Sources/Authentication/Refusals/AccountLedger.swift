@@ -59,7 +59,7 @@ final class AccountLedger: Sendable {
         /// The client whose request was judged; nil: the request was the proxy's own, or the event is another one.
         var client: ClientIdentity? { if case .judge(_, _, _, _, let client) = self { client } else { nil } }
 
-        /// - Parameter now: milliseconds since 1970.
+        /// - Parameter now: the time in milliseconds since 1970.
         func happen(to account: inout Account, by seat: inout Account.Seat, at now: Int) -> [Account.Decision] {
             switch self {
             case .request(let request): account.request(request, by: &seat, at: now)

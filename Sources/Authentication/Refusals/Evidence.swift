@@ -7,7 +7,7 @@ import Synchronization
 /// Requests on all loops share it. While the version is good at the server, an answer costs an atomic addition, and an
 /// acceptance an atomic load.
 public final class Evidence: Sendable {
-    /// See `Origin.serverName`.
+    /// The name of the server, see `Origin.serverName`.
     public let server: String
     let ledger: AccountLedger
     private let targets = Evidence.AcceptedTargets()

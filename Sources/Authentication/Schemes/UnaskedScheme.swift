@@ -5,7 +5,7 @@ import Model
 /// Credentials that a rule sends with every request, without a challenge: in `Authorization`, by Basic or as a Bearer
 /// token, or in other places.
 enum UnaskedScheme {
-    /// - Parameter schemes: those that there are.
+    /// - Parameter schemes: all schemes.
     static func authenticator(
         in space: ProtectionSpace, with credential: Credential, by schemes: [any AuthenticationScheme]
     ) throws(AuthenticationError) -> UnaskedAuthenticator {

@@ -5,7 +5,7 @@ import Model
 public struct ChallengeOrder: Sendable {
     public let schemes: [any AuthenticationScheme]
 
-    /// - Parameter schemes: the one that protects credentials best comes first.
+    /// - Parameter schemes: the schemes; the one that protects credentials best comes first.
     public init(
         schemes: [any AuthenticationScheme] = [
             NegotiateScheme(), NTLMScheme(), DigestScheme(), BearerScheme(), FormScheme(), BasicScheme(),

@@ -70,7 +70,7 @@ public struct FetchedToken: Sendable {
         self.generation = generation
     }
 
-    /// - Parameter now: milliseconds since 1970.
+    /// - Parameter now: the time in milliseconds since 1970.
     public init(_ response: TokenResponse, for grant: CredentialVersion, generation: Int = 0, at now: Int) {
         let lifetime = response.lifetime ?? Self.usualLifetime
         self.init(

@@ -5,26 +5,26 @@ import IO
 import Model
 import Rules
 
-/// Finds the credentials and the answers that one request gets, before it is asked and when it is. An object, since a request
-/// hands it on a dozen times.
+/// Finds the credentials and answers for one request, before it is sent and after a challenge. A class, because a
+/// request passes it on a dozen times.
 public final class AnswerSource {
-    /// The outcome of looking for an answer to give unasked.
+    /// The result of looking for a preemptive answer.
     public enum Finding {
         case answer(PreparedAnswer, by: RuleReference?)
-        /// An answer whose credential the server has not accepted yet, or something is held against.
+        /// An answer whose credential the server has not accepted yet, or has refused.
         case unproven(PreparedAnswer, by: RuleReference?)
-        /// Why the credential cannot be sent that a rule sends with every request.
+        /// The reason why a credential cannot be sent that a rule sends with every request.
         case unusable(String, credential: String)
-        /// The target was last seen to ask for none.
+        /// The target was last seen to ask for no credential.
         case open
-        /// The target's space is known, and its rule answers nothing there before it is asked.
+        /// The target's space is known, and its rule gives no preemptive answer there.
         case answeredWhenAsked
-        /// There is an answer once the credential has been exchanged for a token in that space.
+        /// An answer exists once the credential has been exchanged for a token in that space.
         case awaitsToken(WantedToken)
         case unknown
     }
 
-    /// A token that is to be had for a credential. Apart, so that a finding, which most requests make, is a few words.
+    /// A token that a credential can be exchanged for. A class, so that a finding, which most requests make, is small.
     public final class WantedToken {
         let credential: Credential
         let space: ProtectionSpace
@@ -39,10 +39,10 @@ public final class AnswerSource {
     public let challenger: Challenger
     /// The credential in the request's URL, which is for its origin.
     public let urlCredential: Credential?
-    /// Nil where no rule wants to learn.
+    /// The learning from clients' answers; nil if no rule learns.
     public let learning: Learning?
     public let loop: EventLoop
-    /// The credentials of the request that are being stored.
+    /// The request's credentials that are being stored.
     private let storage: PendingStorage
     public var terms = AnswerSource.UnaskedTerms()
 
@@ -62,12 +62,12 @@ public final class AnswerSource {
     var state: ChallengeState { delegate.state }
     private var client: ClientIdentity { delegate.client }
 
-    // MARK: - Answers that nobody has asked for
+    // MARK: - Answers without a challenge
 
     /// Finds the answer to give to that target.
     ///
     /// - Parameters:
-    ///   - token: what the credential was just exchanged for; nil: the one that is at hand will do.
+    ///   - token: the token that the credential was just exchanged for; nil: one that is kept will do.
     ///   - holdsLogin: whether the client has a connection that is logged in with that version.
     public func find(
         for target: ByteBuffer, with token: Credential? = nil, holdsLogin: (CredentialVersion) -> Bool
@@ -85,7 +85,7 @@ public final class AnswerSource {
     private func findKnown(
         for target: ByteBuffer, with token: Credential?, holdsLogin: (CredentialVersion) -> Bool
     ) -> Finding {
-        // Taken before anything is looked at: a change meanwhile counts as one behind it.
+        // Read first, so that a later change counts as newer.
         let generation = state.generation(of: policy)
         guard let known = knownOrigin else { return .unknown }
         guard let space = known.space(covering: target.readable) else {
@@ -99,7 +99,7 @@ public final class AnswerSource {
         }
         if let answer = answer(in: space, of: known, to: target, by: rule, with: credential, holdsLogin) {
             let isSent = !answer.wantsLogin || !holdsLogin(credential.version)
-            // The account is asked when a ticket is got, not when one is shown.
+            // The account is asked when a ticket is fetched, not when it is shown.
             let isJudged = space.space.authenticationMethod != .negotiate
             if isSent, isJudged, !evidence(of: credential).isGood { return .unproven(answer, by: rule.rule) }
             remember(answer, in: space, of: known, by: rule, as: generation)
@@ -108,8 +108,8 @@ public final class AnswerSource {
         return isLeftOpen(target, in: known, to: credential, holdsLogin) ? .open : .unknown
     }
 
-    /// Keeps an answer that depends on nothing but the generation, the target and perhaps the client: that of a
-    /// credential which the rules give, to a request or on a connection, and which is no token that ends.
+    /// Keeps an answer that depends only on the generation, the target and perhaps the client. It must come from a
+    /// credential of the rules, belong to a request or connection, and not be a token that expires.
     private func remember(
         _ answer: PreparedAnswer, in space: KnownSpace, of known: KnownOrigin, by rule: Ruling,
         as generation: Int
@@ -146,8 +146,8 @@ public final class AnswerSource {
                 with: credential, kept: rule.persistence, by: evidence(of: credential)))
     }
 
-    /// Whether a login would be begun for a target that was last seen to need none. There is no space then whose
-    /// requests carry an answer, only connections, and the client has none that is logged in.
+    /// Whether a login would be begun for a target that was last seen to need none. No requests then carry an answer,
+    /// only connections, and the client has none that is logged in.
     private func isLeftOpen(
         _ target: ByteBuffer, in known: KnownOrigin, to credential: Credential,
         _ holdsLogin: (CredentialVersion) -> Bool
@@ -155,9 +155,8 @@ public final class AnswerSource {
         known.isOpen(target.readable) && !holdsLogin(credential.version)
     }
 
-    /// The authenticator of a space that has none yet, and needs no challenge to have one: with a token in the place of one
-    /// that was accepted, which is another value and means the same; or with a version that an earlier process, or another
-    /// one, has seen accepted.
+    /// The authenticator of a space that has none yet, but needs no challenge. Its credential is a token that replaces
+    /// an accepted one, or a version that an earlier process or another one saw accepted.
     private func successor(
         in space: KnownSpace, at target: ByteBuffer, with credential: Credential
     ) -> (any Authenticator)? {
@@ -180,7 +179,7 @@ public final class AnswerSource {
 
     // MARK: - Credentials
 
-    /// What the challenger has said of a credential.
+    /// The evidence that the challenger has given about a credential.
     func evidence(of credential: Credential) -> Evidence {
         if let latest = challenger.latestEvidence, latest.isGood, latest.version == credential.version,
             !credential.isBrought
@@ -193,13 +192,13 @@ public final class AnswerSource {
         return evidence
     }
 
-    /// The client that brought the credential along; nil: the rule file or the store has it. All addresses of an IPv6
-    /// network of 64 bits are one client: a peer may use any of them.
+    /// The client that brought the credential; nil if it is in the rule file or the store. All addresses of an IPv6 /64
+    /// network are one client, because a peer may use any of them.
     func owner(of credential: Credential) -> String? {
         credential.isBrought ? "\(client.address.unmapped.network) \(client.user ?? "")" : nil
     }
 
-    /// What the rule says of versions that were refused.
+    /// The terms of the rule for versions that were refused.
     func retryTerms(for space: ProtectionSpace) -> RetryTerms {
         RetryTerms(delegate.rule(for: space, failures: 0), isProxy: space.isProxy)
     }
@@ -229,8 +228,8 @@ public final class AnswerSource {
         return try? state.credential(named: name, for: space, by: policy)
     }
 
-    /// The credential that is kept for the space: from this client's session, else the one that this response has just
-    /// proven the client to know, else the storage's default.
+    /// The stored credential for the space: from this client's session, else the one that this response has just proven
+    /// the client to know, else the store's default.
     public func kept(for space: ProtectionSpace) -> Credential? {
         let ofSession = state.sessionCredentials.credential(
             for: space, of: client, at: loop.epochMilliseconds, limit: policy.timeouts.session)
@@ -239,10 +238,10 @@ public final class AnswerSource {
         return challenger.isServed(by: state) ? state.storage.proposedCredential(for: space) : nil
     }
 
-    /// The value of the credential that was answered with.
+    /// The current value of the credential in the answer.
     ///
     /// - Parameter isFresh: whether the rule file's credentials have just been read.
-    /// - Returns: nil where they have to be read first.
+    /// - Returns: nil if they must be read first.
     public func reread(_ answer: Answer, isFresh: Bool) -> ChallengeTask.Reread? {
         let (version, space) = (answer.credential.version, answer.space)
         if let named = try? policy.credentials.credential(named: version.name) {
@@ -257,7 +256,7 @@ public final class AnswerSource {
         return stored.version == version ? .unchanged : .newer(stored)
     }
 
-    /// Whether processes to come will have the credential too: the rule file names it, or it is stored.
+    /// Whether later processes will have the credential too: the rule file names it, or it is stored.
     public func isLasting(_ answer: Answer) -> Bool {
         let version = answer.credential.version
         if (try? policy.credentials.credential(named: version.name)) != nil { return true }
@@ -267,13 +266,13 @@ public final class AnswerSource {
         }
     }
 
-    /// Keeps the credential of the request's URL that was accepted, for as long as a rule says; one that the rule file names
-    /// is kept there.
+    /// Stores the accepted credential of the request's URL, for as long as a rule says. A credential of the rule file
+    /// stays there.
     public func keep(_ answer: Answer) {
         if answer.credential.version == urlCredential?.version { keepForLater(answer) }
     }
 
-    /// Keeps a credential that was accepted, for as long as it says itself.
+    /// Stores an accepted credential, for as long as its persistence says.
     func keepForLater(_ answer: Answer) {
         let (state, client, credential, space) = (state, client, answer.credential, answer.space)
         switch credential.persistence {
@@ -303,32 +302,32 @@ extension RetryTerms {
 }
 
 extension AnswerSource {
-    /// The parts of a request that decide about credentials which rules send before a challenge.
+    /// The parts of a request that affect preemptive credentials.
     public struct UnaskedTerms {
-        /// Whether the client's own `Authorization` is forwarded, beside which no challenge is answered.
+        /// Whether the client's own `Authorization` is kept, beside which no challenge is answered.
         public var keepsAuthorization = false
         /// Whether a parent proxy could read what is sent.
         public var isReadOnTheWay = false
-        /// Whether the client itself uses that place, and its value is forwarded.
+        /// Whether the client itself sends something in that place, which is kept.
         public var keeps: ((CredentialPlacement) -> Bool)?
 
         public init() {}
     }
 }
 
-/// Credentials that rules send with every request, whether anybody asks for them or not.
+/// Credentials that rules send with every request, with or without a challenge.
 extension AnswerSource {
-    /// The answer that a rule gives in a place of its own.
+    /// The answer that a rule gives in its own place.
     func placed(at target: ByteBuffer, with token: Credential?) -> Finding? {
         policy.rules.speaks(of: .places) ? unasked([.default], at: target, with: token) : nil
     }
 
-    /// The answer that a rule gives in the field of answers.
+    /// The preemptive answer that a rule gives in the usual field.
     func preempted(at target: ByteBuffer, with token: Credential?) -> Finding? {
         policy.rules.speaks(of: .preemption) ? unasked([.bearer, .basic], at: target, with: token) : nil
     }
 
-    /// The answer that a rule gives with that credential in each request; nil where it gives none.
+    /// The answer that a rule gives with that credential in each request; nil if none.
     func unaskedAnswer(with credential: Credential, at target: ByteBuffer) -> PreparedAnswer? {
         let token = credential.token == nil ? nil : credential
         switch placed(at: target, with: token) ?? preempted(at: target, with: token) {
@@ -338,7 +337,8 @@ extension AnswerSource {
         }
     }
 
-    /// The challenge that a server need not make: what it says no to is judged as an answer to this.
+    /// The assumed challenge that a preemptive answer belongs to, because the server sends none. A refusal is judged
+    /// against it.
     func unaskedOffer() -> Offer? {
         let rules = policy.rules
         guard rules.speaks(of: .places) || rules.speaks(of: .preemption) else { return nil }
@@ -354,20 +354,20 @@ extension AnswerSource {
         for method in methods {
             let space = ProtectionSpace(origin: challenger.origin, realm: nil, authenticationMethod: method)
             let rule = delegate.rule(for: space, failures: 0)
-            // A rule that also holds for origins sends nothing to a parent before it asks.
+            // A rule that also matches origins sends nothing preemptively to a parent.
             if challenger.isProxy, !rule.isForParents { continue }
             if method == .default ? rule.isPlaced : rule.preemption == .always { return (space, rule) }
         }
         return nil
     }
 
-    /// Whether the client's own value is in its place.
+    /// Whether the client itself sends something in the credential's place.
     private func isKept(_ credential: Credential) -> Bool {
         guard let keeps = terms.keeps else { return false }
         return credential.placements.contains(where: keeps)
     }
 
-    /// - Returns: nil without such a rule, and where its credential is not sent to that target before a challenge.
+    /// - Returns: nil if there is no answer, or it is not sent preemptively to that target.
     private func unasked(
         _ methods: [AuthenticationMethod], at target: ByteBuffer, with token: Credential?
     ) -> Finding? {

@@ -6,33 +6,33 @@ import Telemetry
 
 /// A server that may ask for a credential: an origin, or a parent proxy on the way there.
 ///
-/// Belongs to its loop.
+/// It belongs to its loop.
 public final class Challenger {
     public let origin: Origin
-    /// Lower case.
+    /// The host in lower case.
     public let host: [UInt8]
-    /// Its name in the accounts of credentials.
+    /// The name of the server in the accounts of credentials.
     public let serverName: String
-    /// The name that texts for the client call it by.
+    /// The name of the server in texts for the client.
     public let title: String
     private let mayHaveCredentials: Bool
-    /// The rules that the next three were asked of.
+    /// The rules for which the next three values were computed.
     private var judge: RuleSet?
     private var mayAnswer = false
     private var learns = false
     private var dependsOnClient = false
-    /// Whether a credential is kept for it, as of that generation.
+    /// Whether a credential for it is stored, as of that generation.
     private var kept = (isKnown: false, generation: 0)
-    /// The answer that was found last without waiting.
+    /// The last answer that was found without waiting.
     var latestAnswer: LatestAnswer?
-    /// The server's verdicts on the credential that was used last; nil: a client brought it along, or there was none.
+    /// The server's verdicts on the credential that was used last; nil if a client brought it, or there was none.
     var latestEvidence: Evidence?
-    /// The record of the answer that went to it last after a challenge.
+    /// The record of the last answer that it got after a challenge.
     var latestRecord: AnswerRecord?
-    /// The journal's word on the challenge that was answered last.
+    /// The journal's note on the last answered challenge.
     var latestNote: AnsweredNote.Latest?
 
-    /// - Parameter mayHaveCredentials: false for one that nobody vouches for.
+    /// - Parameter mayHaveCredentials: false if the server is not trusted with any.
     public init(_ origin: Origin, title: String, mayHaveCredentials: Bool = true) {
         self.origin = origin
         host = Array(origin.host.utf8)
@@ -43,35 +43,36 @@ public final class Challenger {
 
     public var port: UInt16 { origin.port }
     public var isProxy: Bool { origin.isProxy }
-    /// Whether credentials travel encrypted to it.
+    /// Whether credentials for it are sent encrypted.
     public var isSecure: Bool { origin.protocol == .https }
     public var fields: ChallengeFields { isProxy ? .proxy : .origin }
 
-    /// Whether a rule speaks of its challenges: one could be answered, or the credential of a client's own answer is kept.
+    /// Whether a rule covers its challenges: one could be answered, or the credential of a client's own answer is
+    /// stored.
     public func isConcerned(by rules: RuleSet) -> Bool {
         if judge !== rules { ask(rules) }
         return mayAnswer || learns
     }
 
-    /// Whether a challenge of it could be answered: a rule speaks of it, or a credential is kept for it.
+    /// Whether a challenge of it could be answered: a rule covers it, or a credential for it is stored.
     public func mayBeAnswered(by rules: RuleSet, in state: ChallengeState) -> Bool {
         if judge !== rules { ask(rules) }
         return mayAnswer || isServed(by: state)
     }
 
-    /// Whether a rule keeps the credential of a client's own answer that it accepts.
+    /// Whether a rule stores the credential of a client's own answer that the server accepts.
     public func mayLearn(by rules: RuleSet) -> Bool {
         if judge !== rules { ask(rules) }
         return learns
     }
 
-    /// Whether a rule about its challenges speaks of clients.
+    /// Whether a rule about its challenges depends on the client.
     public func answersDependOnClient(by rules: RuleSet) -> Bool {
         if judge !== rules { ask(rules) }
         return dependsOnClient
     }
 
-    /// Whether a credential is kept for it.
+    /// Whether a credential for it is stored.
     public func isServed(by state: ChallengeState) -> Bool {
         let generation = state.keptGeneration
         if kept.generation != generation {
@@ -90,8 +91,8 @@ public final class Challenger {
 }
 
 extension Challenger {
-    /// An answer that a rule's credential gives in a known space, and all that it depends on but the target. To find it costs
-    /// about 4,000 instructions, most of them for the rules and the names; requests to one server mostly want the same.
+    /// An answer with a rule's credential in a known space, and everything it depends on except the target. Finding it
+    /// costs about 4,000 instructions, mostly for rules and names; requests to one server mostly need the same.
     final class LatestAnswer {
         let policy: ChallengePolicy
         /// The value of `ChallengeState.generation` at that time.
@@ -99,9 +100,9 @@ extension Challenger {
         let known: KnownOrigin
         let space: KnownSpace
         let prepared: PreparedAnswer
-        /// The record of the answer, for the requests that it is given to.
+        /// The record for the requests that get this answer.
         let record: AnswerRecord
-        /// The client that it is for; nil: all, since no rule about the server looks at the client.
+        /// The client that it is for; nil for all clients, if no rule about the server depends on the client.
         private let client: ClientIdentity?
 
         init(

@@ -5,8 +5,8 @@ import HTTP
 import Model
 
 extension Credential {
-    /// The credential in a request's URL, `http://user:password@host/` (RFC 3986 section 3.2.1). Nil when the URL has none, or
-    /// one that cannot be decoded.
+    /// Creates the credential in a request's URL, `http://user:password@host/` (RFC 3986 section 3.2.1). Nil if the URL
+    /// has none, or one that cannot be decoded.
     public static func inURL(of request: RequestHead, in head: Span<UInt8>) -> Credential? {
         guard let userinfo = request.target.userinfo, !userinfo.isEmpty else { return nil }
         let colon = head.firstIndex(of: .colon, in: userinfo)
@@ -20,15 +20,15 @@ extension Credential {
         return Credential(name: "url:\(name)", user: text, password: secret, persistence: .session, isBrought: true)
     }
 
-    /// Its name in logs says that it came with a request, and for whom. But a user without a password is often a
-    /// token, and then the secret itself.
+    /// The name in logs. It says that the credential came with a request, and its user. But a user without a password
+    /// is often a token, and then a secret.
     private static func fingerprint(of user: String, _ password: Secret) -> String {
         let version = Credential(name: "url", user: user, password: password).version
         return "#" + String(version.fingerprint & 0xFF_FFFF, radix: 16)
     }
 
-    /// A name that can end no line of a log, and cannot be shown in another order than it has: marks that turn the
-    /// direction of text are of the category "format".
+    /// Makes a name printable: it cannot end a line of a log, or be shown in another order. Marks that change the text
+    /// direction are of the category "format".
     private static func printable(_ user: String) -> String {
         let scalars = user.unicodeScalars.map { scalar -> Unicode.Scalar in
             switch scalar.properties.generalCategory {

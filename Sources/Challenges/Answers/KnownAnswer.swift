@@ -5,21 +5,21 @@ import Model
 import Rules
 import Telemetry
 
-/// The answer that a request is given unasked, or none where its target was seen to need none: all that there is to know of
-/// its challenges, as long as none comes. Then a `ChallengeLoop` goes on from here.
+/// The known answer of a request, or none if its target needs none. It is all that a request needs, unless a challenge
+/// comes; a `ChallengeLoop` then continues from here.
 ///
-/// It is a few words, and finding it allocates nothing: most requests with an answer need no more.
+/// It is small, and finding it allocates nothing: most requests with an answer need no more.
 public struct KnownAnswer {
-    /// Nil: the request goes out without one.
+    /// The answer; nil if the request is sent without one.
     private var prepared: PreparedAnswer?
     private var isSent = false
-    /// Of the request that it was sent with; nil where it belongs to the connection.
+    /// The ticket of the request that the answer was sent with; nil if the answer belongs to the connection.
     private var ticket: AuthorizationTicket?
-    /// Its place in the order in which answers with its credential are sent; 0: it belongs to the connection.
+    /// The position in the order in which answers with its credential are sent; 0 if it belongs to the connection.
     private(set) var place = 0
 
-    /// Finds it; nil where nothing is known, and where the answer needs a digest of the body, has a nonce that serves one
-    /// request, or belongs to a session, whose pages have to be looked at.
+    /// Creates it; nil if no answer is known. Also nil if the answer needs a digest of the body, has a nonce that
+    /// serves one request, or belongs to a session, whose pages must be read.
     public init?(_ finding: AnswerSource.Finding, to challenger: Challenger, noting record: ExchangeRecord) {
         switch finding {
         case .answer(let prepared, let rule):
@@ -38,8 +38,7 @@ public struct KnownAnswer {
         self.prepared = prepared
     }
 
-    /// The answer to the request before, where it is that to this one too: what an `AnswerSource` would find, and nothing has
-    /// to be gathered for.
+    /// The previous request's answer, if it also fits this one. It is what an `AnswerSource` would find, at lower cost.
     public static func again(
         _ target: Span<UInt8>, of client: () -> ClientIdentity, to challenger: Challenger, by policy: ChallengePolicy,
         in state: ChallengeState, noting record: ExchangeRecord
@@ -51,7 +50,7 @@ public struct KnownAnswer {
         return known
     }
 
-    /// How far it has come, for a loop that goes on from here.
+    /// The state of the answer, for a loop that continues from here.
     public var state: AnswerState {
         guard let prepared else { return .none }
         return isSent ? .sent(prepared, ticket) : .prepared(prepared)
@@ -59,17 +58,17 @@ public struct KnownAnswer {
 
     public var answer: Answer? { prepared?.answer }
 
-    /// The credential whose login the connection must have; nil when requests may share it.
+    /// The credential whose login the connection must have; nil if requests may share it.
     public var loginVersion: CredentialVersion? { wantsLogin ? prepared?.answer.credential.version : nil }
 
-    /// Whether there is one.
+    /// Whether the connection needs a login.
     public var wantsLogin: Bool { prepared?.wantsLogin ?? false }
 
-    /// The places of a credential that is sent unasked, if not in the field of answers.
+    /// The places of a preemptive credential; nil if it goes in the usual field.
     public var placement: RequestPlacement? { prepared?.placement }
 
-    /// Appends the value of the field that answers; false when there is none to send: a login stands on the connection, or
-    /// the answer cannot be made, and the server says again what it wants.
+    /// Appends the value of the field that answers; false if no answer is due: the connection is logged in already, or
+    /// the answer cannot be made and the server challenges again.
     public mutating func authorize(method: Span<UInt8>, target: Span<UInt8>, into value: ByteBuffer) -> Bool {
         do throws(AuthenticationError) {
             ticket = try prepared?.authorize(method: method, target: target, bodyDigest: nil, into: value)
@@ -84,34 +83,34 @@ public struct KnownAnswer {
         }
     }
 
-    /// Whether the credential's account is to hear that the server has accepted the answer, with a response that `passes`. To
-    /// be asked once.
+    /// Whether the server's acceptance must be reported to the credential's account, after a response that `passes`.
+    /// Call it once.
     public func isNews(_ status: Status) -> Bool {
         guard place > 0, let prepared, let evidence = prepared.evidence else { return false }
         return status.rawValue < (prepared.answer.isUnasked ? 400 : 500) && evidence.wantsAcceptance
     }
 
-    /// Tells the account that the server has accepted the answer.
+    /// Reports to the account that the server has accepted the answer.
     ///
     /// - Parameters:
     ///   - sample: the request, if it can be repeated.
-    ///   - client: the client whose request it is; nil: it is the proxy's own.
-    ///   - now: milliseconds since 1970.
+    ///   - client: the client of the request; nil for the proxy's own.
+    ///   - now: the time in milliseconds since 1970.
     public func noteAcceptance(at target: Span<UInt8>, sample: Account.Sample?, of client: ClientIdentity?, now: Int) {
         prepared?.evidence?.judge(place, .accepted, at: target, sample: sample, by: client, now: now)
     }
 
-    /// Whether the client gets a response without more; else a loop judges it, for which nothing has happened yet.
+    /// Whether the client gets a response unchanged; if not, a loop judges it, and nothing has happened yet.
     ///
     /// - Parameters:
-    ///   - information: the value of `Authentication-Info`, or of the field that a proxy says the same in.
-    ///   - target: of the request, as the server sees it.
+    ///   - information: the value of `Authentication-Info`, or of a proxy's corresponding field.
+    ///   - target: the request target as the server sees it.
     public func passes(
         _ status: Status, information: Span<UInt8>?, target: Span<UInt8>, from fields: ChallengeFields
     ) -> Bool {
         if status == fields.status { return false }
         guard isSent, let prepared else { return true }
-        // A parent may refuse its own answer so.
+        // A parent may refuse its own answer with this status.
         if status == .unauthorized, fields.status != .unauthorized, ticket != nil { return false }
         return prepared.passes(status, ticket: ticket, information: information, target: target)
     }

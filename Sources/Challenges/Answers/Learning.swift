@@ -5,15 +5,15 @@ import IO
 import Model
 import Rules
 
-/// Keeps the credentials in clients' own answers that servers are seen to accept, as the rules with `learn` say: for one
+/// Stores the credentials in clients' own answers that servers accept, as the rules with `learn` say. It is for one
 /// request of a client.
 public struct Learning {
     public let delegate: RuleDelegate
-    /// The one that is asked.
+    /// The origin that is asked.
     public let origin: Origin
     public let request: LearningEvidence<SessionClient>.Request
     public let loop: EventLoop
-    /// The credentials of the request that are being stored.
+    /// The request's credentials that are being stored.
     private let storage: PendingStorage
 
     public init(
@@ -31,7 +31,8 @@ public struct Learning {
     private var policy: ChallengePolicy { delegate.policy }
     private var client: SessionClient { SessionClient(delegate.client) }
 
-    /// A `401` came. The spaces are that of Basic, and of Digest for the same realm: behind both is the same account.
+    /// Handles a `401`. The spaces are those of Basic, and of Digest for the same realm, because both use the same
+    /// account.
     public func sawChallenges(_ challenges: [HeaderChallenge]) {
         let offers = policy.order.offers(in: challenges, from: origin).map(\.space)
         guard let basic = offers.first(where: { $0.authenticationMethod == .basic }) else { return }
@@ -43,17 +44,17 @@ public struct Learning {
             })
     }
 
-    /// A `401` came to a request with the client's own answer.
+    /// Handles a `401` to a request with the client's own answer.
     public func sawRefusal(of credential: Credential) { state.evidence.refused(credential, of: client, to: request) }
 
-    /// A `2xx` came to a request with the client's own answer.
+    /// Handles a `2xx` to a request with the client's own answer.
     public func sawAcceptance(of credential: Credential) {
         let spaces = state.evidence.accepted(credential, of: client, to: request, at: loop.epochMilliseconds)
         for space in spaces { keep(credential, for: space) }
     }
 
-    /// The credential that the client itself has shown to be right for a space that a response names just now, and that is
-    /// kept from now on.
+    /// The credential that the client's own answers have proven for a space that the current response names. It is
+    /// stored from now on.
     public func proven(for space: ProtectionSpace) -> Credential? {
         guard persistence(for: space) != nil else { return nil }
         let proven = state.evidence.proven(
@@ -61,7 +62,7 @@ public struct Learning {
         return proven.flatMap { keep($0, for: space) }
     }
 
-    /// Nil when no rule wants it to be learned.
+    /// The persistence; nil if no rule learns the credential.
     private func persistence(for space: ProtectionSpace) -> Persistence? {
         let rule = delegate.rule(for: space, failures: 0)
         guard rule.learns, rule.action == .performDefault else { return nil }
@@ -90,19 +91,19 @@ public struct Learning {
     }
 }
 
-/// The credentials of one request that are on their way to the store (`persistence permanent`). The response goes to the client
-/// when they are there: a proxy that is killed behind a response has kept the credential.
+/// The credentials of one request that are being stored (`persistence permanent`). The client gets the response only
+/// after that. So a proxy that is killed after a response has stored the credential.
 ///
-/// Belongs to its loop.
+/// It belongs to its loop.
 public final class PendingStorage {
-    /// Milliseconds. A store that takes longer gets the credential later, or not at all, which the log says.
+    /// The limit in milliseconds. A slower store gets the credential later, or not at all; the log says so.
     private static let limit = 2000
 
     private var writes: [Promise<Void>] = []
 
     public init() {}
 
-    /// Whether `wait` has something to wait for.
+    /// Whether `wait` has to wait.
     public var isPending: Bool { !writes.isEmpty }
 
     /// Begins to store a credential.
@@ -117,7 +118,7 @@ public final class PendingStorage {
         }
     }
 
-    /// Waits for the end of all that was begun, for at most 2 s.
+    /// Waits for all stores that were begun, for at most 2 s.
     public func wait(on loop: EventLoop) async {
         let end = loop.now &+ UInt64(Self.limit)
         while let write = writes.popLast() {
@@ -125,6 +126,6 @@ public final class PendingStorage {
         }
     }
 
-    /// Forgets what is under way.
+    /// Forgets the stores in progress.
     public func reset() { writes = [] }
 }

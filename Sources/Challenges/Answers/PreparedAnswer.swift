@@ -6,20 +6,20 @@ import Model
 import Rules
 import Telemetry
 
-/// An answer with what makes it. One object, since it is handed on several times for each request.
+/// An answer with its authenticator. A class, because it is passed on several times for each request.
 public final class PreparedAnswer {
     public let authenticator: any Authenticator
     public let answer: Answer
-    /// The authenticator's `binding`, which each request with an answer wants to know.
+    /// The authenticator's `binding`, which each request with an answer needs.
     let binding: AuthenticatorBinding
-    /// The authenticator, where it answers request by request.
+    /// The authenticator, if it answers request by request.
     private let requests: (any RequestAuthenticator)?
-    /// The server's verdicts on the credential; nil: the answer was made for a challenge.
+    /// The server's verdicts on the credential; nil if the answer was made for a challenge.
     let evidence: Evidence?
     private let isBearer: Bool
-    /// Whether it belongs to a connection.
+    /// Whether the answer belongs to a connection.
     let wantsLogin: Bool
-    /// The ways of it that should be given up.
+    /// The weak mechanisms that the answer uses.
     let dated: DatedWays
 
     public init(authenticator: any Authenticator, answer: Answer) {
@@ -33,16 +33,16 @@ public final class PreparedAnswer {
         dated = DatedWays(of: answer.space, usesMD5: requests?.usesMD5 ?? false)
     }
 
-    /// Whether any number of requests may be sent with it, and without a digest of their bodies.
+    /// Whether the answer can be sent with any number of requests, and without a digest of their bodies.
     var isRepeatable: Bool { requests?.isRepeatable ?? true }
 
-    /// How many requests may still be sent with it.
+    /// The number of requests that can still be sent with the answer.
     var uses: AnswerUses { requests?.uses ?? .many }
 
-    /// The digest of the whole body that it needs next; nil when it needs none.
+    /// The digest of the whole body that the answer needs next; nil if none.
     var bodyDigest: DigestAlgorithm? { requests?.bodyDigest }
 
-    /// The places of a credential that is sent unasked, if not in the field of answers.
+    /// The places of a preemptive credential; nil if it goes in the usual field.
     var placement: RequestPlacement? { requests?.placement }
 
     /// Appends the value of the field that answers a request.
@@ -53,12 +53,12 @@ public final class PreparedAnswer {
         try requests?.authorize(method: method, target: target, bodyDigest: bodyDigest, into: value)
     }
 
-    /// Whether a response that is no challenge, to a request that it was sent with unasked, goes to the client without more.
+    /// Whether the client gets a response unchanged that is not a challenge, to a request with this preemptive answer.
     ///
     /// - Parameters:
-    ///   - ticket: that of the request; nil where it belongs to the connection.
-    ///   - information: the value of `Authentication-Info`, or of the field that a proxy says the same in.
-    ///   - target: of the request, as the server sees it.
+    ///   - ticket: the ticket of the request; nil if the answer belongs to the connection.
+    ///   - information: the value of `Authentication-Info`, or of a proxy's corresponding field.
+    ///   - target: the request target as the server sees it.
     func passes(
         _ status: Status, ticket: AuthorizationTicket?, information: Span<UInt8>?, target: Span<UInt8>
     ) -> Bool {
@@ -74,17 +74,17 @@ public final class PreparedAnswer {
     }
 }
 
-/// How far a request's answer has come.
+/// The state of a request's answer.
 public enum AnswerState {
-    /// The request goes out without one.
+    /// The request is sent without an answer.
     case none
-    /// It goes with the request's next head. Becomes `.sent`, or `.none` where it turns out that it cannot be made.
+    /// The answer goes with the request's next head. Becomes `.sent`, or `.none` if the answer cannot be made.
     case prepared(PreparedAnswer)
-    /// It went out. The ticket is nil where the answer belongs to the connection. Becomes `.prepared` or `.none` after a
-    /// challenge.
+    /// The answer was sent. The ticket is nil if the answer belongs to the connection. Becomes `.prepared` or `.none`
+    /// after a challenge.
     case sent(PreparedAnswer, AuthorizationTicket?)
 
-    /// The answer, whether it was sent or not.
+    /// The answer, whether sent or not.
     public var prepared: PreparedAnswer? {
         switch self {
         case .none: nil
@@ -92,17 +92,17 @@ public enum AnswerState {
         }
     }
 
-    /// The answer that is judged by it.
+    /// The ticket by which a sent answer is judged.
     public var ticket: AuthorizationTicket? {
         if case .sent(_, let ticket) = self { ticket } else { nil }
     }
 
-    /// The answer goes out with this ticket.
+    /// Records that the answer is sent with this ticket.
     public mutating func send(_ ticket: AuthorizationTicket?) {
         if let prepared { self = .sent(prepared, ticket) }
     }
 
-    /// The request goes out again, which the server has let pass: the answer counts as one that nobody asked for.
+    /// Prepares to resend the request that the server accepted: the answer now counts as preemptive.
     public mutating func renew() {
         guard let prepared else { return }
         let answer = prepared.answer
@@ -122,12 +122,12 @@ extension DatedWays {
 }
 
 extension ExchangeRecord {
-    /// An answer goes to the challenger, or went.
+    /// Records an answer to the challenger.
     func note(_ answer: AnswerRecord, to challenger: Challenger) {
         if challenger.isProxy { parentAnswer = answer } else { self.answer = answer }
     }
 
-    /// Notes an answer under the rule that was noted last.
+    /// Records an answer, with the rule that was recorded last.
     func note(_ prepared: PreparedAnswer, to challenger: Challenger) {
         let former = answer(to: challenger)
         let (rule, line) = (former?.rule, former?.ruleLine ?? 0)
@@ -139,7 +139,7 @@ extension ExchangeRecord {
         note(record, to: challenger)
     }
 
-    /// Notes the rule that decides about the challenger's challenges from now on.
+    /// Records the rule that decides about the challenger's challenges.
     public func note(_ rule: RuleReference?, about challenger: Challenger) {
         let former = answer(to: challenger)
         note(
@@ -151,7 +151,7 @@ extension ExchangeRecord {
 
     private func answer(to challenger: Challenger) -> AnswerRecord? { challenger.isProxy ? parentAnswer : answer }
 
-    /// An answer went out.
+    /// Counts an answer that was sent.
     func countAnswer(to challenger: Challenger) { if !challenger.isProxy { attempts += 1 } }
 }
 
@@ -167,7 +167,7 @@ extension AnswerRecord {
             dated: prepared.dated, rule: rule, ruleLine: line)
     }
 
-    /// Whether this is what the initializer with these arguments makes.
+    /// Whether the initializer with these arguments would make this value.
     fileprivate func `is`(of prepared: PreparedAnswer, by rule: String?, at line: Int) -> Bool {
         ruleLine == line && dated == prepared.dated
             && scheme == AnsweredScheme(prepared.answer.space.authenticationMethod)

@@ -13,7 +13,7 @@ extension ChallengeDecision {
 }
 
 extension Disposition {
-    /// As the rule file says it.
+    /// The word of the rule file.
     fileprivate var word: String {
         switch self {
         case .useCredential: "use"

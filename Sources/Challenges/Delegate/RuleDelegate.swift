@@ -5,7 +5,7 @@ import IO
 import Model
 import Rules
 
-/// The rule file as the delegate that challenges are put to.
+/// The delegate that decides about challenges by the rule file.
 public struct RuleDelegate: Sendable {
     public let policy: ChallengePolicy
     public let state: ChallengeState
@@ -21,32 +21,32 @@ public struct RuleDelegate: Sendable {
     public struct RuledDecision {
         public let decision: Decision
         public let rule: Ruling
-        /// Why a credential that the rule names cannot be used; for the operator.
+        /// The reason why a credential that the rule names cannot be used, for the operator.
         public let trouble: CredentialError?
-        /// Whether an operator rejected the challenge, for this request or for all to come.
+        /// Whether an operator rejected the challenge, for this request or for later ones too.
         public var isRejectedByOperator = false
 
-        /// Whether no other challenge of the response is asked about.
+        /// Whether no other challenge of the response is considered.
         var isEnd: Bool {
             if case .cancelAuthenticationChallenge = decision.disposition { true } else { decision.report != nil }
         }
     }
 
-    /// The rules' word on a space, before any credential is looked at. Allocates nothing.
+    /// The rule for a space, before any credential is considered. Allocates nothing.
     public func rule(for space: ProtectionSpace, failures: Int) -> Ruling {
         policy.rules.decide(ChallengeQuery(space, client: client, failures: failures))
     }
 
-    /// Whether the credentials have to be read again before the challenge is decided: the first that the rule names is
-    /// parked, and its file may have a new value; or it could not be read.
+    /// Whether the credentials must be read again before the challenge is decided: the first that the rule names is
+    /// parked and its file may have a new value, or it could not be read.
     public func wantsFreshCredentials(for challenge: AuthenticationChallenge, by rule: Ruling) -> Bool {
         guard case .use(let names) = rule.action, let first = names.first else { return false }
         guard let known = try? policy.credentials.credential(named: first) else { return true }
         return isHeld(known, in: challenge.protectionSpace)
     }
 
-    /// The first of the credentials that a rule names and that have not had their answers that is not parked for the
-    /// space, or is to be tried again there; where all are, the last.
+    /// The first credential that is not parked for the space or is due for a retry there, among those that a rule names
+    /// and that have answers left. If all are parked, the last.
     ///
     /// - Parameters:
     ///   - refused: versions that are not chosen.
@@ -68,8 +68,8 @@ public struct RuleDelegate: Sendable {
         return open ?? names.last ?? ""
     }
 
-    /// Whether a request has nothing to send any more with the credential, which is not read again here: its value was
-    /// refused. For a grant another token is fetched once.
+    /// Whether the request has no further value of the credential, which is not read again here: its value was refused.
+    /// For a grant, another token is fetched once.
     private func isSpent(_ credential: Credential, after refused: [CredentialVersion]) -> Bool {
         if refused.contains(credential.version) { return true }
         guard credential.grant != nil else { return false }
@@ -78,16 +78,16 @@ public struct RuleDelegate: Sendable {
 
     /// Whether a credential was refused, so that another one is the better choice for the space.
     ///
-    /// - Parameter now: milliseconds since 1970.
+    /// - Parameter now: the time in milliseconds since 1970.
     public func isHeld(_ credential: Credential, in space: ProtectionSpace, at now: Int = 0) -> Bool {
-        // Mostly nothing is held against any credential, and no name of a server has to be made.
+        // Mostly there are no doubts about any credential, and no server name must be made.
         guard state.spaces.accounts.troubledCount > 0, let server = judge(of: credential, in: space)
         else { return false }
         return state.spaces.accounts.isRefused(credential.version, at: server, now: now)
     }
 
-    /// The name in accounts of the server that judges the credential before it can answer in the space: the space's own, or
-    /// the KDC or token endpoint that gives what answers there; nil: there is a ticket or a token.
+    /// The account name of the server that judges the credential before it can answer in the space: the space's own, or
+    /// the KDC or token endpoint. Nil if there is already a ticket or a token.
     func judge(of credential: Credential, in space: ProtectionSpace) -> String? {
         let now = SystemClock.epochMilliseconds
         if let grant = credential.grant { return state.current(credential, at: now) == nil ? grant.server : nil }
@@ -96,14 +96,14 @@ public struct RuleDelegate: Sendable {
         return principal.kdc
     }
 
-    /// The rules' word on a challenge.
+    /// The rule for a challenge.
     public func rule(for challenge: AuthenticationChallenge) -> Ruling {
         policy.rules.decide(ChallengeQuery(challenge, client: client))
     }
 
-    /// Decides what to do about a challenge as its rule says, with the credentials as they were last read.
+    /// Decides about a challenge as its rule says, with the credentials as they were last read.
     ///
-    /// - Parameter now: milliseconds since 1970.
+    /// - Parameter now: the time in milliseconds since 1970.
     public func decide(
         _ challenge: AuthenticationChallenge, by rule: Ruling, at now: @autoclosure () -> Int
     ) -> RuledDecision {
@@ -121,8 +121,8 @@ public struct RuleDelegate: Sendable {
         }
         switch rule.action {
         case .performDefault where !isMeant(challenge, by: rule):
-            // Nobody meant a credential for this challenge, and the next may have its own: a server offers Negotiate
-            // beside NTLM, and the store has a password for the latter.
+            // The rule has no credential for this challenge, but the next challenge may have its own: a server offers
+            // Negotiate beside NTLM, and the store has a password for NTLM.
             return RuledDecision(decision: decision(.rejectProtectionSpace, reason), rule: rule, trouble: nil)
         // `trust` answers no challenge of a response.
         case .performDefault, .trust:
@@ -162,7 +162,7 @@ public struct RuleDelegate: Sendable {
 
     /// The decision for a credential of the rule file.
     ///
-    /// - Parameter space: set where an operator has named it, who may mean one that is stored for that space.
+    /// - Parameter space: set if an operator has named the credential, who may mean one stored for that space.
     func use(
         _ name: String, storedFor space: ProtectionSpace? = nil, kept persistence: Persistence, by rule: Ruling
     ) -> RuledDecision {
@@ -187,8 +187,8 @@ public struct RuleDelegate: Sendable {
         }
     }
 
-    /// Whether `default` says something about the challenge. A password is taken to a KDC only where a rule says so, and to
-    /// a scheme that is not known never.
+    /// Whether `default` covers the challenge. A password is used for a KDC only if a rule says so, and never for an
+    /// unknown scheme.
     func isMeant(_ challenge: AuthenticationChallenge, by rule: Ruling) -> Bool {
         let method = challenge.protectionSpace.authenticationMethod
         if method == .other { return false }
@@ -197,10 +197,10 @@ public struct RuleDelegate: Sendable {
     }
 }
 
-/// `ask`: an operator decides where nothing is known. A credential that is kept for the space answers as it does for
-/// `default`, and an operator's earlier answer still applies.
+/// The answer `ask`: an operator decides if nothing is known. A stored credential for the space answers as for
+/// `default`, and an operator's saved answer applies.
 extension RuleDelegate {
-    /// The question that a challenge is to an operator; nil: its rule asks none, or there is an answer.
+    /// The question about a challenge for an operator; nil if its rule asks none, or there is an answer.
     public func question(about challenge: AuthenticationChallenge, by rule: Ruling) -> OperatorQuestion.Subject? {
         guard rule.action == .ask, !rule.isReport, isForPeople(challenge.protectionSpace, rule),
             challenge.refusals(by: rule.reason) < rule.answers
@@ -211,8 +211,8 @@ extension RuleDelegate {
         return state.questions.standing(for: subject.key) == nil ? subject : nil
     }
 
-    /// Whether a person can say something about a challenge of that method. A password is taken to a KDC only where a
-    /// rule says so, and of a method that is not known, or a page, a rule has to speak.
+    /// Whether an operator can answer a challenge of that method. A rule must name the method to use a password for a
+    /// KDC, an unknown scheme or a page.
     private func isForPeople(_ space: ProtectionSpace, _ rule: Ruling) -> Bool {
         switch space.authenticationMethod.traits.consent {
         case .none: true
@@ -222,7 +222,7 @@ extension RuleDelegate {
         }
     }
 
-    /// The operator's earlier answer, where it holds for requests to come.
+    /// The operator's saved answer, if it applies to later requests.
     public func standingAct(for challenge: AuthenticationChallenge, by rule: Ruling) -> OperatorAnswer.Act? {
         guard challenge.refusals(by: rule.reason) == 0 else { return nil }
         return state.questions.standing(for: OperatorQuestion.Subject(challenge, by: rule.rule).key)
@@ -243,7 +243,7 @@ extension RuleDelegate {
         return answer
     }
 
-    /// The decision of `ask` where no operator is asked.
+    /// The decision of `ask` if no operator is asked.
     func decideUnasked(_ challenge: AuthenticationChallenge, by rule: Ruling) -> RuledDecision {
         let subject = OperatorQuestion.Subject(challenge, by: rule.rule)
         if !isKept(for: challenge), challenge.refusals(by: rule.reason) == 0,
@@ -255,7 +255,7 @@ extension RuleDelegate {
         return ruled(isMeant(challenge, by: rule) ? .performDefaultHandling : .rejectProtectionSpace, by: rule)
     }
 
-    /// Whether a credential is proposed or stored that can answer, and that this request was not refused with.
+    /// Whether a proposed or stored credential can answer and was not refused for this request.
     private func isKept(for challenge: AuthenticationChallenge) -> Bool {
         let space = challenge.protectionSpace
         let isOpen = { (credential: Credential?) in
@@ -265,8 +265,8 @@ extension RuleDelegate {
         return isOpen(state.storage.proposedCredential(for: space))
     }
 
-    /// The names of credentials that could answer a challenge of that space: those of the rule file, in its order, and
-    /// behind them those that are stored for the space.
+    /// The names of credentials that could answer a challenge of that space: first those of the rule file, in its
+    /// order, then those stored for the space.
     func credentials(for space: ProtectionSpace) -> [String] {
         let configured = policy.rules.configuration.credentials.map(\.name).filter { name in
             (try? policy.credentials.credential(named: name))?.canAnswer(space) == true
@@ -277,7 +277,7 @@ extension RuleDelegate {
 
     private static let nameLimit = 100
 
-    /// The decision that an operator's answer to a challenge of that space stands for.
+    /// The decision that corresponds to an operator's answer to a challenge of that space.
     public func decide(
         by operatorAnswer: OperatorAnswer, in space: ProtectionSpace, _ rule: Ruling
     ) -> RuledDecision {
@@ -309,14 +309,14 @@ extension RuleDelegate {
 }
 
 extension OperatorQuestion {
-    /// The error where an operator did not answer in time.
+    /// No operator has answered in time.
     public struct Unanswered: Error {
         public let reason: String
     }
 }
 
 extension OperatorQuestions.Outcome {
-    /// The reason why there is no answer: the rest of a sentence about the rule.
+    /// The reason why there is no answer, as the end of a sentence about the rule.
     func reason(_ rule: String, within limit: Int) -> String {
         switch self {
         case .answered: return "\(rule) asks the operator"

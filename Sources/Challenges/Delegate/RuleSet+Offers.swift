@@ -4,7 +4,7 @@ import Model
 import Rules
 
 extension ChallengeQuery {
-    /// The question to the rules about a protection space.
+    /// Creates the query about a protection space.
     public init(_ space: ProtectionSpace, client: ClientIdentity, failures: Int = 0) {
         self.init(
             host: space.host, port: space.port, protocol: space.protocol, realm: space.realm,
@@ -14,7 +14,7 @@ extension ChallengeQuery {
         self.failures = failures
     }
 
-    /// The question to the rules about a challenge.
+    /// Creates the query about a challenge.
     public init(_ challenge: AuthenticationChallenge, client: ClientIdentity) {
         self.init(challenge.protectionSpace, client: client, failures: challenge.previousFailureCount)
         guard MethodSet.tls.contains(method) else { return }
@@ -25,9 +25,9 @@ extension ChallengeQuery {
 }
 
 extension RuleSet {
-    /// The challenges of a response that can be answered, in the order in which they are tried: as the strongest one whose
-    /// rule has an `order` says, else by strength. What no rule speaks of comes last, since it would end the round. Behind
-    /// all of them come those of schemes that are not known, if a rule speaks of them.
+    /// The challenges of a response that can be answered, in the order in which they are tried. The order is that of
+    /// the strongest challenge whose rule has an `order`, else by strength. Challenges that no rule covers come last,
+    /// because they would end the round. After them come those of unknown schemes that a rule covers.
     ///
     /// - Returns: the offers, and the rule that ordered them.
     public func offers(

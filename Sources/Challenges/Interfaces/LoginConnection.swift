@@ -1,38 +1,40 @@
 import Authentication
 
-/// The connection that a request goes out on, as far as a login at the challenger belongs to it. Implemented by the side
-/// that holds the connection.
+/// The connection that a request is sent on, as far as a login at the challenger belongs to it. The owner of the
+/// connection implements this.
 public protocol LoginConnection: AnyObject {
-    /// Whether the connection is somebody's: a login stands on it or is under way, one of ours or the client's own.
+    /// Whether the connection has a login, complete or in progress, of the proxy or of the client.
     var isClaimed: Bool { get }
 
-    /// The login of one of our credentials that stands there or is under way.
+    /// The login of the proxy's credential on the connection, complete or in progress.
     var login: (any SecurityContext)? { get }
 
-    /// The name that the connection's TLS gives to a login (RFC 5929 section 4); nil without TLS up to the challenger, and
-    /// where its certificate has no hash for it.
+    /// The channel binding of the connection's TLS (RFC 5929 section 4); nil without TLS up to the challenger, or if
+    /// its certificate has no hash for it.
     var channelBinding: ChannelBinding? { get }
 
-    /// Whether the connection has served before, so that its end may have been due.
+    /// Whether the connection has served before, so that the server may have closed it regularly.
     var isReused: Bool { get }
 
-    /// From now on the connection carries nothing but what counts as that credential's.
+    /// Reserves the connection for requests of that credential.
     ///
-    /// - Parameter isShared: whether it serves every client that the rules grant the credential to; else it is this client's.
+    /// - Parameter isShared: whether it serves every client that the rules grant the credential to; if false, only this
+    ///   client.
     func claim(for credential: Credential, in context: any SecurityContext, isShared: Bool)
 
     /// Whether the client may use another connection that is logged in with that version at the challenger.
     func holdsLogin(with version: CredentialVersion) -> Bool
 }
 
-/// Whether a request is still carried out, as challenges need to know it. Implemented by the side that watches the client.
+/// Whether a request is still carried out, for its challenges. The side that watches the client implements this.
 public protocol RequestPresence: AnyObject {
-    /// Whether nothing of the request is continued.
+    /// Whether the whole request has ended.
     var isOver: Bool { get }
 
-    /// The request sends an answer that decides for all who wait: it continues until the trial, a lease or an attempt, has ended.
+    /// Records that the request's answer decides for all waiters. It continues until the trial (a lease or an attempt)
+    /// has ended.
     func beginTrial(_ trial: AnyObject)
 
-    /// The request begins a session at the server, for all who wait for one.
+    /// Records that the request begins a session at the server, for all waiters.
     func beginLogin(_ lease: Lease)
 }

@@ -3,9 +3,10 @@ import Rules
 import Synchronization
 import Telemetry
 
-/// The journal's count of a challenge that is answered again and again: to count another one takes no lock and no text.
+/// The journal's counter of a challenge that is answered again and again. To count another answer takes no lock and no
+/// text.
 final class AnsweredNote: Sendable {
-    /// The challenge, for the record of each exchange.
+    /// The challenge for the record of each exchange.
     let challenge: ChallengeRecord
     private let repetitions = Atomic(0)
     private let last: Atomic<Int>
@@ -16,7 +17,7 @@ final class AnsweredNote: Sendable {
         last = Atomic(now)
     }
 
-    /// - Returns: false when the journal has another entry by now, or none.
+    /// - Returns: false if the journal has replaced or dropped the entry.
     func add(at now: Int) -> Bool {
         guard isCurrent.load(ordering: .relaxed) else { return false }
         repetitions.add(1, ordering: .relaxed)
@@ -24,10 +25,10 @@ final class AnsweredNote: Sendable {
         return true
     }
 
-    /// The entry goes.
+    /// Ends the counting: the entry is dropped.
     func end() { isCurrent.store(false, ordering: .relaxed) }
 
-    /// Adds what was counted to an entry.
+    /// Adds the count to an entry.
     func count(in entry: inout JournalEntry) {
         entry.count += repetitions.load(ordering: .relaxed)
         entry.last = max(entry.last, last.load(ordering: .relaxed))
@@ -35,7 +36,7 @@ final class AnsweredNote: Sendable {
 }
 
 extension AnsweredNote {
-    /// The note that a challenger's last answer has left.
+    /// The note of a challenger's last answer.
     struct Latest {
         let note: AnsweredNote
         private let space: ProtectionSpace
@@ -45,8 +46,8 @@ extension AnsweredNote {
         private let failures: Int
 
         /// - Parameters:
-        ///   - rules: by which the ruling was made.
-        ///   - failures: refused answers of the request before it.
+        ///   - rules: the rules that made the ruling.
+        ///   - failures: the number of refused answers of the request before it.
         init(_ note: AnsweredNote, of answer: Answer, by ruling: Ruling, of rules: RuleSet, after failures: Int) {
             self.note = note
             space = answer.space
@@ -56,7 +57,7 @@ extension AnsweredNote {
             self.failures = failures
         }
 
-        /// Whether the journal would have the same to say about another answer.
+        /// Whether the journal's entry would be the same for another answer.
         func covers(_ answer: Answer, by ruling: Ruling, of rules: RuleSet, after failures: Int) -> Bool {
             self.rules === rules && rule === ruling.rule && self.failures == failures
                 && version == answer.credential.version && space == answer.space

@@ -2,18 +2,18 @@ import Authentication
 import Model
 import Synchronization
 
-/// The protection spaces that challenged, each with its last challenge: for operators. One for all loops; touched only when
-/// a challenge is met, never for an answer that is known.
+/// The protection spaces that challenged, each with its last challenge, for operators. All loops share it. It is used
+/// only for challenges, never for a known answer.
 public final class ChallengeJournal: Sendable {
     private let capacity: Int
     private let state = Mutex(State())
 
-    /// Entries of one server, which may call its realm otherwise each time.
+    /// The limit of entries for one server, which may change its realm each time.
     private static let capacityOfOrigin = 32
 
     private struct State {
         var records: [JournalEntry.Key: Record] = [:]
-        /// Of the last note.
+        /// The number of the last note.
         var number: UInt64 = 0
 
         mutating func put(_ record: Record) {
@@ -33,29 +33,29 @@ public final class ChallengeJournal: Sendable {
 
     private struct Record {
         var entry: JournalEntry
-        /// Under which the entry was made; nil for an answered one.
+        /// The circumstances of the entry; nil for an answered one.
         var circumstances: JournalEntry.Circumstances?
-        /// Counts further answers; nil where there was none.
+        /// The counter of further answers; nil if none was given.
         var note: AnsweredNote?
         var number: UInt64 = 0
 
-        /// With all that was counted.
+        /// The entry with all counts.
         var current: JournalEntry {
             var current = entry
             note?.count(in: &current)
             return current
         }
 
-        /// Less is longer unseen.
+        /// The age for ordering; a lower value was seen longer ago.
         var age: (time: Int, number: UInt64) { (current.last, number) }
     }
 
-    /// - Parameter capacity: spaces; beyond it the longest unseen is forgotten.
+    /// - Parameter capacity: the limit of spaces; beyond it the one seen longest ago is dropped.
     public init(capacity: Int = 1000) { self.capacity = max(1, capacity) }
 
-    /// The same happened again.
+    /// Counts a repetition of the same event.
     ///
-    /// - Returns: the first of the entries; nil where one of them is new, or was made under other circumstances.
+    /// - Returns: the first of the entries; nil if one of them is new, or was made under other circumstances.
     func repeated(
         _ keys: [JournalEntry.Key], under circumstances: JournalEntry.Circumstances, at now: Int
     ) -> JournalEntry? {
@@ -72,9 +72,9 @@ public final class ChallengeJournal: Sendable {
     }
 
     /// - Parameters:
-    ///   - circumstances: under which nobody answered; nil: somebody did.
-    ///   - note: counts further answers.
-    /// - Returns: whether a space among them is news: it was not there, and no other of its server had to go for it.
+    ///   - circumstances: the circumstances of an unanswered challenge; nil if it was answered.
+    ///   - note: the counter of further answers.
+    /// - Returns: whether a space among them is news: it had no entry, and none of its server was dropped for it.
     @discardableResult
     func put(
         _ entries: [JournalEntry], under circumstances: JournalEntry.Circumstances? = nil,
@@ -95,12 +95,12 @@ public final class ChallengeJournal: Sendable {
         }
     }
 
-    /// Keeps what a response said with the entries for its challenges, if they are still there.
+    /// Adds a response to the entries for its challenges, if they still exist.
     public func note(_ response: ResponseExcerpt, for keys: [JournalEntry.Key], at now: Int) {
         state.withLock { state in for key in keys { state.records[key]?.entry.note(response, at: now) } }
     }
 
-    /// - Returns: whether there was room for another one of that server.
+    /// - Returns: whether there was room for another entry of that server.
     private func makeRoom(for origin: Origin, in state: inout State) -> Bool {
         let isFull = state.records.keys.count { $0.space.origin == origin } >= Self.capacityOfOrigin
         if isFull {

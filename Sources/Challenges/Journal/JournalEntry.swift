@@ -4,12 +4,13 @@ import Model
 import Rules
 import Telemetry
 
-/// A protection space that challenged, and how its last challenge was met. Names of credentials, never their values.
+/// A protection space that challenged, and the handling of its last challenge. It has names of credentials, never their
+/// values.
 public struct JournalEntry: Sendable {
     public struct Key: Sendable, Hashable {
-        /// Its realm is cut to `JournalText.longest` characters.
+        /// The space; its realm is cut to `JournalText.longest` characters.
         public let space: ProtectionSpace
-        /// As the server says it, in lower case; empty where it named no challenge at all.
+        /// The scheme as the server writes it, in lower case; empty if it named no challenge.
         public let scheme: String
 
         public init(_ space: ProtectionSpace, scheme: String) {
@@ -20,17 +21,17 @@ public struct JournalEntry: Sendable {
         }
     }
 
-    /// What became of the request.
+    /// The result of the request.
     public enum Outcome: String, Sendable {
         /// An answer to the challenge was accepted.
         case answered
         /// The client got the challenge.
         case passed
-        /// The client got a `502` in its place.
+        /// The client got a `502` instead.
         case cancelled
-        /// A server that asks for a certificate was shown none, and went on.
+        /// A server that asks for a certificate was shown none, and continued.
         case declined
-        /// The client opened a tunnel, in which challenges are not seen.
+        /// The client opened a tunnel, in which the proxy sees no challenges.
         case unseen
     }
 
@@ -56,33 +57,33 @@ public struct JournalEntry: Sendable {
 
     public let key: Key
     public var outcome: Outcome
-    /// The challenges of the response, a field line each; printable, and no more than `JournalText.lines`.
+    /// The challenges of the response, one field line each; printable, at most `JournalText.lines`.
     public var lines: [String] = []
-    /// The rules that were asked, and why each did not match; those that got furthest.
+    /// The rules that were asked, with the reason why each did not match; those that got furthest.
     public var rules: [String] = []
-    /// The rule that decided; nil: none did.
+    /// The rule that decided; nil if none.
     public var rule: String?
-    /// The decision in the rule file's words.
+    /// The decision in the words of the rule file.
     public var disposition = "default"
-    /// The name of the credential that was sent or would have been proposed; nil: there was none.
+    /// The name of the credential that was sent or would have been proposed; nil if none.
     public var credential: String?
-    /// Refused answers of the request.
+    /// The number of refused answers of the request.
     public var failures = 0
-    /// What the response said that challenged, or that refused the last answer; nil: nothing was looked at.
+    /// The excerpt of the response that challenged, or that refused the last answer; nil if none was read.
     public private(set) var response: ResponseExcerpt?
-    /// When it said so; milliseconds since 1970.
+    /// The time of the response, in milliseconds since 1970.
     private(set) var responded = 0
-    /// Why it was not answered, as one sentence.
+    /// The reason why it was not answered, as one sentence.
     public var reason: String?
-    /// The same in the large; only where nobody answered.
+    /// The kind of the reason; meaningful only for unanswered challenges.
     public var cause = UnansweredCause.failed
-    /// The credentials of the rule file that answered, or that a rule nearly gave and means for this server.
+    /// The credentials of the rule file that answered, or that a rule nearly gave and intends for this server.
     public var credentials: [String] = []
-    /// Whether the rule that nearly answered is for answers that do not show the credential on the way.
+    /// Whether the rule that nearly answered requires answers that do not show the credential on the way.
     public var wantsSecure = false
-    /// What lets the credential be sent again at once that was refused, as a clause for operators.
+    /// The remedy after which the refused credential is sent again at once, as a clause for operators.
     public var remedy: String?
-    /// Lines for the rule file that would have it answered.
+    /// Lines for the rule file that would answer it.
     public var suggestion: String?
     /// The names that these lines give.
     public var suggestedNames = SuggestedNames()
@@ -91,9 +92,9 @@ public struct JournalEntry: Sendable {
     /// The time when something of the same server was answered after this was not; milliseconds since 1970. Nil: it was answered
     /// itself, or it is still open.
     public var solved: Int?
-    /// Whether a rule or a stored credential has anything to do with the server.
+    /// Whether a rule or a stored credential concerns the server.
     public var isConcerned = true
-    /// Milliseconds since 1970.
+    /// The times in milliseconds since 1970.
     public var first: Int
     public var last: Int
     public var count = 1
@@ -110,21 +111,21 @@ public struct JournalEntry: Sendable {
     /// Whether it was not answered, and nothing of the server was answered since.
     public var isOpen: Bool { !isAnswered && solved == nil }
 
-    /// - Parameter now: milliseconds since 1970.
+    /// - Parameter now: the time in milliseconds since 1970.
     public mutating func note(_ response: ResponseExcerpt?, at now: Int) {
         (self.response, responded) = (response, now)
     }
 }
 
-/// Texts of servers, made fit for a page and a terminal.
+/// Makes texts of servers safe for a page and a terminal.
 public enum JournalText {
     public static let longest = 256
-    /// Of one response.
+    /// The limit of field lines of one response.
     static let lines = 8
-    /// That are shown of those which were asked.
+    /// The limit of the asked rules that are shown.
     static let rules = 12
 
-    /// One line without anything that steers a terminal, and with an end.
+    /// Returns one line of limited length, without anything that controls a terminal.
     public static func printable(_ text: String, longest: Int = longest) -> String {
         if text.utf8.count <= longest, text.utf8.allSatisfy({ $0 >= .space && $0 < .delete }) { return text }
         var line = ""

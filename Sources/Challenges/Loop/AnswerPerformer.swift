@@ -6,17 +6,17 @@ import HTTP
 import IO
 import Model
 
-/// Gives one request's answer, and says what responses mean for it. The answer belongs to the request; to its connection, where
-/// the credential is logged in, or a login is begun with this very request; or to a session at the server, which requests show
-/// by cookies and which requests of its own begin.
+/// Gives one request's answer, and interprets the responses to it. The answer belongs to the request, to its
+/// connection, or to a session at the server. On a connection the credential is logged in, or a login begins with this
+/// request. A session is begun by the proxy's own requests, and shown by cookies.
 final class AnswerPerformer {
     let context: ChallengeContext
     private(set) var state: AnswerState
-    /// Whether the request goes out without its body, since its answer can only bring the next challenge.
+    /// Whether the request is sent without its body, because its answer can only bring the next challenge.
     private(set) var omitsBody = false
-    /// The credential with a place of its own that goes along with the answer to a challenge.
+    /// The credential with its own place that is sent beside the answer to a challenge.
     private(set) var companion: PreparedAnswer?
-    /// Whether a login page came on the way of this request.
+    /// Whether a login page came earlier for this request.
     var sawLoginPage = false
 
     init(_ state: AnswerState = .none, in context: ChallengeContext) {
@@ -26,8 +26,8 @@ final class AnswerPerformer {
 
     private var binding: AuthenticatorBinding? { state.prepared?.binding }
 
-    /// Whether a connection that is logged in for this request serves other clients as well: with a credential of the rule
-    /// file, where no rule about the challenger looks at who asks.
+    /// Whether a connection that is logged in for this request also serves other clients: with a credential of the rule
+    /// file, if no rule about the challenger depends on the client.
     private func sharesLogins(of version: CredentialVersion) -> Bool {
         let policy = context.policy
         return !context.challenger.answersDependOnClient(by: policy.rules)
@@ -38,10 +38,10 @@ final class AnswerPerformer {
 
     var answer: Answer? { state.prepared?.answer }
 
-    /// The digest of the whole body that the answer needs, if it needs one.
+    /// The digest algorithm for the whole body that the answer needs; nil if none.
     var bodyDigest: DigestAlgorithm? { state.prepared?.bodyDigest }
 
-    /// The credential whose login the connection must have, or be free for; nil when requests may share it.
+    /// The credential whose login the connection must have or be free for; nil if requests may share it.
     var loginVersion: CredentialVersion? {
         state.prepared.flatMap { $0.wantsLogin ? $0.answer.credential.version : nil }
     }
@@ -51,11 +51,11 @@ final class AnswerPerformer {
         if case .session(let session)? = binding { session } else { nil }
     }
 
-    /// The answer is that from now on.
+    /// Sets the answer.
     func take(_ prepared: PreparedAnswer) {
         keepCompanion()
         state = .prepared(prepared)
-        // Digest is made over the URL, which another than the client's would be.
+        // Digest is computed over the URL, which would differ from the client's.
         if placement?.parameters.isEmpty == false, prepared.answer.space.authenticationMethod == .digest {
             companion = nil
         }
@@ -65,12 +65,12 @@ final class AnswerPerformer {
         if let placement = ownPlacement, !placement.isInAuthorization { companion = state.prepared }
     }
 
-    /// The places of a credential that is sent unasked, if not in the field of answers.
+    /// The places of a preemptive credential; nil if it goes in the usual field.
     var placement: RequestPlacement? { ownPlacement ?? companion?.placement }
 
     private var ownPlacement: RequestPlacement? { state.prepared?.placement }
 
-    /// The request goes out without an answer.
+    /// Removes the answer: the request is sent without one.
     func drop() {
         keepCompanion()
         state = .none
@@ -80,15 +80,15 @@ final class AnswerPerformer {
     /// Prepares to resend the request with the answer that this server accepted before.
     func renew() { state.renew() }
 
-    /// Gets what a login needs before a connection is spent on it.
+    /// Fetches what a login needs before a connection is spent on it.
     ///
-    /// - Parameter failures: refused answers of this request so far.
+    /// - Parameter failures: the number of refused answers of this request so far.
     func prepareConnections(failures: Int) async throws(AuthenticationError) {
         guard case .connection(let authenticator)? = binding, let answer else { return }
         try await authenticator.prepare(under: context.loginTerms(for: answer, failures: failures))
     }
 
-    /// Claims the connection for a login, and gets ready for its next token, which may take its time.
+    /// Claims the connection for a login, and prepares its next token, which may be slow.
     ///
     /// - Parameter failures: refused answers of this request so far.
     func prepareLogin(failures: Int) async throws(AuthenticationError) {
@@ -142,7 +142,7 @@ final class AnswerPerformer {
         pages.takeCookies(for: session, ticket, keeps: isGood)
     }
 
-    /// Finds out whether the session is no good, or its user may not see the target.
+    /// Finds out whether the session has ended, or its user may not see the target.
     func resolveDoubt() async {
         guard let session, let ticket = state.ticket, let pages = context.pages,
             let (witness, jar) = session.doubt(ticket: ticket)
@@ -156,7 +156,7 @@ final class AnswerPerformer {
         if isGood { session.trust(ticket: ticket) }
     }
 
-    /// Logs in for all requests that wait, and returns the outcome; nil where the rules no longer have a form.
+    /// Logs in for all waiting requests, and returns the result; nil if the rules have no form now.
     func logIn(with credential: Credential) async -> LoginOutcome? {
         guard let session, let outcome = await context.pages?.logIn(with: credential) else { return nil }
         if case .loggedIn(let jar, let landing) = outcome { session.open(jar, landing: landing) }
@@ -182,8 +182,8 @@ final class AnswerPerformer {
         }
     }
 
-    /// A handshake continues only on its connection. A connection that served before may have come to the end that
-    /// servers set to them, and a new one gets another try.
+    /// A handshake continues only on its connection. A connection that served before may have reached the server's
+    /// limit; a new one is then tried.
     private func loginRefusal(
         by challenges: [HeaderChallenge]
     ) -> (refusal: RepeatedChallenge?, trouble: AuthenticationError?) {
@@ -195,9 +195,9 @@ final class AnswerPerformer {
         return (refusal, login.trouble)
     }
 
-    /// The meaning of a response that is no challenge; nil when it has judged nothing.
+    /// The meaning of a response that is not a challenge; nil if it judges nothing.
     ///
-    /// - Parameter bodyDigest: of the response's content, once it was asked for by `needsBody`.
+    /// - Parameter bodyDigest: the digest of the response's content, if `needsBody` asked for it.
     func proof(bodyDigest: [UInt8]?) -> Acceptance? {
         let (response, challenger) = (context.response, context.challenger)
         switch binding {
@@ -212,7 +212,7 @@ final class AnswerPerformer {
             if omitsBody { return .ignored }
             guard response.hasJudged else { return nil }
             if login.isEstablished { return .unverified }
-            // The field that says whether logins last is the origin's.
+            // Only origins say whether logins last.
             return login.accepted(
                 by: response.challenges(in: challenger.fields.challenge),
                 persists: challenger.isProxy || response.persistsLogin)
@@ -225,7 +225,7 @@ final class AnswerPerformer {
         }
     }
 
-    /// The sentence about a token that is good, and not good enough (RFC 6750 section 3.1); nil where it is.
+    /// The sentence about a valid token with insufficient scope (RFC 6750 section 3.1); nil if the scope suffices.
     var missingScope: String? {
         guard context.response.status == .forbidden, answer?.space.authenticationMethod == .bearer,
             let name = answer?.credential.version.name
@@ -248,7 +248,7 @@ final class AnswerPerformer {
         return context.response.excerpt(hiding: mask)
     }
 
-    /// The text of a response that refused the answer; nil for any other response.
+    /// The excerpt of a response that refused the answer; nil for any other response.
     func excerpt(after refusal: RepeatedChallenge?) -> ResponseExcerpt? {
         switch refusal {
         case .refused?, .denied?, .unrelated?: answer == nil ? nil : excerpt
@@ -256,7 +256,7 @@ final class AnswerPerformer {
         }
     }
 
-    /// Has the mask hide the answer that the request went out with.
+    /// Has the mask hide the answer that the request was sent with.
     func hideAnswer(in mask: inout EchoMask) {
         for prepared in [state.prepared, companion] {
             if let prepared { mask.add(prepared.answer.credential) }

@@ -5,45 +5,47 @@ import IO
 import Model
 import Telemetry
 
-/// Makes one request ready to go out with an answer: behind other requests that would answer with the same version of a
-/// credential while that is not proven, and where the answer belongs to a session, with one.
+/// Prepares a request to be sent with an answer. While a credential version is unproven, it waits for other requests
+/// with the same version. If the answer belongs to a session, it gets one.
 struct AnswerPreparation {
-    /// The outcome of a step.
+    /// The result of a step.
     enum Readiness {
-        /// The request can go out again.
+        /// The request can be sent again.
         case ready
-        /// The work is to be done first.
+        /// The work must be done first.
         case awaits(ChallengeWork)
         case unmade(AuthenticationError)
         case unanswerable(PassReason)
-        /// Its credential is known to be refused.
+        /// The credential is known to be refused.
         ///
-        /// - Parameter pause: milliseconds until it is tried again; nil: not before its value is set anew.
+        /// - Parameter pause: milliseconds until it is tried again; nil if not before its value is set again.
         case parked(pause: Int?)
-        /// The request can go out again, with a session that it has just begun for this answer.
+        /// The request can be sent again, with a session that was just begun for this answer.
         case loggedIn(Answer)
-        /// The server took the login for a wrong one.
+        /// The server refused the login.
         case refused
-        /// The sentence says why there is none.
+        /// No session could be begun; the sentence says why.
         case noSession(String)
     }
 
     let performer: AnswerPerformer
     private let context: ChallengeContext
     var turn = ChallengeTurn()
-    /// The request's place in the line of those that have no nonce, where each nonce serves one request; nil: it needs none.
+    /// The request's place in the queue of those that have no nonce, where each nonce serves one request; nil if it
+    /// needs none.
     private var seeker: NonceCounts.Seeker?
-    /// The nonces of which the request has one for itself, until the server's verdict.
+    /// The nonces of which one is reserved for the request, until the server's verdict.
     private var ownNonces: NonceCounts?
-    /// How often the request went out without an answer, for a nonce of its own, and how often it waited for one.
+    /// The numbers of times that the request was sent without an answer to get its own nonce, and that it waited for
+    /// one.
     private var (fetches, waits) = (0, 0)
-    /// The challenge that it went out from, if the server had accepted an answer to its nonce.
+    /// The challenge that it started from, if the server had accepted an answer to its nonce.
     private var acceptedChallenge: HeaderChallenge?
-    /// The nonces of which the request uses one again.
+    /// The nonces of which the request reuses one.
     private var reused: NonceCounts?
     /// Whether an answer of this request came back with a challenge.
     var isDoubted = false
-    /// The answer that is under way, or about to be, until the server's verdict.
+    /// The answer that is in flight or about to be sent, until the server's verdict.
     private(set) var attempt: Attempt?
 
     init(_ performer: AnswerPerformer, in context: ChallengeContext) {
@@ -51,22 +53,22 @@ struct AnswerPreparation {
         self.context = context
     }
 
-    /// The request sends the answer of that attempt.
+    /// Sets the attempt whose answer the request sends.
     mutating func begin(_ attempt: Attempt?) { self.attempt = attempt }
 
-    /// The server's verdict on the answer that was sent.
+    /// Records the server's verdict on the answer that was sent.
     mutating func settle(_ verdict: AnswerVerdict) {
         attempt?.settle(verdict, sample: sample(after: verdict), by: client, now: context.loop.epochMilliseconds)
         attempt = nil
         if verdict == .accepted { reused?.noteReuse(at: context.loop.epochMilliseconds) }
     }
 
-    /// The server has refused the answer.
+    /// Records that the server refused the answer.
     ///
-    /// - Parameter reason: for an operator.
+    /// - Parameter reason: the reason for an operator.
     mutating func refuse(_ answer: Answer, because reason: String) {
         if attempt?.version != answer.credential.version {
-            // It went out on a session or a connection that counted as logged in.
+            // It was sent on a session or a connection that counted as logged in.
             let (evidence, target) = (context.evidence(of: answer.credential), context.request.target)
             attempt = Attempt(sentAt: evidence.send(), evidence, for: target.readable)
         }
@@ -74,26 +76,27 @@ struct AnswerPreparation {
         attempt = nil
     }
 
-    /// The request, if it was accepted and the proxy can repeat it. A `401` may be another's the next time.
+    /// The request, if it was accepted and the proxy can repeat it. Not after a `401`, which may come from another
+    /// server the next time.
     private func sample(after verdict: AnswerVerdict) -> Account.Sample? {
         let isSample = verdict == .accepted && !context.request.isOwn && context.response.status != .unauthorized
         return isSample ? context.request.sample() : nil
     }
 
-    /// The client whose request it is; nil: the proxy's own.
+    /// The client of the request; nil for the proxy's own.
     private var client: ClientIdentity? {
         context.request.isOwn || context.probe != nil ? nil : context.delegate.client
     }
 
-    /// The answer is that from now on.
+    /// Sets the answer.
     func take(_ prepared: PreparedAnswer) {
         performer.take(prepared)
         context.request.record.note(prepared, to: context.challenger)
     }
 
-    /// Makes ready to answer: with the authenticator that the space knows, else as the one request that is judged for all.
+    /// Prepares the answer: with the authenticator that the space knows, else as the leader of a single flight.
     ///
-    /// - Parameter outcome: of the work that was awaited for this answer; nil at first.
+    /// - Parameter outcome: the result of the work that this answer waited for; nil at first.
     mutating func begin(_ answer: Answer, after outcome: ChallengeWork.Outcome?) -> Readiness {
         var hasWaited = false
         switch outcome {
@@ -124,9 +127,9 @@ struct AnswerPreparation {
                 if turn.lease == nil, let waiter = turn.seekVerdict(on: answer, in: context.spaces) {
                     return .awaits(.verdict(waiter))
                 }
-                // The account is asked again: the request before may have been refused.
+                // The account is asked again: the previous request may have been refused.
                 if attempt?.leads == false { settle(.none) }
-                // The nonce may have served another request meanwhile: the server gives this one its own.
+                // The nonce may have served another request meanwhile; the server then gives this request its own.
                 return .ready
             }
             if servesOnce(answer) {
@@ -142,7 +145,7 @@ struct AnswerPreparation {
                 return .awaits(.verdict(waiter))
             }
         }
-        // A session that is open sends no password.
+        // A request in an open session sends no password.
         if answer.space.authenticationMethod != .htmlForm, let held = seekAdmission(of: answer) { return held }
         do throws(AuthenticationError) {
             var made = PreparedAnswer(authenticator: try authenticator(for: answer), answer: answer)
@@ -155,9 +158,9 @@ struct AnswerPreparation {
         return beginSession(for: answer, after: nil)
     }
 
-    /// The same answer goes out again, to a challenge that moved on.
+    /// Resends the same answer after a challenge with a new nonce.
     ///
-    /// - Parameter outcome: as above.
+    /// - Parameter outcome: the result of the work that this answer waited for; nil at first.
     mutating func renew(_ answer: Answer, after outcome: ChallengeWork.Outcome?) -> Readiness {
         beginSession(for: answer, after: outcome)
     }
@@ -178,11 +181,11 @@ struct AnswerPreparation {
         guard let answer = performer.answer, answer.challenge != nil, answer.space.authenticationMethod == .digest
         else { return }
         context.spaces.nonces(of: answer.space).noteUsedUp(at: context.loop.epochMilliseconds)
-        // Those that wait for this request's verdict see to a nonce themselves.
+        // The requests that wait for this one's verdict get their own nonces.
         turn.passOn()
     }
 
-    /// Whether the request goes out with that answer before it is asked.
+    /// Whether the request is sent preemptively with this answer.
     mutating func mayPreempt(_ prepared: PreparedAnswer) -> Bool {
         switch prepared.uses {
         case .many: return true
@@ -193,13 +196,13 @@ struct AnswerPreparation {
         }
     }
 
-    /// Sees to it that no other request uses the answer's nonce. One whose nonce is another's waits in line for the next,
-    /// or goes out without an answer, so that the server names one.
+    /// Makes sure that no other request uses the answer's nonce. If another request has the nonce, this one queues for
+    /// the next, or is sent without an answer, so that the server names one.
     ///
     /// - Parameters:
-    ///   - prepared: changed to one with another nonce, where that is there.
+    ///   - prepared: changed to an answer with another nonce, if there is one.
     ///   - hasWaited: whether the request waited for this answer.
-    /// - Returns: nil where the answer can go out.
+    /// - Returns: nil if the answer can be sent.
     private mutating func seekNonce(
         for prepared: inout PreparedAnswer, after hasWaited: Bool
     ) throws(AuthenticationError) -> Readiness? {
@@ -217,7 +220,7 @@ struct AnswerPreparation {
             }
             let seeker = seeker ?? nonces.seek()
             self.seeker = seeker
-            // The one that had the challenge's nonce is done with it, and brings no other.
+            // The request that had the challenge's nonce is finished, and brings no other.
             let mayGo = nonces.isFirst(seeker) && (hasWaited || nonces.hasAccepted(challenge))
             if mayGo || waits >= Self.waitLimit { break }
             if let wakeUp = seeker.wait() {
@@ -225,7 +228,7 @@ struct AnswerPreparation {
                 return .awaits(.nonce(wakeUp, within: Self.noncePatience))
             }
         }
-        // A nonce that the server names again after it has accepted it serves more requests.
+        // A nonce that the server names again after accepting it serves more requests.
         if fetches >= Self.fetchLimit || acceptedChallenge?.text("nonce") == challenge.text("nonce") {
             nonces.allowReuse(challenge)
             (seeker, reused) = (nil, nonces)
@@ -237,16 +240,16 @@ struct AnswerPreparation {
         return .ready
     }
 
-    /// The request has its verdict, and needs no nonce.
+    /// Ends the use of nonces: the request has its verdict.
     mutating func endNonce() {
         seeker = nil
         ownNonces?.noteDone()
         ownNonces = nil
     }
 
-    /// Milliseconds that the first in line waits for a response that brings a nonce, before it goes out for one.
+    /// The milliseconds that the first in the queue waits for a response with a nonce, before it is sent to get one.
     private static let noncePatience = 100
-    /// A request waits at most this often.
+    /// The limit of waits of one request.
     private static let waitLimit = 100
     private static let fetchLimit = 8
 
@@ -259,21 +262,22 @@ struct AnswerPreparation {
             || answer.space.authenticationMethod == .htmlForm && context.spaces.authenticator(for: answer) == nil
     }
 
-    /// Whether the answer came back on a nonce that may have served another request: such requests go one at a time.
+    /// Whether the answer came back for a nonce that may have served another request: such requests are sent one at a
+    /// time.
     private func sharesNonces(_ answer: Answer) -> Bool {
         isDoubted && answer.space.authenticationMethod == .digest && !servesOnce(answer)
     }
 
-    /// Whether each nonce that the answer may be made with serves one request.
+    /// Whether each nonce for the answer serves one request.
     private func servesOnce(_ answer: Answer) -> Bool {
         answer.space.authenticationMethod == .digest && context.spaces.nonces(of: answer.space).serveOnce
     }
 
     /// Asks the credential's account whether the answer may be sent.
-    /// - Returns: nil where it may.
+    /// - Returns: nil if it may.
     private mutating func seekAdmission(of answer: Answer) -> Readiness? {
         if let attempt, attempt.version == answer.credential.version { return nil }
-        // A ticket is no password: the account is asked before the KDC is.
+        // A ticket is not a password: the account is asked before the KDC is.
         if answer.space.authenticationMethod == .negotiate { return nil }
         switch context.admit(answer) {
         case .wait(let waiter):
@@ -285,8 +289,8 @@ struct AnswerPreparation {
         }
     }
 
-    /// Whether the account admits the answer; where it does not, the request goes out without. May wait for a verdict on
-    /// another answer.
+    /// Whether the account admits the answer; if not, the request is sent without it. May wait for a verdict on another
+    /// answer.
     mutating func admits(_ answer: Answer) async -> Bool {
         switch seekAdmission(of: answer) {
         case nil: return true
@@ -299,8 +303,8 @@ struct AnswerPreparation {
         }
     }
 
-    /// The account's decision is there. Nil: not in time.
-    /// - Returns: as above.
+    /// Handles the account's decision; nil if it did not come in time.
+    /// - Returns: nil if the answer may be sent.
     private mutating func take(_ admission: AnswerAdmission?, of answer: Answer) -> Readiness? {
         switch admission {
         case .send(let attempt)?:
@@ -313,7 +317,8 @@ struct AnswerPreparation {
         }
     }
 
-    /// - Parameter nextTry: milliseconds since 1970; nil: not before the value is set again.
+    /// - Parameter nextTry: the time of the next try, in milliseconds since 1970; nil if not before the value is set
+    ///   again.
     private func held(until nextTry: Int?) -> Readiness {
         performer.drop()
         context.metrics.add(to: .credentialsParked)
@@ -325,7 +330,7 @@ struct AnswerPreparation {
         return .unmade(error)
     }
 
-    /// Sees to it that there is a session to answer with, where the answer belongs to one.
+    /// Makes sure that there is a session to answer with, if the answer belongs to one.
     private mutating func beginSession(for answer: Answer, after outcome: ChallengeWork.Outcome?) -> Readiness {
         guard let session = performer.session, context.pages != nil else { return .ready }
         performer.sawLoginPage = true

@@ -6,24 +6,24 @@ import Model
 import Rules
 import Telemetry
 
-/// The request whose challenges are met.
+/// A request whose challenges are handled.
 public struct ChallengedRequest {
     /// The request target as the challenger sees it.
     public let target: ByteBuffer
     public let hasBody: Bool
-    /// Whether it is a CONNECT, which only the parent answers (RFC 9110 section 9.3.6).
+    /// Whether the request is a CONNECT, which only the parent answers (RFC 9110 section 9.3.6).
     public var opensTunnel = false
-    /// Whether it goes out with an answer to the origin behind the parent.
+    /// Whether the request is sent with an answer to the origin behind the parent.
     public var answersOrigin: () -> Bool = { false }
-    /// Whether no client asks. A client's request may wait for this one, so it waits for none of them.
+    /// Whether it is the proxy's own request. A client's request may wait for it, so it waits for no other.
     public let isOwn: Bool
     public let record: ExchangeRecord
     public let presence: any RequestPresence
     public let waiting: WaitingTime
-    /// The request as a sample by which the proxy can ask the server itself; nil where it cannot be repeated.
+    /// The request as a sample by which the proxy can ask the server itself; nil if it cannot be repeated.
     public var sample: () -> Account.Sample? = { nil }
 
-    /// The client's application, as it names itself in `User-Agent`; nil: it does not.
+    /// The client's application, as named in `User-Agent`; nil if absent.
     public var application: () -> String? = { nil }
 
     public init(
@@ -39,22 +39,22 @@ public struct ChallengedRequest {
     }
 }
 
-/// All that one request's challenges are met with. Nothing here changes while the request is under way, but the objects that
-/// it is made of do.
+/// The context in which one request's challenges are handled. It does not change during the request, but its objects
+/// do.
 public final class ChallengeContext {
     public let source: AnswerSource
     public let request: ChallengedRequest
-    /// Where the responses are read.
+    /// The reader of responses.
     public let response: any ChallengeResponse
     public let connection: any LoginConnection
-    /// Nil where no rule has a form for the origin.
+    /// The login pages; nil if no rule has a form for the origin.
     public let pages: (any LoginPages)?
     public let fetcher: any TokenFetching
     public let metrics: Metrics
-    /// The probe of this challenger that the request is; nil for all others.
+    /// The probe that this request makes at the challenger; nil for other requests.
     public var probe: Probe?
 
-    /// - Parameter connection: the one that the request goes out on, and its response comes on.
+    /// - Parameter connection: the connection that the request is sent on, and its response comes on.
     public init(
         source: AnswerSource, request: ChallengedRequest, connection: any ChallengeResponse & LoginConnection,
         pages: (any LoginPages)?, fetcher: any TokenFetching, metrics: Metrics
@@ -79,9 +79,9 @@ public final class ChallengeContext {
         TokenSupply(delegate: delegate, loop: loop, fetcher: fetcher)
     }
 
-    /// How the rule that gives the answer wants connections logged in.
+    /// Returns the terms for logging in connections, by the rule that gives the answer.
     ///
-    /// - Parameter failures: refused answers of this request so far.
+    /// - Parameter failures: the number of refused answers of this request so far.
     func loginTerms(for answer: Answer, failures: Int) -> LoginTerms {
         let rule = delegate.rule(for: answer.space, failures: failures)
         let terms = rule.terms
@@ -99,7 +99,7 @@ public final class ChallengeContext {
 
     /// The challenges of a response that can be answered, in the order in which they are tried.
     ///
-    /// - Parameter failures: as above.
+    /// - Parameter failures: the number of refused answers of this request so far.
     public func offers(in challenges: [HeaderChallenge], failures: Int) -> [Offer] {
         // The client answers itself.
         if source.terms.keepsAuthorization { return [] }
@@ -108,10 +108,10 @@ public final class ChallengeContext {
         ).offers
     }
 
-    /// What the challenger has said of a credential.
+    /// The challenger's verdicts on a credential.
     func evidence(of credential: Credential) -> Evidence { source.evidence(of: credential) }
 
-    /// What the rule says of versions that were refused.
+    /// The terms of the rule for versions that were refused.
     func retryTerms(for space: ProtectionSpace) -> RetryTerms { source.retryTerms(for: space) }
 
     /// Asks the account of the answer's credential whether it may be sent.
@@ -121,10 +121,10 @@ public final class ChallengeContext {
             target.readable, under: retryTerms(for: answer.space), now: loop.epochMilliseconds)
     }
 
-    /// Keeps an answer that was accepted after a challenge: from now on it is given unasked.
+    /// Remembers an answer that was accepted after a challenge: it is preemptive from now on.
     public func remember(_ authenticator: any Authenticator, for answer: Answer) {
         let target = request.target
-        // Where a rule sends it is not learned, and no other process need know.
+        // The target of a preemptive answer is not learned, and other processes need not know it.
         let isLasting = !answer.isUnasked && source.isLasting(answer)
         spaces.remember(authenticator, for: answer, isLasting: isLasting)
         if answer.isUnasked { return }
@@ -150,12 +150,12 @@ extension ChallengeContext {
 }
 
 extension ChallengeContext {
-    /// Writes into the journal that a challenge was answered.
+    /// Records in the journal that a challenge was answered.
     ///
     /// - Parameters:
-    ///   - ruling: the rules' word by which it was; nil: they were not asked by this request.
-    ///   - failures: refused answers of this request before it.
-    ///   - failure: what the response said that refused the last of them.
+    ///   - ruling: the ruling that led to the answer; nil if this request did not ask the rules.
+    ///   - failures: the number of refused answers of this request before it.
+    ///   - failure: the excerpt of the response that refused the last of them.
     func noteAnswer(_ answer: Answer, by ruling: Ruling?, after failures: Int, _ failure: ResponseExcerpt?) {
         guard let challenge = answer.challenge, !answer.isUnasked else { return }
         let now = loop.epochMilliseconds

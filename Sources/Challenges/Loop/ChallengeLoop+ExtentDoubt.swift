@@ -3,18 +3,19 @@ import Bytes
 import HTTP
 
 extension ChallengeLoop {
-    /// Finds out whether a target belongs to the space whose answer it was given unasked.
+    /// Finds out whether a target belongs to the space whose preemptive answer it got.
     struct ExtentDoubt {
         private let context: ChallengeContext
-        /// The space whose answer the request went without, after it had come back with it.
+        /// The space whose answer was refused and then left out.
         private var space: ProtectionSpace?
 
         init(in context: ChallengeContext) { self.context = context }
 
         private var target: ByteBuffer { context.request.target }
 
-        /// Whether a response that is no challenge may be about an answer that was sent before a challenge, so that the request goes out
-        /// once more without it. A parent says 403 of many a target, and a body would have to be sent again.
+        /// Whether a response that is not a challenge may concern a preemptive answer, so that the request is sent
+        /// again without it. Not for a parent, which sends 403 for many targets, and not if a body would have to be
+        /// sent again.
         mutating func isRaised(about answer: Answer?, in task: inout ChallengeTask) -> Bool {
             let (response, challenger) = (context.response, context.challenger)
             let target = target
@@ -27,10 +28,10 @@ extension ChallengeLoop {
             return true
         }
 
-        /// The request goes out without that answer.
+        /// Records that the request is sent without that answer.
         mutating func drop(_ answer: Answer?) { space = answer?.space }
 
-        /// A challenge came back. One for other realms says that the target does not belong to the answer's.
+        /// Handles a challenge. If it is for other realms, the target does not belong to the answer's space.
         func met(_ challenges: [HeaderChallenge], with answer: Answer?) {
             guard let answer, answer.challenge == nil, let realm = answer.space.realm else { return }
             let realms = challenges.compactMap { $0.text("realm") }
@@ -39,7 +40,7 @@ extension ChallengeLoop {
             context.spaces.exclude(target.readable, from: answer.space)
         }
 
-        /// A response came that is no challenge. One that opens the target without an answer says that it needs none.
+        /// Handles a response that is not a challenge. If it opens the target without an answer, the target needs none.
         func passed(with answer: Answer?) {
             guard let space, answer == nil, context.response.status.rawValue < 400 else { return }
             let target = target
@@ -49,6 +50,6 @@ extension ChallengeLoop {
 }
 
 extension Status {
-    /// Whether a server that cannot do with an answer may say so by it.
+    /// Whether a server may send this status because of an unwanted answer.
     var mayBeAboutAnswer: Bool { self == .badRequest || self == .forbidden }
 }

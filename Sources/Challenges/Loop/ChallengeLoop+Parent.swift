@@ -5,18 +5,18 @@ import IO
 import Model
 
 extension ChallengeLoop {
-    /// A `401` that came through a parent which made the request: it may be the origin's, or the parent's own. tinyproxy asks for a
-    /// password with a `407`, and refuses a wrong one with a `401`.
+    /// The source of a `401` that came through a parent which made the request: the origin, or the parent itself.
+    /// tinyproxy asks for a password with a `407`, and refuses a wrong one with a `401`.
     enum ParentCheck {
-        /// The response is another one, or was not looked at.
+        /// The response is of another kind, or was not checked.
         case none
-        /// A verdict on the same answer is awaited, which may stand refused in the account already. Becomes any other.
+        /// A verdict on the same answer is awaited, which the account may already count as refused. Becomes any other.
         case asked(isCounted: Bool)
-        /// The parent takes the answer: the response is the origin's.
+        /// The parent accepts the answer: the response is the origin's.
         case accepted
-        /// It is the parent's, and the account knows of the refusal.
+        /// The response is the parent's, and the account knows of the refusal.
         case refused
-        /// The parent gave no verdict, and the response does not look like its own.
+        /// The parent gave no verdict, and the response does not look like the parent's.
         case undecided
 
         var isRefused: Bool { if case .refused = self { true } else { false } }
@@ -24,11 +24,12 @@ extension ChallengeLoop {
 }
 
 extension ChallengeLoop {
-    /// Finds out whose a `401` is, to a request that a parent has made. As long as its answer is not known to be good there,
-    /// and where the response would be held against the origin's credential, or looks like the parent's own, the parent is
-    /// asked: by a sample, or else by CONNECT, on which the origin has no say.
+    /// Finds out whether the parent that made the request, or the origin, sent a `401`. While the answer is not known
+    /// to be accepted by the parent, and if the response would count against the origin's credential or looks like the
+    /// parent's own, the parent is asked. This is done by a sample, or else by CONNECT, which the origin cannot
+    /// influence.
     ///
-    /// - Parameter outcome: of the work that was awaited for this; nil: none was.
+    /// - Parameter outcome: the result of the work that was awaited for this; nil if none.
     func checkParent(after outcome: ChallengeWork.Outcome?) {
         let performer = preparation.performer
         guard let answer = performer.answer, hasAnswered, performer.loginVersion == nil else { return }
@@ -44,7 +45,7 @@ extension ChallengeLoop {
         let leads = preparation.attempt?.leads == true
         let isGood = !leads && context.evidence(of: answer.credential).isGood
         if isGood, !looksLikeIt, !context.request.answersOrigin() { return }
-        // A probe is such a look itself.
+        // A probe is itself such a check.
         guard context.probe == nil, context.retryTerms(for: answer.space).mayProbe else {
             return judgeByLooks(answer, isCounted: false, isGood: isGood)
         }
@@ -84,7 +85,7 @@ extension ChallengeLoop {
         }
     }
 
-    /// It is known whose the response is.
+    /// Sets the source of the response.
     private func take(_ isParents: Bool, _ answer: Answer, isCounted: Bool) {
         if isParents, !isCounted { refuse(answer) }
         parentCheck = isParents ? .refused : .accepted
@@ -95,7 +96,7 @@ extension ChallengeLoop {
         preparation.refuse(answer, because: "was refused by \(place) with a 401")
     }
 
-    /// Whether the response asks for nothing, or for the answer that the parent got.
+    /// Whether the response asks for no credential, or for the answer that the parent got.
     private func looksLikeParents(_ answer: Answer) -> Bool {
         let challenges = context.response.challenges(in: context.challenger.fields)
         let method = answer.space.authenticationMethod
@@ -118,7 +119,7 @@ extension ChallengeLoop {
         context.spaces.accounts.ask(probe)
     }
 
-    /// CONNECT to the origin of a request whose target is in absolute-form; nil: it is not.
+    /// A CONNECT to the origin of a request whose target is in absolute-form; nil for other targets.
     private var tunnelSample: Account.Sample? {
         let target = context.request.target
         let scheme = "http://" as StaticString

@@ -3,18 +3,18 @@ import Model
 import Telemetry
 
 extension ChallengeLoop {
-    /// Why a request could not be answered. The later trouble takes the place of the one before.
+    /// The reason why a request could not be answered. A later reason replaces the earlier one.
     enum Trouble {
         case none
-        /// The answer could not be made. Becomes `.counted` where the challenge's other methods may do better; else the
+        /// The answer could not be made. Becomes `.counted` if another method of the challenge may succeed; else the
         /// request ends with it.
         case unmade(AuthenticationError)
-        /// There was no ticket, which the task has been told: the reason that texts give, should no other method help.
+        /// There was no ticket, which the task has counted. Texts give this reason if no other method succeeds.
         case counted(AuthenticationError)
         /// There is no token or session: the sentence for the client.
         case explained(String)
 
-        /// Tells the task what the lack of an answer means for the credential.
+        /// Reports to the task what the missing answer means for the credential.
         /// - Returns: nil where the answer was made, or no other method could do better.
         mutating func count(in record: ExchangeRecord) -> RepeatedChallenge? {
             guard case .unmade(let error) = self, let refusal = error.refusal else { return nil }
@@ -23,7 +23,7 @@ extension ChallengeLoop {
             return refusal
         }
 
-        /// The meaning of a challenge for the answer that went out; nil where none did.
+        /// The meaning of a challenge for the answer that was sent; nil if none was sent.
         mutating func refusal(
             by challenges: [HeaderChallenge], of performer: AnswerPerformer, in record: ExchangeRecord
         ) -> RepeatedChallenge? {
@@ -37,7 +37,7 @@ extension ChallengeLoop {
             return refusal
         }
 
-        /// The server, or the account, has judged another answer since.
+        /// Records that the server, or the account, has judged another answer since.
         mutating func noteVerdict() {
             switch self {
             case .counted, .explained: self = .none
@@ -45,12 +45,12 @@ extension ChallengeLoop {
             }
         }
 
-        /// Why the request ends, if it does.
+        /// The reason why the request ends; nil if it does not.
         var unmade: AuthenticationError? {
             if case .unmade(let error) = self { error } else { nil }
         }
 
-        /// Why there was no ticket.
+        /// The reason why there was no ticket.
         var counted: AuthenticationError? {
             if case .counted(let error) = self { error } else { nil }
         }
@@ -59,7 +59,7 @@ extension ChallengeLoop {
             if case .explained(let sentence) = self { sentence } else { nil }
         }
 
-        /// The sentence for the client in place of a challenge that would be answered if there was a ticket or a token.
+        /// The sentence for the client instead of a challenge that a ticket or a token would have answered.
         func sentence(instead reason: PassReason, of challenger: Challenger) -> String? {
             switch (self, reason) {
             case (.counted(let error), .aborted): "\(challenger.title) asks for a login, but \(error)"
@@ -68,7 +68,7 @@ extension ChallengeLoop {
             }
         }
 
-        /// The words of `Proxy-Status` about a challenge that the client gets; nil where it was not ours to answer.
+        /// The text of `Proxy-Status` about a challenge that the client gets; nil if the proxy does not answer it.
         func note(on reason: PassReason) -> String? {
             if case .attemptsUsed = reason, let counted { return "\(counted)" }
             return reason.note
@@ -89,7 +89,7 @@ extension ChallengeLoop {
 }
 
 extension PassReason {
-    /// The words of `Proxy-Status` about a challenge that the client gets: only where it was ours to answer.
+    /// The text of `Proxy-Status` about a challenge that the client gets; nil if the proxy does not answer it.
     public var note: String? {
         switch self {
         case .nothingToAnswer, .defaultHandling, .rejected: nil

@@ -8,16 +8,17 @@ import Model
 import Rules
 import Telemetry
 
-/// Takes one request through its challenges: finds the answer before it is sent, and decides about each response.
+/// Takes one request through its challenges: finds the answer before it is sent, and judges each response.
 ///
-/// Carries out the steps of `ChallengeTask`: asks the rules and the storage, tells of a refusal, waits for other requests.
-/// `prepare` and `judge` go as far as they can without waiting; `performWork` does the work that they wait for.
+/// It carries out the steps of `ChallengeTask`: asks the rules and the store, reports refusals, waits for other
+/// requests. `prepare` and `judge` go as far as they can without waiting; `performWork` does the work that they wait
+/// for.
 public final class ChallengeLoop {
-    /// How far the judging of a response came.
+    /// The state of judging a response.
     private enum Stage {
-        /// Nothing of the response was looked at. Becomes `.meeting` with a challenge.
+        /// The response was not looked at. Becomes `.meeting` with a challenge.
         case arrived
-        /// The task goes on with its next action. Becomes `.arrived` with the verdict.
+        /// The task's next action is due. Becomes `.arrived` with the verdict.
         case meeting(Round, ChallengeTask.Action)
     }
 
@@ -28,30 +29,30 @@ public final class ChallengeLoop {
     private var doubt: ExtentDoubt
     private var stage = Stage.arrived
     var work: ChallengeWork?
-    /// The server that a `401` came from, the parent or the origin; `none` for all other responses.
+    /// The source of a `401`, the parent or the origin; `none` for all other responses.
     var parentCheck = ParentCheck.none
-    /// Of the work that is done, until somebody goes on from it.
+    /// The result of `work`, until the next step takes it.
     var outcome: ChallengeWork.Outcome?
-    /// That an operator gave for this request.
+    /// The credential that an operator entered for this request; nil if none.
     private var granted: CredentialVersion?
-    /// The answer that goes out before it is asked for, once the account of its credential admits it.
+    /// The preemptive answer that is sent once the account of its credential admits it.
     var unproven: (prepared: PreparedAnswer, rule: RuleReference?)?
-    /// The latest decision about a challenge of this request; nil: there was none.
+    /// The latest decision about a challenge of this request; nil if none.
     private var ruled: RuleDelegate.RuledDecision?
-    /// What the latest response said that refused an answer of this request; nil: none did.
+    /// The excerpt of the latest response that refused an answer of this request; nil if none.
     private var latestFailure: ResponseExcerpt?
-    /// Whether this request went out with an answer, and not on a connection that was logged in before.
+    /// Whether this request was sent with an answer, and not on a connection that was logged in before.
     private var showsCredential = false
-    /// How often a challenge came back for an answer.
+    /// The number of times that an answer came back with a challenge.
     private var renewals = 0
-    /// Whether an answer on a used nonce came back without a challenge.
+    /// Whether an answer with a used nonce came back without a challenge.
     private var wentForNonce = false
-    /// The rule by which an operator rejected a challenge of this request; nil: none did.
+    /// The rule by which an operator rejected a challenge of this request; nil if none.
     private var rejecting: RuleReference?
-    /// The sentence for the client where the challenges stay unanswered because an operator rejected one; nil otherwise.
+    /// The sentence for the client if the challenges stay unanswered because an operator rejected one; nil otherwise.
     public private(set) var rejection: String?
 
-    /// - Parameter known: the answer that the request went out with; nil where it has not gone out yet.
+    /// - Parameter known: the answer that the request was sent with; nil if it was not sent yet.
     public init(_ context: ChallengeContext, after known: KnownAnswer? = nil) {
         self.context = context
         doubt = ExtentDoubt(in: context)
@@ -69,7 +70,7 @@ public final class ChallengeLoop {
     private var request: ChallengedRequest { context.request }
     private var response: any ChallengeResponse { context.response }
 
-    /// Does what is waited for.
+    /// Does the awaited work.
     public func performWork() async {
         guard let work else { return }
         let (trace, start) = (context.request.record.trace, context.loop.nanoseconds)
@@ -83,27 +84,27 @@ public final class ChallengeLoop {
 
     /// The digest of the whole body that the answer needs, if it needs one.
     public var bodyDigest: DigestAlgorithm? { performer.bodyDigest }
-    /// The credential whose login the connection must have, or be free for; nil when requests may share it.
+    /// The credential whose login the connection must have or be free for; nil if requests may share it.
     public var loginVersion: CredentialVersion? { performer.loginVersion }
-    /// Whether the request goes out without its body, since its answer can only bring the next challenge.
+    /// Whether the request is sent without its body, because its answer can only bring the next challenge.
     public var omitsBody: Bool { performer.omitsBody }
-    /// Whether the answer stands in `Cookie`, beside the client's own cookies.
+    /// Whether the answer is in `Cookie`, beside the client's own cookies.
     public var answersByCookies: Bool { performer.session != nil }
     public var failureCount: Int { task.failureCount }
     /// Whether an operator rejected a challenge of this request.
     public var isRejectedByOperator: Bool { rejecting != nil }
-    /// Whether the latest request went out with an answer of its own.
+    /// Whether the latest request was sent with its own answer.
     public var hasAnswered: Bool { performer.state.ticket != nil }
-    /// The field that the answer stands in.
+    /// The field that contains the answer.
     public var answerField: StaticString { answersByCookies ? "Cookie" : challenger.fields.answer }
-    /// The places of a credential that is sent unasked, if not in the field of answers.
+    /// The places of a preemptive credential; nil if it goes in the usual field.
     public var placement: RequestPlacement? { performer.placement }
-    /// Whether pages have to come in a coding that can be undone.
+    /// Whether pages must come in a coding that can be undone.
     public var readsPages: Bool { context.pages?.readsPages ?? false }
 
-    /// Gets ready for the next token of a login that belongs to the connection, which the login claims.
+    /// Prepares the next token of a login that belongs to the connection, which the login claims.
     public func prepareLogin() async {
-        // The request may have been meant for a connection that was logged in, and is gone.
+        // The request may have been meant for a connection that was logged in and is now closed.
         if context.connection.login == nil, loginVersion != nil, let answer = performer.answer,
             await !preparation.admits(answer)
         {
@@ -117,7 +118,7 @@ public final class ChallengeLoop {
         }
     }
 
-    /// Appends the value of the field that answers; false when there is none to send.
+    /// Appends the value of the field that answers; false if there is no answer.
     public func authorize(
         method: Span<UInt8>, target: Span<UInt8>, bodyDigest: [UInt8]?, into value: ByteBuffer
     ) -> Bool {
@@ -125,10 +126,10 @@ public final class ChallengeLoop {
         do throws(AuthenticationError) {
             let isAnswered = try performer.authorize(
                 method: method, target: target, bodyDigest: bodyDigest, into: value)
-            // The client's own cookies go out in any case.
+            // The client's own cookies are sent in any case.
             guard isAnswered else { return !value.isEmpty }
         } catch {
-            // Without an answer the server says what it wants, and the task goes on from there.
+            // Without an answer the server challenges again, and the task continues from there.
             if loginVersion != nil { trouble = .unmade(error) }
             value.clear()
             performer.drop()
@@ -159,7 +160,7 @@ public final class ChallengeLoop {
         }
     }
 
-    /// As above, for a task, which can wait.
+    /// Like `judge`, for a task, which can wait.
     public func judged() async -> ChallengeVerdict {
         while true {
             if let verdict = judge() { return verdict }
@@ -167,8 +168,8 @@ public final class ChallengeLoop {
         }
     }
 
-    /// Whether the latest response challenges in the name of this server: a `401`, or a parent's `407`, or a `401` that is
-    /// the parent's own.
+    /// Whether the latest response is a challenge by this server: a `401`, or a parent's `407`, or a `401` of the
+    /// parent itself.
     public var isChallenge: Bool {
         response.status == challenger.fields.status
             || response.status == .unauthorized && (request.opensTunnel || parentCheck.isRefused)
@@ -236,7 +237,7 @@ public final class ChallengeLoop {
         let accepted = task.accepted()
         doubt.passed(with: performer.answer)
         if !response.hasJudged {
-            // A server in trouble asks for nothing, and has judged nothing: the next request that waits finds out.
+            // A server in trouble has judged nothing: the next request that waits finds out.
             preparation.settle(.none)
             preparation.turn.passOn()
             settle(.open)
@@ -264,18 +265,18 @@ public final class ChallengeLoop {
             let evidence = context.evidence(of: accepted.credential)
             evidence.noteAccepted(target.readable)
             if accepted.space.authenticationMethod == .negotiate {
-                // The server has taken a ticket, which proves nothing of the password.
+                // The server accepted a ticket, which proves nothing about the password.
                 evidence.noteTicket(now: context.loop.epochMilliseconds)
                 preparation.settle(.abandoned)
             } else if performer.loginVersion != nil, !showsCredential {
-                // The connection was logged in before, maybe with a password that is no longer right.
+                // The connection was logged in before, perhaps with a password that is no longer valid.
                 preparation.settle(.abandoned)
             } else {
                 preparation.settle(.accepted)
             }
         }
         settle(.accepted)
-        // The same password is good on a nonce of its own.
+        // The same password is accepted with its own nonce.
         if wentForNonce { preparation.noteUsedUp() }
         request.record.note(.accepted)
         return .pass(note: performer.missingScope)
@@ -286,7 +287,7 @@ public final class ChallengeLoop {
         return .cancel(failure)
     }
 
-    /// A request whose client has left is broken off, which is no verdict: the next that waits leads.
+    /// Settles the turn. A cancelled request gives no verdict; the next waiter becomes the leader.
     private func settle(_ verdict: Verdict) {
         preparation.endNonce()
         preparation.turn.settle(
@@ -315,8 +316,7 @@ public final class ChallengeLoop {
         request.record.meet(after: performer.answer == nil ? nil : refusal.map { AnswerResult($0) })
         context.spaces.markProtected(challenger.origin, target: request.target.readable)
         doubt.met(challenges, with: performer.answer)
-        // A new nonce without a word that the old one was stale may be a refusal, too. A nonce that is stale at once has
-        // served another request.
+        // A new nonce without `stale` may also be a refusal. A nonce that is stale at once has served another request.
         let isStale = challenges.contains { $0.text("stale")?.lowercased() == "true" }
         if performer.answer != nil {
             renewals += 1
@@ -330,8 +330,8 @@ public final class ChallengeLoop {
                 ?? task.challenged(round.response, offers: round.offers, refusal: refusal))
     }
 
-    /// Carries the task's action out, and goes on to its next one.
-    /// - Returns: as above; nil also where another action follows.
+    /// Carries out the task's action, and continues with the next one.
+    /// - Returns: nil if work must be done first, or another action follows.
     private func carryOut(
         _ action: ChallengeTask.Action, _ round: Round, after outcome: ChallengeWork.Outcome?
     ) -> ChallengeVerdict? {
@@ -341,7 +341,7 @@ public final class ChallengeLoop {
         case .ask(let challenge): next = ask(challenge, after: outcome)
         case .reread(let answer): next = reread(answer, after: outcome)
         case .park(let answer):
-            // What a KDC refuses the principal has reported to the account; of a ticket the account knows nothing.
+            // The principal has reported a KDC's refusal to the account; the account knows nothing about a ticket.
             if answer.space.authenticationMethod != .negotiate, !parentCheck.isRefused {
                 preparation.refuse(
                     answer, because: "was refused by \(challenger.origin.host):\(challenger.port)")
@@ -356,7 +356,7 @@ public final class ChallengeLoop {
         case .sendUnanswered:
             wentForNonce = performer.answer?.space.authenticationMethod == .digest && round.offers.isEmpty
             doubt.drop(performer.answer)
-            // The answer on a nonce of its own is another one, and counts. A leader's counts already.
+            // The answer with its own nonce is a new one, and counts. A leader's answer counts already.
             if preparation.attempt?.leads == false { preparation.settle(.none) }
             performer.drop()
             return .again
@@ -376,7 +376,7 @@ public final class ChallengeLoop {
         return work == nil ? .again : nil
     }
 
-    /// One response's challenges. An object, since each step of the task is carried out with it.
+    /// The challenges of one response. A class, because each step of the task uses it.
     private final class Round {
         let response: AuthenticationChallenge.FailureResponse
         let offers: [Offer]
@@ -389,7 +389,7 @@ public final class ChallengeLoop {
         }
     }
 
-    /// - Returns: nil where work is to be done first.
+    /// - Returns: nil if work must be done first.
     private func reread(_ answer: Answer, after outcome: ChallengeWork.Outcome?) -> ChallengeTask.Action? {
         var isFresh = false
         if case .credentials? = outcome { isFresh = true }
@@ -399,7 +399,7 @@ public final class ChallengeLoop {
         return nil
     }
 
-    /// - Returns: nil where work is to be done first.
+    /// - Returns: nil if work must be done first.
     private func ask(
         _ challenge: AuthenticationChallenge, after outcome: ChallengeWork.Outcome?
     ) -> ChallengeTask.Action? {
@@ -448,8 +448,8 @@ public final class ChallengeLoop {
         return nil
     }
 
-    /// Makes ready to answer.
-    /// - Returns: the task's next action; nil: the request can go out again, once the work is done that there may be.
+    /// Continues by the state of the preparation.
+    /// - Returns: the task's next action; nil if the request can be sent again, after its work if any.
     private func goOn(to readiness: AnswerPreparation.Readiness, _ round: Round) -> ChallengeTask.Action? {
         switch readiness {
         case .ready: return nil
@@ -467,7 +467,7 @@ public final class ChallengeLoop {
             trouble.noteVerdict()
             return task.heldBack(round.response, offers: round.offers, for: pause)
         case .loggedIn(let answer):
-            // A request that waits for a session that was good before need not wait for this request as well.
+            // A request that waits for a session that was valid before need not wait for this request too.
             if answer.challenge == nil { settle(.accepted) }
             return nil
         case .refused: return task.challenged(round.response, offers: round.offers, refusal: .refused)
@@ -479,12 +479,12 @@ public final class ChallengeLoop {
     }
 }
 
-/// The answer that a request goes out with before anybody has asked.
+/// The preemptive answer of a request.
 extension ChallengeLoop {
-    /// Finds the answer to give unasked, behind the request that is being challenged for all.
+    /// Finds the preemptive answer; waits for the leader of a single flight.
     ///
-    /// - Parameter finding: of the look before it; nil: a look is to be taken.
-    /// - Returns: whether it is known what is given; else work is to be done first.
+    /// - Parameter finding: the result of an earlier search; nil to search now.
+    /// - Returns: whether the answer is known; if false, work must be done first.
     public func prepare(with finding: AnswerSource.Finding? = nil) -> Bool {
         if work != nil { return false }
         if let probe = context.probe {
@@ -499,7 +499,7 @@ extension ChallengeLoop {
         case .news(let outcome)?: preparation.turn.hearNews(outcome)
         case .token(let fetched)?: (mayFetch, token) = (false, fetched)
         case .verdict(let outcome)?: if !preparation.turn.hearVerdict(outcome) { return true }
-        // The credential has another value by now, which is found as at first.
+        // The credential has another value by now, which the next search finds.
         case .admission(.refused(.superseded, _)?)?: break
         case .admission(let admission)?:
             takeUnproven(admission)
@@ -524,7 +524,7 @@ extension ChallengeLoop {
         return work == nil
     }
 
-    /// The request goes out again, which this server has let pass: the answer of that time is given unasked.
+    /// Prepares to resend the request with the answer that this server accepted before.
     public func renew() {
         preparation.performer.renew()
         task = ChallengeTask(urlCredential: context.source.urlCredential, preempted: preparation.performer.answer)
@@ -543,8 +543,8 @@ extension ChallengeLoop {
         context.request.record.note(rule, about: context.challenger)
     }
 
-    /// The account of the answer's credential has decided. Where it is held back the request goes out without, and is
-    /// challenged.
+    /// Handles the decision of the answer's account. If the account refuses, the request is sent without the answer,
+    /// and is challenged.
     private func takeUnproven(_ admission: AnswerAdmission?) {
         guard let (prepared, rule) = unproven, case .send(let attempt)? = admission else { return }
         if preparation.mayPreempt(prepared) { preempt(with: prepared, by: rule) }
@@ -566,9 +566,9 @@ extension Probe {
 
 /// The parts that the journal needs of a request that was not answered.
 extension ChallengeLoop {
-    /// The spaces that refused an answer, and what they refused, the latest last.
+    /// The spaces that refused an answer, with the refused versions, the latest last.
     public var refusals: [(space: ProtectionSpace, version: CredentialVersion)] { task.refusals }
 
-    /// Has the mask hide the answer that the request went out with.
+    /// Has the mask hide the answer that the request was sent with.
     public func hideAnswer(in mask: inout EchoMask) { preparation.performer.hideAnswer(in: &mask) }
 }

@@ -2,17 +2,17 @@ import Authentication
 import Bytes
 import IO
 
-/// Until when a request may wait for others before any answer of it is out: one time for all that it meets on its way.
-/// Belongs to its loop.
+/// The limit of a request's waiting for others before its first answer is sent: one time for all its waits. Belongs to
+/// its loop.
 public final class WaitingTime {
-    /// Milliseconds.
+    /// The limit in milliseconds.
     public static let limit = 1000
-    /// On the loop's clock; nil: it has not had to wait.
+    /// The end of the waiting time on the loop's clock; nil if it has not begun.
     private var end: UInt64?
 
     public init() {}
 
-    /// On the loop's clock. The time begins with the first call.
+    /// Returns the end of the waiting time on the loop's clock. The time begins with the first call.
     public func end(on loop: EventLoop) -> UInt64 {
         let end = end ?? loop.now &+ UInt64(Self.limit)
         self.end = end
@@ -22,34 +22,35 @@ public final class WaitingTime {
     public func reset() { end = nil }
 }
 
-/// A request's turn among others that meet the same challenges: of many, one is challenged and judged, and the others wait
-/// for the verdict.
+/// A request's turn in a single flight, among others that meet the same challenges: one of them is challenged and
+/// judged, and the others wait for the verdict.
 ///
-/// Dropping a lease unsettled lets the next request that waits go ahead.
+/// Dropping an unsettled lease lets the next waiting request proceed.
 struct ChallengeTurn {
-    /// Whether the request brings news of its origin.
+    /// Whether the request learns something new about its origin.
     private enum News {
-        /// It does not: the space was known, or the news are told.
+        /// It does not: the space was known, or the others have been informed.
         case none
-        /// Nobody had to be waited for, or somebody was.
+        /// The search for another request is over, with or without a wait.
         case sought
-        /// Nobody knew, when it went out, whether its target asks for a credential. With the lease, if others wait for it.
+        /// Whether the target asks for a credential was unknown when the request was sent. With the lease, if others
+        /// wait for it.
         case awaited(Lease?)
     }
 
-    /// Its rank among those that answer with the same version of a credential, which is not proven.
+    /// The rank among the requests with the same unproven version of a credential.
     private enum Rank {
         case none
-        /// It is judged for all.
+        /// It leads, and is judged for all.
         case leads(Lease)
-        /// The request that was judged for all came to no good end, or not in time. With the lease, if it leads now.
+        /// The leading request failed or was too slow. With the lease, if this one leads now.
         case waitedInVain(Lease?)
     }
 
     private var news = News.none
     private var rank = Rank.none
 
-    /// The right to be judged for all; nil where it is another's, or nobody's.
+    /// The right to lead; nil if another request has it, or none.
     var lease: Lease? {
         switch rank {
         case .none, .waitedInVain(nil): nil
@@ -61,13 +62,13 @@ struct ChallengeTurn {
         if case .waitedInVain = rank { true } else { false }
     }
 
-    /// Whether nobody knew, when the request went out, whether its target asks for a credential.
+    /// Whether it was unknown, when the request was sent, if its target asks for a credential.
     var bringsNews: Bool {
         if case .awaited = news { true } else { false }
     }
 
-    /// Goes ahead with news of this origin, where no other request is the first there and this one has not asked before.
-    /// - Returns: how to wait for that other request; nil: the request goes ahead.
+    /// Proceeds as the first request at this origin, if no other is the first and this one has not asked before.
+    /// - Returns: the waiter for that other request; nil if the request proceeds.
     mutating func seekNews(of origin: Origin, target: ByteBuffer, in spaces: ProtectionSpaces) -> Waiter? {
         guard case .none = news else { return nil }
         news = .sought
@@ -80,7 +81,7 @@ struct ChallengeTurn {
         return nil
     }
 
-    /// The fate of the first request to the origin is known, or took too long.
+    /// Handles the end of waiting for the first request to the origin.
     mutating func hearNews(_ outcome: Waiter.Outcome) {
         switch outcome {
         case .settled: break
@@ -89,8 +90,8 @@ struct ChallengeTurn {
         }
     }
 
-    /// Becomes the one request that is judged for all who would answer so, if there is none.
-    /// - Returns: how to wait for the verdict on that one; nil: the request goes ahead.
+    /// Leads the requests with the same answer, if none leads yet.
+    /// - Returns: the waiter for the leader's verdict; nil if the request proceeds.
     mutating func seekVerdict(on answer: Answer, in spaces: ProtectionSpaces) -> Waiter? {
         switch spaces.admit(to: answer.space, version: answer.credential.version) {
         case .proceed, .overtake: return nil
@@ -101,8 +102,8 @@ struct ChallengeTurn {
         }
     }
 
-    /// The verdict on the request that was judged for all is there, or took too long.
-    /// - Returns: false when there was no verdict in time.
+    /// Handles the verdict on the leading request, or the end of the wait.
+    /// - Returns: false if there was no verdict in time.
     mutating func hearVerdict(_ outcome: Waiter.Outcome) -> Bool {
         switch outcome {
         case .lead(let lease): lead(with: lease)
@@ -118,7 +119,7 @@ struct ChallengeTurn {
         rank = hasWaitedInVain ? .waitedInVain(lease) : .leads(lease)
     }
 
-    /// Gives the lead up without a verdict: the next request that waits finds out.
+    /// Gives up the lead without a verdict: the next waiting request finds out.
     mutating func passOn() {
         switch rank {
         case .none, .waitedInVain(nil): break
@@ -127,7 +128,7 @@ struct ChallengeTurn {
         }
     }
 
-    /// Tells everybody who waits, unless the request is broken off, which is no verdict: then the next that waits leads.
+    /// Tells all waiters the verdict. A cancelled request gives none; the next waiter becomes the leader.
     mutating func settle(
         _ verdict: Verdict, at origin: Origin, in spaces: ProtectionSpaces, isBrokenOff: Bool
     ) {
@@ -141,11 +142,11 @@ struct ChallengeTurn {
     }
 }
 
-/// How long one request waits for what another is told.
+/// The limits of a request's waiting for another one.
 extension Waiter {
-    /// The fate of the first request to an origin.
+    /// Waits for the result of the first request to an origin.
     ///
-    /// - Parameter end: on the loop's clock. Then the request goes out itself.
+    /// - Parameter end: the time on the loop's clock at which the request is sent itself.
     public func news(until end: UInt64, on loop: EventLoop) async -> Outcome {
         let alarm = Alarm(on: loop) { self.overtake() }
         alarm.set(after: end > loop.now ? Int(clamping: end &- loop.now) : 0)
@@ -153,10 +154,11 @@ extension Waiter {
         return await outcome()
     }
 
-    /// The fate of a version of a credential that is not proven yet. For half of the time nobody else sends it; then one
-    /// of those who wait does, since the server may be slow with that one request, and the others wait for either.
+    /// Waits for the verdict on an unproven version of a credential. For half of the time only the leader sends it.
+    /// Then one of the waiters also sends it, because the server may be slow with the leader; the others wait for
+    /// either.
     ///
-    /// - Parameter limit: milliseconds.
+    /// - Parameter limit: the limit in milliseconds.
     public func verdict(within limit: Int, on loop: EventLoop) async -> Outcome {
         let turn = Alarm(on: loop) { self.takeOver() }
         let end = Alarm(on: loop) { self.expire() }

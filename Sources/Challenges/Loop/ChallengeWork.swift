@@ -2,65 +2,65 @@ import Authentication
 import Crypto
 import IO
 
-/// The work that a request's challenges wait for, where that is no event of the request's own connections: a task does it
-/// and the request goes on from its outcome.
+/// The work that a request's challenges wait for, other than events of its connections. A task does it, and the request
+/// continues with the result.
 enum ChallengeWork {
     // Before the request is sent:
 
     /// The first request to the origin comes to an end.
     case news(Waiter)
-    /// The credential is exchanged for a token, so that there is an answer to give unasked.
+    /// Exchanges the credential for a token, for a preemptive answer.
     case token(AnswerSource.WantedToken)
 
     // Behind its response:
 
-    /// The page is told from a login page.
+    /// Decides whether the page is a login page.
     case page(any LoginPages)
-    /// The response's body is read, for the proof that covers it.
+    /// Reads the response's body, for the proof that covers it.
     case digest(DigestAlgorithm)
-    /// The credentials of the rule file are read again, before the delegate is asked.
+    /// Reads the rule file's credentials again, before the delegate is asked.
     case credentials
-    /// The decision's credential is exchanged for a token.
+    /// Exchanges the decision's credential for a token.
     case exchange(Decision, AuthenticationChallenge)
-    /// An operator answers the challenge.
+    /// Waits for an operator to answer the challenge.
     case question(OperatorQuestion.Subject)
-    /// It is decided whether this request sends its answer: a verdict on another comes first.
+    /// Waits for the decision whether this request may send its answer: a verdict on another comes first.
     case admission(AdmissionWaiter)
-    /// The parent is asked whether it takes its answer.
+    /// Asks the parent whether it accepts its answer.
     case parentProbe(Promise<AnswerVerdict>)
-    /// Another request answers to a new nonce first.
+    /// Waits for another request that answers to a new nonce first.
     case verdict(Waiter)
-    /// A response to another request may bring a nonce for this one. For so many milliseconds at most.
+    /// Waits for a response to another request that may bring a nonce, for at most `within` milliseconds.
     case nonce(Promise<Void>, within: Int)
-    /// The login of a connection gets a ticket, or whatever else it needs.
+    /// Fetches a ticket or other data for the login of a connection.
     case login
-    /// The same of the session that the answer belongs to: the verdict on the request that logs in.
+    /// Waits for the verdict on the request that logs in to the answer's session.
     case sessionVerdict(Waiter)
-    /// The request logs in for all who wait.
+    /// Logs in to a session for all waiting requests.
     case session(Answer)
 
     enum Outcome {
         case news(Waiter.Outcome)
-        /// Nil: there is none.
+        /// The token; nil if none.
         case token(Credential?)
-        /// Nil: the response ended before that could be told.
+        /// Whether the page is a login page; nil if the response ended before that was known.
         case page(isLogin: Bool?)
         case digest(BodyDigest)
         case credentials
         case exchange(Result<Decision, TokenSupply.Missing>, reason: String)
         case question(Result<OperatorAnswer, OperatorQuestion.Unanswered>)
-        /// Nil: it was not decided in time.
+        /// The decision; nil if it did not come in time.
         case admission(AnswerAdmission?)
-        /// Nil: it was not told in time.
+        /// The verdict; nil if it did not come in time.
         case parentProbe(AnswerVerdict?)
         case verdict(Waiter.Outcome)
         case nonce
         case login(AuthenticationError?)
         case sessionVerdict(Waiter.Outcome)
-        /// Nil: no rule has a form any more.
+        /// The login's result; nil if no rule has a form now.
         case session(LoginOutcome?)
 
-        /// A sentence for the trace; nil: it went well, or others know better.
+        /// A sentence for the trace; nil if it succeeded, or the failure is recorded elsewhere.
         var failure: String? {
             switch self {
             case .exchange(.failure(let error), _): "\(error)"
@@ -88,9 +88,9 @@ enum ChallengeWork {
         }
     }
 
-    /// Does it.
+    /// Does the work.
     ///
-    /// - Parameter failures: refused answers of this request so far.
+    /// - Parameter failures: the number of refused answers of this request so far.
     func perform(for performer: AnswerPerformer, failures: Int, in context: ChallengeContext) async -> Outcome {
         let patience = context.policy.timeouts.connect
         switch self {
@@ -98,7 +98,7 @@ enum ChallengeWork {
             let end = context.request.waiting.end(on: context.loop)
             return .news(await waiter.news(until: end, on: context.loop))
         case .token(let wanted):
-            // Without one the request goes out, and is challenged.
+            // Without a token the request is sent, and is challenged.
             return .token(try? await context.tokens.token(for: wanted.credential, in: wanted.space, besides: nil))
         case .page(let pages): return .page(isLogin: await recognise(on: pages, performer))
         case .digest(let algorithm): return .digest(await context.response.digestBody(algorithm))
@@ -149,7 +149,7 @@ enum ChallengeWork {
         }
     }
 
-    /// Whether the page asks for a login. Where it does in spite of a session, it is found out whether that is no good.
+    /// Whether the page asks for a login. If it does in spite of a session, also checks whether the session has ended.
     private func recognise(on pages: any LoginPages, _ performer: AnswerPerformer) async -> Bool? {
         guard let isLogin = await pages.recognise() else { return nil }
         performer.takeCookies(isGood: !isLogin)
@@ -159,9 +159,9 @@ enum ChallengeWork {
 }
 
 extension Promise {
-    /// The value; nil when it was not there in time.
+    /// The value; nil if it did not come in time.
     ///
-    /// - Parameter limit: milliseconds.
+    /// - Parameter limit: the limit in milliseconds.
     @discardableResult
     func value(within limit: Int, on loop: EventLoop) async -> Value? {
         let end = Alarm(on: loop) { self.expire() }

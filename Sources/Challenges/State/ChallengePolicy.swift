@@ -2,15 +2,16 @@ import Authentication
 import Credentials
 import Rules
 
-/// The part of a policy that decides about challenges. Immutable; swapped whole on a reload, with the rest of the policy.
+/// The part of a policy that concerns challenges. Immutable; replaced as a whole on a reload, with the rest of the
+/// policy.
 public final class ChallengePolicy: Sendable {
-    /// Milliseconds.
+    /// Times in milliseconds.
     public struct Timeouts: Sendable {
         public let connect: Int
         public let response: Int
-        /// For which a client's session outlives its last request.
+        /// The time that a client's session outlives its last request.
         public let session: Int
-        /// For which a request is held for an operator's answer.
+        /// The time that a request is held for an operator's answer.
         public let ask: Int
 
         public init(connect: Int, response: Int, session: Int, ask: Int) {

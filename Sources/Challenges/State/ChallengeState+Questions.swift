@@ -3,13 +3,13 @@ import Credentials
 import Model
 
 extension OperatorAnswer {
-    /// Why an operator's answer was not taken: a sentence for them. The question stays open.
+    /// The reason why an operator's answer was not accepted, as a sentence. The question stays open.
     public enum Failure: Error, CustomStringConvertible {
         /// The question of that number is closed.
         case gone(Int)
-        /// No answer of that number holds.
+        /// There is no saved answer with this number.
         case unknown(Int)
-        /// The credential that was named.
+        /// The named credential cannot be used.
         case unusable(CredentialError)
         case unfit(String)
         case notStored(CredentialStorageError)
@@ -27,9 +27,9 @@ extension OperatorAnswer {
 }
 
 extension ChallengeState {
-    /// Answers a question for an operator.
+    /// Answers a question on behalf of an operator.
     ///
-    /// - Parameter until: the last day of an exception for a certificate.
+    /// - Parameter until: the last day of a certificate exception.
     /// - Returns: the question.
     @discardableResult
     public func answer(
@@ -46,9 +46,9 @@ extension ChallengeState {
         return question
     }
 
-    /// The operators' answers that hold for requests to come, the oldest first.
+    /// The saved answers of operators, the oldest first.
     ///
-    /// - Parameter today: exceptions until a day before are over.
+    /// - Parameter today: the current day; exceptions until an earlier day have ended.
     public func standingAnswers(on today: Day) -> [StandingAnswer] {
         questions.standing.filter { standing in
             guard case .trust(let pin, let until) = standing.word else { return true }
@@ -56,9 +56,9 @@ extension ChallengeState {
         }
     }
 
-    /// Takes back an answer: the next challenge of that kind is a question again.
+    /// Revokes an answer: the next challenge of that kind is a question again.
     ///
-    /// - Parameter id: the number of the question that it was given to.
+    /// - Parameter id: the number of the question that it answered.
     /// - Returns: the answer.
     @discardableResult
     public func forgetAnswer(
@@ -73,7 +73,7 @@ extension ChallengeState {
             audit.note(AuditEvent(.trustRemoved, by: actor, space, credential: space.credentialName(of: "\(pin)")))
         }
         questions.forget(standing)
-        // Connections that the answer has made possible end.
+        // The connections that the answer has made possible are closed.
         if !standing.space.authenticationMethod.isOfResponses { noteException() }
         audit.note(AuditEvent(.answerForgotten, by: actor, standing.space, details: standing.words))
         return standing
@@ -129,7 +129,7 @@ extension ChallengeState {
 }
 
 extension ChallengeState {
-    /// A credential that an operator names: of the rule file, or of the storage for that space.
+    /// Returns a credential that an operator names: one of the rule file, or of the store for that space.
     public func credential(
         named name: String, for space: ProtectionSpace, by policy: ChallengePolicy
     ) throws(CredentialError) -> Credential {

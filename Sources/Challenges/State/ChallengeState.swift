@@ -7,8 +7,8 @@ import Rules
 import Synchronization
 import Telemetry
 
-/// The knowledge of challenges that all loops share and that outlives a reload: the spaces met, the credentials kept, the
-/// tokens fetched.
+/// The knowledge about challenges that all loops share and that outlives a reload: known spaces, stored credentials,
+/// fetched tokens.
 public final class ChallengeState: Sendable {
     public let spaces: ProtectionSpaces
     public let storage: StoredCredentials
@@ -16,14 +16,14 @@ public final class ChallengeState: Sendable {
     public let tokens: TokenStore
     public let journal = ChallengeJournal()
     public let questions = OperatorQuestions()
-    /// The origins that some client's session has credentials for.
+    /// The origins for which a client's session has credentials.
     let sessionOrigins = SessionCredentials.Origins()
     let sessionCredentials = SessionCredentials()
-    /// The evidence of clients' own answers.
+    /// The evidence from clients' own answers.
     let evidence = LearningEvidence<SessionClient>()
-    /// Where operators read of trouble; a line at a time.
+    /// Reports problems to operators, a line at a time.
     public let report: @Sendable (String) -> Void
-    /// Told of each change of what may answer.
+    /// Records each change of credentials and answers.
     public let audit: AuditTrail
     private let observer = Mutex<@Sendable (ConfiguredCredentials.Refresh) -> Void>({ _ in })
     private let retryObserver = Mutex<@Sendable ((CredentialVersion) -> Bool) -> Void>({ _ in })
@@ -31,8 +31,8 @@ public final class ChallengeState: Sendable {
     private let remedy = Mutex<@Sendable (CredentialVersion) -> CredentialRemedy>({ CredentialRemedy(of: $0.name) })
 
     /// - Parameters:
-    ///   - spaces: what others may have learned as well.
-    ///   - tokens: likewise.
+    ///   - spaces: the spaces, which other owners may share.
+    ///   - tokens: the tokens, which other owners may share.
     public init(
         storage: StoredCredentials, spaces: ProtectionSpaces, tokens: TokenStore,
         audit: AuditTrail = AuditTrail(), report: @escaping @Sendable (String) -> Void
@@ -48,23 +48,23 @@ public final class ChallengeState: Sendable {
         }
     }
 
-    /// Another number whenever another answer may be found for some target, by the same rules.
+    /// A number that changes when another answer may be found for a target under the same rules.
     func generation(of policy: ChallengePolicy) -> Int {
         spaces.generation &+ policy.credentials.generation &+ questions.generation
     }
 
     // MARK: - Kept credentials
 
-    /// Another number whenever `keepsCredentials` may answer otherwise for some origin; never 0.
+    /// The number of the set of origins with kept credentials. It changes with that set, and is never 0.
     var keptGeneration: Int { storage.originGeneration &+ sessionOrigins.generation }
 
-    /// Whether a credential is kept for the origin, in the storage or in a session.
+    /// Whether a credential for the origin is in the store or in a session.
     public func keepsCredentials(for origin: Origin) -> Bool {
         storage.mayAnswer(origin) || sessionOrigins.contains(origin)
     }
 
-    /// Stores a credential that was accepted, and that a client has brought. The first of its space becomes the
-    /// default, which requests without a credential of their own are answered with.
+    /// Stores an accepted credential that a client has brought. The first of its space becomes the default, which
+    /// answers requests without their own credential.
     public func keep(_ credential: Credential, for space: ProtectionSpace, of client: ClientIdentity) async {
         do throws(CredentialStorageError) {
             if let user = credential.user, let known = storage.credentials(for: space)[ExactText(user)],
@@ -92,10 +92,10 @@ public final class ChallengeState: Sendable {
         audit.note(event)
     }
 
-    /// Gives versions that something is held against another chance, in all processes that share the store.
+    /// Gives doubted versions another chance, in all processes that share the store.
     ///
-    /// - Parameter now: milliseconds since 1970.
-    /// - Returns: their names.
+    /// - Parameter now: the time in milliseconds since 1970.
+    /// - Returns: the names of the credentials.
     @discardableResult
     public func retry(
         for actor: AuditEvent.Actor, at now: Int, where fits: (CredentialVersion, Account) -> Bool
@@ -111,20 +111,20 @@ public final class ChallengeState: Sendable {
 
     /// Gives every version another chance that a server, a KDC or a token endpoint has refused.
     ///
-    /// - Parameter now: milliseconds since 1970.
+    /// - Parameter now: the time in milliseconds since 1970.
     /// - Returns: the names of those credentials.
     public func retryAll(for actor: AuditEvent.Actor, at now: Int) -> Set<String> {
         retryEndpoints { _ in true }
         return Set(retry(for: actor, at: now) { _, _ in true })
     }
 
-    /// Has KDCs and token endpoints asked again about the configured credentials that fit.
+    /// Has KDCs and token endpoints asked again about the matching configured credentials.
     private func retryEndpoints(where fits: (CredentialVersion) -> Bool) {
         retryObserver.withLock { $0 }(fits)
         tokens.retry(where: fits)
     }
 
-    /// A server has definitely refused a credential.
+    /// Records that a server has definitely refused a credential.
     public func refuse(
         _ credential: Credential, in space: ProtectionSpace, of client: ClientIdentity, countedBy metrics: Metrics
     ) {
@@ -132,12 +132,12 @@ public final class ChallengeState: Sendable {
         metrics.add(to: .credentialsRefused)
     }
 
-    /// From now on `remedy` says what lets a version be sent again at once.
+    /// Sets `remedy`, which says how a version can be sent again at once.
     public func onRemedy(_ remedy: @escaping @Sendable (CredentialVersion) -> CredentialRemedy) {
         self.remedy.withLock { $0 = remedy }
     }
 
-    /// What is held against a version has changed.
+    /// Records a change in the doubts about a version.
     private func note(_ change: AccountChange) {
         // Connections show the certificate that they began with.
         if change.isIdentity { noteException() }
@@ -178,7 +178,7 @@ public final class ChallengeState: Sendable {
         adopt(await BlockingPool.shared.run { credentials.refresh() })
     }
 
-    /// Takes note of what a refresh found, and tells the observer.
+    /// Adopts the result of a refresh, and calls the observer.
     public func adopt(_ refresh: ConfiguredCredentials.Refresh) {
         for credential in refresh.changed { spaces.accounts.replace(with: credential.version) }
         if !refresh.setAgain.isEmpty {
@@ -189,27 +189,27 @@ public final class ChallengeState: Sendable {
         observer.withLock { $0 }(refresh)
     }
 
-    /// Has `observer` ask KDCs again about those of the configured credentials that fit, in place of the
-    /// one before.
+    /// Sets the observer that has KDCs asked again about the matching configured credentials. It replaces the previous
+    /// one.
     public func onRetry(_ observer: @escaping @Sendable ((CredentialVersion) -> Bool) -> Void) {
         retryObserver.withLock { $0 = observer }
     }
 
-    /// From now on tells `observer` that an operator has made an exception for a certificate, before requests go on by it.
+    /// Sets the observer that is called when an operator makes a certificate exception, before requests use it.
     public func onException(_ observer: @escaping @Sendable () -> Void) {
         exceptionObserver.withLock { $0 = observer }
     }
 
     func noteException() { exceptionObserver.withLock { $0 }() }
 
-    /// From now on tells `observer` what each refresh found, in place of the one before.
+    /// Sets the observer that gets the result of each refresh. It replaces the previous one.
     public func onRefresh(_ observer: @escaping @Sendable (ConfiguredCredentials.Refresh) -> Void) {
         self.observer.withLock { $0 = observer }
     }
 }
 
 extension AccountChange {
-    /// Whether operators read of it besides the log of events.
+    /// Whether the change is reported to operators, besides the log of events.
     fileprivate var isReported: Bool {
         switch kind {
         case .refused: standing.state == .unproven
@@ -218,7 +218,7 @@ extension AccountChange {
         }
     }
 
-    /// What happened, and what can be done, about `credential NAME`.
+    /// The clause about the event and its remedy, to follow `credential NAME`.
     fileprivate func sentence(_ remedy: CredentialRemedy) -> String {
         let refused = reason ?? "was refused by \(server ?? "the server")"
         let end = remedy.sentence(in: standing).map { ": \($0)" } ?? ""

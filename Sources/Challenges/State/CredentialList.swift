@@ -3,16 +3,16 @@ import Bytes
 import Credentials
 import Model
 
-/// The credentials of a proxy, each with what is known of its value: the one list that commands, dashboard and metrics show.
+/// The credentials of a proxy, each with the state of its value: the list that commands, dashboard and metrics share.
 public struct CredentialList: Sendable {
-    /// The worst first; of the same state the rule file's by name, then the store's by server.
+    /// The entries, the worst first. Within a state, the rule file's come by name, then the store's by server.
     public let entries: [CredentialList.Entry]
 
     /// - Parameters:
-    ///   - configured: the rule file's.
-    ///   - stored: those of the store.
-    ///   - accounts: what servers have said of values.
-    ///   - now: milliseconds since 1970.
+    ///   - configured: the credentials of the rule file.
+    ///   - stored: the credentials of the store.
+    ///   - accounts: the servers' verdicts on values.
+    ///   - now: the time in milliseconds since 1970.
     public init(
         configured: [ConfiguredCredential], stored: [CredentialList.StoredPlace], accounts: [SharedAccount], at now: Int
     ) {
@@ -48,10 +48,10 @@ public struct CredentialList: Sendable {
         }
     }
 
-    /// Empty.
+    /// Creates an empty list.
     public init() { entries = [] }
 
-    /// How many there are in each state that any is in, the worst first.
+    /// The number of credentials in each state that occurs, the worst first.
     public var states: [(state: Account.State, count: Int)] {
         let judged = entries.filter(\.isJudged)
         return Account.State.allCases.reversed().compactMap { state in
@@ -60,17 +60,17 @@ public struct CredentialList: Sendable {
         }
     }
 
-    /// How many are not sent somewhere.
+    /// The number of credentials that are not sent to some server.
     public var heldCount: Int { entries.count(where: \.standing.isOnHold) }
 }
 
 extension CredentialList {
-    /// A credential, with what is known of its value.
+    /// A credential, with the state of its value.
     public struct Entry: Sendable {
         /// The owner of the value.
         public enum Source: Sendable {
             case ruleFile(CredentialSource)
-            /// Fetched by a credential of the rule file.
+            /// A token that was fetched with a credential of the rule file.
             case token(CredentialSource)
             case store(CredentialList.StoredPlace)
             /// A request's URL, or a client's own answer that the proxy has learned.
@@ -96,20 +96,20 @@ extension CredentialList {
 
         /// The state at a server.
         public struct Server: Sendable {
-            /// See `Origin.serverName`.
+            /// The name of the server, see `Origin.serverName`.
             public let name: String
             public let standing: Account.Standing
-            /// The subject of its latest refusal; nil: it has refused nothing since it accepted.
+            /// The subject of its latest refusal; nil if it has refused nothing since it accepted.
             public let reason: String?
             public let hasAccepted: Bool
-            /// Milliseconds since 1970; nil: not known.
+            /// The time when the server last accepted the value, in milliseconds since 1970; nil if unknown.
             public let lastAccepted: Int?
             public let lastRefused: Int?
 
             fileprivate init(_ record: Account.Record, standing: Account.Standing) {
                 let isTicketed = record.takesTickets && !record.isKnown && record.lastRefused == 0
                 name = record.server
-                // Nothing that is held against the value keeps a ticket from being shown.
+                // A doubt about the value does not keep a ticket from being shown.
                 self.standing = isTicketed ? .good : standing
                 reason = record.reason
                 hasAccepted = record.isKnown || record.takesTickets
@@ -120,17 +120,17 @@ extension CredentialList {
 
         public let name: String
         public let source: Source
-        /// Whether servers accept or refuse it: not an exception for a server's key.
+        /// Whether servers accept or refuse it. False for an exception for a server's key.
         public let isJudged: Bool
         /// The worst state at any server.
         public let standing: Account.Standing
         /// The servers that have accepted or refused the value.
         public let servers: [Server]
-        /// The times when the value was first met and last sent, in milliseconds since 1970; nil: not known.
+        /// The times when the value was first seen and last sent, in milliseconds since 1970; nil if unknown.
         public let since: Int?
         public let lastSent: Int?
 
-        /// - Parameter shared: of a grant, its own account and that of its token.
+        /// - Parameter shared: for a grant, its own account and that of its token.
         fileprivate init(_ name: String, _ source: Source, _ shared: [SharedAccount], at now: Int) {
             self.name = name
             self.source = source
@@ -162,7 +162,8 @@ extension CredentialList {
             }
         }
 
-        /// The act that lets it be sent again at once, as a clause for operators; nil: it is not on hold.
+        /// The remedy after which it is sent again at once, as a clause for operators; nil if there is no doubt about
+        /// it.
         public var remedy: String? {
             standing.isTroubled ? CredentialRemedy(name, source).sentence(in: standing) : nil
         }
@@ -181,11 +182,11 @@ extension CredentialList {
     public struct StoredPlace: Sendable {
         public let space: ProtectionSpace
         public let user: String
-        /// Nil where it cannot be read.
+        /// The version; nil if it cannot be read.
         public let version: CredentialVersion?
-        /// Whether it is the one that its space's challenges are answered with.
+        /// Whether it is the default, which answers its space's challenges.
         public let isDefault: Bool
-        /// The last day on which it is any good, where that is known.
+        /// The last day on which it is valid, if known.
         public var lastDay: Day?
 
         public init(

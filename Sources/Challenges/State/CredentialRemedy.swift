@@ -4,9 +4,9 @@ import Credentials
 import Model
 import Rules
 
-/// What lets a refused credential be sent again at once: the file to write, and the commands, as an operator types them.
+/// The remedy after which a refused credential is sent again at once: the file to write, and the commands to type.
 public struct CredentialRemedy: Sendable {
-    /// `put the right value into FILE`.
+    /// The action, such as `put the right value into FILE`.
     private let act: String?
     private let name: String
 
@@ -20,19 +20,19 @@ public struct CredentialRemedy: Sendable {
             }
     }
 
-    /// - Parameter content: nil: neither the rule file nor the store has it.
+    /// - Parameter content: nil if neither the rule file nor the store has the credential.
     public init(of name: String, configured content: CredentialSource? = nil) {
         self.name = name
         act = content.flatMap(Self.act)
     }
 
-    /// Of a stored credential.
+    /// Creates the remedy of a stored credential.
     public init(of name: String, user: String, for space: ProtectionSpace) {
         self.name = name
         act = "run '\(Self.command(to: "set", user, for: space))'"
     }
 
-    /// As a clause for operators; nil: nothing is held against the credential.
+    /// The remedy as a clause for operators; nil if there is no doubt about the credential.
     public func sentence(in standing: Account.Standing) -> String? {
         let retry = "'attache credential retry \(ShellWord.quoted(JournalText.printable(name)))'"
         switch standing.state {
@@ -57,7 +57,7 @@ public struct CredentialRemedy: Sendable {
         command(to: action, user, for: space).map(ShellWord.quoted).joined(separator: " ")
     }
 
-    /// The words of `attache credential ACTION URL USER`, with the space's terms.
+    /// The words of `attache credential ACTION URL USER`, with the space's options.
     public static func command(to action: String, _ user: String, for space: ProtectionSpace) -> [String] {
         var words = ["attache", "credential", action, space.origin.commandURL, JournalText.printable(user)]
         let method = space.authenticationMethod
@@ -74,7 +74,7 @@ public struct CredentialRemedy: Sendable {
 }
 
 extension Origin {
-    /// The server as a command takes it.
+    /// The server in the form that a command takes.
     public var commandURL: String {
         let name = JournalText.printable(host)
         let scheme = self.protocol == .socks ? "socks5" : self.protocol.rawValue
@@ -83,7 +83,7 @@ extension Origin {
 }
 
 extension CredentialSource {
-    /// Where the part is that proves who sends it, for whoever has to change that; nil: outside of files.
+    /// The source of the secret part, for people who have to change it; nil if it is not in a file.
     public var place: ValueSource? {
         switch self {
         case .password(_, let password): password

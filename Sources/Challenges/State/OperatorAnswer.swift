@@ -9,9 +9,9 @@ public struct OperatorAnswer: Sendable {
         /// Answer with a credential of the rule file.
         case use(String)
         case password(user: String, Secret)
-        /// The server's certificate is trusted; the exception for its key is stored before the answer is given.
+        /// Trust the server's certificate; the exception for its key is stored first.
         case trust
-        /// Go on to the response's next challenge.
+        /// Continue with the response's next challenge.
         case reject
         case cancel
     }
@@ -49,28 +49,28 @@ extension OperatorAnswer.Act {
     }
 }
 
-/// An operator's answer that holds for requests to come: of those that need no place of their own in a client's session. It can
-/// be taken back.
+/// An operator's answer that also applies to later requests and can be revoked. Passwords are kept elsewhere, in the
+/// client's session.
 public struct StandingAnswer: Sendable {
     enum Word: Sendable {
         case use(String)
         case reject
         case cancel
-        /// The exception for that key stands in the storage.
+        /// The exception for that key is in the store.
         case trust(KeyPin, until: Day)
     }
 
-    /// That of the question which it was given to.
+    /// The id of the question it answered.
     public let id: Int
     let key: OperatorQuestion.Key
     let word: Word
     /// The challenge in words.
     public let challenge: String
-    /// Milliseconds since 1970.
+    /// The time of the answer, in milliseconds since 1970.
     public let since: Int
 
     /// - Parameter until: the last day of an exception.
-    /// - Returns: nil for an answer that holds for no request to come, or is kept elsewhere.
+    /// - Returns: nil for an answer that applies to no later request, or is stored elsewhere.
     init?(_ answer: OperatorAnswer, to question: OperatorQuestion, until: Day?, at now: Int) {
         switch answer.act {
         case .trust:
@@ -92,7 +92,7 @@ public struct StandingAnswer: Sendable {
     /// The name and place of the rule that asked.
     public var rule: String { key.rule }
 
-    /// In the words of the rule file.
+    /// The answer in the words of the rule file.
     public var words: String {
         switch word {
         case .use(let name): "use \(JournalText.printable(name, longest: 64))"
@@ -102,7 +102,7 @@ public struct StandingAnswer: Sendable {
         }
     }
 
-    /// The answer to another question about the same challenge; nil where what is stored answers it.
+    /// The answer to another question about the same challenge; nil if a stored credential answers it.
     var act: OperatorAnswer.Act? {
         switch word {
         case .use(let name): .use(name)
@@ -114,7 +114,7 @@ public struct StandingAnswer: Sendable {
 }
 
 extension ProtectionSpace {
-    /// Of exceptions for the key of the server, an origin or a parent, which is asked by TLS.
+    /// The space of exceptions for the key of the server, which is an origin or a parent with TLS.
     var ofExceptions: ProtectionSpace {
         ProtectionSpace(
             origin: Origin(host: origin.host, port: origin.port, protocol: .https), realm: nil,

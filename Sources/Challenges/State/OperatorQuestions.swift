@@ -6,17 +6,19 @@ import Rules
 import Synchronization
 import Telemetry
 
-/// The challenges whose rule says `ask`, and the requests that are held until an operator answers. All loops share them.
+/// The challenges whose rule says `ask`, and the requests that are held until an operator answers. All loops share
+/// them.
 ///
-/// Both are bounded: where one question too many comes up, one of the server or client with the most questions is cancelled;
-/// a request too many of one question is not held. Questions are announced to operators at a bounded rate.
+/// Both are bounded. If there are too many questions, one of the server or client with the most questions is cancelled.
+/// If too many requests wait for one question, further ones are not held. Questions are announced to operators at a
+/// bounded rate.
 public final class OperatorQuestions: Sendable {
     /// The end of a request's wait for an operator.
     enum Outcome: Sendable {
         case answered(OperatorAnswer)
         /// There was no answer in time.
         case unanswered
-        /// Later questions have taken its place.
+        /// Later questions have replaced it.
         case displaced
         /// The limit of requests that wait for the same answer is reached.
         case crowded
@@ -29,10 +31,10 @@ public final class OperatorQuestions: Sendable {
         var ids: [OperatorQuestion.Key: Int] = [:]
         var standing = RecencyMap<OperatorQuestion.Key, StandingAnswer>()
         var figures = RunningFigures.Questions()
-        /// The time up to which the usual rate is used up, in milliseconds since 1970.
+        /// The time up to which the announcement rate is used up, in milliseconds since 1970.
         var announced = Int.min
 
-        /// The oldest question of the server and the client that have the most questions, the new one included.
+        /// The oldest question of the server and the client that have the most questions, including the new one.
         func mostCrowded(by key: OperatorQuestion.Key, of client: ClientIdentity) -> Int? {
             var (servers, clients) = ([key.space.origin: 1], [client: 1])
             for held in open.values {
@@ -45,8 +47,8 @@ public final class OperatorQuestions: Sendable {
             return open.max { (crowd($0.value), -$0.key) < (crowd($1.value), -$1.key) }?.key
         }
 
-        /// - Parameter now: milliseconds since 1970.
-        /// - Returns: how long the next announcement has to wait, in milliseconds; nil: it is due.
+        /// - Parameter now: the time in milliseconds since 1970.
+        /// - Returns: the milliseconds that the next announcement must wait; nil if it is due.
         mutating func takeAnnouncement(at now: Int) -> Int? {
             let (usual, burst) = (max(announced, now), OperatorQuestions.pace * OperatorQuestions.burst)
             guard usual - now < burst else { return usual - now - burst + 1 }
@@ -54,7 +56,7 @@ public final class OperatorQuestions: Sendable {
             return nil
         }
 
-        /// - Returns: the requests that it held, the one that was held longest first.
+        /// - Returns: the requests that it held, the one held longest first.
         mutating func close(_ id: Int) -> [Expectation<OperatorQuestions.Outcome>] {
             guard let held = open.removeValue(forKey: id) else { return [] }
             ids[held.question.key] = nil
@@ -65,9 +67,9 @@ public final class OperatorQuestions: Sendable {
     /// A question with the requests that it holds.
     private struct Held {
         var question: OperatorQuestion
-        /// The one who asked first.
+        /// The delegate of the first request.
         let client: ClientIdentity
-        /// Of the request that is held longest: its credentials may be named.
+        /// The space of the request held longest: its credentials may be named.
         let policy: ChallengePolicy
         var requests: [Int: Expectation<OperatorQuestions.Outcome>] = [:]
         var isAnnounced = false
@@ -76,16 +78,16 @@ public final class OperatorQuestions: Sendable {
     private let state = Mutex(State())
     private let changes = Atomic(0)
 
-    /// Answers that hold for requests to come.
+    /// The limit of saved answers.
     private static let standingLimit = 1000
-    /// Milliseconds between two announcements that go on for long, and how many may come at once.
+    /// The milliseconds between two announcements in the long run, and the limit of a burst.
     private static let (pace, burst) = (2_000, 30)
 
     private let observers = Mutex<[@Sendable (OperatorQuestion) -> Void]>([])
 
     public init() {}
 
-    /// From now on `observer` too is told of each question that comes up.
+    /// Adds an observer that gets each new question.
     public func onQuestion(_ observer: @escaping @Sendable (OperatorQuestion) -> Void) {
         observers.withLock { $0.append(observer) }
     }
@@ -130,7 +132,7 @@ public final class OperatorQuestions: Sendable {
         let request: Int
     }
 
-    /// - Returns: nil where as many requests wait for the same answer as may.
+    /// - Returns: nil if the limit of requests waiting for the same answer is reached.
     private func enter(
         _ request: Expectation<OperatorQuestions.Outcome>, _ subject: OperatorQuestion.Subject,
         of client: ClientIdentity,
@@ -175,7 +177,7 @@ public final class OperatorQuestions: Sendable {
         return entry
     }
 
-    /// Tells the observers of a question that is still open, once, when its turn has come.
+    /// Announces a question that is still open to the observers, once, when it is due.
     private final class Announcement {
         private let question: Int
         private let questions: OperatorQuestions
@@ -185,7 +187,7 @@ public final class OperatorQuestions: Sendable {
             (self.question, self.questions) = (question, questions)
         }
 
-        /// - Parameter now: milliseconds since 1970.
+        /// - Parameter now: the time in milliseconds since 1970.
         func attempt(at now: Int) {
             let (news, wait) = questions.state.withLock { state -> (OperatorQuestion?, Int?) in
                 guard let held = state.open[question], !held.isAnnounced else { return (nil, nil) }
@@ -203,7 +205,7 @@ public final class OperatorQuestions: Sendable {
         func cancel() { alarm?.cancel() }
     }
 
-    /// - Parameter silence: why there is no answer, if it is the last request of an open question.
+    /// - Parameter silence: the reason why there is no answer, if this is the last request of an open question.
     private func leave(_ entry: Entry, because silence: RunningFigures.Questions.Silence) {
         state.withLock { state in
             guard var held = state.open[entry.question] else { return }
@@ -225,7 +227,7 @@ public final class OperatorQuestions: Sendable {
     /// Answers a question, for all requests that it holds.
     ///
     /// - Parameter until: the last day of an exception.
-    /// - Returns: the question; nil: there is none of that number any more.
+    /// - Returns: the question; nil if none with this number is open.
     func answer(_ id: Int, with answer: OperatorAnswer, until: Day? = nil) -> OperatorQuestion? {
         let (question, requests) = state.withLock {
             state -> (OperatorQuestion?, [Expectation<OperatorQuestions.Outcome>]) in
@@ -243,7 +245,7 @@ public final class OperatorQuestions: Sendable {
         return question
     }
 
-    /// The rules are others from now on, and what was answered by the former ones is asked again.
+    /// Forgets the answers given under the former rules: those challenges are questions again.
     public func forgetStanding() {
         state.withLock { state in
             // An exception does not depend on the rule that asked.
@@ -252,7 +254,7 @@ public final class OperatorQuestions: Sendable {
         changes.add(1, ordering: .releasing)
     }
 
-    /// From now on the challenge is asked about again.
+    /// Forgets an answer: its challenge is a question again.
     func forget(_ standing: StandingAnswer) {
         state.withLock { state in
             guard state.standing.use(standing.key)?.id == standing.id else { return }
@@ -261,33 +263,33 @@ public final class OperatorQuestions: Sendable {
         changes.add(1, ordering: .releasing)
     }
 
-    /// The answer that an operator has given for requests to come.
+    /// The saved answer of an operator.
     func standing(for key: OperatorQuestion.Key) -> OperatorAnswer.Act? { state.withLock { $0.standing.use(key) }?.act }
 
-    /// All of them, the oldest first.
+    /// All saved answers, the oldest first.
     var standing: [StandingAnswer] { state.withLock { $0.standing.values }.sorted { $0.id < $1.id } }
 
-    /// Another number whenever another answer may stand.
+    /// A number that changes when the saved answers may have changed.
     var generation: Int { changes.load(ordering: .acquiring) }
 }
 
-/// A question that waits for an operator. Every text in it is printable, and cut.
+/// A question that waits for an operator. Every text in it is printable and of limited length.
 public struct OperatorQuestion: Sendable {
-    /// Requests with equal keys wait for the same answer.
+    /// The key of a question. Requests with equal keys wait for the same answer.
     struct Key: Hashable {
         let space: ProtectionSpace
         let rule: String
     }
 
-    /// A challenge, as an operator is asked about it.
+    /// A challenge in the form of a question to an operator.
     public struct Subject: Sendable {
         let key: OperatorQuestion.Key
         /// The user of the proposed credential, which may be refused by now.
         var user: String?
         var failures = 0
-        /// More of the challenge, for people.
+        /// Details of the challenge, for people.
         public var details: [String] = []
-        /// The status and text of the response that challenged, or that refused a certificate; nil for a challenge of TLS.
+        /// The status and text of the response that challenged, or that refused a certificate; nil for a TLS challenge.
         public var response: ResponseExcerpt?
         /// The key of a server whose certificate is in question.
         public var pin: KeyPin?
@@ -303,12 +305,12 @@ public struct OperatorQuestion: Sendable {
         }
 
         public var space: ProtectionSpace { key.space }
-        /// The path of the request that asks, without its query; nil: it is not known.
+        /// The path of the request that is held, without its query; nil if unknown.
         var path: String?
-        /// The client's application, as it names itself in `User-Agent`; nil: it does not.
+        /// The client's application, as named in `User-Agent`; nil if absent.
         var application: String?
 
-        /// Takes note of the request that asks.
+        /// Records the request that is held.
         ///
         /// - Parameter target: the request target, whose query is left out: it may hold secrets.
         public mutating func note(_ target: Span<UInt8>, by application: String?) {
@@ -320,25 +322,25 @@ public struct OperatorQuestion: Sendable {
 
     public let id: Int
     let key: OperatorQuestion.Key
-    /// Of the credential that is proposed; nil: none is.
+    /// The user of the proposed credential; nil if none.
     public private(set) var user: String?
-    /// Refused answers of the request that is held longest.
+    /// The number of refused answers of the request held longest.
     public let failures: Int
     public let details: [String]
-    /// The response that challenged the request which is held longest, or refused its certificate; nil for a challenge of TLS.
+    /// The response that challenged the request held longest, or refused its certificate; nil for a TLS challenge.
     public let response: ResponseExcerpt?
     public let pin: KeyPin?
-    /// The path of the request that is held longest, without its query; nil: it is not known.
+    /// The path of the request held longest, without its query; nil if unknown.
     public let path: String?
-    /// The client's application, as it names itself in `User-Agent`; nil: it does not.
+    /// The client's application, as named in `User-Agent`; nil if absent.
     public let application: String?
-    /// Milliseconds since 1970.
+    /// The time of the answer, in milliseconds since 1970.
     public let since: Int
-    /// Those that wait, up to eight.
+    /// The clients that wait, at most eight.
     public private(set) var clients: [String]
-    /// Requests that are held.
+    /// The number of requests held.
     public internal(set) var waiting = 1
-    /// The names of credentials that could answer, of the rule file and of the store.
+    /// The names of credentials that could answer, from the rule file and the store.
     public internal(set) var credentials: [String] = []
 
     private static let clientLimit = 8
@@ -380,7 +382,7 @@ public struct OperatorQuestion: Sendable {
         return "question \(id): \(words)\(details), and \(asked) asks: 'attache ask answer \(id) \(hint)'"
     }
 
-    /// What an operator will most likely say.
+    /// The most likely command for an operator.
     private var hint: String {
         switch space.authenticationMethod.traits.credential {
         case .exception: "trust"

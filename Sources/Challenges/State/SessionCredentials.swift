@@ -5,12 +5,12 @@ import Model
 import Rules
 import Synchronization
 
-/// The credentials that clients brought in URLs, or in answers of their own that a rule says to learn, each for its own
-/// client's later requests. Its session ends when it was quiet for a while.
+/// The credentials that clients brought in URLs, or in their own answers that a rule learns, each for later requests of
+/// the same client. A session ends when it was idle for a while.
 final class SessionCredentials: Sendable {
     fileprivate struct Session {
         var credentials: [ProtectionSpace: Credential] = [:]
-        /// Milliseconds.
+        /// The time of the last use, in milliseconds.
         var lastUse: Int
         var bytes = 0
     }
@@ -36,12 +36,12 @@ final class SessionCredentials: Sendable {
 
     private static let spaceLimit = 64
 
-    /// - Parameter limits: beyond them sessions of the peer whose sessions take most end, the one used least recently first.
+    /// - Parameter limits: beyond them, the peer whose sessions take most loses its least recently used ones first.
     init(limits: Limits = Limits()) { self.limits = limits }
 
     /// - Parameters:
-    ///   - now: milliseconds since 1970.
-    ///   - limit: milliseconds that a session outlives without a request that asks for its credentials.
+    ///   - now: the time in milliseconds since 1970.
+    ///   - limit: the milliseconds that a session lives without a request that needs its credentials.
     /// - Returns: whether the session had another value there, or none.
     @discardableResult
     func put(
@@ -64,8 +64,8 @@ final class SessionCredentials: Sendable {
     /// The credential of the client's session for the space.
     ///
     /// - Parameters:
-    ///   - now: milliseconds since 1970.
-    ///   - limit: milliseconds that a session outlives without a request that asks for its credentials.
+    ///   - now: the time in milliseconds since 1970.
+    ///   - limit: the milliseconds that a session lives without a request that needs its credentials.
     func credential(for space: ProtectionSpace, of client: ClientIdentity, at now: Int, limit: Int)
         -> Credential?
     {
@@ -81,7 +81,7 @@ final class SessionCredentials: Sendable {
         }
     }
 
-    /// A version that was refused answers nothing any more.
+    /// Removes a version that was refused.
     func remove(_ version: CredentialVersion, for space: ProtectionSpace, of client: ClientIdentity) {
         let client = SessionClient(client)
         state.withLock { state in
@@ -150,7 +150,7 @@ extension SessionCredentials.State {
     }
 }
 
-/// Whose session it is: a user that the proxy has authenticated, else whoever has the address.
+/// The owner of a session: the user that the proxy has authenticated, else the client's address.
 public enum SessionClient: Sendable, Hashable {
     case user(ExactText)
     case address(IPAddress)
@@ -159,7 +159,7 @@ public enum SessionClient: Sendable, Hashable {
         self = identity.user.map { .user(ExactText($0)) } ?? .address(identity.address)
     }
 
-    /// The peer that the session counts for. A peer may use each address of an IPv6 network of 64 bits.
+    /// The peer that the session is counted for. A peer may use each address of an IPv6 /64 network.
     fileprivate var peer: SessionClient {
         switch self {
         case .user: self
@@ -169,19 +169,18 @@ public enum SessionClient: Sendable, Hashable {
 }
 
 extension SessionCredentials {
-    /// The origins that a session's credential is kept for: the proxy may answer their challenges although no rule
-    /// mentions them.
+    /// The origins for which a session has a credential. The proxy may answer their challenges although no rule covers
+    /// them.
     final class Origins: Sendable {
         private let origins = Mutex(RecencyMap<Origin, Void>())
         private let changes = Atomic(1)
         private let capacity: Int
 
-        /// - Parameter capacity: origins; beyond it the one for which a credential was kept longest ago is forgotten,
-        ///   and where no rule mentions that one, its challenges go to the clients until one of them says its
-        ///   credential again.
+        /// - Parameter capacity: the limit of origins. Beyond it the oldest is forgotten; if no rule covers it, clients
+        ///   get its challenges until one of them sends its credential again.
         init(capacity: Int = 16_384) { self.capacity = max(1, capacity) }
 
-        /// A number that changes with the origins; never 0.
+        /// A number that changes when the origins change; never 0.
         var generation: Int { changes.load(ordering: .relaxed) }
 
         var count: Int { origins.withLock { $0.count } }

@@ -3,31 +3,31 @@ import Bytes
 import Credentials
 import Model
 
-/// All that a process knows of a protection space, or of an origin where no space is asked about, for an explanation. Names
-/// of credentials, never their values.
+/// A process's knowledge of a protection space, or of an origin, for an explanation. It has names of credentials, never
+/// their values.
 public struct SpaceFacts: Sendable {
-    /// The stored credential that `default` answers with; nil: none is stored for the space.
+    /// The stored credential that `default` answers with; nil if none is stored for the space.
     public let stored: String?
-    /// The credentials that something is held against at the origin.
+    /// The credentials that are doubted at the origin.
     public let held: [(name: String, standing: Account.Standing, reason: String?)]
-    /// The credentials that a request for the target would not be answered with now, and until when: milliseconds since 1970;
-    /// `Int.max`: until the value is set again.
+    /// The credentials that would not be sent now for the target, and until when, in milliseconds since 1970; `Int.max`
+    /// if until the value is set again.
     public let refused: [(name: String, end: Int)]
-    /// The space that the target lies in, where requests to it are answered unasked; nil: there is none.
+    /// The space of the target, if its requests are answered preemptively; nil otherwise.
     public let covering: ProtectionSpace?
-    /// The credentials that space has accepted.
+    /// The credentials that the space has accepted.
     public let accepted: [String]
-    /// Whether the target was last seen to ask for none.
+    /// Whether the target was last seen to ask for no credential.
     public let isOpen: Bool
-    /// Whether anything is stored for the origin.
+    /// Whether a credential is stored for the origin.
     public let isServed: Bool
 }
 
 extension ChallengeState {
     /// - Parameters:
-    ///   - space: of the method `default` where the origin is asked about.
-    ///   - target: the request's, as the origin gets it.
-    ///   - now: milliseconds since 1970.
+    ///   - space: the space; of the method `default` to ask about the origin.
+    ///   - target: the request target as the origin gets it.
+    ///   - now: the time in milliseconds since 1970.
     public func facts(of space: ProtectionSpace, at target: Span<UInt8>, now: Int) -> SpaceFacts {
         let isOfOrigin = space.authenticationMethod == .default
         let origin = space.origin

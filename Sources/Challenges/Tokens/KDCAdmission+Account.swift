@@ -2,13 +2,13 @@ import Authentication
 import IO
 
 extension Evidence {
-    /// Asks the account whether the version may be sent to a server that judges nothing but the version, such as a KDC or a
+    /// Asks the account whether the version may be sent to a server that judges only the version, such as a KDC or a
     /// token endpoint. Waits for the verdict on another answer.
     ///
     /// - Parameters:
-    ///   - limit: milliseconds to wait; nil: as long as it takes.
-    ///   - now: milliseconds since 1970.
-    /// - Returns: nil where the verdict does not come in time.
+    ///   - limit: the limit of the wait in milliseconds; nil for no limit.
+    ///   - now: the time in milliseconds since 1970.
+    /// - Returns: nil if the verdict does not come in time.
     func admission(under terms: RetryTerms, within limit: Int?, at now: Int) async -> AnswerAdmission? {
         let admission = admit([UInt8]().span, under: terms, now: now)
         guard case .wait(let waiter) = admission else { return admission }
@@ -23,7 +23,7 @@ extension Evidence {
 extension KDCAdmission {
     /// Asks the account.
     ///
-    /// - Parameter limit: milliseconds to wait for the verdict on another answer; nil: as long as it takes.
+    /// - Parameter limit: the limit in milliseconds for the verdict on another answer; nil for no limit.
     init(by evidence: Evidence, under terms: RetryTerms, within limit: Int?) async throws(TicketError) {
         switch await evidence.admission(under: terms, within: limit, at: SystemClock.epochMilliseconds) {
         case .send(let attempt)?: self.init(attempt)

@@ -3,21 +3,21 @@ import Crypto
 import IO
 import Rules
 
-/// Asks a token endpoint for a token. Implemented by the side that makes requests.
+/// Requests a token from a token endpoint. The side that makes requests implements this.
 public protocol TokenFetching {
     func fetch(_ grant: TokenGrant) async throws(TokenError) -> TokenResponse
 }
 
 extension TokenSupply {
-    /// Why there is no token to answer with.
+    /// The reason why there is no token to answer with.
     enum Missing: Error, CustomStringConvertible {
-        /// The request is one that a token is fetched by.
+        /// The request itself fetches a token.
         case ownRequest
         /// The endpoint has refused the grant, now or before: it counts as refused.
         ///
-        /// - Parameter pause: milliseconds until the next try; nil: not known.
+        /// - Parameter pause: the milliseconds until the next try; nil if unknown.
         case refused(Credential, String, pause: Int?)
-        /// The sentence says which credential has none, and why.
+        /// The sentence says which credential has no token, and why.
         case failed(String)
 
         var description: String {
@@ -38,11 +38,12 @@ public struct TokenSupply {
     private var state: ChallengeState { delegate.state }
     private var store: TokenStore { state.tokens }
 
-    /// How often a token answers that the server refuses, since another may be good: once renewed, it does not count against the
-    /// account.
+    /// The number of answers with a token that the server refuses, because another may be accepted. A renewed token
+    /// does not count against the account.
     static func attempts(_ decision: Decision) -> Int { decision.attempts > 0 ? max(2, decision.attempts) : 0 }
 
-    /// Whether the decision's credential is exchanged for a token: it is a grant, whose tokens were not refused too often.
+    /// Whether the decision's credential is exchanged for a token: it is a grant whose tokens were not refused too
+    /// often.
     static func isWanted(by decision: Decision, on challenge: AuthenticationChallenge) -> Bool {
         guard case .useCredential(let credential) = decision.disposition, credential.grant != nil,
             !challenge.refused.contains(credential.version)
@@ -50,7 +51,7 @@ public struct TokenSupply {
         return challenge.refused.count { $0.key == credential.version.key } < attempts(decision)
     }
 
-    /// The decision with the token in the credential's place.
+    /// Returns the decision with the token instead of the credential.
     ///
     /// - Parameter isOwn: whether the request is the proxy's own, which waits for no token.
     func exchange(
@@ -77,7 +78,7 @@ public struct TokenSupply {
         }
     }
 
-    /// The token that answers with the credential in this space.
+    /// The token that answers for the credential in this space.
     ///
     /// - Parameter refused: a token that was just refused.
     public func token(
@@ -107,10 +108,10 @@ public struct TokenSupply {
         throw .unreachable(endpoint: credential.grant.map { "\($0.endpoint)" } ?? "", "its tokens are refused")
     }
 
-    /// Milliseconds that a fetch may take.
+    /// The limit of a fetch in milliseconds.
     private var patience: Int { delegate.policy.timeouts.connect * 2 + delegate.policy.timeouts.response }
 
-    /// Fetches a token in a task of its own, which continues when the request that began it has ended.
+    /// Fetches a token in its own task, which continues even if the request that began it ends.
     private func fetch(_ credential: Credential, for space: ProtectionSpace) {
         guard let grant = credential.grant else { return }
         let fetcher = LoopBound(fetcher, to: loop)
@@ -136,22 +137,22 @@ extension ChallengeState {
 }
 
 extension TokenSupply {
-    /// One fetch of a token for a grant, for all who want it.
+    /// One fetch of a token for a grant, for all waiters.
     struct Renewal {
         let credential: Credential
         let grant: TokenGrant
-        /// The rules' word to the client whose request began it.
+        /// The delegate of the client whose request began it.
         let delegate: RuleDelegate
         let terms: RetryTerms
         let loop: EventLoop
         let fetcher: any TokenFetching
-        /// Milliseconds that a fetch may take.
+        /// The limit of a fetch in milliseconds.
         let patience: Int
 
         private var version: CredentialVersion { credential.version }
         private var state: ChallengeState { delegate.state }
 
-        /// Milliseconds between two looks at another process's fetch.
+        /// The milliseconds between two checks of another process's fetch.
         private static let pause = 250
 
         func run() async {
@@ -171,7 +172,7 @@ extension TokenSupply {
         }
 
         private func fail(_ error: TokenError) {
-            // Of a refusal the account reports.
+            // The account reports refusals.
             if !error.isRefusal { state.report("cannot get a token for credential \(version.name): \(error)") }
             state.tokens.fail(version, error, at: loop.epochMilliseconds)
         }
@@ -242,8 +243,8 @@ extension TokenSupply {
             }
         }
 
-        /// Fetches with the refresh token that the endpoint gave last; where the endpoint refuses that one, which is
-        /// another value than the configured one, with that.
+        /// Fetches with the refresh token that the endpoint gave last. If the endpoint refuses that, and it differs
+        /// from the configured one, fetches with the configured one.
         private func fetch(with rotation: inout RefreshTokenRotation) async throws(TokenError) -> TokenResponse {
             if let last = rotation.token {
                 do throws(TokenError) { return try await fetcher.fetch(grant.renewed(by: last)) } catch {

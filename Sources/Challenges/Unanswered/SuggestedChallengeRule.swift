@@ -2,24 +2,25 @@ import Authentication
 import Model
 import Rules
 
-/// The lines for the rule file that would have a challenge answered.
+/// The lines for the rule file that would answer a challenge.
 public struct SuggestedChallengeRule: Sendable {
     public let space: ProtectionSpace
-    /// The credentials of the rule file that a rule means for this server; none: one has to be made.
+    /// The credentials of the rule file that a rule intends for this server; empty if one must be created.
     public var credentials: [String] = []
-    /// Whether a rule nearly gave credentials that it does not mean for this server: the lines leave theirs open.
+    /// Whether a rule nearly gave credentials that it does not intend for this server: the lines then leave the name
+    /// open.
     public var isOpen = false
-    /// Whether that rule is for answers that do not show the credential on the way.
+    /// Whether that rule requires answers that do not show the credential on the way.
     public var wantsSecure = false
-    /// Whether the answer is to take the place of the client's own.
+    /// Whether the answer is to replace the client's own.
     public var replacesAuthorization = false
-    /// Whether the rule names the method, and wants `secure yes` where that holds.
+    /// Whether the rule names the method, and requires `secure yes` if the connection is secure.
     public var isNarrow = false
     /// The name of the credential that has to be made; nil: `origin` or `parent`.
     public var credentialName: String?
     /// The name of the rule; nil: the host.
     public var ruleName: String?
-    /// The rule that these lines have to stand before.
+    /// The rule that these lines must precede.
     public var precedes: RuleReference?
 
     public init(_ space: ProtectionSpace) { self.space = space }
@@ -29,12 +30,12 @@ public struct SuggestedChallengeRule: Sendable {
         credentials.isEmpty && !isOpen ? credentialName ?? (space.isProxy ? "parent" : "origin") : nil
     }
 
-    /// One line each, without a line feed at the end. Nil where no lines would help.
+    /// The lines, without line feeds. Nil if no lines would help.
     public var lines: [String]? {
         let isSecure = space.receivesCredentialSecurely
         guard (try? HostPattern(space.host)) != nil, isSecure || !wantsSecure else { return nil }
         let realm = space.isProxy ? nil : space.realm.map(Self.quoted)
-        // A pattern would be for other realms, too.
+        // A pattern would also match other realms.
         let isOpen = isOpen || !credentials.isEmpty && realm?.contains("*") == true
         let made = credentialName ?? (space.isProxy ? "parent" : "origin")
         let name = isOpen ? "…" : credentials.isEmpty ? made : credentials.joined(separator: " ")
@@ -67,7 +68,7 @@ public struct SuggestedChallengeRule: Sendable {
         }
     }
 
-    /// A string of the rule file. Characters that it cannot have are left to a `*`.
+    /// Returns a string of the rule file. Characters that it cannot contain become a `*`.
     static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
@@ -76,7 +77,7 @@ public struct SuggestedChallengeRule: Sendable {
             case "…", "\u{FFFD}", "*": quoted += "*"
             default:
                 switch scalar.properties.generalCategory {
-                // Marks that turn the direction of text are of the category "format".
+                // Marks that change the text direction are of the category "format".
                 case .control, .format, .lineSeparator, .paragraphSeparator: quoted += "*"
                 default: quoted.unicodeScalars.append(scalar)
                 }

@@ -2,20 +2,20 @@ import Authentication
 import Model
 import Rules
 
-/// A challenge of TLS, a server's certificate or its request for one, as the journal gets it.
+/// The journal note on a TLS challenge: a server's certificate, or its request for one.
 public struct TLSChallengeNote {
     public let challenge: AuthenticationChallenge
     private let delegate: RuleDelegate
-    /// The challenge, for people: issuers that are accepted, or findings; of any length and number.
+    /// The challenge, for people: accepted issuers, or problems; of any length and number.
     public var lines: [String] = []
-    /// Of the credential that was shown, or why one was trusted.
+    /// The name of the certificate that was shown, or the reason why one was trusted.
     public var credential: String?
-    /// Why it was not answered.
+    /// The reason why it was not answered.
     public var reason: String?
     public var suggestion: String?
     /// The rule that the suggested lines have to stand before.
     public var precedes: RuleReference?
-    /// Whether a rule or a stored credential has anything to do with the server.
+    /// Whether a rule or a stored credential concerns the server.
     public var isConcerned = true
 
     public init(_ challenge: AuthenticationChallenge, to delegate: RuleDelegate) {
@@ -24,11 +24,11 @@ public struct TLSChallengeNote {
     }
 
     private var space: ProtectionSpace { challenge.protectionSpace }
-    /// Whether it is the proxy that refuses: a request fails then that a server would have served.
+    /// Whether the proxy itself refuses: the request then fails although the server would have served it.
     private var isOurVerdict: Bool { space.authenticationMethod == .serverTrust }
 
-    /// Writes it into the journal.
-    /// - Returns: the line for the operator, where it is unanswered and news.
+    /// Writes the note into the journal.
+    /// - Returns: the line for the operator, if it is unanswered and news.
     public func put(_ outcome: JournalEntry.Outcome, failures: Int = 0, at now: Int) -> String? {
         let rules = delegate.policy.rules
         let query = ChallengeQuery(challenge, client: delegate.client)

@@ -5,12 +5,12 @@ import Model
 import Rules
 import Telemetry
 
-/// Why the challenges of a response were not answered, as one sentence, and what would have them answered.
+/// The reason why the challenges of a response were not answered, as a sentence, and what would answer them.
 struct UnansweredReason {
     let sentence: String
-    /// As the metrics tell it.
+    /// The cause in the metrics.
     let cause: UnansweredCause
-    /// Whether a rule or a stored credential has anything to do with the server; else it is nobody's affair here.
+    /// Whether a rule or a stored credential concerns the server.
     let isConcerned: Bool
     /// The credentials that a rule nearly gave, and the rule.
     private var nearest: (credentials: [String], rule: RuleReference)?
@@ -32,7 +32,7 @@ struct UnansweredReason {
         return ofUnknown(response, offers) ?? ofServer(response, offers)
     }
 
-    /// A challenge, and what the rules say to it.
+    /// A challenge with the rules' decision.
     private struct Asked {
         let space: ProtectionSpace
         let query: ChallengeQuery
@@ -45,7 +45,7 @@ struct UnansweredReason {
         }
     }
 
-    /// The reason where there was a credential.
+    /// The reason if there was a credential.
     private static func ofCredential(_ response: UnansweredResponse, _ asked: [Asked]) -> UnansweredReason? {
         let parked = asked.compactMap { response.parked(in: $0.space, by: $0.ruling.action) }.first
         if let note = response.note {
@@ -91,12 +91,12 @@ struct UnansweredReason {
         return nil
     }
 
-    /// The sentence on a challenge that an operator has rejected, whom the rule asks.
+    /// The sentence about a challenge that an operator has rejected because a rule asks.
     static func rejection(by rule: RuleReference) -> String {
         "rule \(rule.title) asks the operator, who rejected the challenge"
     }
 
-    /// A parked credential counts as refused without being sent.
+    /// The cause. A parked credential counts as refused without being sent.
     private static func cause(of response: UnansweredResponse, _ asked: [Asked], isParked: Bool) -> UnansweredCause {
         if response.failures > 0 { return isParked && response.credential == nil ? .parked : .refused }
         if isParked { return .parked }
@@ -162,7 +162,7 @@ struct UnansweredReason {
             || response.challenger.isServed(by: delegate.state)
     }
 
-    /// A rule had its word on schemes that are not known.
+    /// The reason if a rule covers unknown schemes.
     private static func ofUnknown(_ response: UnansweredResponse, _ offers: [Offer]) -> UnansweredReason? {
         for ruling in offers.map({ Asked($0, response).ruling }) {
             guard let rule = ruling.rule, [.reject, .cancel].contains(ruling.action) else { continue }
@@ -173,7 +173,7 @@ struct UnansweredReason {
         return nil
     }
 
-    /// Nothing that was asked for can be answered.
+    /// The reason if no challenge of the response can be answered.
     private static func ofServer(_ response: UnansweredResponse, _ offers: [Offer]) -> UnansweredReason {
         let schemes = offers.map { JournalText.printable($0.challenge.scheme, longest: 64) }.filter { !$0.isEmpty }
         let title = response.challenger.title
@@ -191,12 +191,12 @@ struct UnansweredReason {
         return reason
     }
 
-    /// The credentials that lines for the challenge may name: those that a rule nearly gave, and means for its server.
+    /// The credentials that suggested lines may name: those that a rule nearly gave and intends for the server.
     func credentials(for query: ChallengeQuery, by rules: RuleSet) -> [String] {
         nearest.flatMap { rules.covers(query, by: $0.rule) ? $0.credentials : nil } ?? []
     }
 
-    /// Whether the rule that nearly answered is for answers that do not show the credential on the way.
+    /// Whether the rule that nearly answered requires answers that do not show the credential on the way.
     func wantsSecure(by rules: RuleSet) -> Bool { nearest.map { rules.wantsSecure($0.rule) } ?? false }
 
     /// Lines for the rule file; nil if none would help.
@@ -227,12 +227,12 @@ struct UnansweredReason {
 }
 
 extension Challenger {
-    /// Host and port.
+    /// The host and port.
     var authority: String { origin.authority }
 }
 
 extension Origin {
-    /// Host and port.
+    /// The host and port.
     var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 

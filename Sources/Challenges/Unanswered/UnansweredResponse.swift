@@ -5,30 +5,30 @@ import Model
 import Rules
 import Telemetry
 
-/// A response whose challenges nobody answered, with all that says why.
+/// A response whose challenges were not answered, with all that explains it.
 public struct UnansweredResponse {
     public let challenger: Challenger
     public let delegate: RuleDelegate
-    /// The values of the fields that challenge.
+    /// The values of the challenge fields.
     public let lines: [String]
     public let challenges: [HeaderChallenge]
-    /// Why, where one was begun to be answered.
+    /// The reason, if the proxy began to answer.
     public let note: String?
     public let outcome: JournalEntry.Outcome
-    /// Refused answers of the request.
+    /// The number of refused answers of the request.
     public var failures = 0
     /// The name of the credential that answered last.
     public var credential: String?
-    /// The spaces that refused an answer of the request, and what they refused, the latest last.
+    /// The spaces that refused an answer of the request, with the refused versions, the latest last.
     public var refusals: [(space: ProtectionSpace, version: CredentialVersion)] = []
-    /// Whether the request went out with the client's own `Authorization`.
+    /// Whether the request was sent with the client's own `Authorization`.
     public var keepsAuthorization = false
     /// Whether an operator rejected a challenge of the request.
     public var isRejectedByOperator = false
-    /// Reads what the response says for people.
+    /// Reads the excerpt of the response for people.
     public var excerpt: (() -> ResponseExcerpt)?
 
-    /// Milliseconds after which a response like one before is read again.
+    /// The milliseconds after which a similar response is read again.
     private static let rereading = 1000
 
     public init(
@@ -43,17 +43,17 @@ public struct UnansweredResponse {
         self.outcome = outcome
     }
 
-    /// The outcome of a note in the journal.
+    /// The result of a note in the journal.
     public struct Finding {
-        /// What was written of the response's first challenge.
+        /// The entry for the response's first challenge.
         public let entry: JournalEntry
-        /// All entries for it.
+        /// All entries for the response.
         public let keys: [JournalEntry.Key]
-        /// What the response says; nil where one like it was read a moment ago.
+        /// The excerpt of the response; nil if a similar one was read a moment ago.
         public let response: ResponseExcerpt?
-        /// Whether operators have not heard of it.
+        /// Whether it is news for operators.
         public let isNews: Bool
-        /// The schemes of all challenges, as the server names them; nil: an unknown one.
+        /// The schemes of all challenges, as the server names them; nil for an unknown one.
         public let schemes: [(name: String, known: AnsweredScheme?)]
 
         /// The line for the operator.
@@ -70,7 +70,7 @@ public struct UnansweredResponse {
     private var rules: RuleSet { delegate.policy.rules }
     private var state: ChallengeState { delegate.state }
 
-    /// Writes it into the journal.
+    /// Writes the response into the journal.
     public func note(at now: Int) -> Finding? {
         let offers = offers
         let keys = offers.map { JournalEntry.Key($0.space, scheme: $0.challenge.scheme) }
@@ -97,7 +97,7 @@ public struct UnansweredResponse {
         }
     }
 
-    /// The challenges in the order in which they are tried, and behind them those that no scheme here answers.
+    /// The challenges in the order in which they are tried, followed by those with unknown schemes.
     private var offers: [Offer] {
         let order = delegate.policy.order
         let known = rules.offers(
@@ -148,11 +148,11 @@ public struct UnansweredResponse {
     /// The name of the credential that was refused in that space, or answered last, or would have been proposed.
     private func name(in space: ProtectionSpace) -> String? {
         if let refusal = refusals.last(where: { $0.space == space }) { return refusal.version.name }
-        // Where others were refused, the one that answered last is one of theirs.
+        // If other spaces refused, the credential that answered last belongs to one of them.
         return (refusals.isEmpty ? credential : nil) ?? proposed(for: space)?.version.name
     }
 
-    /// The version that would have answered there by the rules, or been proposed to them, if it is parked.
+    /// The version that the rules would have used or been offered there, if it is parked.
     func parked(in space: ProtectionSpace, by answer: Configuration.ChallengeRule.Action) -> CredentialVersion? {
         var credentials = [proposed(for: space)]
         if case .use(let names) = answer {
@@ -161,7 +161,7 @@ public struct UnansweredResponse {
         return credentials.compactMap(\.self).first { delegate.isHeld($0, in: space) }?.version
     }
 
-    /// The credential that the storage has for it.
+    /// The credential in the store for that space.
     func proposed(for space: ProtectionSpace) -> Credential? {
         guard space.authenticationMethod != .other else { return nil }
         return state.storage.proposedCredential(for: space)
@@ -169,7 +169,7 @@ public struct UnansweredResponse {
 }
 
 extension UnansweredResponse {
-    /// The act that lets a credential be sent again that was refused, or is on hold there; nil: it is not on hold.
+    /// The remedy for a credential that was refused or is on hold there; nil if it is not on hold.
     ///
     /// - Parameter now: milliseconds since 1970.
     func remedy(

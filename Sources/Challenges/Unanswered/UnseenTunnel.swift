@@ -2,7 +2,7 @@ import Authentication
 import Model
 import Rules
 
-/// A tunnel that nobody looks into, to a server that a rule would answer.
+/// A tunnel that is not intercepted, to a server whose challenges a rule would answer.
 public struct UnseenTunnel {
     public let origin: Origin
     public let rule: RuleReference
@@ -12,7 +12,7 @@ public struct UnseenTunnel {
         self.rule = rule
     }
 
-    /// For the log line, and once for the operator.
+    /// The sentence for the log line, and once for the operator.
     public var sentence: String {
         JournalText.printable(
             "no route decrypts the tunnel to \(origin.authority), so rule \(rule.title) is not used", longest: 512)
@@ -22,8 +22,8 @@ public struct UnseenTunnel {
         (try? HostPattern(origin.host)).map { "route \($0) { intercept }" }
     }
 
-    /// Writes it into the journal.
-    /// - Returns: the line for the operator; nil where there was one before.
+    /// Writes the tunnel into the journal.
+    /// - Returns: the line for the operator; nil if there was one before.
     public func note(in journal: ChallengeJournal, at now: Int) -> String? {
         let space = ProtectionSpace(origin: origin, realm: nil, authenticationMethod: .default)
         var entry = JournalEntry(JournalEntry.Key(space, scheme: ""), .unseen, at: now)

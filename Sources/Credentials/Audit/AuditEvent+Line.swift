@@ -4,7 +4,7 @@ import Model
 import Telemetry
 
 extension AuditEvent {
-    /// Appends its line to the log.
+    /// Appends the event's line to the log.
     ///
     /// - Parameter now: milliseconds since 1970.
     public func append(to buffer: ByteBuffer, at now: Int, as style: LogStyle) {

@@ -2,46 +2,46 @@ import Authentication
 import Model
 import Telemetry
 
-/// An event, as the log tells of it: a change of the answers that challenges may get, with names and never with a value; or a
-/// notice for the operator.
+/// An event of the log: a change of the answers that challenges may get, with names and never with a value; or a notice
+/// for the operator.
 public struct AuditEvent: Sendable, Hashable {
-    /// The vocabulary. A name stays as it is: others search for it.
+    /// The names of events. A name never changes, since people search for it.
     public enum Name: String, Sendable, CaseIterable {
         case credentialSet = "credential.set"
         case credentialRemoved = "credential.removed"
-        /// Another credential is the default of its space.
+        /// A different credential became the default of its space.
         case credentialDefault = "credential.default"
-        /// A client has shown it, and a rule says to keep it.
+        /// A client sent the credential, and a rule says to keep it.
         case credentialLearned = "credential.learned"
-        /// The rule file's credential has another value.
+        /// The rule file's credential has a new value.
         case credentialChanged = "credential.changed"
-        /// By a server. Requests go on to send it, or to have the server asked.
+        /// A server refused the credential. Requests still send it, or make the server be asked.
         case credentialRefused = "credential.refused"
-        /// It is not sent there until `nextTry`.
+        /// The credential was parked for this space, for good or until `nextTry`.
         case credentialParked = "credential.parked"
         case credentialLifted = "credential.lifted"
-        /// The proxy has asked a server by a request of its own whether it is still good.
+        /// The proxy has checked the credential at a server by a request of its own.
         case credentialProbed = "credential.probed"
         case trustSet = "trust.set"
         case trustRemoved = "trust.removed"
         /// An operator has answered a challenge.
         case questionAnswered = "question.answered"
-        /// An operator has taken an answer back.
+        /// An operator has revoked an answer.
         case answerForgotten = "answer.forgotten"
         case storeOpened = "store.opened"
-        /// Another store is in its place.
+        /// The store was replaced by another store.
         case storeReplaced = "store.replaced"
         case storeRekeyed = "store.rekeyed"
         case rulesLoaded = "rules.loaded"
         case rulesReloaded = "rules.reloaded"
         /// The dashboard has added lines to the rule file.
         case rulesAdded = "rules.added"
-        /// The running rules go on.
+        /// The current rules stay in use.
         case rulesRejected = "rules.rejected"
-        /// There were more than are told.
+        /// There were more events than the log shows.
         case eventsOmitted = "events.omitted"
 
-        // Notices: their details are a sentence.
+        // Notices, whose details are a sentence.
         case proxyStarted = "proxy.started"
         case proxyStopping = "proxy.stopping"
         case proxyStopped = "proxy.stopped"
@@ -49,12 +49,12 @@ public struct AuditEvent: Sendable, Hashable {
         case secretUnreadable = "secret.unreadable"
         /// A file of CA certificates or revocation lists cannot be used, or has no list of an issuer.
         case trustIncomplete = "trust.incomplete"
-        /// Clients were not served, or made room.
+        /// Clients were refused, or disconnected to make room.
         case limitMet = "limit.met"
         case logReopened = "log.reopened"
-        /// It takes no lines, or not all, or all again.
+        /// The log takes no lines, or loses some, or takes all again.
         case logTroubled = "log.troubled"
-        /// All else that an operator has to know.
+        /// Any other message for the operator.
         case notice
 
         public var isNotice: Bool {
@@ -67,39 +67,39 @@ public struct AuditEvent: Sendable, Hashable {
         }
     }
 
-    /// By whom a change was made.
+    /// The author of a change.
     public enum Actor: Sendable, Hashable {
         case proxy
-        /// By a request, or by a server's answer to it.
+        /// A request, or a server's response to it.
         case client(address: String, user: String?)
         /// A command of that user of the machine.
         case command(user: UInt32)
-        /// Somebody who is logged in to the dashboard.
+        /// A user who is logged in to the dashboard.
         case dashboard
-        /// A signal; nil: nobody knows of whom.
+        /// A signal from a user; nil: unknown.
         case signal(user: UInt32?)
-        /// Somebody who wrote a secret's file.
+        /// A write to a secret's file.
         case file
     }
 
     public let name: Name
     public let actor: Actor
     public var space: ProtectionSpace?
-    /// The server that it is about where that has no protection spaces: a KDC, such as `krb5:EXAMPLE.COM`.
+    /// The server without protection spaces that it concerns: a KDC, such as `krb5:EXAMPLE.COM`.
     public var server: String?
-    /// Its name.
+    /// The name of the credential.
     public var credential: String?
     public var persistence: Persistence?
-    /// Whether it is the default of its space by this.
+    /// Whether the credential became the default of its space.
     public var isDefault = false
-    /// When the state began that it is about, in milliseconds since 1970; nil: now.
+    /// The beginning of the state that it reports, in milliseconds since 1970; nil: now.
     public var since: Int?
-    /// Milliseconds since 1970; nil: not before its value is set anew.
+    /// The time of the next try, in milliseconds since 1970; nil: not until the value is set again.
     public var nextTry: Int?
     public var details: String?
-    /// Events that are not told.
+    /// The number of omitted events.
     public var count: Int?
-    /// The machine where it happened and the time, in milliseconds since 1970; nil: in this process, now.
+    /// The machine of the event and its time, in milliseconds since 1970; nil: in this process, now.
     public var elsewhere: Elsewhere?
 
     public struct Elsewhere: Sendable, Hashable {
@@ -128,7 +128,7 @@ public struct AuditEvent: Sendable, Hashable {
         }
     }
 
-    /// Whether it is one that requests can bring about, as many as they like.
+    /// Whether requests can cause the event, as often as they like.
     var isOfTraffic: Bool {
         switch name {
         case .credentialLearned, .credentialRefused, .credentialParked, .credentialLifted, .credentialProbed: true
@@ -136,7 +136,7 @@ public struct AuditEvent: Sendable, Hashable {
         }
     }
 
-    /// Whether it concerns all who share a store.
+    /// Whether the event concerns all processes that share a store.
     var isShared: Bool {
         switch name {
         case .credentialParked, .credentialLifted: true

@@ -2,7 +2,7 @@ import Authentication
 import IO
 import Synchronization
 
-/// The events of one process, on their way to its log and to the others who share its store. To note one never blocks.
+/// The events of one process, which go to its log and to the processes that share its store. Noting one never blocks.
 public final class AuditTrail: Sendable {
     private struct State {
         var observer: (@Sendable (AuditEvent) -> Void)?
@@ -12,9 +12,9 @@ public final class AuditTrail: Sendable {
 
     /// The machine's name.
     let host: String
-    /// A command's: whatever it changes in a store is its doing. Nil for a proxy, which notes its events itself.
+    /// The author of all changes in a command. Nil for a proxy, which notes its events itself.
     let actor: AuditEvent.Actor?
-    /// Tells its events in a store from others'.
+    /// An id that identifies this process's events in a store.
     let id: String
     private let state = Mutex(State())
 
@@ -24,24 +24,24 @@ public final class AuditTrail: Sendable {
         id = String(UInt64.random(in: .min ... .max), radix: 16)
     }
 
-    /// From now on `observer` is told of each event.
+    /// Sets the observer of each event.
     public func onEvent(_ observer: @escaping @Sendable (AuditEvent) -> Void) {
         state.withLock { $0.observer = observer }
     }
 
-    /// From now on `journal` keeps the events that concern others too.
+    /// Sets the journal, which stores the events that concern other processes too.
     func keep(in journal: @escaping @Sendable (AuditEvent) -> Void) { state.withLock { $0.journal = journal } }
 
-    /// It has happened in this process.
+    /// Notes an event of this process.
     public func note(_ event: AuditEvent) {
         guard tell(event), event.isShared else { return }
         state.withLock { $0.journal }?(event)
     }
 
-    /// It has happened elsewhere.
+    /// Takes an event of another process.
     func take(_ event: AuditEvent) { tell(event) }
 
-    /// - Returns: whether it was told, and not only counted.
+    /// - Returns: whether the event was logged, and not only counted.
     @discardableResult
     private func tell(_ event: AuditEvent) -> Bool {
         let (observer, admission) = state.withLock { state in
@@ -59,7 +59,7 @@ public final class AuditTrail: Sendable {
 }
 
 extension AuditTrail {
-    /// Bounds the events that one server's answers can bring about: it may call its realm otherwise each time.
+    /// Limits the events that one server can cause: it may send another realm each time.
     struct Budget {
         private struct Window {
             var start: Int
@@ -70,7 +70,7 @@ extension AuditTrail {
         private var omitted = 0
 
         private static let limit = 64
-        /// Milliseconds.
+        /// The period in milliseconds.
         private static let length = 60_000
         private static let origins = 1024
 

@@ -3,7 +3,7 @@ import Glibc
 import IO
 import TLS
 
-/// The two files of an authority, read and written as a pair.
+/// The two files of a CA, read and written as a pair.
 struct AuthorityFiles {
     let place: AuthorityPlace
     let values: ValueReader
@@ -13,7 +13,7 @@ struct AuthorityFiles {
         let key: Secret
         let passphrase: Secret?
 
-        /// Tells contents apart without keeping them.
+        /// A digest to compare contents without keeping them.
         var digest: UInt128 {
             var digest = MessageDigest(.sha256)
             for part in [certificate, key, passphrase] {
@@ -24,7 +24,8 @@ struct AuthorityFiles {
         }
     }
 
-    /// - Parameter waits: whether to wait while another process of ours writes them; if not, nil is given then.
+    /// - Parameter waits: whether to wait while another process of this program writes the files; if false, nil is
+    ///   returned then.
     func read(waits: Bool) throws(AuthorityProblem) -> Contents? {
         var passphrase: Secret?
         if case .files(_, _, let source?) = place {
@@ -47,14 +48,14 @@ struct AuthorityFiles {
         return Contents(certificate: certificate, key: try content(of: place.key), passphrase: passphrase)
     }
 
-    /// The certificate alone, which everybody may see.
+    /// The certificate alone, which is public.
     func certificate() throws(AuthorityProblem) -> Secret { try content(of: place.certificate) }
 
-    /// Whether both of them are there.
+    /// Whether both files exist.
     var areThere: Bool { SmallFile.exists(place.certificate) && SmallFile.exists(place.key) }
 
-    /// Keeps a new authority in a directory of ours: where there is nothing of one, or, if `replacing`, also in the place
-    /// of the one that is there, whose certificate then stays as `ca.old.pem`.
+    /// Stores a new CA in the proxy's directory if that has none. If `replacing`, replaces the existing CA, and keeps
+    /// its certificate as `ca.old.pem`.
     func keep(_ authority: CertificateAuthority, replacing: Bool) throws(AuthorityProblem) {
         guard case .state(let directory) = place else { return }
         let key = try pem(of: authority)

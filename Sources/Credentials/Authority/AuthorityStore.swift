@@ -4,8 +4,8 @@ import Model
 import Synchronization
 import TLS
 
-/// The local authority: made where it is ours and missing, read again when its files change. An unusable file leaves
-/// the one that was there.
+/// The local CA. It is created if the proxy owns it and it is missing, and read again when its files change. If the
+/// files cannot be used, the former CA stays.
 public final class AuthorityStore: Sendable {
     public let place: AuthorityPlace
     private let names: [NameConstraint]
@@ -14,46 +14,46 @@ public final class AuthorityStore: Sendable {
 
     private struct State {
         var leaves: LeafCache?
-        /// Of what was read last, usable or not.
+        /// The digest of the files that were read last, usable or not.
         var digest: UInt128?
-        /// Why that was of no use.
+        /// The reason why these files could not be used.
         var problem: AuthorityProblem?
     }
 
-    /// How long before it expires an authority is spoken of, in seconds: 30 days.
+    /// The time before its expiry from which a CA is reported, in seconds: 30 days.
     private static let notice = 30 * 86400
 
-    /// Nothing is read yet: call `open` first.
+    /// Creates the store without reading: call `open` first.
     ///
     /// - Parameters:
-    ///   - names: the names an authority of ours may speak for; empty: all.
-    ///   - environment: the process's, at the time the rules were loaded.
+    ///   - names: the names for which a new CA may issue certificates; empty: all.
+    ///   - environment: the process's environment when the rules were loaded.
     public init(_ place: AuthorityPlace, names: [NameConstraint] = [], environment: [String: String]) {
         self.place = place
         self.names = names
         files = AuthorityFiles(place: place, values: ValueReader(environment: environment))
     }
 
-    /// The leaves of the last good authority.
+    /// The leaves of the last usable CA.
     public var leaves: LeafCache? { state.withLock { $0.leaves } }
 
-    /// Reads the authority, after it was made where there was none. Blocks.
+    /// Reads the CA, after creating it if it is missing. Blocks.
     ///
     /// - Parameters:
-    ///   - host: the owner of a new one, for people.
+    ///   - host: the owner of a new CA, for people.
     ///   - now: seconds since 1970.
     public func open(host: String, at now: Int) throws(AuthorityProblem) {
         try makeIfMissing(host: host, at: now)
         if let contents = try files.read(waits: true) { try take(contents, at: now) }
     }
 
-    /// Puts a new authority with a new key in the place of ours, and keeps the old certificate beside it. Blocks.
+    /// Replaces the proxy's CA with a new one and a new key, and keeps the old certificate beside it. Blocks.
     public func renew(host: String, at now: Int) throws(AuthorityProblem) {
         try files.keep(try make(host: host, at: now), replacing: true)
     }
 
-    /// The certificate, for those who are to trust it, after the authority was made where there was none; the key is not
-    /// looked at. Blocks.
+    /// The certificate, for clients that should trust it, after creating the CA if it is missing. The key is not read.
+    /// Blocks.
     public func certificate(host: String, at now: Int) throws(AuthorityProblem) -> Certificate {
         try makeIfMissing(host: host, at: now)
         let content = try files.certificate()
@@ -68,9 +68,9 @@ public final class AuthorityStore: Sendable {
         } catch { throw .unreadable(path: place.certificate, cause: "\(error)") }
     }
 
-    /// Looks whether the files have changed, and takes over what can be used. Blocks: never on a loop.
+    /// Reads the files again if they have changed, and uses them if possible. Blocks: do not call it on a loop.
     ///
-    /// - Returns: the present problem, every time until it is solved.
+    /// - Returns: the current problem, every time until it is solved.
     public func refresh(at now: Int) -> AuthorityProblem? {
         do throws(AuthorityProblem) {
             if let contents = try files.read(waits: false) { try take(contents, at: now) }
@@ -90,7 +90,8 @@ public final class AuthorityStore: Sendable {
             state.withLock { $0 = State(leaves: leaves, digest: digest, problem: nil) }
         } catch {
             let problem = AuthorityProblem.unusable(place, error)
-            // It is not tried again before it changes, since an encrypted key takes long to open; but time may help.
+            // Not tried again until the files change, since an encrypted key takes long to open. Only `notYetValid` may
+            // end by itself.
             if error != .notYetValid { state.withLock { ($0.digest, $0.problem) = (digest, problem) } }
             throw problem
         }
@@ -131,11 +132,11 @@ public final class AuthorityStore: Sendable {
     }
 }
 
-/// Where the local authority's certificate and key are.
+/// The location of the local CA's certificate and key.
 public enum AuthorityPlace: Sendable, Hashable {
-    /// `ca.pem` and `ca.key` in a directory of the proxy's own; made when they are missing.
+    /// The files `ca.pem` and `ca.key` in a directory of the proxy; created if they are missing.
     case state(directory: String)
-    /// Somebody else's, in PEM.
+    /// The files of a CA that an operator provides, in PEM.
     case files(certificate: String, key: String, passphrase: ValueSource?)
 
     public var certificate: String {
@@ -152,8 +153,8 @@ public enum AuthorityPlace: Sendable, Hashable {
         }
     }
 
-    /// Permissions that others may not have on the key, if it is ours. An operator's key is a secret like the others,
-    /// and who may read a mounted one is often not the operator's to say.
+    /// The permissions that the key of the proxy's own CA must not have. An operator's key is a secret like the others,
+    /// and often the operator cannot change the permissions of a mounted one.
     var forbiddenPermissions: UInt32 {
         switch self {
         case .state: 0o077
@@ -162,22 +163,22 @@ public enum AuthorityPlace: Sendable, Hashable {
     }
 }
 
-/// Why the local authority is of no use, or what is to be known of it. A sentence reads well after `attache: `.
+/// The reason why the local CA cannot be used, or a warning about it. A sentence that reads well after `attache: `.
 public enum AuthorityProblem: Error, Sendable, Hashable, CustomStringConvertible {
     case missing(path: String, AuthorityPlace)
     case unreadable(path: String, cause: String)
     case empty(path: String)
-    /// The key has more permissions than it may have.
+    /// The key has too many permissions.
     case exposedKey(path: String)
-    /// Their content cannot be used.
+    /// The content of the files cannot be used.
     case unusable(AuthorityPlace, AuthorityError)
     /// The passphrase has no value.
     case passphrase(CredentialError)
-    /// It could not be made.
+    /// The CA could not be created.
     case unwritable(cause: String)
-    /// It is used, but its name constraints are not what the rule file says.
+    /// The CA is used, but its name constraints differ from the rule file's.
     case otherNames(certificate: String)
-    /// It is used, but not for long.
+    /// The CA is used, but expires soon.
     case expiresSoon(certificate: String, day: String)
 
     public var description: String {

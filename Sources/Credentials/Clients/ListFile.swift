@@ -17,7 +17,7 @@ final class ListFile<Content: Sendable>: Sendable {
     private let changes = Atomic(0)
     private let state: Mutex<State>
 
-    /// - Parameter content: before anything is read.
+    /// - Parameter content: the content before anything is read.
     init(path: String, _ content: Content) throws(CryptoError) {
         self.path = path
         code = try .withRandomKey()
@@ -64,8 +64,8 @@ struct ListLines {
         self.text = text
     }
 
-    /// Reads each line that is neither empty nor a comment, without blanks at its end: one behind a hash would be a part of
-    /// it, and the line would match nothing.
+    /// Reads each line that is neither empty nor a comment, without spaces at its end: a space after a hash would
+    /// become a part of it, and the line would match nothing.
     ///
     /// - Parameter read: returns the problem of the line, or nil.
     mutating func scan(_ read: (Substring) -> UsersFileProblem.Reason?) {
@@ -82,7 +82,7 @@ struct ListLines {
         }
     }
 
-    /// Notes a problem that is about the whole file.
+    /// Records a problem with the whole file.
     mutating func note(_ reason: UsersFileProblem.Reason) {
         problems.append(UsersFileProblem(path: path, line: nil, reason: reason))
     }

@@ -2,23 +2,23 @@ import Crypto
 import IO
 import Model
 
-/// The key that nonces are made with, where several processes share it: 32 bytes as 64 hexadecimal digits or 44
-/// characters of base64, as the key of a store.
+/// The key for nonces that several processes share: 32 bytes as 64 hexadecimal digits or 44 characters of base64, like
+/// the key of a store.
 public struct NonceKey: Sendable {
     private let source: ValueSource
     private let values: ValueReader
 
-    /// Nothing is read yet.
-    /// - Parameter environment: the process's.
+    /// Creates the key without reading it.
+    /// - Parameter environment: the process's environment.
     public init(_ source: ValueSource, environment: [String: String]) {
         self.source = source
         values = ValueReader(environment: environment)
     }
 
-    /// Reads it. Blocks.
-    /// - Returns: the key that is derived of it for nonces.
+    /// Reads the key. Blocks.
+    /// - Returns: the key derived from it for nonces.
     public func read() throws(NonceKeyError) -> Secret {
-        // A holder of it can make nonces, which is not much; but the key may have other uses.
+        // With the key one can make nonces, which is harmless, but the key may have other uses.
         if case .file(let path) = source, SmallFile.permissions(of: path, among: 0o007) != 0 {
             throw .exposed(path: path)
         }
@@ -31,7 +31,7 @@ public struct NonceKey: Sendable {
     }
 }
 
-/// Why there is no key for nonces.
+/// The reason why there is no key for nonces.
 public enum NonceKeyError: Error, Sendable, Hashable, CustomStringConvertible {
     case exposed(path: String)
     case unreadable(CredentialError)

@@ -2,15 +2,15 @@ import Bytes
 import IO
 import Synchronization
 
-/// The results of password checks, by the keyed codes of user and password: a hash takes tens of
-/// milliseconds on purpose, and is computed once. Clients that bring the same pair at the same time wait for one check.
+/// The results of password checks, by the keyed codes of user and password. A hash takes tens of milliseconds on
+/// purpose, and is computed once. Clients that send the same pair at the same time wait for one check.
 ///
-/// Anybody may ask for checks faster than they are done. So only so many wait, the clients' addresses have their turns, at
-/// most one check of a user and one of an address is under way, and that of a client that leaves is given up. Before all
-/// others come pairs that were right before the accounts changed, which nobody brings but who knows the password; then
-/// users who have logged in from the same address.
+/// Clients may request checks faster than they are done. So the number of waiting checks is limited, and the clients'
+/// addresses take turns. At most one check per user and one per address runs at a time. The check of a client that
+/// leaves is dropped. Pairs that were right before the accounts changed come first, since only a user who knows the
+/// password can send them. Then come users who have logged in from the same address.
 final class PasswordChecks: Sendable {
-    /// A user and a password, as long as the accounts are what they were.
+    /// A user and a password, valid until the accounts change.
     private struct Pair: Hashable {
         let code: UInt128
         let generation: Int
@@ -22,20 +22,20 @@ final class PasswordChecks: Sendable {
     }
 
     fileprivate struct State {
-        /// Right pairs, with the generation of the accounts in which they were found to be that.
+        /// The right pairs, with the generation of the accounts at the check.
         var right: [UInt128: Int] = [:]
-        /// A program with an old password asks as often as one with the right one.
+        /// The wrong pairs: a program with an old password asks as often as one with the right one.
         var wrong: Set<UInt128> = []
         var logins: Set<Login> = []
         var generation = 0
     }
 
-    /// Entries of each kind that are remembered.
+    /// The limit of remembered entries of each kind.
     fileprivate static let limit = 4096
-    /// Threads of their own, so that whoever tries passwords keeps nothing waiting but other passwords.
+    /// Separate threads, so that password guessing delays only other password checks.
     static let pool = BlockingPool(threads: threads)
     private static let threads = 2
-    /// Checks that wait at most. Those of clients that have left do not.
+    /// The limit of waiting checks. Those of clients that have left do not count.
     static let capacity = 128
 
     private let state = Mutex(State())
@@ -45,12 +45,13 @@ final class PasswordChecks: Sendable {
         work = FairWork(on: pool, threads: Self.threads, waiting: Self.capacity)
     }
 
-    /// The earlier verdict; nil without one, or if it was about other accounts.
+    /// The earlier verdict; nil without one, or if the accounts have changed.
     func outcome(of pair: UInt128) -> Bool? {
         state.withLock { $0.outcome(of: pair) }
     }
 
-    /// The accounts have changed. A check under way counts for those who wait for it already, and is not remembered.
+    /// Forgets verdicts, since the accounts have changed. A running check counts for clients that already wait for it,
+    /// but is not remembered.
     func forget() {
         state.withLock { state in
             state.wrong = []
@@ -58,7 +59,7 @@ final class PasswordChecks: Sendable {
         }
     }
 
-    /// Checks on the calling thread.
+    /// Checks a password on the calling thread.
     func check(_ pair: UInt128, _ isRight: () -> Bool) -> Bool {
         let (known, generation) = state.withLock { ($0.outcome(of: pair), $0.generation) }
         if let known { return known }
@@ -67,7 +68,7 @@ final class PasswordChecks: Sendable {
         return answer
     }
 
-    /// Checks on a thread of the pool. To be called on the client's loop.
+    /// Checks a password on a thread of the pool. Call it on the client's loop.
     func check(
         _ pair: UInt128, of user: UInt128, for client: WaitingClient, _ isRight: @escaping @Sendable () -> Bool
     ) async -> PasswordVerdict {
@@ -123,9 +124,9 @@ extension PasswordChecks.State {
 public enum PasswordVerdict: Sendable, Equatable {
     case right
     case wrong
-    /// Too many checks wait. There is a prospect of room in so many seconds.
+    /// Too many checks wait. There may be room in this many seconds.
     case busy(retryAfter: Int)
-    /// The client has left, and nothing was found out.
+    /// The client has left, and the password was not checked.
     case abandoned
 
     init(_ isRight: Bool) { self = isRight ? .right : .wrong }

@@ -3,22 +3,22 @@ import GSSAPI
 import IO
 import Synchronization
 
-/// The keys of this proxy as a Kerberos service, for all principals that the keytab has keys of; read again when the
-/// file changes. An unusable file leaves the former keys.
+/// The keys of this proxy as a Kerberos service, for all principals in the keytab. The file is read again when it
+/// changes. If it cannot be used, the former keys stay.
 public final class ServiceKeytab: Sendable {
     public let path: String
     private let state = Mutex(State())
 
     private struct State {
         var credential: AcceptorCredential?
-        /// Of the file that was read last, usable or not.
+        /// The state of the file that was read last, usable or not.
         var stamp: FileStamp?
-        /// Why that was of no use.
+        /// The reason why that file could not be used.
         var problem: LoginError?
     }
 
-    /// Nothing is read yet: call `refresh` first.
-    /// - Throws: when Kerberos is not installed here.
+    /// Creates the keytab without reading it: call `refresh` first.
+    /// - Throws: if Kerberos is not installed here.
     public init(path: String) throws(LoginError) {
         self.path = path
         guard GSSAPILibrary.isInstalled else {
@@ -26,8 +26,8 @@ public final class ServiceKeytab: Sendable {
         }
     }
 
-    /// Looks whether the file has changed. Blocks: never on a loop.
-    /// - Returns: why it is of no use, every time until it is again.
+    /// Reads the file if it has changed. Blocks: do not call it on a loop.
+    /// - Returns: why it cannot be used, every time until it can.
     public func refresh() -> LoginError? {
         let stamp = FileStamp(path: path)
         let known = state.withLock { $0.stamp == stamp && stamp != nil ? $0 : nil }
@@ -43,8 +43,8 @@ public final class ServiceKeytab: Sendable {
         }
     }
 
-    /// A new login of a client's.
-    /// - Parameter channel: the TLS connection that it comes over; nil: it comes in clear.
+    /// Creates the login of a client.
+    /// - Parameter channel: the TLS connection of the login; nil: it comes without TLS.
     public func login(over channel: ChannelBinding?) throws(LoginError) -> ServiceLogin {
         let (credential, problem) = state.withLock { ($0.credential, $0.problem) }
         guard let credential else { throw problem ?? LoginError(.unavailable, "the keytab \(path) was not read yet") }
@@ -56,15 +56,15 @@ public final class ServiceKeytab: Sendable {
     }
 }
 
-/// A client's login with the keys of a keytab. Its steps come one after the other. Only so many wait, in turns of the
-/// clients' addresses, and the step of a client that leaves is given up.
+/// A client's login with the keys of a keytab. Its steps follow each other. The number of waiting steps is limited, and
+/// the clients' addresses take turns. The step of a client that leaves is dropped.
 public final class ServiceLogin: Sendable {
     /// The result of one step.
     public enum Step: Sendable {
-        /// The token goes to the client, whose answer is the next step's.
+        /// The token is for the client. Pass the client's answer to the next step.
         case goesOn([UInt8])
-        /// The client is this principal, for so many seconds; nil: without end. The token, if there is one, proves the proxy
-        /// to it.
+        /// The client is this principal, for this many seconds; nil: without limit. The token, if there is one,
+        /// authenticates the proxy to the client.
         case proved(String, token: [UInt8]?, lifetime: Int?)
     }
 
@@ -73,13 +73,13 @@ public final class ServiceLogin: Sendable {
     private let context: AcceptingContext
 
     private static let threads = 2
-    /// Threads of their own: a client's tokens delay nothing but other tokens.
+    /// Separate threads: a client's tokens delay only other tokens.
     private static let steps = FairWork<ObjectIdentifier, Result<Step, LoginError>>(
         on: BlockingPool(threads: threads), threads: threads, waiting: 256)
 
     init(_ context: AcceptingContext) { self.context = context }
 
-    /// Looks at a client's token, off the loop. To be called on the client's.
+    /// Processes a client's token outside the loop. Call it on the client's loop.
     public func step(_ token: [UInt8], for client: WaitingClient) async -> Outcome {
         await Self.steps.run(ObjectIdentifier(self), for: client) { [context = self.context] in
             do throws(GSSAPIError) {
@@ -106,21 +106,22 @@ extension LoginError {
     }
 }
 
-/// Why a client's login by Kerberos came to nothing, and whose fault that is.
+/// The reason why a client's login by Kerberos failed, and whose fault that is.
 public struct LoginError: Error, Sendable, Equatable, CustomStringConvertible {
     public enum Fault: Sendable, Equatable {
-        /// The ticket was looked at, and is no good.
+        /// The ticket was checked and is invalid.
         case refused
-        /// Nothing can be said of the ticket: the client's clock and the one here differ by more than Kerberos puts up with.
+        /// The ticket could not be judged: the clocks of the client and of this machine differ by more than Kerberos
+        /// allows.
         case clockSkew
-        /// The bytes are no token, or one of another mechanism.
+        /// The bytes are not a token, or one of another mechanism.
         case notKerberos
-        /// Nothing can be said: the keys cannot be read, or the library is not installed.
+        /// The ticket could not be judged: the keys cannot be read, or the library is not installed.
         case unavailable
     }
 
     public let fault: Fault
-    /// One sentence, without anything secret.
+    /// One sentence, without secrets.
     public let description: String
 
     public init(_ fault: Fault, _ description: String) {

@@ -1,8 +1,8 @@
 import Bytes
 import Crypto
 
-/// The tokens of the proxy's own users: `user:SHA-256` lines. A token is long and random, so that a plain hash of it
-/// gives nothing away; a user may have several, as when one takes the place of another.
+/// The tokens of the proxy's own users: `user:SHA-256` lines. A token is long and random, so a plain hash does not
+/// reveal it. A user may have several, for instance while one replaces another.
 public final class TokensFile: Sendable {
     private struct Entry {
         let user: String
@@ -14,11 +14,11 @@ public final class TokensFile: Sendable {
 
     public var path: String { file.path }
 
-    /// Nothing is read yet: call `refresh` first.
+    /// Creates the object without reading the file: call `refresh` first.
     public init(path: String) throws(CryptoError) { file = try ListFile(path: path, [:]) }
 
-    /// Reads the file and takes over what changed. A line that cannot be used is a problem of that line only; when the
-    /// file cannot be read, what was read before holds. Blocks: never on a loop.
+    /// Reads the file and applies the changes. An invalid line is a problem of that line only. If the file cannot be
+    /// read, the former content stays valid. Blocks: do not call it on a loop.
     public func refresh() -> [UsersFileProblem] {
         file.refresh { lines in
             var entries: [UInt128: Entry] = [:]
@@ -38,10 +38,10 @@ public final class TokensFile: Sendable {
         }
     }
 
-    /// Another number whenever the file has changed.
+    /// A number that changes whenever the file has changed.
     public var version: Int { file.version }
 
-    /// The user of this token; nil without one. Neither blocks nor allocates.
+    /// The user of this token; nil if unknown. Neither blocks nor allocates.
     public func user(of token: Span<UInt8>) -> String? {
         let digest = MessageDigest.digest(.sha256, of: token)
         let key = key(of: digest)

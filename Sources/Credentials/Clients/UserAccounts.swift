@@ -1,14 +1,14 @@
 import Bytes
 import Crypto
 
-/// The accounts of a users file, looked up by a name's bytes: strings that differ in their bytes can be equal,
-/// and rules compare bytes.
+/// The accounts of a users file, found by a name's bytes. Strings with different bytes can be equal, and rules compare
+/// bytes.
 struct UserAccounts: Sendable {
     struct Account: Sendable {
         let name: String
-        /// A password hash.
+        /// The password hash.
         var hash: String?
-        /// The keys for Digest, for the realm of this proxy.
+        /// The keys for Digest in the realm of this proxy.
         var md5: DigestValue?
         var sha256: DigestValue?
 
@@ -31,16 +31,16 @@ struct UserAccounts: Sendable {
     }
 
     private(set) var accounts: [Account] = []
-    /// Those that there are lines of, the strongest first.
+    /// The algorithms that occur in lines, the strongest first.
     private(set) var digestAlgorithms: [DigestAlgorithm] = []
-    /// By a keyed code of the name, so that a name is looked up without an array of its bytes.
+    /// The indices by a keyed code of the name, so that a search needs no array of the name's bytes.
     private var numbers: [UInt128: Int] = [:]
 
     init() {}
 
     /// - Parameters:
-    ///   - realm: lines for others are of no use.
-    ///   - code: of names.
+    ///   - realm: the proxy's realm; lines for others are ignored.
+    ///   - code: makes the keyed codes of names.
     init(_ lines: inout ListLines, realm: String, code: MessageAuthenticationCode) {
         lines.scan { line in
             switch UserAccounts.Line(line) {
@@ -62,7 +62,7 @@ struct UserAccounts: Sendable {
 
     func account(_ code: UInt128) -> Account? { numbers[code].map { accounts[$0] } }
 
-    /// One of the accounts, for a user that is none: the same for the same code.
+    /// An account to use in place of an unknown user; always the same one for the same code.
     func stranger(_ code: UInt128) -> Account? {
         accounts.isEmpty ? nil : accounts[Int(code % UInt128(accounts.count))]
     }
@@ -79,7 +79,7 @@ struct UserAccounts: Sendable {
 extension UserAccounts {
     /// One line of a users file.
     fileprivate enum Line {
-        /// A line of htpasswd or `attache password`; nginx and trac have more columns behind the hash.
+        /// A line of htpasswd or `attache password`; nginx and trac have more columns after the hash.
         case user(String, hash: String)
         /// A line of htdigest or `attache password --digest`: the digest over user, realm and password (RFC 7616 section
         /// 3.4.2), which is all that Digest needs.

@@ -3,12 +3,11 @@ import Bytes
 import Crypto
 import IO
 
-/// The proxy's own users: `user:hash` lines as htpasswd and `attache password` write them, and `user:realm:digest`
-/// lines as htdigest does. Names and passwords are bytes: none is normalised, so `é` typed in two ways is two
-/// passwords.
+/// The proxy's own users: `user:hash` lines of htpasswd and `attache password`, and `user:realm:digest` lines of
+/// htdigest. Names and passwords are bytes, which are not normalised: `é` typed in two ways is two passwords.
 ///
-/// A password is hashed once, and once more whenever the file has changed; after that its keyed code is remembered, never
-/// the password.
+/// A password is hashed once, and once more whenever the file has changed. After that its keyed code is remembered,
+/// never the password.
 public final class UsersFile: Sendable {
     public let realm: String
     private let offersDigest: Bool
@@ -17,18 +16,18 @@ public final class UsersFile: Sendable {
 
     public var path: String { file.path }
 
-    /// Nothing is read yet: call `refresh` first.
+    /// Creates the object without reading the file: call `refresh` first.
     /// - Parameters:
-    ///   - realm: the proxy's; htdigest lines of others are of no use.
-    ///   - offersDigest: whether users who cannot use Digest are worth a word.
+    ///   - realm: the proxy's realm; htdigest lines of others are ignored.
+    ///   - offersDigest: whether to report users who cannot use Digest.
     public init(path: String, realm: String, offersDigest: Bool = false) throws(CryptoError) {
         self.realm = realm
         self.offersDigest = offersDigest
         file = try ListFile(path: path, UserAccounts())
     }
 
-    /// Reads the file and takes over what changed. A line that cannot be used is a problem of that line only; when the
-    /// file cannot be read, what was read before holds. Blocks: never on a loop.
+    /// Reads the file and applies the changes. An invalid line is a problem of that line only. If the file cannot be
+    /// read, the former content stays valid. Blocks: do not call it on a loop.
     public func refresh() -> [UsersFileProblem] {
         file.refresh { lines in
             let accounts = UserAccounts(&lines, realm: realm, code: file.code)
@@ -39,7 +38,7 @@ public final class UsersFile: Sendable {
         }
     }
 
-    /// Another number whenever the file has changed.
+    /// A number that changes whenever the file has changed.
     public var version: Int { file.version }
 
     public var userCount: Int { file.withContent { $0.accounts.count } }
@@ -52,8 +51,8 @@ public final class UsersFile: Sendable {
         checks.outcome(of: code(user: user, password: password))
     }
 
-    /// Whether the user has this password. A hash is computed on a thread of its own kind, for an unknown user as well;
-    /// of several that ask for the same at once, for all of them. To be called on the client's loop.
+    /// Whether the user has this password. A hash is computed on a separate thread, also for an unknown user, and once
+    /// for simultaneous equal requests. Call it on the client's loop.
     public func authenticate(user: String, password: Secret, for client: WaitingClient) async -> PasswordVerdict {
         let name = file.code.code(of: user.utf8Span.span).prefix128
         return await checks.check(code(user: user, password: password), of: name, for: client) {
@@ -61,12 +60,12 @@ public final class UsersFile: Sendable {
         }
     }
 
-    /// As above, on the calling thread: never on a loop.
+    /// Checks the password on the calling thread: do not call it on a loop.
     public func verify(user: String, password: Secret) -> Bool {
         checks.check(code(user: user, password: password)) { matches(user, password) }
     }
 
-    /// The key of a user for Digest; nil when there is no such line.
+    /// The key of a user for Digest; nil without such a line.
     public func digestKey(of user: Span<UInt8>, _ algorithm: DigestAlgorithm) -> (name: String, key: DigestValue)? {
         let code = file.code.code(of: user).prefix128
         return file.withContent { accounts in
@@ -75,13 +74,13 @@ public final class UsersFile: Sendable {
         }
     }
 
-    /// The algorithms that there are lines of, the strongest first; all, when there are none.
+    /// The algorithms that occur in lines, the strongest first; all algorithms if no line has one.
     public var digestAlgorithms: [DigestAlgorithm] {
         let present = file.withContent { $0.digestAlgorithms }
         return present.isEmpty ? [.sha256, .md5] : present
     }
 
-    /// Something that changes with what the file says of the user; nil when it says nothing.
+    /// A fingerprint of the user's entry in the file; nil if there is no entry.
     public func mark(of user: String) -> UInt128? {
         let name = file.code.code(of: user.utf8Span.span).prefix128
         guard let account = file.withContent({ $0.account(name) }) else { return nil }
@@ -97,7 +96,7 @@ public final class UsersFile: Sendable {
     private func matches(_ user: String, _ password: Secret) -> Bool {
         let code = file.code.code(of: user.utf8Span.span).prefix128
         let (known, stranger) = file.withContent { ($0.account(code), $0.stranger(code)) }
-        // The time of an unknown user's check does not show which users are known.
+        // The time of an unknown user's check must not reveal which users exist.
         guard let account = known ?? stranger else { return false }
         return matches(account, password) && known != nil
     }
@@ -124,7 +123,7 @@ public final class UsersFile: Sendable {
         return file.code.code(of: message).prefix128
     }
 
-    /// Notes the users that Digest leaves out.
+    /// Records the users that Digest leaves out.
     private func noteUnusable(_ accounts: [UserAccounts.Account], in lines: inout ListLines) {
         let without = accounts.filter { $0.md5 == nil && $0.sha256 == nil }.map(\.name)
         let offersSHA256 = accounts.contains { $0.sha256 != nil }
@@ -134,7 +133,7 @@ public final class UsersFile: Sendable {
     }
 }
 
-/// Why a line of a users or tokens file, or all of it, is of no use, or of less than it seems. Shows no hash.
+/// A problem of a users or tokens file, or of one of its lines. It contains no hash.
 public struct UsersFileProblem: Error, Sendable, Hashable, CustomStringConvertible {
     enum Reason: Sendable, Hashable {
         case unreadable(FileError)
@@ -149,14 +148,14 @@ public struct UsersFileProblem: Error, Sendable, Hashable, CustomStringConvertib
         case costly
         case noToken
         case duplicateToken
-        /// These cannot use Digest.
+        /// These users cannot use Digest.
         case withoutDigest([String], realm: String)
-        /// These cannot use Digest where a client takes the first that is offered.
+        /// These users cannot use Digest with a client that takes the first offered algorithm.
         case withoutSHA256([String], realm: String)
     }
 
     public let path: String
-    /// From 1; nil when it is about the file.
+    /// The line number, from 1; nil for a problem of the file.
     public let line: Int?
     let reason: Reason
 

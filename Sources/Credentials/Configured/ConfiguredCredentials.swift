@@ -7,40 +7,40 @@ import Model
 import Synchronization
 import TLS
 
-/// The rule file's credentials with their present values. A version changes when a value does.
+/// The rule file's credentials with their current values. A version changes when the value does.
 public final class ConfiguredCredentials: Sendable {
     private let configured: [ConfiguredCredential]
     private let reader: ValueReader
     private let identities: IdentityReader
     private let grants: GrantReader
-    /// How long before a certificate expires it is spoken of, in seconds: 14 days.
+    /// The time before its expiry from which a certificate is reported, in seconds: 14 days.
     private static let notice = 14 * 86400
     private let state = Mutex(State())
-    /// Held while the files are read: two readings at once would report one write twice.
+    /// Locked while the files are read: two simultaneous reads would report one write twice.
     private let reading = Mutex(())
     private let changes = Atomic(0)
 
     private struct State {
         var credentials: [ExactText: Credential] = [:]
         var errors: [ExactText: CredentialError] = [:]
-        /// The files of each credential, as they were when they were read last.
+        /// The states of each credential's files when they were last read.
         var stamps: [ExactText: [FileStamp?]] = [:]
     }
 
     /// The result of a refresh.
     public struct Refresh: Sendable {
-        /// The credentials that have a new value.
+        /// The credentials with a new value.
         public let changed: [Credential]
-        /// Of these, the names of those that had another before.
+        /// The names of those changed credentials that had a value before.
         public let replaced: [String]
-        /// The versions whose files were written, replaced or touched, and have the same content as before.
+        /// The versions whose files were written, replaced or touched without a change of content.
         public let setAgain: [CredentialVersion]
-        /// The sources that could not be read; an earlier value still holds.
+        /// The sources that could not be read; an earlier value stays valid.
         public let errors: [CredentialError]
         public let warnings: [ConfiguredCredentials.Warning]
     }
 
-    /// Whether the library is installed that Kerberos principals need.
+    /// Whether the library for Kerberos principals is installed.
     public static var supportsKerberos: Bool { GSSAPILibrary.isInstalled }
 
     /// A Kerberos principal with its realm, which is the default one if the name has none.
@@ -48,9 +48,9 @@ public final class ConfiguredCredentials: Sendable {
     /// - Returns: nil if the name is no principal, or has no realm and Kerberos' configuration has no default.
     public static func wholePrincipal(_ name: String) -> String? { try? GSSAPILibrary.wholePrincipal(name) }
 
-    /// Nothing is read yet: call `refresh` first.
+    /// Creates the credentials without reading them: call `refresh` first.
     ///
-    /// - Parameter environment: the process's, at the time the rules were loaded.
+    /// - Parameter environment: the process's environment when the rules were loaded.
     public init(_ configured: [ConfiguredCredential], environment: [String: String]) {
         self.configured = configured
         reader = ValueReader(environment: environment)
@@ -58,7 +58,7 @@ public final class ConfiguredCredentials: Sendable {
         grants = GrantReader(reader, identities: identities)
     }
 
-    /// Takes over the values of credentials that older rules state in the same words, until there are newer ones.
+    /// Keeps the values of credentials that older rules define identically, until there are newer values.
     public func keep(valuesOf older: ConfiguredCredentials) {
         let same = Set(configured).intersection(older.configured)
         let kept = older.state.withLock { $0 }
@@ -71,8 +71,8 @@ public final class ConfiguredCredentials: Sendable {
         changes.add(1, ordering: .releasing)
     }
 
-    /// Whether a file that a value comes from was written, replaced or touched since it was read. Looks at the files and does
-    /// not read them. Blocks: never on a loop.
+    /// Whether a file with a value was written, replaced or touched since it was read. It checks the files without
+    /// reading them. Blocks: do not call it on a loop.
     public var hasNewFiles: Bool {
         let stamps = state.withLock { $0.stamps }
         return configured.contains { entry in
@@ -81,13 +81,13 @@ public final class ConfiguredCredentials: Sendable {
         }
     }
 
-    /// Has the KDC asked again about the principals that fit, if it refused them.
+    /// Allows the KDC to be asked again about the matching principals, if it refused them.
     public func retryPrincipals(where fits: (CredentialVersion) -> Bool) {
         let credentials = state.withLock { $0.credentials.values.filter { fits($0.version) } }
         for credential in credentials { credential.principal?.forgetRefusal() }
     }
 
-    /// Reads all sources, and takes over what changed. Blocks on files: never on a loop.
+    /// Reads all sources, and applies the changes. Blocks on files: do not call it on a loop.
     ///
     /// - Parameter now: seconds since 1970, for certificates that expire.
     @discardableResult
@@ -103,7 +103,7 @@ public final class ConfiguredCredentials: Sendable {
         var warnings: [ConfiguredCredentials.Warning] = []
         for entry in configured {
             do throws(CredentialError) {
-                // Taken before the files are read: a write meanwhile is seen the next time.
+                // Stamped before the files are read, so that a write meanwhile is noticed the next time.
                 let stamps = entry.content.files.map { FileStamp(path: $0) }
                 let credential = try read(entry)
                 switch take(credential, from: stamps) {
@@ -124,10 +124,10 @@ public final class ConfiguredCredentials: Sendable {
         return Refresh(changed: changed, replaced: replaced, setAgain: setAgain, errors: errors, warnings: warnings)
     }
 
-    /// Another number whenever some credential has another value.
+    /// A number that changes whenever some credential has a new value.
     public var generation: Int { changes.load(ordering: .acquiring) }
 
-    /// The last good value.
+    /// The last valid value.
     public func credential(named name: String) throws(CredentialError) -> Credential {
         let key = ExactText(name)
         let (credential, error) = state.withLock { ($0.credentials[key], $0.errors[key]) }
@@ -176,7 +176,7 @@ public final class ConfiguredCredentials: Sendable {
             let keys = try reader.file(path, limit: 1 << 20, for: name)
             fingerprint = CredentialFingerprint.of(["keytab", kerberos.principal, path], secrets: [keys])
         case .cache(let cache):
-            // Tickets come and go there, and may be late: they are looked for when they are needed.
+            // The tickets of a cache change regularly and may come late: they are read when they are needed.
             proof = .cache(cache)
             fingerprint = CredentialFingerprint.of(["ccache", kerberos.principal, "\(cache)"], secrets: [])
         case .password(let source):
@@ -188,7 +188,7 @@ public final class ConfiguredCredentials: Sendable {
             name: name, principal: KerberosTickets(kerberos.principal, proof), fingerprint: fingerprint)
     }
 
-    /// Has the tickets of a principal renewed that was used, and says what is in the way.
+    /// Renews the tickets of a principal that was used, and returns the problem, if any.
     private func renew(_ name: String, at now: Int) -> ConfiguredCredentials.Warning? {
         let present = state.withLock { $0.credentials[ExactText(name)] }
         guard let tickets = present?.principal as? KerberosTickets else { return nil }
@@ -204,7 +204,7 @@ public final class ConfiguredCredentials: Sendable {
         return leaf.notAfter - now < Self.notice ? .expiresSoon(credential: name, day: leaf.lastDay) : nil
     }
 
-    /// A value that was read, beside the one before.
+    /// The relation of a value to the former one.
     private enum Reading { case first, other, again, same }
 
     private func take(_ credential: Credential, from stamps: [FileStamp?]) -> Reading {
@@ -215,7 +215,7 @@ public final class ConfiguredCredentials: Sendable {
             let former = state.credentials.updateValue(credential, forKey: name)
             guard let former else { return .first }
             guard former.version == credential.version else { return .other }
-            // The object that others hold already.
+            // Keeps the object that other code already refers to.
             state.credentials[name] = former
             guard let formerStamps, stamps != formerStamps, !stamps.contains(nil) else { return .same }
             former.principal?.forgetRefusal()
@@ -227,9 +227,9 @@ public final class ConfiguredCredentials: Sendable {
 }
 
 extension ConfiguredCredentials {
-    /// A doubt about a credential that is used all the same.
+    /// A warning about a credential that is still used.
     public enum Warning: Sendable, Hashable, CustomStringConvertible {
-        /// The last day of its validity, such as `2026-11-21`, has passed: a peer will refuse it.
+        /// The last day of the validity, such as `2026-11-21`, has passed, so a peer will refuse the certificate.
         case expired(credential: String, day: String)
         case expiresSoon(credential: String, day: String)
         case notYetValid(credential: String, day: String)

@@ -5,7 +5,7 @@ import Model
 import Synchronization
 import TLS
 
-/// Reads what tokens are given for. A key is opened anew only when its file has changed.
+/// Reads the grants of tokens. A key is opened again only when its file has changed.
 final class GrantReader: Sendable {
     private let values: ValueReader
     private let identities: IdentityReader
@@ -66,13 +66,13 @@ final class GrantReader: Sendable {
 }
 
 extension GrantReader {
-    /// A private key by which a client shows at a token endpoint who it is.
+    /// A private key by which a client authenticates at a token endpoint.
     fileprivate final class KeySigner: AssertionSigner {
         let algorithm: String
         let fingerprint: UInt128
         private let key: PrivateKey
 
-        /// Nil for a key whose signatures no token endpoint knows.
+        /// Nil for a key whose signatures no token endpoint supports.
         init?(_ key: PrivateKey) {
             guard let algorithm = key.assertionAlgorithm, let fingerprint = try? key.publicFingerprint() else {
                 return nil

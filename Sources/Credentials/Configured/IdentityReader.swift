@@ -5,15 +5,15 @@ import Model
 import Synchronization
 import TLS
 
-/// Reads certificates with their keys, each anew only when something that belongs to it has changed: a PKCS#12 file
-/// takes long to open, and a token locks itself when it is asked with a wrong PIN again and again.
+/// Reads certificates with their keys, each again only when one of its sources has changed. A PKCS#12 file takes long
+/// to open, and a token locks itself after repeated wrong PINs.
 final class IdentityReader: Sendable {
     private let values: ValueReader
-    /// The last reading of each credential.
+    /// The last result for each credential.
     private let readings = Mutex<[ExactText: Reading]>([:])
 
     private struct Reading {
-        /// Of all that was read.
+        /// The digest of all that was read.
         let digest: UInt128
         let outcome: Result<Identity, IdentityError>
     }
@@ -56,7 +56,7 @@ final class IdentityReader: Sendable {
         return reading
     }
 
-    /// Tells inputs apart without keeping them.
+    /// A digest to compare inputs without keeping them.
     private static func digest(
         _ certificate: IdentityMaterial, _ key: IdentityMaterial?, _ passphrase: Secret?
     ) -> UInt128 {
@@ -83,7 +83,7 @@ extension IdentitySource {
         }
     }
 
-    /// Where it is, in a sentence.
+    /// The source as part of a sentence.
     fileprivate var words: String {
         switch self {
         case .pem(let certificate, let key, _): "\(certificate) with \(key)"

@@ -1,6 +1,6 @@
 import Bytes
 
-/// The kinds of files with credentials that a store takes them from.
+/// The kinds of files with credentials that a store can import.
 public enum CredentialFileKind: String, Sendable, CaseIterable {
     case netrc
     /// curl's configuration file.
@@ -8,9 +8,9 @@ public enum CredentialFileKind: String, Sendable, CaseIterable {
     /// The format that `SealedCredentials` writes.
     case export
 
-    /// The format that a file looks like.
+    /// The format that a file seems to have.
     ///
-    /// - Throws: why nothing can be taken out of a file of a kind that is known.
+    /// - Throws: why a file of a known kind cannot be imported.
     public init(of text: Span<UInt8>) throws(CredentialFileProblem) {
         var line = 1
         guard let range = Self.firstLine(text, &line) else {
@@ -39,7 +39,7 @@ public enum CredentialFileKind: String, Sendable, CaseIterable {
         }
     }
 
-    /// Nil for an export, which takes a key.
+    /// Nil for an export, which needs a key.
     public func read(_ text: Span<UInt8>) throws(CredentialFileProblem) -> FoundCredentials? {
         switch self {
         case .netrc: try NetrcFile.read(text)
@@ -48,7 +48,7 @@ public enum CredentialFileKind: String, Sendable, CaseIterable {
         }
     }
 
-    /// The first that is neither empty nor a comment, without the blanks before it.
+    /// The first line that is neither empty nor a comment, without the blanks before it.
     private static func firstLine(_ text: Span<UInt8>, _ line: inout Int) -> Range<Int>? {
         var offset = 0
         while offset < text.count {
@@ -61,7 +61,7 @@ public enum CredentialFileKind: String, Sendable, CaseIterable {
         return nil
     }
 
-    /// `user:hash`, as crypt(3), Apache and htdigest write them.
+    /// Whether the line is `user:hash`, as in the formats of crypt(3), Apache and htdigest.
     private static func holdsHash(_ line: Span<UInt8>) -> Bool {
         guard let colon = line.firstIndex(of: .colon), colon > 0 else { return false }
         var end = line.count
@@ -76,7 +76,8 @@ public enum CredentialFileKind: String, Sendable, CaseIterable {
         return true
     }
 
-    /// Two commas or semicolons outside of quotes, and no blank or `=` before them, as an option of curl's has.
+    /// Whether the line has two commas or semicolons outside of quotes, and no blank or `=` before them, as an option
+    /// of curl has.
     private static func isTable(_ line: Span<UInt8>) -> Bool {
         var (count, isQuoted) = (0, false)
         for offset in 0..<line.count {
@@ -89,15 +90,15 @@ public enum CredentialFileKind: String, Sendable, CaseIterable {
             default: break
             }
         }
-        // A header of one comma: `user,password`.
+        // A header with one comma: `user,password`.
         return count == 1 && line.firstIndex(of: .colon) == nil
     }
 }
 
-/// Why nothing is taken out of another program's file of credentials. The sentence never holds a word of the file that
-/// may be part of a password.
+/// The reason why another program's file of credentials is not imported. The sentence never contains a word of the file
+/// that may be part of a password.
 public struct CredentialFileProblem: Error, Sendable, Equatable {
-    /// From 1; nil when it is about the whole file.
+    /// The line number, from 1; nil for a problem of the whole file.
     public let line: Int?
     public let sentence: String
 

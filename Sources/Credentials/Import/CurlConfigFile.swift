@@ -1,11 +1,11 @@
 import Bytes
 
-/// Reads curl's configuration file (`curl --config`) for what it says of credentials: `user`, `proxy-user`, and users in
-/// URLs, each with the `url` or `proxy` that it is for, up to a `next`. An option stands in a line of its own, with
-/// dashes or without; a value with blanks in it stands in double quotes.
+/// Reads the credentials in curl's configuration file (`curl --config`): `user`, `proxy-user`, and users in URLs, each
+/// with its `url` or `proxy`, up to a `next`. An option is on a line of its own, with dashes or without; a value with
+/// blanks is in double quotes.
 ///
-/// Options that are about other things mean nothing here. One that brings a credential of another kind is refused, and so
-/// is one whose words cannot be told apart: a line is imported as a whole or not at all.
+/// Other options are ignored. An option with a credential of another kind is refused, and so is one whose words are
+/// ambiguous. A line is imported completely or not at all.
 struct CurlConfigFile {
     /// The options of one block, up to a `next`.
     private struct Transfer {
@@ -103,7 +103,7 @@ struct CurlConfigFile {
         }
     }
 
-    /// Where the user is, and the colon behind it.
+    /// The range of the user, and the colon after it.
     private static func split(
         _ text: Span<UInt8>, _ range: Range<Int>, line: Int
     ) throws(CredentialFileProblem) -> (user: Range<Int>, colon: Int) {
@@ -134,14 +134,14 @@ extension CurlConfigFile {
         let value: Range<Int>
         let isQuoted: Bool
 
-        /// The letters of the options that matter here.
+        /// The short options that are supported.
         private static let letters: [UInt8: String] = [
             UInt8(ascii: "u"): "user", UInt8(ascii: "U"): "proxy-user", UInt8(ascii: "x"): "proxy",
             UInt8(ascii: "H"): "header", UInt8(ascii: "K"): "config", UInt8(ascii: "E"): "cert",
             UInt8(ascii: "n"): "netrc", UInt8(ascii: "b"): "cookie", .colon: "next",
         ]
 
-        /// Nil for a line that is empty or a comment, and for a short option that says nothing of credentials.
+        /// Nil for an empty line or a comment, and for a short option that does not concern credentials.
         init?(in text: Span<UInt8>, _ range: Range<Int>, line: Int) throws(CredentialFileProblem) {
             self.line = line
             var offset = Self.skipSpace(text, range)
@@ -154,10 +154,10 @@ extension CurlConfigFile {
             if hasDashes, word.count > 1, word[1] != UInt8(ascii: "-") {
                 guard let name = try Self.shortName(word, line: line) else { return nil }
                 self.name = name
-                // A value may stand right behind the letter.
+                // A value may follow the letter directly.
                 if word.count > 2 { offset = start + 2 }
             } else {
-                // A dash by itself is the name of nothing.
+                // A dash alone is not a name.
                 name = word.extracting(droppingFirst: min(hasDashes ? 2 : 0, word.count)).text
             }
             while offset < range.upperBound, isSeparator(text[offset]) { offset += 1 }
@@ -191,7 +191,7 @@ extension CurlConfigFile {
             return offset
         }
 
-        /// Nil when the letters say nothing of credentials.
+        /// Nil if the letters do not concern credentials.
         private static func shortName(_ word: Span<UInt8>, line: Int) throws(CredentialFileProblem) -> String? {
             if let name = letters[word[1]] { return name }
             for offset in 2..<max(word.count, 2) where letters[word[offset]] != nil {
@@ -204,11 +204,11 @@ extension CurlConfigFile {
 }
 
 extension CurlConfigFile {
-    /// A URL of curl's configuration file, with its user set apart.
+    /// A URL of curl's configuration file, separated from its user.
     fileprivate struct URL {
         /// The URL without the user; with a scheme, which curl may leave away.
         let text: String
-        /// `user:password` in the file, percent-encoded.
+        /// The range of `user:password` in the file, percent-encoded.
         let userinfo: Range<Int>?
 
         init(_ option: CurlConfigFile.Option, _ text: Span<UInt8>) throws(CredentialFileProblem) {
@@ -237,7 +237,7 @@ extension CurlConfigFile {
             for offset in host..<end where text[offset] == UInt8(ascii: "@") { at = offset }
             userinfo = at.map { host..<$0 }
             if option.name == "proxy", !Self.hasPort(text.extracting((at.map { $0 + 1 } ?? host)..<end)) {
-                // curl has a number of its own for that.
+                // curl has a default of its own for the port.
                 throw CredentialFileProblem(line: option.line, "the proxy has no port")
             }
             let scheme =

@@ -3,22 +3,22 @@ import Crypto
 
 /// The content of another program's file of credentials.
 public struct FoundCredentials: Sendable, Equatable {
-    /// Something that is understood and yet not taken.
+    /// An entry that was understood but not imported.
     public struct Omission: Sendable, Equatable {
-        /// From 1.
+        /// The line number, from 1.
         public let line: Int
         public let sentence: String
     }
 
-    /// In the order of the file; where several are for the same server, its own program takes the first.
+    /// The credentials in the order of the file. Of several for one server, the file's own program uses the first.
     public internal(set) var credentials: [FoundCredential] = []
     public internal(set) var omissions: [Omission] = []
-    /// The line that allows one method of authentication only, and that method.
+    /// The line that restricts authentication to one method, and that method.
     public internal(set) var onlyMethod: (line: Int, name: String)?
 
     init() {}
 
-    /// Whether the file speaks of no credential at all, as one of another kind does.
+    /// Whether the file contains no credentials at all, like a file of another kind.
     public var isEmpty: Bool { credentials.isEmpty && omissions.isEmpty }
 
     public static func == (left: FoundCredentials, right: FoundCredentials) -> Bool {
@@ -26,8 +26,8 @@ public struct FoundCredentials: Sendable, Equatable {
             && left.onlyMethod?.line == right.onlyMethod?.line && left.onlyMethod?.name == right.onlyMethod?.name
     }
 
-    /// The credentials that the file's program would send; none sends a password with a control character (RFC 7617
-    /// section 2).
+    /// Adds a credential that the file's program would send. No program sends a password with a control character (RFC
+    /// 7617 section 2).
     mutating func add(
         line: Int, _ server: FoundCredential.Server, user: String, password: inout [UInt8]
     ) throws(CredentialFileProblem) {
@@ -42,18 +42,18 @@ public struct FoundCredentials: Sendable, Equatable {
     }
 }
 
-/// A user and a password as another program's file has them.
+/// A user and a password from another program's file.
 public struct FoundCredential: Sendable, Equatable {
-    /// The server that the file means them for.
+    /// The server of the credential in the file.
     public enum Server: Sendable, Hashable {
-        /// A server, whatever it is asked for.
+        /// A host with any protocol, port and path.
         case host(String)
         case url(String)
         /// A proxy by its URL.
         case proxy(String)
     }
 
-    /// From 1.
+    /// The line number, from 1.
     public let line: Int
     public let server: Server
     public let user: String

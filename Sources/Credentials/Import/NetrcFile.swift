@@ -1,12 +1,12 @@
 import Bytes
 import Crypto
 
-/// Reads a netrc file as curl reads it: words between blanks and line ends, or in double quotes with `\"`, `\\`, `\n`,
-/// `\r` and `\t` in them; keywords in any case; `#` in the place of a keyword begins a comment, up to the line's end; a macro
-/// goes up to an empty line.
+/// Reads a netrc file as curl does: words between blanks and line ends, or in double quotes with `\"`, `\\`, `\n`, `\r`
+/// and `\t` in them; keywords in any case; `#` in place of a keyword begins a comment, up to the line's end; a macro
+/// ends with an empty line.
 ///
-/// An entry that the store cannot keep is left out, and named among the omissions: `default`, which means every host, an
-/// entry without a login or a password, and one for a login that an earlier line has.
+/// Entries that the store cannot keep are listed among the omissions: `default`, which means every host, an entry
+/// without a login or a password, and one for a login that an earlier line has.
 struct NetrcFile {
     private enum Keyword: String, CaseIterable {
         case machine, login, password, account, macdef
@@ -21,7 +21,7 @@ struct NetrcFile {
 
     private struct Entry {
         let line: Int
-        /// Nil for `default`.
+        /// The host; nil for `default`.
         let host: String?
         var user: String?
         var password: NetrcFile.Reader.Word?
@@ -29,7 +29,7 @@ struct NetrcFile {
 
     private(set) var found = FoundCredentials()
     private var entry: Entry?
-    /// The first credential of a user, as its index in `found`, by machine and user.
+    /// The index in `found` of the first credential of a user, by machine and user.
     private var known: [ExactText: [ExactText: Int]] = [:]
 
     static func read(_ text: Span<UInt8>) throws(CredentialFileProblem) -> FoundCredentials {
@@ -133,7 +133,7 @@ extension NetrcFile {
         private var offset = 0
         private var line = 1
 
-        /// The word in a keyword's place, behind any comments; nil at the end of the file.
+        /// The next keyword, after any comments; nil at the end of the file.
         mutating func keyword(_ text: Span<UInt8>) throws(CredentialFileProblem) -> Word? {
             skipBlanks(text)
             while offset < text.count, text[offset] == UInt8(ascii: "#") {
@@ -143,14 +143,14 @@ extension NetrcFile {
             return try next(text)
         }
 
-        /// Nil at the end of the file.
+        /// The next word; nil at the end of the file.
         mutating func next(_ text: Span<UInt8>) throws(CredentialFileProblem) -> Word? {
             skipBlanks(text)
             guard offset < text.count else { return nil }
             return text[offset] == .quote ? try quoted(text) : plain(text)
         }
 
-        /// The word behind a keyword.
+        /// The word after a keyword.
         mutating func value(
             of keyword: String, _ text: Span<UInt8>, behind line: Int
         ) throws(CredentialFileProblem) -> Word {
@@ -160,7 +160,7 @@ extension NetrcFile {
             return word
         }
 
-        /// Skips to the empty line behind a macro, or to the end of the file.
+        /// Skips to the empty line after a macro, or to the end of the file.
         mutating func skipMacro(_ text: Span<UInt8>) {
             skipLine(text)
             while offset < text.count {

@@ -1,11 +1,11 @@
 import Bytes
 
-/// A word in double quotes as curl writes it: a backslash takes the next character as it is, but for the letters that
-/// stand for control characters.
+/// A word in double quotes in curl's format: a backslash escapes the next character, except for the letters that mean
+/// control characters.
 enum QuotedWord {
-    /// Of what stands before the closing quote; nil when there is none in this line.
+    /// The length of the text before the closing quote; nil if the line has none.
     ///
-    /// - Parameter text: begins behind the opening quote.
+    /// - Parameter text: begins after the opening quote.
     static func length(in text: Span<UInt8>) -> Int? {
         var offset = 0
         while offset < text.count, text[offset] != .lineFeed {
@@ -15,10 +15,10 @@ enum QuotedWord {
         return nil
     }
 
-    /// - Parameter text: without the quotes.
+    /// - Parameter text: the text without the quotes.
     static func unquoted(_ text: Span<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
-        // Grown in place, it would leave pieces of itself behind.
+        // Reserved at once, since growing would leave copies of the secret in memory.
         bytes.reserveCapacity(text.count)
         var offset = 0
         while offset < text.count {

@@ -3,16 +3,16 @@ import Bytes
 import Crypto
 import Model
 
-/// A store's credentials in a file, each sealed under a key that is not the store's: JSON objects (RFC 8259), one in a
-/// line. The first says of what kind the file is, and under which key it is sealed:
+/// A store's credentials in a file, each sealed with a key that is not the store's: JSON objects (RFC 8259), one per
+/// line. The first line names the kind of the file and the key:
 ///
 ///     {"attache":"credentials","version":1,"key":"ID","sealed":"BASE64"}
 ///     {"protocol":"https","host":"www.example.com","port":443,"proxy":"no","realm":"Staff","method":"basic",
 ///      "user":"bob","default":"yes","sealed":"BASE64"}
 ///
-/// (the second is one line, too; a space without a realm has no member of that name). What is sealed is bound to the
-/// space and the user beside it, as in the store, so that no box can be moved to another line. The first line's box holds
-/// the number of credentials: a file that was cut short, or the wrong key, is found before anything is taken.
+/// (The second is one line too; a space without a realm has no member of that name.) A sealed box is bound to its space
+/// and user, as in the store, so no box can be moved to another line. The first line's box contains the number of
+/// credentials. So a truncated file, or a wrong key, is detected before anything is imported.
 public enum SealedCredentials {
     private static let format: StaticString = "credentials"
     private static let context = Array("attache credentials export".utf8)
@@ -40,7 +40,7 @@ public enum SealedCredentials {
         return lines.joined()
     }
 
-    /// - Throws: the problem with the file or the key; nothing is taken out of it then.
+    /// - Throws: the problem with the file or the key; nothing is imported then.
     public static func read(
         _ text: Span<UInt8>, openedWith key: SealingKey
     ) throws(CredentialFileProblem) -> [KeptCredential] {
@@ -111,7 +111,7 @@ public enum SealedCredentials {
             user: user, isDefault: text("default") == "yes", sealed: sealed)
     }
 
-    /// A text as JSON has it.
+    /// A text as a JSON string.
     private static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {

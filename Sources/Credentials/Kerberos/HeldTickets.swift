@@ -1,11 +1,12 @@
 import Authentication
 import GSSAPI
 
-/// The tickets of a principal that are at hand, and why others are not. A value without I/O; times are seconds since 1970.
+/// The cached tickets of a principal, and the reasons why others are missing. A value without I/O; times are seconds
+/// since 1970.
 struct HeldTickets {
     struct Held {
         let ticket: ServiceTicket
-        /// Where it is kept: with the first ticket that it was got with.
+        /// The cache of the ticket: the one with the ticket-granting ticket that it was obtained with.
         let cache: TicketCache
         let since: Int
     }
@@ -23,20 +24,20 @@ struct HeldTickets {
 
     private(set) var cache: TicketCache?
     private var services: [ServiceName: Held] = [:]
-    /// Why there is no first ticket, and none is asked for before that time.
+    /// The reason why there is no ticket-granting ticket, and the time until which none is requested.
     private var failure: Failure?
     private var missing: [ServiceName: Failure] = [:]
 
-    /// Between questions that nobody answered.
+    /// The seconds between requests to a KDC that does not answer.
     private static let pause = 2
-    /// A ticket that just came is not the cause of what goes wrong with it.
+    /// The seconds for which a ticket counts as new, so that it is not the cause of a failure.
     private static let newness = 2
     private static let capacity = 1024
 
-    /// The reason, if the first ticket cannot be got, or not again.
+    /// The reason why the ticket-granting ticket cannot be obtained or renewed.
     var trouble: TicketError? { failure?.error }
 
-    /// Whether the ticket can be used for a while yet.
+    /// Whether the ticket is valid for some time yet.
     private static func isUsable(_ validity: Range<Int>, at now: Int) -> Bool {
         now < validity.upperBound - min(30, validity.count / 10)
     }
@@ -50,25 +51,26 @@ struct HeldTickets {
         cache.flatMap { Self.isUsable($0.validity, at: now) ? $0 : nil }
     }
 
-    /// Why there is no use in asking for a first ticket now.
+    /// The reason not to request a ticket-granting ticket now.
     func reasonToWait(at now: Int) -> TicketError? { failure.flatMap { now < $0.until ? $0.error : nil } }
 
     func reasonToWait(for service: ServiceName, at now: Int) -> TicketError? {
         missing[service].flatMap { now < $0.until ? $0.error : nil }
     }
 
-    /// Whether another first ticket is to be got while this one holds.
+    /// Whether to renew the ticket-granting ticket while it is valid.
     func isRenewalDue(at now: Int) -> Bool {
         guard let cache, reasonToWait(at: now) == nil else { return false }
         return now >= cache.validity.lowerBound + cache.validity.count * 3 / 4
     }
 
-    /// The services whose tickets are used, which a new first ticket is to bring along.
+    /// The services whose tickets are in use, to be requested with a new ticket-granting ticket.
     func servicesInUse(at now: Int) -> [ServiceName] {
         services.filter { Self.isUsable($0.value.ticket.validity, at: now) }.map(\.key)
     }
 
-    /// Takes up a new first ticket, and the services' tickets that came with it. Those that did not come go on as they are.
+    /// Uses a new ticket-granting ticket, with the service tickets obtained with it. Former tickets of other services
+    /// stay.
     mutating func replace(with cache: TicketCache, _ tickets: [ServiceName: ServiceTicket], at now: Int) {
         self.cache = cache
         let former = services.filter { Self.isUsable($0.value.ticket.validity, at: now) }
@@ -77,7 +79,7 @@ struct HeldTickets {
         missing = [:]
     }
 
-    /// - Parameter error: a refusal holds for good, anything else for a moment.
+    /// - Parameter error: a refusal is kept for good, any other error for a moment.
     mutating func lack(_ error: TicketError, at now: Int) {
         if case .refused = error {
             failure = Failure(error: error, until: .max)
@@ -86,7 +88,7 @@ struct HeldTickets {
         }
     }
 
-    /// Allows the KDC to be asked again after it refused the password or the key.
+    /// Allows another request to the KDC after it refused the password or the key.
     mutating func forgetRefusal() {
         if case .refused? = failure?.error { failure = nil }
     }
@@ -103,7 +105,7 @@ struct HeldTickets {
         missing[service] = Failure(error: error, until: now + Self.pause)
     }
 
-    /// Drops a ticket that a service does not take, unless it is new.
+    /// Drops a ticket that a service does not accept, unless it is new.
     mutating func renounce(_ service: ServiceName, at now: Int) -> Supply? {
         guard let held = services[service], now >= held.since + Self.newness else { return nil }
         services[service] = nil

@@ -6,19 +6,20 @@ import IO
 import Model
 import Synchronization
 
-/// The tickets of one principal with one proof: got when first needed, each once for all who ask, and renewed ahead of
-/// their end. Questions to a KDC run on threads of their own, and no request waits longer than its patience.
+/// The tickets of one principal with one proof. They are obtained when first needed, each once for all callers, and
+/// renewed before they expire. Requests to a KDC run on separate threads, and no request waits longer than its
+/// patience.
 final class KerberosTickets: KerberosPrincipal {
     private let principal: String
     private let proof: KerberosTickets.Proof
     private let held = Mutex(HeldTickets())
     /// The KDC's verdicts on the password or key.
     private let verdicts = Mutex(Verdicts())
-    /// Of the cache file that was looked at last.
+    /// The state of the cache file when it was last read.
     private let stamp = Mutex<FileStamp?>(nil)
     private let firstTickets: SharedWork<Bool, Result<TicketCache, TicketError>>
     private let serviceTickets: SharedWork<ServiceName, Result<HeldTickets.Supply, TicketError>>
-    /// Where KDCs are asked.
+    /// The threads for requests to KDCs.
     let pool: BlockingPool
 
     init(_ principal: String, _ proof: KerberosTickets.Proof) {
@@ -65,9 +66,9 @@ final class KerberosTickets: KerberosPrincipal {
         return .unavailable("no KDC of \(place) answers\(patience?.words ?? ""): check krb5.conf and the network")
     }
 
-    /// Drops a ticket that a service does not take, unless it is new.
+    /// Drops a ticket that a service does not accept, unless it is new.
     ///
-    /// - Returns: whether it did.
+    /// - Returns: whether it was dropped.
     func renounce(_ service: KerberosService) -> Bool {
         guard let name = ServiceName(service.name, canonicalises: service.canonicalises) else { return false }
         let now = Self.now
@@ -90,7 +91,7 @@ final class KerberosTickets: KerberosPrincipal {
             guard held.withLock({ $0.cache != nil }), let present = FileStamp(path: path),
                 present != stamp.withLock({ $0 })
             else { return }
-        // Nothing tells when the tickets of another type of cache were renewed.
+        // There is no sign of renewed tickets in other types of caches.
         case .cache(.other):
             guard held.withLock({ $0.isRenewalDue(at: now) }) else { return }
         }
@@ -98,10 +99,10 @@ final class KerberosTickets: KerberosPrincipal {
     }
 
     private func renewIfDue(at now: Int) {
-        // Those of a cache are somebody else's to renew.
+        // Another program renews the tickets of a cache.
         if case .cache = proof { return }
         guard held.withLock({ $0.isRenewalDue(at: now) }) else { return }
-        // While something is held against the password or key, the KDC is asked when a ticket is needed.
+        // While the password or key is doubted, the KDC is asked only when a ticket is needed.
         guard let admission = verdicts.withLock(\.renewal)?() else { return }
         firstTickets.start(true) { [self] in acquire(admission) }
     }
@@ -110,7 +111,7 @@ final class KerberosTickets: KerberosPrincipal {
 
     var ticketEnd: Int? { held.withLock { $0.cache?.validity.upperBound } }
 
-    /// Why there is no first ticket, or no other in time; nil when all is well.
+    /// The reason why there is no ticket-granting ticket, or none in time; nil without a problem.
     var trouble: TicketError? {
         firstTickets.isOverdue(true) ? silence() : held.withLock { $0.trouble }
     }
@@ -144,7 +145,7 @@ final class KerberosTickets: KerberosPrincipal {
             held.withLock { $0.forgetRefusal() }
             return admitted
         } catch {
-            // The answer whose verdict is awaited may be this process's own.
+            // The awaited answer may be this process's own.
             throw error == .undecided && firstTickets.isUnderWay(true) ? silence(patience) : error
         }
     }
@@ -161,19 +162,20 @@ final class KerberosTickets: KerberosPrincipal {
     private struct Verdicts {
         /// See `KerberosPrincipal.kdc`.
         var kdc: String?
-        /// The permission to renew that came with the latest admission. The admission itself is kept only while it is used.
+        /// The permission to renew from the latest admission. The admission itself is kept only while it is used.
         var renewal: (@Sendable () -> KDCAdmission?)?
     }
 
-    /// Blocks.
+    /// Gets the ticket-granting ticket. Blocks.
     ///
-    /// - Parameter admission: that of the account; nil: no KDC is asked, or there is no account.
+    /// - Parameter admission: the account's admission; nil: no KDC is asked, or there is no account.
     private func acquire(_ admission: KDCAdmission?) -> Result<TicketCache, TicketError> {
         let now = Self.now
         if case .cache(.file(let path)) = proof { stamp.withLock { $0 = FileStamp(path: path) } }
         do throws(GSSAPIError) {
             let cache = try proof.acquire(principal, at: now)
-            // Nobody is to wait for these when the former have ended; but with a KDC that goes away now, they go on.
+            // Requested now, so that no request waits when the former tickets expire. If the KDC fails meanwhile, the
+            // former ones stay in use.
             var tickets: [ServiceName: ServiceTicket] = [:]
             let patience = KerberosTickets.Patience(10_000)
             for service in held.withLock({ $0.servicesInUse(at: now) }) where patience.rest != 0 {
@@ -215,15 +217,15 @@ extension TicketError {
 }
 
 extension KerberosTickets {
-    /// The proof for a principal's first ticket.
+    /// The proof for a principal's ticket-granting ticket.
     enum Proof: Sendable {
-        /// A path.
+        /// The path of a keytab.
         case keytab(String)
         /// A cache that another program keeps current.
         case cache(TicketCacheName)
         case password(Secret)
 
-        /// Asks the KDC, or looks into the cache. Blocks.
+        /// Asks the KDC, or reads the cache. Blocks.
         ///
         /// - Parameter now: seconds since 1970.
         func acquire(_ principal: String, at now: Int) throws(GSSAPIError) -> TicketCache {
@@ -245,14 +247,14 @@ extension KerberosTickets {
 }
 
 extension KerberosTickets {
-    /// The threads on which KDCs are asked, a few for each realm: libkrb5 waits half a minute and longer for one that says
-    /// nothing, and those of other realms are not to wait with it.
+    /// The threads for requests to KDCs, a few for each realm. libkrb5 waits half a minute and longer for a silent KDC,
+    /// and other realms must not wait with it.
     enum Threads {
         private static let pools = Mutex<[ExactText: BlockingPool]>([:])
         private static let others = BlockingPool(threads: 4)
         private static let capacity = 16
 
-        /// - Parameter principal: whose realm it is about; without one it is the default realm.
+        /// - Parameter principal: the principal of the realm; without a realm it is the default one.
         static func pool(for principal: String) -> BlockingPool {
             let realm = ExactText(realm(of: principal))
             return pools.withLock { pools in
@@ -264,7 +266,7 @@ extension KerberosTickets {
             }
         }
 
-        /// Empty: the default realm.
+        /// The realm of a principal; empty: the default realm.
         static func realm(of principal: String) -> String {
             principal.lastIndex(of: "@").map { String(principal[principal.index(after: $0)...]) } ?? ""
         }
@@ -272,18 +274,18 @@ extension KerberosTickets {
 }
 
 extension KerberosTickets {
-    /// How long one request waits for KDCs, over all that it asks of them.
+    /// The time that one request waits for KDCs, over all its requests to them.
     struct Patience {
         private let limit: Int?
         private let end: ContinuousClock.Instant?
 
-        /// - Parameter limit: milliseconds from now; nil: without end.
+        /// - Parameter limit: milliseconds from now; nil: no limit.
         init(_ limit: Int?) {
             self.limit = limit
             end = limit.map { .now + .milliseconds($0) }
         }
 
-        /// Milliseconds; nil: without end.
+        /// The remaining milliseconds; nil: no limit.
         var rest: Int? {
             end.map { end in
                 let (seconds, attoseconds) = (end - .now).components

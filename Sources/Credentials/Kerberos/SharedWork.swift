@@ -1,16 +1,16 @@
 import IO
 import Synchronization
 
-/// Work that blocks, done once for all who want the same at the same time.
+/// Blocking work that is done once for all simultaneous callers with equal keys.
 final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Work {
         var waiting: [Expectation<Value>] = []
-        /// Whether somebody has waited in vain.
+        /// Whether a caller has waited for its time limit.
         var isOverdue = false
     }
 
     private let pool: BlockingPool
-    /// Pieces of work that are begun or wait at most: clients may ask for as many names as they like.
+    /// The limit of running and waiting work: clients may request any number of names.
     private let capacity: Int
     private let underWay = Mutex<[Key: Work]>([:])
 
@@ -19,11 +19,11 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         self.capacity = capacity
     }
 
-    /// The result of `work`, also if another caller began it. To be awaited on a loop.
+    /// The result of `work`, also if another caller began it. Await it on a loop.
     ///
-    /// - Parameter limit: milliseconds; nil: as long as it takes.
-    /// - Returns: nil when it takes longer than that, or already has for somebody else, when too much waits, or when the task
-    ///   was cancelled. Work that has begun goes on nevertheless, and is not begun again before it ends.
+    /// - Parameter limit: milliseconds; nil: no limit.
+    /// - Returns: nil if it takes longer than that, or already took too long for another caller, if too much work
+    ///   waits, or if the task was cancelled. Work that has begun continues, and is not begun again before it ends.
     func run(_ key: Key, within limit: Int? = nil, _ work: @escaping @Sendable () -> Value) async -> Value? {
         let own = Expectation<Value>()
         let (begins, isOverdue) = underWay.withLock { underWay in
@@ -40,13 +40,13 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             return nil
         }
         underWay.withLock { underWay in
-            // It may have ended just now, and another may be under way.
+            // It may have ended just now, and another one may be running.
             if underWay[key]?.waiting.contains(where: { $0 === own }) == true { underWay[key]?.isOverdue = true }
         }
         return nil
     }
 
-    /// Has it done, unless it is under way; nobody waits.
+    /// Starts the work, unless it is running, without waiting for it.
     func start(_ key: Key, _ work: @escaping @Sendable () -> Value) {
         let begins = underWay.withLock { underWay in
             if underWay[key] != nil { return false }
@@ -56,14 +56,14 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         if begins { submit(key, work) }
     }
 
-    /// Whether it is under way for longer than somebody wanted to wait.
+    /// Whether the work takes longer than a caller wanted to wait.
     func isOverdue(_ key: Key) -> Bool { underWay.withLock { $0[key]?.isOverdue ?? false } }
 
     func isUnderWay(_ key: Key) -> Bool { underWay.withLock { $0[key] != nil } }
 
     private func submit(_ key: Key, _ work: @escaping @Sendable () -> Value) {
         pool.submit { [self] in
-            // With threads that are all taken, its turn may come when nobody waits any more.
+            // If all threads are busy, the turn may come when no caller waits any longer.
             let value = isOverdue(key) ? nil : work()
             let waiting = underWay.withLock { $0.removeValue(forKey: key) }?.waiting ?? []
             for expectation in waiting { expectation.fulfil(value) }

@@ -18,7 +18,7 @@ final class TicketLogin: KerberosLogin {
     /// The result of the first step.
     private typealias Beginning = Result<(InitiatingContext, [UInt8]), GSSAPIError>
 
-    /// Where tickets that are at hand are made use of: not where others wait for a KDC that says nothing.
+    /// The threads for logins with cached tickets, apart from those that wait for a silent KDC.
     private static let pool = BlockingPool(threads: 2)
 
     func begin() async throws(TicketError) -> [UInt8] {
@@ -36,7 +36,7 @@ final class TicketLogin: KerberosLogin {
             } catch { return .failure(error) }
         }
         let expectation = Expectation<Beginning>()
-        // A ticket that is given away is a new one each time.
+        // With delegation, a new forwarded ticket is requested each time.
         (delegates ? tickets.pool : Self.pool).submit { if !expectation.isOver { expectation.fulfil(work()) } }
         switch await expectation.value(within: patience.rest) {
         case .success((let context, let token))?:

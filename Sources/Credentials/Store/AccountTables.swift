@@ -3,24 +3,24 @@ import Bytes
 import Crypto
 import Database
 
-/// A store's table of accounts: what servers have said of versions of credentials.
+/// A store's table of accounts: the verdicts of servers on versions of credentials.
 enum AccountTables {
     private static let columns = "name, fingerprint, owner, revision, sealed"
     private static let isVersion = "name = $1 AND fingerprint = $2"
-    /// The value of `owner` for those that no client brought.
+    /// The condition for accounts of credentials that no client sent.
     private static let isOwn = "owner = ''"
-    /// Stands behind the name of a grant in its row: the tokens of that name have rows of their own.
+    /// The suffix of a grant's name in its row: the tokens with that name have rows of their own.
     fileprivate static let grantMark = " (grant)"
 
-    /// Days that an account is kept without a change.
+    /// The days for which an account is kept without a change.
     private static let memory: Int64 = 30
-    /// Accounts of credentials of the rule file and the store.
+    /// The limit of accounts for credentials of the rule file and the store.
     static let capacity = 4096
-    /// Accounts of credentials that clients brought, and those of one client.
+    /// The limit of accounts for credentials that clients sent; `ownerCapacity` is for one client.
     static let broughtCapacity = 1024
     static let ownerCapacity = 32
 
-    /// Whether an account gets a row: an index has no room for a name of any length.
+    /// Whether an account gets a row: an index cannot store names of any length.
     static func mayKeep(_ version: CredentialVersion) -> Bool {
         version.name.utf8.count <= 1024 && !version.name.utf8.contains(0)
     }
@@ -32,7 +32,7 @@ enum AccountTables {
             .first.flatMap { AccountTables.Row(row: $0) }
     }
 
-    /// The rows that were changed since a revision, and not too long ago.
+    /// The rows changed since a revision that are not too old.
     static func rows(
         since revision: Int64, on day: Int64, _ connection: some SQLConnection
     ) throws(DatabaseError) -> [AccountTables.Row] {
@@ -63,7 +63,7 @@ enum AccountTables {
         try trim("owner <> ''", to: broughtCapacity, connection)
     }
 
-    /// Removes the rows that were changed longest ago.
+    /// Removes the rows with the oldest changes.
     private static func trim(
         _ condition: String, _ values: [DatabaseValue] = [], to count: Int, _ connection: some SQLConnection
     ) throws(DatabaseError) {
@@ -87,7 +87,7 @@ enum AccountTables {
         ).isEmpty
     }
 
-    /// The account of the credential's value before, if a server has accepted it.
+    /// The account of the credential's former value, if a server has accepted it.
     static func former(
         of version: CredentialVersion, _ key: SealingKey, _ connection: some SQLConnection
     ) throws(DatabaseError) -> Account? {
@@ -97,16 +97,17 @@ enum AccountTables {
         return rows.compactMap { AccountTables.Row(row: $0)?.account(openedWith: key) }.first(where: \.isProven)
     }
 
-    /// A credential has a new value: the accounts of the values before go, after they have helped the new one's.
+    /// Handles a credential's new value: the accounts of former values are removed, after they were used for the new
+    /// one's.
     ///
-    /// - Parameter isRenewal: whether it means the same as the value before.
+    /// - Parameter isRenewal: whether the new value is equivalent to the former one.
     static func replace(
         with version: CredentialVersion, isRenewal: Bool, _ key: SealingKey, on day: Int64, at revision: Int64,
         _ connection: some SQLConnection
     ) throws(DatabaseError) {
         guard mayKeep(version) else { return }
         if try row(of: version, connection) == nil, try hasOther(than: version, connection) {
-            // It gets a row in any case: by that a late answer with the value before finds that it is one.
+            // It gets a row in any case, so that a late answer with the former value can be recognised.
             let account = try former(of: version, key, connection).map { former in
                 isRenewal ? Account(renewing: former) : Account(after: former)
             }
@@ -116,14 +117,14 @@ enum AccountTables {
         }
         try connection.rows(
             "DELETE FROM attache_accounts WHERE name = $1 AND fingerprint <> $2 AND \(isOwn)", version.columns)
-        // The tokens of another grant are void, too; a grant outlives its tokens.
+        // The tokens of another grant become invalid too; a grant outlives its tokens.
         if !isRenewal {
             let other = version.isGrant ? version.name : version.name + grantMark
             try connection.rows("DELETE FROM attache_accounts WHERE name = $1 AND \(isOwn)", [.text(other)])
         }
     }
 
-    /// The credential is gone.
+    /// Handles the removal of a credential.
     static func remove(_ name: String, _ connection: some SQLConnection) throws(DatabaseError) {
         try connection.rows("DELETE FROM attache_accounts WHERE name = $1 AND \(isOwn)", [.text(name)])
     }
@@ -133,23 +134,24 @@ extension AccountTables {
     /// A row of a store's accounts.
     struct Row: Sendable {
         let version: CredentialVersion
-        /// The client that brought the credential along.
+        /// The client that sent the credential.
         let owner: String?
         let revision: Int64
-        /// The account under the store's data key, for this version only: its samples are requests, which may hold secrets.
+        /// The account sealed with the store's data key, for this version only: its samples are requests, which may
+        /// contain secrets.
         let sealed: [UInt8]
 
-        /// Bytes of a box.
+        /// The limit of a box in bytes.
         static let limit = 65536
-        /// Letters of a client's name that are kept.
+        /// The limit of a client's name in characters.
         private static let ownerLength = 256
 
-        /// Nil where it cannot be sealed.
+        /// Nil if the account cannot be sealed.
         init?(_ account: Account, of version: CredentialVersion, broughtBy owner: String?, sealedWith key: SealingKey) {
             self.init(Self.content(of: account), of: version, broughtBy: owner, sealedWith: key)
         }
 
-        /// - Parameter content: as `content(of:)` returned it.
+        /// - Parameter content: the result of `content(of:)`.
         init?(_ content: [UInt8], of version: CredentialVersion, broughtBy owner: String?, sealedWith key: SealingKey) {
             var content = content
             let context = Self.context(version)
@@ -176,13 +178,13 @@ extension AccountTables {
         /// The bytes of an account that are sealed.
         static func content(of account: Account) -> [UInt8] { account.encoded(within: limit - SealingKey.overhead) }
 
-        /// Nil for a row that is another's, or was changed outside.
+        /// Nil for a row of another version, or one that was changed outside.
         func content(openedWith key: SealingKey) -> [UInt8]? {
             let context = Self.context(version)
             return (try? key.open(sealed.span, for: context.span))?.withBytes { $0.array }
         }
 
-        /// Nil for a row that cannot be read: it counts as none.
+        /// The account; nil for a row that cannot be read, which counts as missing.
         func account(openedWith key: SealingKey) -> Account? {
             content(openedWith: key).flatMap { Account(encoded: $0) }
         }
@@ -198,14 +200,14 @@ extension AccountTables {
 }
 
 extension CredentialVersion {
-    /// Name, fingerprint.
+    /// The columns: name, fingerprint.
     var columns: [DatabaseValue] {
         [.text(isGrant ? name + AccountTables.grantMark : name), .bytes(fingerprintBytes)]
     }
 
     /// - Parameters:
-    ///   - name: as a row has it.
-    ///   - isOwn: whether no client brought the credential.
+    ///   - name: the name in the row.
+    ///   - isOwn: whether no client sent the credential.
     fileprivate convenience init?(inAccounts name: String, fingerprint: [UInt8], isOwn: Bool) {
         let isGrant = isOwn && name.hasSuffix(AccountTables.grantMark)
         let name = isGrant ? String(name.dropLast(AccountTables.grantMark.count)) : name

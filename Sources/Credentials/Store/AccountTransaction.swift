@@ -3,8 +3,8 @@ import Crypto
 import Database
 
 extension StoreJournal {
-    /// A change of one account in a store. Carried out in a transaction of a writer, who is alone there; outside of one
-    /// it shows whether there is anything to write.
+    /// A change of one account in a store. It is carried out in a writer's transaction, which excludes other writers.
+    /// Outside of one it shows whether there is anything to write.
     struct AccountTransaction: Sendable {
         /// The account as this process knows it.
         let own: SharedAccount
@@ -15,9 +15,9 @@ extension StoreJournal {
             let account: Account
             let seat: Account.Seat
             let decisions: [Account.Decision]
-            /// The row to be written; nil: the store has it already.
+            /// The row to write; nil if the store has it already.
             let row: AccountTables.Row?
-            /// The change of the store that it is known from.
+            /// The revision of the store that contains the account.
             let revision: Int64
 
             func change(at revision: Int64? = nil) -> SharedAccount.Change {
@@ -42,8 +42,8 @@ extension StoreJournal {
                 revision: row?.revision ?? own.revision)
         }
 
-        /// The account where the store has none: what the value before knew helps a value of which nothing is known. A
-        /// client's own credential has no value before; it may be another client's.
+        /// The initial account if the store has none. The knowledge about the former value helps a new one. A client's
+        /// own credential has no former value, since that may be another client's.
         private func beginning(_ connection: some SQLConnection) throws(DatabaseError) -> Account {
             guard own.account == Account(), own.owner == nil,
                 let former = try AccountTables.former(of: own.version, key, connection)
@@ -51,7 +51,7 @@ extension StoreJournal {
             return Account(after: former)
         }
 
-        /// Whether the store had the account, and has another value's in its place.
+        /// Whether the store had the account, and now has another value's in its place.
         private func isSuperseded(
             _ row: AccountTables.Row?, _ connection: some SQLConnection
         ) throws(DatabaseError) -> Bool {

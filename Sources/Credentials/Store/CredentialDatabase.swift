@@ -1,41 +1,41 @@
 import Database
 
-/// Where a store keeps its tables. Every call blocks, and what it wrote is durable once it returned.
+/// The database of a store. Every call blocks, and a write is durable when the call returns.
 protocol CredentialDatabase: Sendable {
     /// Lends the tables to read from.
     func read<Value: Sendable>(
         _ body: @Sendable (any SQLConnection) throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value
 
-    /// Lends the tables to a writer, who writes all or nothing and is alone in it, with the number of the change: each
-    /// has a greater one. Others who have the store open learn of it.
+    /// Lends the tables to a writer, in a transaction that excludes other writers, with the number of the change: each
+    /// is greater than the previous one. Other processes with this store learn of it.
     func write<Value: Sendable>(
         _ body: @Sendable (any SQLConnection, Int64) throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value
 
-    /// Brings the tables of an earlier version up to date: to be called by who has the store's key, before anything but
-    /// the key is read or written. Opening a store makes the tables only where there are none.
+    /// Updates the tables of an earlier version. Call it with the store's key, before anything but the key is read or
+    /// written. Opening a store creates tables only if it has none.
     func update() throws(DatabaseError)
 
-    /// Whether somebody else may have changed something since the last call, or, where that is not known at once,
-    /// does so within that time.
+    /// Whether other processes may have changed something since the last call. If that is not known at once, waits for
+    /// that time.
     ///
     /// - Parameter limit: milliseconds.
     func foreignChanges(within limit: Int) throws(DatabaseError) -> ForeignChanges
 }
 
-/// The possible changes of a store by others, the least first.
+/// The possible changes by other processes, in increasing order.
 enum ForeignChanges: Sendable, Hashable, Comparable {
     case none
     case some
-    /// Nobody knows: the connection was lost, and what is behind the new one may be a copy of some other day.
+    /// Changes are unknown: the connection was lost, and the new one may lead to an older copy.
     case unknown
-    /// It is another one now.
+    /// The store was replaced by another one.
     case replaced
 }
 
 extension CredentialTables {
-    /// How far a store has come: every change has a greater number than those before.
+    /// The revision of a store: the number of its latest change.
     struct Revision: Sendable, Hashable {
         let latest: Int64
         /// Removals up to this one are no longer on record.

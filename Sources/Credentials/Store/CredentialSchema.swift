@@ -4,7 +4,7 @@ import Model
 
 /// The common part of both databases' later schemas.
 enum CredentialSchema {
-    /// The version that a store says it has, if it is one of the known ones.
+    /// The version of the store's schema, if it is known.
     static func checked(_ version: Int, among count: Int) throws(DatabaseError) -> Int {
         if version > count {
             throw .unusable("it was made by a later version of this program (schema \(version))")
@@ -15,7 +15,7 @@ enum CredentialSchema {
         return version
     }
 
-    /// The statements of the versions behind the first, oldest version first.
+    /// The statements of the versions after the first, oldest version first.
     ///
     /// - Parameter bytes: the name of the type.
     static func later(bytes: String) -> [[String]] {
@@ -29,10 +29,10 @@ enum CredentialSchema {
         realm text NOT NULL, method text NOT NULL
         """
 
-    /// Version 2: every change of a credential has a number, so that whoever follows reads what is new; what was learned
-    /// of spaces and which tokens were fetched is kept as well.
+    /// Version 2: every change of a credential has a number, so that other processes can read new changes. Learned
+    /// spaces and fetched tokens are stored too.
     ///
-    /// - Parameter bytes: the name of the type.
+    /// - Parameter bytes: the name of the type for bytes.
     private static func numberedChanges(bytes: String) -> [String] {
         [
             """
@@ -64,19 +64,19 @@ enum CredentialSchema {
         ]
     }
 
-    /// Version 3: a credential may be another thing than a password, and says which.
+    /// Version 3: a credential may be of another kind than a password, which is stored.
     private static let kinds = [
         "ALTER TABLE attache_credentials ADD COLUMN kind text NOT NULL DEFAULT '\(CredentialKind.password.rawValue)'"
     ]
 
-    /// Version 4: a refusal has a time, and may have one when it is tried again. 0 stands for none.
+    /// Version 4: a refusal has a time, and perhaps the time of its next try. 0 means none.
     private static let terms = ["since bigint", "next_try bigint", "retries integer"].map {
         "ALTER TABLE attache_refusals ADD COLUMN \($0) NOT NULL DEFAULT 0"
     }
 
-    /// Version 5: refresh tokens that an endpoint gave are kept, and used by one process at a time.
+    /// Version 5: refresh tokens from an endpoint are stored, and one process at a time uses them.
     ///
-    /// - Parameter bytes: the name of the type.
+    /// - Parameter bytes: the name of the type for bytes.
     private static func refreshTokens(bytes: String) -> [String] {
         [
             "ALTER TABLE attache_tokens ADD COLUMN generation bigint NOT NULL DEFAULT 0",
@@ -89,7 +89,7 @@ enum CredentialSchema {
         ]
     }
 
-    /// Version 6: those who share the store read who has changed what. Empty and -1 stand for none.
+    /// Version 6: the authors of changes are stored for the other processes. Empty and -1 mean none.
     private static let events = [
         """
         CREATE TABLE attache_events (
@@ -102,10 +102,10 @@ enum CredentialSchema {
         "CREATE INDEX attache_events_revision ON attache_events (revision)",
     ]
 
-    /// Version 7: what servers have said of credentials is kept in accounts. `attache_refusals` is left to processes of earlier
-    /// versions. An empty owner stands for none; `attache_revision.accounts` is 0 until accounts are made of the refusals.
+    /// Version 7: the verdicts of servers are stored in accounts. `attache_refusals` stays for processes of earlier
+    /// versions. An empty owner means none; `attache_revision.accounts` is 0 until accounts are made from the refusals.
     ///
-    /// - Parameter bytes: the name of the type.
+    /// - Parameter bytes: the name of the type for bytes.
     private static func accounts(bytes: String) -> [String] {
         [
             "ALTER TABLE attache_revision ADD COLUMN accounts bigint NOT NULL DEFAULT 0",

@@ -9,11 +9,11 @@ import Synchronization
 /// the store has as well. A store may be opened while the process serves, and stays.
 public final class CredentialMemory: Sendable {
     public let storage: StoredCredentials
-    /// Kept in the store as it changes, as are the accounts in it.
+    /// The spaces, stored as they change, like the accounts in them.
     public let spaces: ProtectionSpaces
-    /// Kept in the store as they are fetched.
+    /// The tokens, stored as they are fetched.
     public let tokens: TokenStore
-    /// The changes of what may answer.
+    /// The trail of changes to credentials and rules.
     public let audit: AuditTrail
     private let journal: StoreJournal
 
@@ -28,15 +28,15 @@ public final class CredentialMemory: Sendable {
     /// Has the journal write to a store from now on. One store at most.
     fileprivate func attach(_ writer: WriteBehind) {
         journal.attach(writer)
-        // The journal's storage keeps the trail.
+        // The journal's storage retains the trail.
         audit.keep { [weak journal] event in journal?.noted(event) }
     }
 }
 
-/// All that outlives the process: credentials of permanent persistence, what servers have said of credentials, learned
-/// spaces, and the tokens that were fetched.
+/// Everything that outlives the process: credentials with permanent persistence, the verdicts of servers on
+/// credentials, learned spaces, and fetched tokens.
 public final class CredentialStore: Sendable {
-    /// Kept in the store as they change.
+    /// The knowledge that is stored as it changes.
     private let memory: CredentialMemory
     public var storage: StoredCredentials { memory.storage }
     public var spaces: ProtectionSpaces { memory.spaces }
@@ -44,7 +44,7 @@ public final class CredentialStore: Sendable {
     public var tokens: TokenStore { memory.tokens }
     let writer: WriteBehind
     let database: any CredentialDatabase
-    /// Wraps the store's own key; a store in its place may have another of those.
+    /// The key that wraps the store's own key; a store that replaces this one may have another own key.
     private let key: SealingKey
     private let progress = Mutex(Progress())
 
@@ -72,23 +72,23 @@ public final class CredentialStore: Sendable {
         memory.attach(writer)
     }
 
-    /// How far this process has followed the store.
+    /// The progress of this process in following the store.
     private struct Progress {
-        /// The changes that are still to be taken over.
+        /// The changes that are still to be adopted.
         var behind = ForeignChanges.none
-        /// Accounts, spaces and tokens up to this change are known.
+        /// The latest change up to which accounts, spaces and tokens are known.
         var learned = CredentialTables.beginning
-        /// Events up to this change were told; nil: those that are there concern nobody.
+        /// The latest change up to which events were logged; nil: the existing events are skipped.
         var events: Int64?
 
-        /// The rows to read are another store's, or may be.
+        /// Forgets the progress, since the rows are another store's, or may be.
         mutating func forget() {
             learned = CredentialTables.beginning
             events = nil
         }
     }
 
-    /// Waits for changes that other processes make, and takes them over. Blocks.
+    /// Waits for changes of other processes, and adopts them. Blocks.
     ///
     /// - Parameter limit: milliseconds to wait.
     /// - Returns: whether there may have been any.
@@ -97,7 +97,7 @@ public final class CredentialStore: Sendable {
         let changes = try CredentialStoreError.asking { () throws(DatabaseError) in
             try database.foreignChanges(within: limit)
         }
-        // The store can be reached: what waits is written, and what is not taken over now is taken over next time.
+        // The store is available: pending writes are made, and changes not adopted now are adopted next time.
         writer.flush()
         accounts.catchUp(at: SystemClock.epochMilliseconds)
         let behind = progress.withLock { progress in
@@ -114,7 +114,7 @@ public final class CredentialStore: Sendable {
             memory.audit.note(AuditEvent(.storeReplaced, by: .proxy))
         } else if behind == .unknown {
             progress.withLock { $0.forget() }
-            // The store's own key is the same, whatever it is wrapped by now.
+            // The store's own key stays the same, even if another key wraps it now.
             if let dataKey = storage.dataKey { try storage.replace(dataKey) }
         } else {
             try storage.refresh(to: revision)
@@ -124,7 +124,7 @@ public final class CredentialStore: Sendable {
         return true
     }
 
-    /// Whether the store's own key is another one, as after a migration; that it is wrapped by another does not matter.
+    /// Whether the store's own key differs, as after a migration; another wrapping key does not matter.
     private func hasOtherKey() throws(CredentialStoreError) -> Bool {
         let present = try CredentialStoreError.asking { () throws(DatabaseError) in
             try database.read { connection throws(DatabaseError) in try CredentialTables.key(connection) }
@@ -139,7 +139,7 @@ public final class CredentialStore: Sendable {
         }
     }
 
-    /// Takes over what was judged, learned and fetched since the last time.
+    /// Adopts the accounts, spaces and tokens that are new since the last time.
     private func adopt(
         _ revision: CredentialTables.Revision, openedWith dataKey: SealingKey
     ) throws(CredentialStoreError) {
@@ -171,7 +171,7 @@ public final class CredentialStore: Sendable {
         for event in events ?? [] { audit.take(event) }
     }
 
-    /// Forgets what is held against versions, in all processes that have the store open; it is on the disk when the call
+    /// Forgets the doubts about versions, in all processes that have the store open; it is on the disk when the call
     /// returns. Blocks.
     ///
     /// - Returns: those that something was held against.
@@ -210,7 +210,7 @@ public final class CredentialStore: Sendable {
     }
 }
 
-/// A credential as a store keeps it.
+/// A credential in a store.
 public struct KeptCredential: Sendable {
     public let credential: Credential
     public let space: ProtectionSpace

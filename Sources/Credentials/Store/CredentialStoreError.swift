@@ -1,31 +1,31 @@
 import Database
 
-/// Why a credential store cannot be opened. Nothing in it was touched.
+/// The reason why a credential store cannot be opened. The store is unchanged.
 public enum CredentialStoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case database(DatabaseError)
-    /// Its secrets are under another key.
+    /// The secrets of the store are sealed with another key.
     case wrongKey(needed: String, given: String)
     /// The source holds no key.
     case unusableKey(String)
     case unreadableKey(CredentialError)
-    /// Others may read the key's file.
+    /// The key's file can be read by other users.
     case exposedKey(path: String)
-    /// The key that was made beside the store is gone.
+    /// The key that was created beside the store is gone.
     case missingKey(path: String)
     /// There is no store.
     case missing(path: String)
     case connectionString(CredentialError)
-    /// Its folder or its key could not be made.
+    /// The folder or the key of the store could not be created.
     case unwritable(String)
-    /// A row does not open with the store's own key: it was changed, or moved here from elsewhere.
+    /// A row cannot be opened with the store's own key: it was changed, or moved here from elsewhere.
     case foreignRow(user: String, host: String)
-    /// A row is not written as this version writes them, and all of them are to be copied.
+    /// A row is not in the format of this version, and all rows must be copied.
     case unreadableRow(user: String, host: String, cause: String)
     case cannotSeal(String)
-    /// Something is to be copied into it, and it holds something already.
+    /// The destination of a copy already contains something.
     case notEmpty(credentials: Int)
 
-    /// Whether somebody stopped the work, so that nothing of it was written.
+    /// Whether the work was stopped, so that nothing was written.
     public var isStop: Bool { self == .database(.stopped) }
 
     public var description: String {

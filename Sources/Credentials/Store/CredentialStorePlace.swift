@@ -4,13 +4,14 @@ import Database
 import IO
 import Model
 
-/// Where a credential store is, and where the key that opens it.
+/// The location of a credential store, and of the key that opens it.
 public struct CredentialStorePlace: Sendable, Hashable {
     private let location: StoreLocation
-    /// Nil for a file with its key beside it.
+    /// The key's source; nil for a file with its key beside it.
     private let namedKey: ValueSource?
 
-    /// - Parameter key: nil: `credentials.key` beside the file, which is made with it; a server needs one.
+    /// - Parameter key: the source of the key; nil for `credentials.key` beside the file, which is made with it. A
+    ///   server needs a key.
     public init?(_ location: StoreLocation, key: ValueSource?) {
         if !location.backend.isFile, key == nil { return nil }
         self.location = location
@@ -28,23 +29,23 @@ public struct CredentialStorePlace: Sendable, Hashable {
         if case .file(let path) = location.place { path } else { nil }
     }
 
-    /// Where the key is.
+    /// The source of the key.
     public var key: ValueSource { namedKey ?? .file(generatedKey?.path ?? StoreKey.File.name) }
 
-    /// The key that is made beside a file, unless another is named.
+    /// The key that is created beside a file, unless another one is named.
     private var generatedKey: StoreKey.File? { namedKey == nil ? path.map { StoreKey.File(database: $0) } : nil }
 
-    /// Whether nothing was ever kept there, as far as can be seen without a connection.
+    /// Whether no store was ever created there, as far as that is visible without a connection.
     public var isMissing: Bool { path.map { !SmallFile.exists($0) } ?? false }
 
-    /// Opens the store, or makes an empty one. Blocks.
+    /// Opens the store, or creates an empty one. Blocks.
     ///
     /// - Parameters:
-    ///   - environment: the process's.
-    ///   - memory: the process's, to which all that is in the store is added.
-    ///   - fingerprintKey: given the key under which the store's processes make fingerprints of credentials, before
-    ///     any credential is read.
-    ///   - report: told, a sentence at a time, what an operator has to know.
+    ///   - environment: the process's environment.
+    ///   - memory: the process's knowledge, to which the store's content is added.
+    ///   - fingerprintKey: gets the key that the store's processes use for fingerprints of credentials, before any
+    ///     credential is read.
+    ///   - report: gets messages for the operator, a sentence at a time.
     public func open(
         environment: [String: String], memory: CredentialMemory = CredentialMemory(), fingerprintKey: (Secret) -> Void,
         report: @escaping @Sendable (String) -> Void
@@ -64,10 +65,10 @@ public struct CredentialStorePlace: Sendable, Hashable {
         if let made = try generatedKey?.makeIfMissing() { report(made) }
     }
 
-    /// Wraps the store's own key by another than that of now. The rows stay as they are, and whoever has the store open
-    /// goes on. Blocks.
+    /// Wraps the store's own key with a new key. The rows stay unchanged, and processes with the open store continue.
+    /// Blocks.
     ///
-    /// - Parameter audit: whose event it is.
+    /// - Parameter audit: the author of the event.
     /// - Returns: the new key's id.
     public func rewrap(
         to key: ValueSource, environment: [String: String], audit: AuditTrail = AuditTrail()
@@ -78,12 +79,12 @@ public struct CredentialStorePlace: Sendable, Hashable {
         return new.id
     }
 
-    /// Copies all that is kept here to another place, in one transaction there, and reads it back. Blocks.
+    /// Copies everything to another place, in one transaction there, and reads it back. Blocks.
     ///
     /// - Parameters:
-    ///   - replacing: whether what the other place holds may go.
-    ///   - observer: told of each row that is written, and may stop the copy.
-    ///   - report: told, a sentence at a time, what an operator has to know.
+    ///   - replacing: whether the content of the other place may be replaced.
+    ///   - observer: called for each row that is written; it may stop the copy.
+    ///   - report: gets messages for the operator, a sentence at a time.
     public func migrate(
         to destination: CredentialStorePlace, replacing: Bool, environment: [String: String],
         observedBy observer: some WorkObserver, report: (String) -> Void
@@ -91,7 +92,7 @@ public struct CredentialStorePlace: Sendable, Hashable {
         if let path, isMissing { throw .missing(path: path) }
         let key = try sealingKey(environment)
         let source = try connected(environment)
-        // Only now is anything made there.
+        // The destination is created only now.
         try destination.prepare(report: report)
         let destinationKey = try destination.sealingKey(environment)
         return try StoreMigration.run(
@@ -119,6 +120,6 @@ public struct CredentialStorePlace: Sendable, Hashable {
 }
 
 extension CredentialStorePlace: CustomStringConvertible {
-    /// As the rule file would say it, without what may be secret in it.
+    /// The place in the form of the rule file, without secrets.
     public var description: String { path.map { "\(location.backend.rawValue) \($0)" } ?? location.backend.rawValue }
 }

@@ -2,7 +2,7 @@ import Authentication
 import Database
 import Model
 
-/// A store's tables: what is read from them and written to them, the same in every database.
+/// The access to a store's tables, equal for every database.
 enum CredentialTables {
     static let space = "host, port, protocol, proxy, realm, method"
     static let isSpace =
@@ -42,9 +42,9 @@ enum CredentialTables {
         return CredentialTables.Revision(latest: latest, forgotten: forgotten)
     }
 
-    /// The number of the change that is being made.
+    /// The number of the current change.
     ///
-    /// - Returns: 1 or more, whatever the number before it was.
+    /// - Returns: 1 or more, for any previous number.
     static func nextRevision(_ connection: some SQLConnection) throws(DatabaseError) -> Int64 {
         let rows = try connection.rows(
             """
@@ -59,14 +59,14 @@ enum CredentialTables {
         return revision
     }
 
-    /// A revision before every other: what was changed since then is everything.
+    /// A revision before every other one, for reading everything.
     static let beginning = Int64.min
 
     // MARK: - Credentials
 
     /// Every credential that was changed since a revision, also one whose host is not spelled canonically.
     ///
-    /// - Returns: the rows that cannot be read. They keep nobody from reading the others.
+    /// - Returns: the rows that cannot be read. All others are read.
     static func forEachCredential(
         since revision: Int64, _ connection: some SQLConnection, _ body: (StoredCredential) -> Void
     ) throws(DatabaseError) -> [StoredCredential.Unreadable] {
@@ -84,7 +84,7 @@ enum CredentialTables {
         return unreadable
     }
 
-    /// The removals since a revision; a removed row may be there again.
+    /// The removals since a revision; a removed row may exist again.
     static func removals(
         since revision: Int64, _ connection: some SQLConnection
     ) throws(DatabaseError) -> [StoredCredential.Place] {
@@ -116,7 +116,7 @@ enum CredentialTables {
                 ])
     }
 
-    /// - Returns: whether there is one.
+    /// - Returns: whether it exists.
     @discardableResult
     static func makeDefault(
         user: String, for space: ProtectionSpace, at revision: Int64, _ connection: some SQLConnection
@@ -138,7 +138,7 @@ enum CredentialTables {
             """, space.columns + [.text(user), .integer(revision)])
     }
 
-    /// - Returns: whether there was one.
+    /// - Returns: whether it existed.
     @discardableResult
     static func remove(
         user: String, for space: ProtectionSpace, at revision: Int64, _ connection: some SQLConnection
@@ -152,9 +152,9 @@ enum CredentialTables {
         return true
     }
 
-    /// Puts a row with the canonical spelling of its host in the place of another.
+    /// Replaces a row by one with the canonical spelling of its host.
     ///
-    /// - Returns: the row as it is written; nil if the other is not there any more, or there is one for the same server.
+    /// - Returns: the written row; nil if the old one is gone, or if there is already one for the same server.
     static func respell(
         _ old: StoredCredential, as new: StoredCredential, at revision: Int64, _ connection: some SQLConnection
     ) throws(DatabaseError) -> StoredCredential? {
@@ -174,7 +174,7 @@ enum CredentialTables {
         return row
     }
 
-    /// Tells those who follow that a row is gone.
+    /// Records a removed row for other processes.
     private static func remember(
         removed columns: [DatabaseValue], at revision: Int64, _ connection: some SQLConnection
     ) throws(DatabaseError) {
@@ -189,6 +189,6 @@ enum CredentialTables {
         }
     }
 
-    /// Changes that a removal is remembered for.
+    /// The number of changes for which a removal is recorded.
     private static let memory: Int64 = 10_000
 }

@@ -3,13 +3,13 @@ import Bytes
 import Crypto
 import Model
 
-/// One process's view of a store: every credential, sealed as it is in the database, and found in a time that does not
-/// depend on their number. A password is opened when it is used.
+/// One process's view of a store: every credential, sealed as in the database, and found in constant time. A password
+/// is decrypted when it is used.
 struct CredentialView: Sendable {
-    /// The result of a look-up.
+    /// The result of a search.
     enum Opening {
         case credential(Credential)
-        /// The row was changed, or moved here from elsewhere. Said once.
+        /// The row was changed, or moved here from elsewhere. Reported once.
         case foreign(user: String, host: String)
     }
 
@@ -19,7 +19,7 @@ struct CredentialView: Sendable {
     }
 
     private struct StoredSpace: Sendable {
-        /// The origin's slot.
+        /// The slot of the origin.
         let originSlot: Int32
         let realm: ExactText?
         let method: AuthenticationMethod
@@ -28,14 +28,14 @@ struct CredentialView: Sendable {
     }
 
     private struct Row: Sendable {
-        /// The user's name and the box behind it.
+        /// The user's name, followed by the box.
         let content: [UInt8]
         let userCount: Int32
         let spaceSlot: Int32
-        /// The space's rows in a ring without an end.
+        /// The neighbours in a ring of the space's rows.
         var next: Int32
         var previous: Int32
-        /// Where it is opened; `none`, or `foreign` for what does not open.
+        /// Index in `opened`; `none` if sealed, `foreign` if it cannot be decrypted.
         var opened: Int32 = none
 
         var user: String { content.span.extracting(first: Int(userCount)).text }
@@ -61,18 +61,18 @@ struct CredentialView: Sendable {
     private var originTable = SlotTable()
     private var spaceTable = SlotTable()
     private var rowTable = SlotTable()
-    /// Many spaces have the same realm.
+    /// The realms. Many spaces have the same one.
     private var realms: Set<ExactText> = []
     private var opened: CredentialView.Opened
     private(set) var count = 0
 
-    /// - Parameter capacity: credentials that are kept opened.
+    /// - Parameter capacity: the limit of decrypted credentials.
     init(dataKey: SealingKey, keepingOpen capacity: Int = 1024) {
         self.dataKey = dataKey
         opened = CredentialView.Opened(capacity: capacity)
     }
 
-    // MARK: - Finding
+    // MARK: - Search
 
     func serves(_ origin: Origin) -> Bool { originSlot(of: origin) != nil }
 
@@ -108,7 +108,7 @@ struct CredentialView: Sendable {
         return users
     }
 
-    /// Every credential without its secret, in no particular order.
+    /// Visits every credential without its secret, in no particular order.
     func visit(_ body: (ProtectionSpace, _ user: String, _ isDefault: Bool) -> Void) {
         for slot in rows.indices {
             guard let row = rows[slot], let stored = spaces[Int(row.spaceSlot)], let space = space(of: stored) else {
@@ -118,7 +118,7 @@ struct CredentialView: Sendable {
         }
     }
 
-    /// The opened ones of Kerberos principals that have a ticket.
+    /// The decrypted credentials of Kerberos principals that have a ticket.
     var ticketHolders: [ProtectionSpace: [ExactText: Credential]] {
         var holders: [ProtectionSpace: [ExactText: Credential]] = [:]
         for (slot, credential) in opened.all where credential.principal?.ticketEnd != nil {
@@ -130,7 +130,7 @@ struct CredentialView: Sendable {
         return holders
     }
 
-    /// The changes that lead from `old` to this, in no particular order.
+    /// The changes from `old` to this view, in no particular order.
     func changes(since old: borrowing CredentialView) -> [CredentialChange] {
         var changes: [CredentialChange] = []
         visit { space, user, isDefault in
@@ -170,7 +170,7 @@ struct CredentialView: Sendable {
     // MARK: - Change
 
     /// - Parameter isDefault: whether it is the space's default; nil: if it was, it is.
-    /// - Returns: what others are told; nil if nothing is new.
+    /// - Returns: the change for listeners; nil if nothing is new.
     mutating func put(
         _ sealed: [UInt8], of user: String, for space: ProtectionSpace, isDefault: Bool?
     ) -> CredentialChange? {
@@ -193,7 +193,7 @@ struct CredentialView: Sendable {
         return CredentialChange(.madeDefault, space: space, user: user)
     }
 
-    /// Whether there was one.
+    /// Removes a credential; true if it existed.
     mutating func remove(user: String, for space: ProtectionSpace) -> Bool {
         guard let slot = row(of: user, for: space), let row = rows[slot] else { return false }
         unlink(slot, row)
@@ -204,7 +204,7 @@ struct CredentialView: Sendable {
         return true
     }
 
-    /// - Returns: its slot, and whether its value is another one.
+    /// - Returns: the slot, and whether the value is a new one.
     private mutating func put(_ sealed: [UInt8], of user: String, on spaceSlot: Int) -> (row: Int, isNew: Bool) {
         let content = Array(user.utf8) + sealed
         let userCount = Int32(clamping: content.count - sealed.count)
@@ -288,7 +288,7 @@ struct CredentialView: Sendable {
         spaceSlot(of: space).flatMap { row(of: user.utf8Span.span, on: $0) }
     }
 
-    /// Closures cannot hold a span, hence the iterator.
+    /// An iterator, since closures cannot capture a span.
     private func row(of user: Span<UInt8>, on spaceSlot: Int) -> Int? {
         var candidates = rowTable.candidates(Self.hash(user, on: spaceSlot))
         while let slot = rowTable.next(&candidates) {
@@ -318,8 +318,8 @@ struct CredentialView: Sendable {
 }
 
 extension CredentialView {
-    /// The few credentials of a view that were used lately, opened. One that is replaced, or not used for long, is let go of,
-    /// and its password zeroed with the last request that holds it.
+    /// The recently used credentials of a view, decrypted. A credential that is replaced, or unused for long, is
+    /// released. Its password is zeroed with the last request that uses it.
     fileprivate struct Opened {
         private struct Entry {
             let row: Int
@@ -334,7 +334,7 @@ extension CredentialView {
 
         init(capacity: Int) { self.capacity = max(1, capacity) }
 
-        /// - Parameter slot: as `add` gave it.
+        /// - Parameter slot: a result of `add`.
         subscript(slot: Int) -> Credential? {
             mutating get {
                 guard entries.indices.contains(slot), let entry = entries[slot] else { return nil }
@@ -346,7 +346,7 @@ extension CredentialView {
         /// All opened credentials, by row.
         var all: [(row: Int, credential: Credential)] { entries.compactMap { $0.map { ($0.row, $0.credential) } } }
 
-        /// - Returns: where it is, and the row that had to go for it.
+        /// - Returns: the slot, and the row that was evicted for it.
         mutating func add(_ credential: Credential, of row: Int) -> (slot: Int, evicted: Int?) {
             if entries.count < capacity {
                 entries.append(Entry(row: row, credential: credential))

@@ -2,10 +2,10 @@ import Authentication
 import Crypto
 import Database
 
-/// The refusals of a store that earlier versions of this program have written. They are read once, and accounts made of them.
-/// The table stays: a process of an earlier version that has the store open goes on to use it.
+/// The refusals in a store that earlier versions of this program wrote. They are read once, and accounts are made from
+/// them. The table stays, since a running process of an earlier version may still use it.
 enum EarlierRefusals {
-    /// Makes the accounts, unless that was done.
+    /// Makes the accounts, unless that was already done.
     static func convert(
         in database: any CredentialDatabase, _ key: SealingKey, now: Int
     ) throws(DatabaseError) {

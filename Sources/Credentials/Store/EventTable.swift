@@ -3,18 +3,18 @@ import Database
 import IO
 import Model
 
-/// A store's table of the changes of what may answer: those who follow the store read there who made them.
+/// A store's table of changes to credentials and rules, with their authors, for the other processes.
 enum EventTable {
     private static let columns =
         "\(CredentialTables.space), time, writer, event, credential, is_default, next_try, details, actor, uid, client, "
         + "\"user\", machine, revision"
 
-    /// Events that are kept; those who are further behind are told of no others.
+    /// The limit of stored events; processes further behind miss older ones.
     static let capacity = 10_000
-    /// Events of others that are read at a time.
+    /// The number of events read at a time.
     private static let limit = 1000
 
-    /// - Parameter audit: whose events they are.
+    /// - Parameter audit: the trail of the events.
     static func put(
         _ events: [AuditEvent], of audit: AuditTrail, at revision: Int64, _ connection: some SQLConnection
     ) throws(DatabaseError) {
@@ -23,7 +23,7 @@ enum EventTable {
         try trim(connection)
     }
 
-    /// Writes one of many down, after the last of which the table is to be trimmed.
+    /// Writes one of many events; trim the table after the last one.
     static func add(
         _ event: AuditEvent, of audit: AuditTrail, at revision: Int64, _ connection: some SQLConnection
     ) throws(DatabaseError) {
@@ -32,7 +32,7 @@ enum EventTable {
         try connection.rows("INSERT INTO attache_events (\(columns)) VALUES (\(places))", values)
     }
 
-    /// Removes the events that are more than the table keeps, but none of the latest revision.
+    /// Removes the events beyond the limit, but none of the latest revision.
     static func trim(_ connection: some SQLConnection) throws(DatabaseError) {
         try connection.rows(
             """
@@ -41,7 +41,7 @@ enum EventTable {
             """)
     }
 
-    /// The events of others since a revision.
+    /// The events of other processes since a revision.
     static func events(
         since revision: Int64, besidesThoseOf audit: AuditTrail, _ connection: some SQLConnection
     ) throws(DatabaseError) -> [AuditEvent] {
@@ -62,7 +62,7 @@ enum EventTable {
 }
 
 extension AuditEvent {
-    /// Nil for an edit that no log tells of.
+    /// Nil for an edit that is not logged.
     init?(_ edit: CredentialEdit, by actor: Actor) {
         switch edit {
         case .set(let credential, let space, let asDefault):
@@ -83,7 +83,7 @@ extension AuditEvent {
         }
     }
 
-    /// All columns but the last.
+    /// All columns except the last.
     fileprivate func columns(writtenBy writer: String, at machine: String) -> [DatabaseValue] {
         let noSpace: [DatabaseValue] = [.words(server), .integer(0), .text(""), .integer(0), .text(""), .text("")]
         return (space.map(\.columns) ?? noSpace)
@@ -93,7 +93,7 @@ extension AuditEvent {
             ] + actor.columns + [.words(machine)]
     }
 
-    /// Nil for one that this version does not know.
+    /// Nil for an event that this version does not know.
     fileprivate init?(row: some DatabaseRow) {
         guard let time = row.integer(6), let name = row.text(8).flatMap(Name.init(rawValue:)),
             let actor = Actor(row: row), let machine = row.text(17)
@@ -108,7 +108,7 @@ extension AuditEvent {
 }
 
 extension AuditEvent.Actor {
-    /// Actor, uid, client, user.
+    /// The columns: actor, uid, client, user.
     fileprivate var columns: [DatabaseValue] {
         let (word, uid, client, user): (String, UInt32?, String?, String?) =
             switch self {
@@ -139,10 +139,10 @@ extension AuditEvent.Actor {
 }
 
 extension DatabaseValue {
-    /// Letters that are kept: more are not shown.
+    /// The limit of stored characters; the log shows no more.
     private static let longest = 256
 
-    /// A text of others; no database keeps a zero.
+    /// A text from outside; databases cannot store a zero byte.
     fileprivate static func words(_ text: String?) -> DatabaseValue {
         .text(String((text ?? "").prefix(longest).filter { $0 != "\0" }))
     }

@@ -4,17 +4,16 @@ import IO
 
 /// A store's table of learned spaces.
 enum LearnedTables {
-    /// Milliseconds.
+    /// The length of a day in milliseconds.
     static let dayLength = 86_400_000
     /// The number of the day since 1970.
     static var today: Int64 { Int64(SystemClock.epochMilliseconds / dayLength) }
-    /// Days that a space is remembered without being met anew.
+    /// The days for which a space is remembered without being met again.
     private static let memory: Int64 = 30
-    /// Spaces remembered; beyond it those that were met longest ago go.
+    /// The limit of spaces, beyond which those met longest ago are removed.
     private static let capacity = 4096
 
-    /// Whether a space is one that is worth its row: an origin may send what it likes as its realm, and an index has less
-    /// room than that.
+    /// Whether a space gets a row: an origin may send any realm, and an index has limited room.
     static func mayKeep(_ space: ProtectionSpace) -> Bool {
         space.realm.map { $0.utf8.count <= 1024 && !$0.utf8.contains(0) } ?? true
     }
@@ -42,7 +41,7 @@ enum LearnedTables {
             """)
     }
 
-    /// The spaces learned since a revision, and not too long ago.
+    /// The spaces learned since a revision that are not too old.
     static func spaces(
         since revision: Int64, on day: Int64, _ connection: some SQLConnection
     ) throws(DatabaseError) -> [LearnedSpace] {
@@ -63,12 +62,12 @@ enum LearnedTables {
 }
 
 extension LearnedTables {
-    /// A learned space as bytes of a row: pieces, each behind its length in two bytes.
+    /// A learned space as bytes of a row: pieces, each after its length in two bytes.
     fileprivate enum Coding {
-        /// Longer paths are not remembered.
+        /// The limit of paths; longer ones are not stored.
         private static let pathLimit = 1024
 
-        /// No prefix at all stands for the whole origin.
+        /// No prefix at all means the whole origin.
         static func bytes(of extents: [Extent]) -> [UInt8] {
             var prefixes: [[UInt8]] = []
             for extent in extents {
@@ -77,7 +76,7 @@ extension LearnedTables {
                 case .prefixes(let more): prefixes += more
                 }
             }
-            // Without those that are too long the space would be the whole origin.
+            // If only long prefixes were dropped, the space would become the whole origin.
             let short = prefixes.filter { $0.count <= pathLimit }
             return joined(short.isEmpty && !prefixes.isEmpty ? [[]] : short)
         }
@@ -85,7 +84,7 @@ extension LearnedTables {
         static func extents(in bytes: [UInt8]) -> [Extent]? {
             guard let pieces = pieces(in: bytes) else { return nil }
             if pieces.isEmpty { return [.origin] }
-            // Nothing but the empty path: it reaches nowhere that is known.
+            // The empty path alone: the space covers no known target.
             return pieces.filter { !$0.isEmpty }.map { .prefixes([$0]) }
         }
 

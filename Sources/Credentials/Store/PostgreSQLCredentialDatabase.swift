@@ -3,17 +3,17 @@ import Database
 import IO
 import Synchronization
 
-/// A credential store in a PostgreSQL database, which replicas share. A lost connection is made anew, after a pause
-/// that grows while the server stays away; meanwhile every call fails at once.
+/// A credential store in a PostgreSQL database, which replicas share. A lost connection is opened again, after a pause
+/// that grows while the server is down. Meanwhile every call fails at once.
 final class PostgreSQLCredentialDatabase: CredentialDatabase {
     private let info: String
     /// A name for each store that a process opens: tells its changes from those of others.
     private let name: String
     private let session: Mutex<PostgreSQLCredentialDatabase.Session>
-    /// Listens, and would keep writers waiting if it were the same.
+    /// The listening session, separate since writers would wait for it.
     private let listening: Mutex<PostgreSQLCredentialDatabase.Session>
-    /// The last change up to which others' changes were reported: what a notification tells may also be lost, as by
-    /// PgBouncer in transaction mode, or never be sent by a server that knows no LISTEN.
+    /// The latest change up to which changes of other processes were reported. Notifications may be lost, as with
+    /// PgBouncer in transaction mode, and servers without LISTEN send none.
     private let reported = Mutex<Int64?>(nil)
 
     /// - Parameter info: libpq's connection string.
@@ -60,18 +60,18 @@ final class PostgreSQLCredentialDatabase: CredentialDatabase {
                 }
             }
         }
-        // Nobody else has changed anything between.
+        // No other process has changed anything in between.
         reported.withLock { reported in if reported == revision - 1 { reported = revision } }
         return value
     }
 
     func foreignChanges(within limit: Int) throws(DatabaseError) -> ForeignChanges {
         try listening.withLock { session throws(DatabaseError) in
-            // Making the connection sure first: what was said while nobody listened is not known.
+            // The connection is checked first: notifications sent without a connection are lost.
             let before = session.generation
             try session.use { connection throws(DatabaseError) in _ = try connection.rows("SELECT 1") }
             if session.generation != before {
-                // Whoever is told of this reads all that is there.
+                // The caller reads everything after this result.
                 _ = try? session.use { connection throws(DatabaseError) in try hasNewRevision(connection) }
                 return before == 0 ? .some : .unknown
             }
@@ -86,7 +86,7 @@ final class PostgreSQLCredentialDatabase: CredentialDatabase {
         }
     }
 
-    /// Whether there is a change that was not reported and is none of ours.
+    /// Whether there is an unreported change by another process.
     private func hasNewRevision(_ connection: PostgreSQLConnection) throws(DatabaseError) -> Bool {
         let latest = try CredentialTables.revision(connection).latest
         return reported.withLock { reported in
@@ -100,15 +100,15 @@ extension PostgreSQLCredentialDatabase {
     /// A connection that is made when it is needed, and again after it was lost.
     fileprivate struct Session {
         private let info: String
-        /// Listened to on every new connection.
+        /// The channel to listen to on every new connection.
         private let channel: String?
         private var connection: PostgreSQLConnection?
         /// The time of the next attempt, on the monotonic clock.
         private var retryAt = 0
-        /// How long to wait after the next attempt that fails.
+        /// The pause after the next failed attempt.
         private var pause = Self.shortestPause
 
-        /// Milliseconds.
+        /// The shortest pause in milliseconds.
         private static let shortestPause = 100
         private static let longestPause = 1000
 
@@ -144,7 +144,7 @@ extension PostgreSQLCredentialDatabase {
             guard now >= retryAt else { throw .unavailable("the connection was lost; the proxy connects again soon") }
             do throws(DatabaseError) {
                 let fresh = try PostgreSQLConnection(info)
-                // A server that knows no LISTEN is asked for the number of its latest change once in a while.
+                // For a server without LISTEN, the number of its latest change is read from time to time.
                 if let channel { try fresh.listen(to: channel) }
                 connection = fresh
                 generation += 1
@@ -164,10 +164,11 @@ extension PostgreSQLCredentialDatabase {
     fileprivate enum Schema {
         /// The statement that takes the advisory lock of writers; its number is the letters of `attache`, as a number.
         static let lock = "SELECT pg_advisory_xact_lock(27431112437036133)"
-        /// Carries the name of the connection that has changed something.
+        /// The channel of notifications, which contain the name of the connection that made a change.
         static let channel = "attache_credentials"
 
-        /// Oldest first; the store says which it has. A realm stands behind `=`, so that none and the empty one differ.
+        /// The migrations, oldest first; the store knows its version. A realm is stored after `=`, so that no realm and
+        /// the empty one differ.
         private static let migrations =
             [
                 [
@@ -196,7 +197,7 @@ extension PostgreSQLCredentialDatabase {
             ] + CredentialSchema.later(bytes: "bytea")
 
         static func migrate(_ connection: PostgreSQLConnection) throws(DatabaseError) {
-            // A role that finds complete tables needs no right to make any.
+            // A role needs no right to create tables if they are complete.
             if try version(of: connection) == migrations.count { return }
             try connection.transaction { () throws(DatabaseError) in
                 try connection.rows(lock)
@@ -208,7 +209,7 @@ extension PostgreSQLCredentialDatabase {
             }
         }
 
-        /// 0 where there are no tables.
+        /// The version; 0 without tables.
         static func version(of connection: PostgreSQLConnection) throws(DatabaseError) -> Int {
             let isThere = try connection.rows("SELECT 1 WHERE to_regclass('attache_schema') IS NOT NULL")
             if isThere.isEmpty { return 0 }

@@ -11,7 +11,7 @@ extension ProtectionSpace {
         ]
     }
 
-    /// The space of a row that begins with these columns, whose host may be spelled in any way.
+    /// The space of a row that begins with these columns; its host may have any spelling.
     init?(row: some DatabaseRow) {
         guard let host = row.text(0), let port = row.integer(1).flatMap({ UInt16(exactly: $0) }),
             let kind = row.text(2).flatMap(NetworkProtocol.init(rawValue:)), let isProxy = row.integer(3),
@@ -20,18 +20,18 @@ extension ProtectionSpace {
         else { return nil }
         self.init(
             origin: Origin(host: host, port: port, protocol: kind, isProxy: isProxy != 0),
-            // The first byte, not the first character: a mark at a realm's beginning joins the `=`.
+            // The first byte, not the first character: a combining mark at the start of a realm joins the `=`.
             realm: realm.isEmpty ? nil : String(Substring(realm.utf8.dropFirst())), authenticationMethod: method)
     }
 
-    /// The space of a row with the host in its canonical spelling. What an earlier version wrote with another one, a
-    /// refusal or what was learned, is learned again.
+    /// The space of a row with the canonical spelling of its host. Rows of earlier versions with another spelling,
+    /// refusals or learned spaces, are learned again.
     init?(canonicalRow row: some DatabaseRow) {
         self.init(row: row)
         guard row.text(0)?.utf8.elementsEqual(host.utf8) == true else { return nil }
     }
 
-    /// A sentence about the first column of a row that keeps it from being a space.
+    /// A sentence about the first column that keeps a row from being a space.
     fileprivate static func fault(of row: some DatabaseRow) -> String {
         for (column, name) in ["host", "port", "protocol", "proxy", "realm", "method"].enumerated()
         where column != 1 && column != 3 && row.text(column) == nil {
@@ -49,7 +49,7 @@ extension ProtectionSpace {
 }
 
 extension StoredCredential {
-    /// Of a row: the space's columns, user, default, sealed, kind.
+    /// Reads a row: the space's columns, user, default, sealed, kind.
     init(row: some DatabaseRow) throws(StoredCredential.Unreadable) {
         guard let space = ProtectionSpace(row: row) else {
             throw StoredCredential.Unreadable(row, ProtectionSpace.fault(of: row))
@@ -69,8 +69,8 @@ extension StoredCredential {
 }
 
 extension StoredCredential.Place {
-    /// The place of a row: the space's columns, user. Nil for a row that spells its host in another way than rows are found
-    /// by, so that it has no place beside the one that does.
+    /// The place of a row: the space's columns, user. Nil for a row with another spelling of its host, which cannot be
+    /// found by its place.
     init?(row: some DatabaseRow) {
         guard let space = ProtectionSpace(canonicalRow: row), let user = row.text(6) else { return nil }
         self.init(space: space, user: user)
@@ -78,14 +78,14 @@ extension StoredCredential.Place {
 }
 
 extension CredentialVersion {
-    /// - Parameter fingerprint: as `fingerprintBytes`.
+    /// - Parameter fingerprint: in the form of `fingerprintBytes`.
     convenience init?(name: String, fingerprint: [UInt8], isGrant: Bool = false) {
         guard fingerprint.count == 16 else { return nil }
         let bits = fingerprint.reduce(UInt128(0)) { $0 << 8 | UInt128($1) }
         self.init(name: name, fingerprint: bits, isGrant: isGrant)
     }
 
-    /// Most significant byte first.
+    /// The bytes of the fingerprint, most significant first.
     var fingerprintBytes: [UInt8] {
         stride(from: 120, through: 0, by: -8).map { UInt8(truncatingIfNeeded: fingerprint >> UInt128($0)) }
     }

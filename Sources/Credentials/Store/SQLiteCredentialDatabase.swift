@@ -9,12 +9,12 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
     private let state: Mutex<State>
 
     private struct State {
-        /// Nil while the file cannot be opened that has taken the place of another.
+        /// The database; nil while a file that replaced another one cannot be opened.
         var database: SQLiteDatabase?
         var stamp: FileStamp?
-        /// That of its log.
+        /// The stamp of the log file.
         var logStamp: FileStamp?
-        /// SQLite's own number of changes that others made.
+        /// SQLite's own count of changes by other connections.
         var dataVersion: Int64?
         var watch: SQLiteCredentialDatabase.FileWatch?
     }
@@ -22,15 +22,15 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
     /// The state of the file that was opened.
     private enum Condition {
         case inPlace
-        /// Written over, but not to its end yet.
+        /// The file is being overwritten.
         case incomplete
-        /// Another one is in its place, or another one's content in it.
+        /// The file was replaced, or its content was.
         case replaced
         case gone
     }
 
-    /// The schema's versions, oldest first; a file says in `user_version` which it has. A realm stands behind `=`, so
-    /// that none and the empty one differ.
+    /// The schema's versions, oldest first; `user_version` of a file is its version. A realm is stored after `=`, so
+    /// that no realm and the empty one differ.
     private static let migrations =
         [
             [
@@ -58,7 +58,7 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
             ]
         ] + CredentialSchema.later(bytes: "BLOB")
 
-    /// Opens the store, or makes an empty one.
+    /// Opens the store, or creates an empty one.
     init(path: String) throws(DatabaseError) {
         self.path = path
         state = Mutex(try Self.open(path))
@@ -73,7 +73,7 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
     }
 
     private static func migrate(_ database: SQLiteDatabase) throws(DatabaseError) {
-        // A store that is up to date opens on a disk that has no room left.
+        // A store that is up to date can be opened on a full disk.
         if try version(of: database) == migrations.count { return }
         try database.transaction { () throws(DatabaseError) in
             let version = try version(of: database)
@@ -109,7 +109,7 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
         }
     }
 
-    /// A file tells nobody that it was changed: it is asked at short intervals.
+    /// A file sends no notifications, so it is polled at short intervals.
     func foreignChanges(within limit: Int) throws(DatabaseError) -> ForeignChanges {
         var rest = limit
         while true {
@@ -132,7 +132,8 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
                 state = try Self.open(path)
                 return .replaced
             case .inPlace:
-                // The rest that an ended process has left in the log: until then it may be in the middle of a copy.
+                // Copies the rest of the log that an ended process left: until then the file may be in the middle of a
+                // checkpoint.
                 if state.dataVersion == nil { _ = try? state.database?.rows("PRAGMA wal_checkpoint(PASSIVE)") }
                 state.logStamp = FileStamp(path: SQLiteDatabase.log(of: path))
                 let version = try state.database?.rows("PRAGMA data_version").first?.first?.integer
@@ -142,7 +143,7 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
         }
     }
 
-    /// Closes a file that is ours no more. Its log would be taken for that of the file in its place.
+    /// Closes a file that was replaced. Otherwise its log would be applied to the new file.
     private func letGo(_ state: inout State) {
         let (logStamp, salts) = (state.logStamp, state.database?.logPosition?.salts)
         state.database?.leaveLog()
@@ -153,7 +154,7 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
     }
 
     private func database(_ state: inout State) throws(DatabaseError) -> SQLiteDatabase {
-        // Changes in a file that has lost its name or its content are lost.
+        // Changes in a removed or replaced file would be lost.
         guard case .inPlace = condition(&state), let database = state.database else {
             throw .unavailable("\(path) was removed or replaced")
         }
@@ -181,7 +182,7 @@ extension SQLiteCredentialDatabase {
     fileprivate struct FileWatch {
         enum Finding {
             case same
-            /// Written over, as a whole or not as a whole yet.
+            /// The file was overwritten, completely or not yet.
             case replaced(isWhole: Bool)
         }
 
@@ -196,7 +197,7 @@ extension SQLiteCredentialDatabase {
 
         init(_ path: String) { self.path = path }
 
-        /// Looks at the file beneath the connection.
+        /// Checks the file of the connection.
         mutating func look(_ database: SQLiteDatabase) -> Finding {
             let position = database.logPosition
             // A copy may begin only after the file was looked at.
@@ -220,10 +221,10 @@ extension SQLiteCredentialDatabase {
             return .same
         }
 
-        /// Whether a file of that size is as long as it says itself (Database File Format, section 1.3).
+        /// Whether the size of the file matches its header (Database File Format, section 1.3).
         private static func isWhole(_ header: [UInt8], _ size: Int) -> Bool {
             guard size >= header.count else { return false }
-            // A file that is no database fails when it is opened.
+            // A file that is not a database fails when it is opened.
             guard header.starts(with: Array("SQLite format 3\0".utf8)) else { return true }
             let number = { (range: Range<Int>) in header[range].reduce(0) { $0 << 8 | Int($1) } }
             let pageSize = number(16..<18) == 1 ? 65536 : number(16..<18)

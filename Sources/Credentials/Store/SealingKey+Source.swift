@@ -8,8 +8,8 @@ extension SealingKey {
     ///
     /// - Parameters:
     ///   - source: a file or a variable.
-    ///   - environment: the process's.
-    ///   - mask: permissions that the file may not give.
+    ///   - environment: the process's environment.
+    ///   - mask: the permissions that the file must not have.
     public init(
         reading source: ValueSource, environment: [String: String], forbidding mask: UInt32 = 0o007
     ) throws(CredentialStoreError) {

@@ -1,16 +1,16 @@
-/// Finds numbers by hashes: what a hash table is without its keys, which its owner has already. Linear probing.
+/// Finds slot numbers by hashes: a hash table without keys, which its owner already has. Linear probing.
 struct SlotTable {
-    /// In each place the hash's lower half and, above it, the slot's number plus one; 0 is a free place.
+    /// The places. Each has the lower half of a hash and, above it, the slot's number plus one; 0 is free.
     private var places: [UInt64] = Array(repeating: 0, count: 16)
     private var count = 0
 
-    /// Where a search is.
+    /// The state of a search.
     struct Candidates {
         fileprivate let hash: UInt32
         fileprivate var place: Int
     }
 
-    /// The search for the slots of that hash, and of a few others. Allocates nothing.
+    /// Begins the search for the slots of that hash; a few others may follow. Allocates nothing.
     func candidates(_ hash: UInt64) -> Candidates {
         Candidates(hash: UInt32(truncatingIfNeeded: hash), place: home(of: hash))
     }
@@ -24,7 +24,7 @@ struct SlotTable {
         return nil
     }
 
-    /// The slot of that hash which `isMeant`.
+    /// The slot of that hash for which `isMeant` is true.
     func first(_ hash: UInt64, where isMeant: (Int) -> Bool) -> Int? {
         var candidates = candidates(hash)
         while let slot = next(&candidates) {
@@ -33,7 +33,7 @@ struct SlotTable {
         return nil
     }
 
-    /// - Parameter slot: below 2³² - 1, and not there yet.
+    /// - Parameter slot: below 2³² - 1, and not in the table yet.
     mutating func insert(_ slot: Int, _ hash: UInt64) {
         if (count + 1) * 4 > places.count * 3 { grow() }
         count += 1
@@ -46,7 +46,7 @@ struct SlotTable {
         guard places[place] != 0 else { return }
         places[place] = 0
         count -= 1
-        // Entries that follow without a gap may have been kept from this place.
+        // Entries that follow without a gap may belong to this place.
         var follower = next(place)
         while places[follower] != 0 {
             let entry = places[follower]
@@ -77,14 +77,14 @@ struct SlotTable {
     private static func hash(in entry: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: entry) }
 }
 
-/// Elements that keep their number as long as they are there; the number of one that is gone is given again.
+/// Elements that keep their number while they exist; numbers are reused after that.
 struct Slots<Element: Sendable>: Sendable {
     private var elements: [Element?] = []
     private var free: [UInt32] = []
 
     var indices: Range<Int> { elements.indices }
 
-    /// Nil where there is none.
+    /// The element; nil for a free slot.
     subscript(slot: Int) -> Element? {
         get { elements.indices.contains(slot) ? elements[slot] : nil }
         _modify {

@@ -2,20 +2,20 @@ import Authentication
 import IO
 import Synchronization
 
-/// Calls of a store that requests wait for, one after the other on a thread of their own, and not for long: a store that hangs
-/// holds up neither the requests nor other work.
+/// The calls of a store that requests wait for, one after the other on a separate thread, with a time limit. A hanging
+/// store delays neither the requests nor other work.
 final class StoreCalls: Sendable {
     private let pool = BlockingPool(threads: 1)
     private let limit: Duration
-    /// Calls that take longer than they are waited for. While there is one, no other call is made.
+    /// The number of calls that exceed their time limit. While there is one, no other call is made.
     private let lateCount = Atomic(0)
 
     init(limit: Duration = .seconds(2)) { self.limit = limit }
 
-    /// Carries `body` out.
+    /// Runs `body`.
     ///
-    /// - Parameter body: given whether its result is still waited for. Blocks.
-    /// - Returns: nil where it took too long, or had no result.
+    /// - Parameter body: gets a function that says whether the result is still wanted. Blocks.
+    /// - Returns: nil if it took too long, or had no result.
     func run<Value: Sendable>(
         _ body: @escaping @Sendable (_ isWanted: @Sendable () -> Bool) -> Value?
     ) async -> Value? {
@@ -41,9 +41,9 @@ final class StoreCalls: Sendable {
         let promise = Promise<Value>()
         private let stage = Mutex(Stage.waitedFor)
 
-        /// The time is up.
+        /// Marks the call as late.
         ///
-        /// - Returns: false where the call is over.
+        /// - Returns: false if the call has ended.
         func isLate() -> Bool {
             stage.withLock { stage in
                 if stage == .over { return false }

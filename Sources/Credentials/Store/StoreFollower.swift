@@ -1,20 +1,20 @@
 import IO
 import Synchronization
 
-/// Keeps a store's view current with what other processes change, on a thread of its own, as long as the process lives.
-/// While the store is away the process goes on with what it knows.
+/// Keeps a store's view current with the changes of other processes, on a separate thread, as long as the process
+/// lives. While the store is unavailable, the process uses its last knowledge.
 public final class StoreFollower: Sendable {
     private let follow: @Sendable () throws(CredentialStoreError) -> Void
     private let report: @Sendable (String) -> Void
     private let trouble = Mutex<CredentialStoreError?>(nil)
     private let time = Atomic(SystemClock.epochMilliseconds)
 
-    /// Milliseconds between two attempts at a store that is away.
+    /// The milliseconds between two attempts while the store is unavailable.
     private static let pause = 250
-    /// Milliseconds that one look may wait for a change.
+    /// The milliseconds that one call may wait for a change.
     private static let patience = 1000
 
-    /// - Parameter report: told when the store goes away, and when it is back.
+    /// - Parameter report: called when the store becomes unavailable, and when it is back.
     public convenience init(_ store: CredentialStore, report: @escaping @Sendable (String) -> Void) {
         self.init(report: report) { () throws(CredentialStoreError) in try store.follow(within: Self.patience) }
     }
@@ -27,10 +27,10 @@ public final class StoreFollower: Sendable {
         self.report = report
     }
 
-    /// Why the store could not be followed when it was last tried; nil while all is well.
+    /// The reason why the last attempt to follow the store failed; nil without a problem.
     public var problem: CredentialStoreError? { trouble.withLock { $0 } }
 
-    /// When all changes in the store were known, in milliseconds since 1970.
+    /// The time at which all changes in the store were known, in milliseconds since 1970.
     public var lastFollowed: Int { time.load(ordering: .relaxed) }
 
     /// - Returns: whether the system gave a thread.
@@ -43,7 +43,7 @@ public final class StoreFollower: Sendable {
     }
 
     /// Waits for changes once.
-    /// - Returns: whether the store could be asked.
+    /// - Returns: whether the store was available.
     func step() -> Bool {
         do throws(CredentialStoreError) {
             try follow()

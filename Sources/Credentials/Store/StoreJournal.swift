@@ -5,14 +5,13 @@ import Database
 import IO
 import Synchronization
 
-/// The journals of accounts, learned spaces and tokens in a store. Without one they are the process's own, and there is
-/// no other process.
+/// The journals of accounts, learned spaces and tokens in a store. Without a store they belong to the process alone.
 final class StoreJournal: AccountJournal, SpaceJournal, TokenJournal {
     private let attached = AtomicLazyReference<WriteBehind>()
-    /// Has the key that accounts and tokens are sealed under.
+    /// The storage, which has the key that seals accounts and tokens.
     private let storage: StoredCredentials
     private let calls: StoreCalls
-    /// Why an account could not be kept when that was last tried.
+    /// The reason why the last attempt to store an account failed.
     private let trouble = Mutex<DatabaseError?>(nil)
 
     init(_ storage: StoredCredentials, calls: StoreCalls = StoreCalls()) {
@@ -31,7 +30,7 @@ final class StoreJournal: AccountJournal, SpaceJournal, TokenJournal {
         return (writer, key)
     }
 
-    /// Tells the other processes of an event.
+    /// Stores an event for the other processes.
     func noted(_ event: AuditEvent) {
         guard event.space.map(LearnedTables.mayKeep) ?? true else { return }
         let audit = storage.audit
@@ -62,12 +61,12 @@ final class StoreJournal: AccountJournal, SpaceJournal, TokenJournal {
     private static func carryOut(
         _ transaction: StoreJournal.AccountTransaction, by writer: WriteBehind, while isWanted: @Sendable () -> Bool
     ) throws(DatabaseError) -> SharedAccount.Change {
-        // Most events of a version that is not sent change nothing, and write nothing.
+        // Most events of a doubted version change nothing, and so write nothing.
         let look = try writer.read { connection throws(DatabaseError) in try transaction.outcome(connection) }
         if look.row == nil { return look.change() }
         return try writer.write { connection, revision throws(DatabaseError) in
             let outcome = try transaction.outcome(connection)
-            // The process has decided alone by now.
+            // The process has decided alone meanwhile.
             guard isWanted() else { throw .stopped }
             guard let row = outcome.row else { return outcome.change() }
             try AccountTables.put(row, on: LearnedTables.today, at: revision, connection)
@@ -75,7 +74,7 @@ final class StoreJournal: AccountJournal, SpaceJournal, TokenJournal {
         }
     }
 
-    /// Reports what no wait ends. A store that is away is the follower's to report.
+    /// Reports an error that does not end by itself. The follower reports an unavailable store.
     private func note(_ error: DatabaseError, report: (String) -> Void) {
         switch error {
         case .unavailable, .stopped: return
@@ -128,7 +127,7 @@ final class StoreJournal: AccountJournal, SpaceJournal, TokenJournal {
                 return .unavailable("it cannot be sealed")
             }
             do throws(DatabaseError) {
-                // Whoever waits for another process writes nothing.
+                // A process that must wait for another one writes nothing.
                 let outcome = try writer.read { connection throws(DatabaseError) in
                     try Self.outcome(of: renewal, by: family, key, connection)
                 }

@@ -3,10 +3,10 @@ import Crypto
 import Database
 import IO
 
-/// The keys of a store's rows: a data key that never leaves the store in clear, wrapped by a key that never
-/// enters it.
+/// The keys of a store's rows: a data key that never leaves the store unencrypted, wrapped by a key that is never in
+/// the store.
 struct StoreKey: Sendable, Hashable {
-    /// Which key the data key is wrapped by.
+    /// The id of the key that wraps the data key.
     let wrappingKeyID: String
     let wrapped: [UInt8]
 
@@ -35,8 +35,8 @@ struct StoreKey: Sendable, Hashable {
         return key
     }
 
-    /// The key that seals the store's rows; a store that has none is given one, and one of an earlier version is brought
-    /// up to date. With a wrong key nothing is touched.
+    /// The key that seals the store's rows. A store without one gets one, and a store of an earlier version is updated.
+    /// With a wrong key nothing is changed.
     static func dataKey(
         of database: any CredentialDatabase, wrappedBy key: SealingKey
     ) throws(CredentialStoreError) -> SealingKey {
@@ -51,7 +51,7 @@ struct StoreKey: Sendable, Hashable {
         let fresh: SealingKey
         do throws(CryptoError) { fresh = try .random() } catch { throw .cannotSeal("\(error)") }
         let made = try StoreKey(fresh, wrappedBy: key)
-        // Another process may have been first: its key is then everybody's.
+        // Another process may have been first: all processes then use its key.
         let adopted = try CredentialStoreError.asking { () throws(DatabaseError) in
             try database.write { connection, _ throws(DatabaseError) in
                 try CredentialTables.adopt(made, connection)
@@ -64,7 +64,7 @@ struct StoreKey: Sendable, Hashable {
         return dataKey
     }
 
-    /// Brings a store's tables up to date, and what is in them.
+    /// Updates a store's tables and their content.
     private static func update(
         _ database: any CredentialDatabase, _ dataKey: SealingKey
     ) throws(CredentialStoreError) {
@@ -74,7 +74,7 @@ struct StoreKey: Sendable, Hashable {
         }
     }
 
-    /// Has the tables of a store that is under that key brought up to date; another store is left as it is.
+    /// Updates the tables of a store with that key; another store stays unchanged.
     static func check(_ database: any CredentialDatabase, _ key: SealingKey) throws(CredentialStoreError) {
         let present = try CredentialStoreError.asking { () throws(DatabaseError) in
             try database.read { connection throws(DatabaseError) in try CredentialTables.key(connection) }
@@ -83,7 +83,7 @@ struct StoreKey: Sendable, Hashable {
         try update(database, try present.dataKey(unwrappedWith: key))
     }
 
-    /// Wraps a store's key by another. The rows stay as they are, and whoever has the store open goes on.
+    /// Wraps a store's key with another key. The rows stay unchanged, and processes with the open store continue.
     static func rewrap(
         _ database: any CredentialDatabase, from former: SealingKey, to new: SealingKey, audit: AuditTrail
     ) throws(CredentialStoreError) {
@@ -103,10 +103,11 @@ struct StoreKey: Sendable, Hashable {
 }
 
 extension StoreKey {
-    /// The key that is made beside a store's file where the rules name none.
+    /// The key that is created beside a store's file if the rules name none.
     struct File {
         static let name = "credentials.key"
-        /// The users that may never read a key: a mounted secret is often readable by the container's group.
+        /// The permissions of other users, who must never read a key. The group is allowed: a mounted secret is often
+        /// readable by the container's group.
         static let strangers: UInt32 = 0o007
 
         /// The path of the store.
@@ -114,7 +115,7 @@ extension StoreKey {
 
         var path: String { "\(Self.folder(of: database))/\(Self.name)" }
 
-        /// - Returns: what an operator has to know of a key that was made.
+        /// - Returns: a message for the operator about a key that was created.
         func makeIfMissing() throws(CredentialStoreError) -> String? {
             if SmallFile.exists(path) { return nil }
             var text: [UInt8] = []
@@ -133,7 +134,7 @@ extension StoreKey {
                 defer { lock.release() }
                 // Another process may have been faster.
                 if SmallFile.exists(path) { return nil }
-                // A new key would not open what is there.
+                // A new key could not open the existing store.
                 if !SmallFile.exists(database) {
                     try secret.withBytes { bytes throws(IOError) in try DurableFile.write(bytes, to: path, mode: 0o600)
                     }

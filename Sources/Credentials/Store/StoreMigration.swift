@@ -2,20 +2,20 @@ import Authentication
 import Crypto
 import Database
 
-/// The counts of a copy from one store into another.
+/// The number of rows copied from one store into another.
 public struct StoreMigration: Sendable, Equatable {
     public let credentials: Int
     public let accounts: Int
     public let spaces: Int
     public let tokens: Int
 
-    /// Copies all of a store into another, in one transaction there, which ends only if all of it was read back the same
-    /// and opens under the other's key. What is sealed is taken over with the key that it is sealed with, which is wrapped
-    /// anew: so accounts stay those of the very values that were judged. Blocks.
+    /// Copies all of a store into another one, in one transaction there. It ends only if everything was read back equal
+    /// and can be opened with the other's key. Sealed content is copied together with its data key, which is wrapped
+    /// again: so accounts still belong to the values that were judged. Blocks.
     ///
     /// - Parameters:
-    ///   - replacing: whether what the other holds may go.
-    ///   - observer: told of each row that is written, and may stop the copy.
+    ///   - replacing: whether the destination's content may be replaced.
+    ///   - observer: called for each row that is written; it may stop the copy.
     static func run(
         from source: any CredentialDatabase, _ sourceKey: SealingKey, to destination: any CredentialDatabase,
         _ destinationKey: SealingKey, replacing: Bool, observedBy observer: some WorkObserver = Unobserved()
@@ -55,7 +55,7 @@ public struct StoreMigration: Sendable, Equatable {
 }
 
 extension StoreMigration.Contents {
-    /// Opens every credential.
+    /// Decrypts every credential.
     func check(openedWith key: SealingKey) throws(CredentialStoreError) {
         for row in rows[.credentials] ?? [] {
             let credential: StoredCredential
@@ -70,7 +70,7 @@ extension StoreMigration.Contents {
 }
 
 extension StoreMigration {
-    /// All that a store holds, as of one moment, but for its key: what is sealed stays so.
+    /// The content of a store at one moment, except its key. Sealed content stays sealed.
     struct Contents: Sendable, Equatable {
         private(set) var rows: [StoreMigration.Table: [[DatabaseValue]]] = [:]
 
@@ -87,14 +87,14 @@ extension StoreMigration {
 
         func count(of table: StoreMigration.Table) -> Int { rows[table]?.count ?? 0 }
 
-        /// Whether the other has the same rows, in any order.
+        /// Whether the other table has the same rows, in any order.
         func hasSameRows(as other: StoreMigration.Contents) -> Bool {
             StoreMigration.Table.allCases.allSatisfy { table in
                 count(of: table) == other.count(of: table) && Set(rows[table] ?? []) == Set(other.rows[table] ?? [])
             }
         }
 
-        /// Puts it in the place of what a store holds. Each process that follows that store reads all of it.
+        /// Replaces the content of a store. Each process that follows that store reads all of it.
         func write(
             at revision: Int64, to connection: some SQLConnection, observedBy observer: some WorkObserver
         ) throws(DatabaseError) {
@@ -127,7 +127,7 @@ extension StoreMigration {
         case refreshTokens = "attache_refresh_tokens"
         case accounts = "attache_accounts"
 
-        /// All columns but the number of the change, the numbers that a table gives its rows, and claims.
+        /// All columns except the number of the change, row numbers, and claims.
         var columns: String {
             switch self {
             case .credentials: "\(CredentialTables.space), \"user\", is_default, sealed, kind"

@@ -5,7 +5,7 @@ import Model
 import TLS
 
 extension StoredCredential {
-    /// The content of a credential as it is sealed: a byte for its kind, and what is to be kept of it.
+    /// The content of a credential before it is sealed: a byte for its kind, then its data.
     enum Content {
         private static let password = UInt8(ascii: "p")
         private static let token = UInt8(ascii: "t")
@@ -14,7 +14,7 @@ extension StoredCredential {
         /// `sha256/BASE64 YYYY-MM-DD`
         private static let trust = UInt8(ascii: "x")
 
-        /// Nil for what no storage keeps, or whose key cannot be taken out of where it is.
+        /// Nil for credentials that no storage keeps, or whose key cannot be exported.
         static func secret(of credential: Credential) -> Secret? {
             switch credential.content {
             case .password(_, let password): return secret(Self.password, password)
@@ -27,7 +27,7 @@ extension StoredCredential {
             }
         }
 
-        /// Nil for what this version does not write for that space.
+        /// Nil for content that this version does not write for that space.
         static func content(
             in secret: Secret, of name: String, for space: ProtectionSpace
         ) -> Credential.Content? {
@@ -52,7 +52,7 @@ extension StoredCredential {
 
         private static func secret(_ kind: UInt8, _ rest: Secret) -> Secret {
             var content: [UInt8] = []
-            // An array that grows leaves what it held where it stood.
+            // Reserved at once, since a growing array leaves copies behind.
             content.reserveCapacity(1 + rest.count)
             content.append(kind)
             rest.withBytes { bytes in
@@ -64,11 +64,11 @@ extension StoredCredential {
 }
 
 extension Credential {
-    /// A credential as a storage gives it out.
+    /// Creates a credential from a storage.
     ///
     /// - Parameters:
-    ///   - name: the name that it is kept under.
-    ///   - fingerprint: another one whenever it is set.
+    ///   - name: the name under which it is stored.
+    ///   - fingerprint: a new one whenever it is set.
     convenience init(content: Content, keptAs name: String, for space: ProtectionSpace, fingerprint: UInt128) {
         var principal: (any KerberosPrincipal)?
         if case .password(let user, let password) = content { principal = KerberosTickets(user, .password(password)) }
@@ -79,7 +79,7 @@ extension Credential {
 }
 
 extension Identity {
-    /// The certificates and the key, as one text that an identity can be read from.
+    /// The certificates and the key, as a text from which an identity can be read.
     fileprivate func pem() throws(IdentityError) -> Secret {
         let key = try key.pem()
         let certificates = ([leaf] + intermediates).map(\.pem).joined()

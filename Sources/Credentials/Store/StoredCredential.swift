@@ -4,17 +4,17 @@ import Crypto
 import Database
 import Model
 
-/// A row of a credential database: everything but the secret can be read there.
+/// A row of a credential database: everything but the secret is readable.
 struct StoredCredential: Sendable {
     let space: ProtectionSpace
     let user: String
     var isDefault: Bool
-    /// The secret under the store's data key, for this space and user only.
+    /// The secret sealed with the store's data key, for this space and user only.
     let sealed: [UInt8]
-    /// The host as it stands in the row, to which the secret is bound. Earlier versions wrote it as the user had spelled it.
+    /// The host as spelled in the row, to which the secret is bound. Earlier versions used the user's spelling.
     let spelledHost: String
 
-    /// - Parameter host: as it stands in the row; nil: spelled canonically.
+    /// - Parameter host: the host as spelled in the row; nil: canonically.
     init(space: ProtectionSpace, spelled host: String? = nil, user: String, isDefault: Bool, sealed: [UInt8]) {
         self.space = space
         spelledHost = host ?? space.host
@@ -23,7 +23,7 @@ struct StoredCredential: Sendable {
         self.sealed = sealed
     }
 
-    /// Nil when the credential is none that a store keeps.
+    /// Nil if a store does not keep this kind of credential.
     init?(
         _ credential: Credential, for space: ProtectionSpace, isDefault: Bool, sealedWith key: SealingKey
     ) throws(CryptoError) {
@@ -39,7 +39,7 @@ struct StoredCredential: Sendable {
         self.isDefault = isDefault
     }
 
-    /// - Throws: `notOurs` when the row is another's, or was changed outside.
+    /// - Throws: `notOurs` if the row is another one's, or was changed outside.
     func credential(openedWith key: SealingKey) throws(CryptoError) -> Credential {
         let secret = try key.open(sealed.span, for: Self.context(space, spelled: spelledHost, user: user).span)
         guard let content = StoredCredential.Content.content(in: secret, of: user, for: space) else { throw .notOurs }
@@ -49,9 +49,9 @@ struct StoredCredential: Sendable {
     /// Whether the row has the host in its canonical spelling, by which rows are found.
     var isSpelledCanonically: Bool { spelledHost.utf8.elementsEqual(space.host.utf8) }
 
-    /// The same credential in a row with the canonical spelling.
+    /// The credential in a row with the canonical spelling.
     ///
-    /// - Throws: as `credential`.
+    /// - Throws: the errors of `credential(openedWith:)`.
     func respelled(sealedWith key: SealingKey) throws(CryptoError) -> StoredCredential {
         let secret = try key.open(sealed.span, for: Self.context(space, spelled: spelledHost, user: user).span)
         let box = try key.seal(secret, for: Self.context(space, spelled: space.host, user: user).span)
@@ -65,10 +65,10 @@ struct StoredCredential: Sendable {
         CredentialVersion(name: space.credentialName(of: user), fingerprint: Self.fingerprint(of: sealed))
     }
 
-    /// Tells a box from every other: also from one with the same password that was set later, which deserves another try.
+    /// Identifies a box: a later one with the same password differs, and deserves another try.
     static func fingerprint(of sealed: [UInt8]) -> UInt128 { SealingKey.tag(of: sealed.span) ?? 0 }
 
-    /// Space and user as one text that no other space and user have.
+    /// The space and the user as one text, unique for each pair.
     static func context(_ space: ProtectionSpace, spelled host: String, user: String) -> [UInt8] {
         let parts = [
             space.protocol.rawValue, space.isProxy ? "proxy" : "origin", host, String(space.port),
@@ -79,16 +79,16 @@ struct StoredCredential: Sendable {
 }
 
 extension StoredCredential {
-    /// A row of a store's credentials that this version cannot read, by name: it is left out, and all others count.
+    /// A row of a store's credentials that this version cannot read. It is omitted, and all others count.
     struct Unreadable: Error, Sendable {
         let user: String
         let host: String
         /// A sentence about the row.
         let cause: String
-        /// The space and the user, where only the rest of the row cannot be read.
+        /// The space and the user, if only the rest of the row cannot be read.
         let place: StoredCredential.Place?
 
-        /// Letters of a name that are shown.
+        /// The limit of a name in characters.
         private static let length = 80
 
         init(_ row: some DatabaseRow, _ cause: String, place: StoredCredential.Place? = nil) {
@@ -98,7 +98,7 @@ extension StoredCredential {
             self.place = place
         }
 
-        /// One report of several rows.
+        /// One report about several rows.
         static func report(_ rows: [StoredCredential.Unreadable]) -> String {
             let shown = rows.prefix(shownCount).map { "that of \($0.user) for \($0.host), because \($0.cause)" }
             let rest = rows.count - shown.count

@@ -14,11 +14,11 @@ import Synchronization
 /// the database is asked only when something is written, and when another process has changed something.
 public final class StoredCredentials: Sendable {
     private struct State {
-        /// Nil until the first credential is kept in memory, or a database is attached.
+        /// The view; nil until the first credential is kept in memory, or a database is attached.
         var view: CredentialView?
-        /// The changes of others that the view holds.
+        /// The latest change of other processes in the view.
         var revision = CredentialTables.beginning
-        /// Rows that are there and cannot be read, where it is known whose they are.
+        /// The existing rows that cannot be read, if their user is known.
         var unreadable: Set<StoredCredential.Place> = []
     }
 
@@ -29,12 +29,12 @@ public final class StoredCredentials: Sendable {
         let report: @Sendable (String) -> Void
     }
 
-    /// Gets a command's changes, which are written down with the credentials.
+    /// The trail for a command's changes, which are written down with the credentials.
     let audit: AuditTrail
     private let backing = Mutex<Backing?>(nil)
     private let state = Mutex(State())
     private let generation = Atomic(1)
-    /// Held over a write to the database and the one to the view, so that both see the same order.
+    /// Locked during a write to the database and to the view, so that both have the same order.
     private let writing = Mutex(())
     private let listeners = Mutex(Listeners())
     private let reported = Mutex(Reported())
@@ -51,7 +51,7 @@ public final class StoredCredentials: Sendable {
         return credentials
     }
 
-    /// All that is kept of these kinds, at this moment. Nothing of another kind is opened.
+    /// All stored credentials of these kinds, at this moment. Credentials of other kinds are not decrypted.
     public func credentials(of kinds: Set<CredentialKind>) -> [ProtectionSpace: [ExactText: Credential]] {
         var credentials: [ProtectionSpace: [ExactText: Credential]] = [:]
         for entry in entries where kinds.contains(entry.space.authenticationMethod.storedKind) {
@@ -60,7 +60,7 @@ public final class StoredCredentials: Sendable {
         return credentials
     }
 
-    /// The credentials of Kerberos principals that have a ticket, at this moment. Nothing is opened for it.
+    /// The credentials of Kerberos principals that have a ticket, at this moment. Nothing is decrypted for it.
     public var ticketHolders: [ProtectionSpace: [ExactText: Credential]] {
         state.withLock { $0.view?.ticketHolders ?? [:] }
     }
@@ -69,7 +69,7 @@ public final class StoredCredentials: Sendable {
         opened(state.withLock { $0.view?.defaultCredential(for: space) })
     }
 
-    /// The default of the space or, without one, that of a more general space: of any realm and method, or of any port.
+    /// The default of the space. Without one, that of a more general space: of any realm and method, or of any port.
     public func proposedCredential(for space: ProtectionSpace) -> Credential? {
         if let found = defaultCredential(for: space) { return found }
         for space in space.moreGeneral {
@@ -98,10 +98,10 @@ public final class StoredCredentials: Sendable {
     /// Whether there is a credential for any space of the origin, or of its host at any port.
     public func mayAnswer(_ origin: Origin) -> Bool { serves(origin) || serves(origin.onAnyPort) }
 
-    /// A number that changes whenever `serves` may answer otherwise for some origin; never 0.
+    /// A number that changes when `serves` may change for some origin; never 0.
     public var originGeneration: Int { generation.load(ordering: .relaxed) }
 
-    /// Whether there is a credential of the user, even one that cannot be read or opened.
+    /// Whether there is a credential of the user, even one that cannot be read or decrypted.
     public func holds(_ user: String, for space: ProtectionSpace) -> Bool {
         state.withLock { state in
             state.view?.version(of: user, for: space) != nil
@@ -128,7 +128,7 @@ public final class StoredCredentials: Sendable {
         return entries
     }
 
-    /// All that is kept, in no particular order.
+    /// All stored credentials, in no particular order.
     public var all: [KeptCredential] {
         entries.compactMap { entry in
             credential(of: entry.user, for: entry.space).map {
@@ -148,7 +148,7 @@ public final class StoredCredentials: Sendable {
         }
     }
 
-    /// The rows that were reported to the operator: each once, as long as the process lives.
+    /// The rows that were reported to the operator, each once during the life of the process.
     private struct Reported {
         private var sentences: Set<String> = []
         private static let capacity = 10_000
@@ -167,7 +167,7 @@ public final class StoredCredentials: Sendable {
         if !news.isEmpty { report(StoredCredential.Unreadable.report(news)) }
     }
 
-    /// How far the view has come.
+    /// The revision of the view.
     var revision: Int64 { state.withLock { $0.revision } }
 
     /// The key that seals the database's rows; nil until something is kept.
@@ -190,7 +190,7 @@ public final class StoredCredentials: Sendable {
         func tell(_ change: CredentialChange) { for listener in all.values { listener.yield(change) } }
     }
 
-    /// Every change from now on, in order. Ends when the consumer stops.
+    /// The changes from now on, in order. The stream ends when the consumer stops.
     public func changes() -> AsyncStream<CredentialChange> {
         let (stream, continuation) = AsyncStream.makeStream(of: CredentialChange.self)
         let number = listeners.withLock { $0.add(continuation) }
@@ -228,7 +228,7 @@ public final class StoredCredentials: Sendable {
         try result.get()
     }
 
-    /// Does all of it or nothing, in that order; it is on the disk when the call returns. Blocks.
+    /// Makes all changes in this order, or none. They are on the disk when the call returns. Blocks.
     public func apply(_ edits: [CredentialEdit]) throws(CredentialStorageError) {
         try apply(edits, observedBy: Unobserved())
     }
@@ -255,7 +255,7 @@ public final class StoredCredentials: Sendable {
                     if let place = step.rewritten { state.unreadable.remove(place) }
                 }
                 generation.add(1, ordering: .relaxed)
-                // Earlier changes of others are still to be read.
+                // Earlier changes of other processes are still to be read.
                 if let revision, state.revision == revision &- 1 { state.revision = revision }
             }
         }
@@ -271,7 +271,7 @@ public final class StoredCredentials: Sendable {
         } catch { throw .unavailable("\(error)") }
     }
 
-    /// - Returns: the number of the change; nil where there is no database.
+    /// - Returns: the number of the change; nil if there is no database.
     private func write(
         _ steps: [Step], _ dataKey: SealingKey, observedBy observer: some WorkObserver
     ) throws(CredentialStorageError) -> Int64? {
@@ -282,7 +282,7 @@ public final class StoredCredentials: Sendable {
                 for (done, step) in steps.enumerated() {
                     guard observer.continues(after: done, of: steps.count) else { throw .stopped }
                     let isChange = try step.write(dataKey, at: revision, connection)
-                    // Of a large change the last events alone are kept. A proxy tells others itself.
+                    // Of a large change only the last events are kept. A proxy reports to others itself.
                     guard isChange, steps.count - done <= EventTable.capacity, let actor = audit.actor,
                         let event = AuditEvent(step.edit, by: actor)
                     else { continue }
@@ -295,7 +295,7 @@ public final class StoredCredentials: Sendable {
         } catch { throw error == .stopped ? .stopped : .unavailable("\(error)") }
     }
 
-    /// An edit as it is written.
+    /// An edit in the form in which it is written.
     fileprivate struct Step: Sendable {
         let edit: CredentialEdit
         /// The row of a credential that is set.
@@ -313,7 +313,7 @@ public final class StoredCredentials: Sendable {
             if row == nil { throw .unkept(credential: credential.version.name) }
         }
 
-        /// The row whose content is another one afterwards, or gone.
+        /// The row whose content changes, or that is removed.
         var rewritten: StoredCredential.Place? {
             switch edit {
             case .set: row.map { StoredCredential.Place(space: $0.space, user: $0.user) }
@@ -390,7 +390,7 @@ public final class StoredCredentials: Sendable {
         }
     }
 
-    /// Takes over another store's credentials in place of those known. Blocks.
+    /// Adopts another store's credentials in place of the current ones. Blocks.
     func replace(_ dataKey: SealingKey) throws(CredentialStoreError) {
         try writing.withLock { _ throws(CredentialStoreError) in try reload(dataKey) }
     }
@@ -398,7 +398,7 @@ public final class StoredCredentials: Sendable {
     private func reload(_ dataKey: SealingKey) throws(CredentialStoreError) {
         guard let backing = backing.withLock({ $0 }) else { return }
         let contents = try Contents(of: backing.database, dataKey, report: backing.report)
-        // No request waits while many rows are compared or let go of.
+        // No request waits while many rows are compared or released.
         guard let former = publish(contents).view else { return }
         for change in contents.view.changes(since: former) { tell(change) }
     }
@@ -418,9 +418,9 @@ public final class StoredCredentials: Sendable {
         return former
     }
 
-    /// Takes over what other processes have changed. Blocks.
+    /// Adopts the changes of other processes. Blocks.
     ///
-    /// - Parameter revision: how far the store has come.
+    /// - Parameter revision: the current revision of the store.
     func refresh(to revision: CredentialTables.Revision) throws(CredentialStoreError) {
         try writing.withLock { _ throws(CredentialStoreError) in
             guard let backing = backing.withLock({ $0 }), let dataKey else { return }
@@ -428,7 +428,7 @@ public final class StoredCredentials: Sendable {
             guard known >= revision.forgotten else { return try reload(dataKey) }
             let (removed, changed, unreadable) = try CredentialStoreError.asking { () throws(DatabaseError) in
                 try backing.database.read { connection throws(DatabaseError) in
-                    // A row that is there again is read after its removal, and counts.
+                    // A row that exists again is read after its removal, and counts.
                     let removed = try CredentialTables.removals(since: known, connection)
                     var changed: [StoredCredential] = []
                     let unreadable = try CredentialTables.forEachCredential(since: known, connection) {
@@ -437,7 +437,7 @@ public final class StoredCredentials: Sendable {
                     return (removed, changed, unreadable)
                 }
             }
-            // Facts about a row that became unreadable no longer hold.
+            // Facts about a row that became unreadable are no longer valid.
             let lost = unreadable.compactMap(\.place)
             take(removed + lost, changed.filter(\.isSpelledCanonically))
             state.withLock { state in
@@ -456,7 +456,7 @@ public final class StoredCredentials: Sendable {
         }
     }
 
-    /// Changes that are taken over at a time: requests look at the view meanwhile.
+    /// The number of changes that are adopted at a time: requests use the view meanwhile.
     private static let portion = 256
 
     private func take(_ removed: [StoredCredential.Place], _ changed: [StoredCredential]) {
@@ -525,7 +525,7 @@ extension CredentialView {
         }
     }
 
-    /// The rows to be used: those that were written, else those for which there is no other.
+    /// The rows to be used: those that were written, else those without a written counterpart.
     fileprivate func lacking(_ respelled: StoredCredentials.Respelled) -> [StoredCredential] {
         if respelled.revision != nil { return respelled.rows }
         return respelled.rows.filter { version(of: $0.user, for: $0.space) == nil }.map { row in
@@ -538,8 +538,8 @@ extension CredentialView {
 
 /// One thing to be done to stored credentials.
 public enum CredentialEdit: Sendable {
-    /// Adds the credential, or replaces the one of the same user. With `asDefault` it becomes the space's default; without,
-    /// it is if it was.
+    /// Adds the credential, or replaces the one of the same user. With `asDefault` it becomes the space's default;
+    /// without, the default stays as it is.
     case set(Credential, for: ProtectionSpace, asDefault: Bool)
     /// Removes the user's credential, if there is one.
     case remove(user: String, for: ProtectionSpace)
@@ -564,11 +564,11 @@ public struct CredentialChange: Sendable, Hashable {
     }
 }
 
-/// A failure of a store.
+/// An error of a storage.
 public enum CredentialStorageError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// It is of no kind that is kept for that space, or has no name to keep it under.
+    /// The storage keeps no credentials of that kind for the space, or the credential has no name to store it under.
     case unkept(credential: String)
-    /// The store cannot be reached or refused the operation; the text is fit for logs.
+    /// The storage cannot be reached or refused the operation. The text is fit for logs.
     case unavailable(String)
     /// The change of many was stopped before its end; nothing of it is kept.
     case stopped

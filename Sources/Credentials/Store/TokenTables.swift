@@ -7,9 +7,9 @@ enum TokenTables {
     private static let columns = "name, fingerprint, sealed, ends_at, renews_at, generation"
     private static let isVersion = "name = $1 AND fingerprint = $2"
 
-    /// Milliseconds that a refresh token is kept without being used: beyond a year it has ended.
+    /// The milliseconds for which an unused refresh token is kept: after a year it has expired.
     private static let memory = 366 * 86_400 * 1000
-    /// Milliseconds beyond which a claim is one of a clock that was off.
+    /// The limit of a claim in milliseconds; longer ones result from a wrong clock.
     private static let longestClaim = 3_600_000
 
     // MARK: - Tokens
@@ -33,7 +33,7 @@ enum TokenTables {
             ])
     }
 
-    /// The tokens that were fetched since a revision and still hold.
+    /// The tokens fetched since a revision that are still valid.
     static func tokens(
         since revision: Int64, now: Int, _ connection: some SQLConnection
     ) throws(DatabaseError) -> [TokenTables.Row] {
@@ -72,7 +72,8 @@ enum TokenTables {
         )
     }
 
-    /// Claims a family until a time, whoever had, or ends a claim; and keeps what is known of it, unless later news is there.
+    /// Claims a family until a time, in place of any other process, or ends a claim. It also stores the known rotation,
+    /// unless a later one is there.
     ///
     /// - Parameter end: milliseconds since 1970; nil ends the claim.
     static func put(
@@ -102,9 +103,9 @@ extension TokenTables {
     /// A row of a store's tokens.
     struct Row: Sendable {
         let grant: CredentialVersion
-        /// The token under the store's data key, for this grant only.
+        /// The token sealed with the store's data key, for this grant only.
         let sealed: [UInt8]
-        /// Milliseconds since 1970.
+        /// The expiry in milliseconds since 1970. `renewsAt` is the time to renew.
         let endsAt: Int
         let renewsAt: Int
         let generation: Int
@@ -131,7 +132,7 @@ extension TokenTables {
             self.generation = Int(clamping: generation)
         }
 
-        /// Nil for a row that is another's, or was changed outside.
+        /// Nil for a row of another grant, or one that was changed outside.
         func token(openedWith key: SealingKey) -> FetchedToken? {
             let context = Self.context(grant)
             guard let token = try? key.open(sealed.span, for: context.span) else { return nil }
@@ -148,7 +149,8 @@ extension TokenTables {
     /// A row of a store's refresh tokens.
     struct RefreshRow: Sendable {
         let family: CredentialVersion
-        /// The token that the endpoint gave last, under the store's data key, for this family only; nil: the first one.
+        /// The token that the endpoint sent last, sealed with the store's data key, for this family only; nil: the
+        /// first one.
         let sealed: [UInt8]?
         let generation: Int
 
@@ -169,7 +171,7 @@ extension TokenTables {
                 }, generation: rotation.generation)
         }
 
-        /// A row that is another's, or was changed outside, has no token.
+        /// The rotation. A row of another family, or one that was changed outside, has no token.
         func rotation(openedWith key: SealingKey) -> RefreshTokenRotation {
             let context = Self.context(family)
             return RefreshTokenRotation(

@@ -1,12 +1,12 @@
-/// The observer of work on many items, each of which is written only if all are.
+/// The observer of work on many items, which are written together or not at all.
 public protocol WorkObserver: Sendable {
     /// Called before each item, and after the last.
     ///
-    /// - Returns: whether the work goes on; if not, nothing of it is kept.
+    /// - Returns: whether to continue; if not, nothing is written.
     func continues(after done: Int, of total: Int) -> Bool
 }
 
-/// Nobody looks on, and nobody stops it.
+/// An observer that does nothing.
 struct Unobserved: WorkObserver {
     func continues(after done: Int, of total: Int) -> Bool { true }
 }

@@ -2,8 +2,8 @@ import Database
 import IO
 import Synchronization
 
-/// Writes to a store, a little later, what nobody waits for. While the store is away the writes wait as well, as many as
-/// there is room for; one thread at most is busy with them.
+/// Writes to a store a little later, for data that no request waits for. While the store is unavailable the writes
+/// wait, up to a limit. At most one thread makes them.
 final class WriteBehind: Sendable {
     typealias Write = @Sendable (any SQLConnection, Int64) throws(DatabaseError) -> Void
 
@@ -18,7 +18,7 @@ final class WriteBehind: Sendable {
     let report: @Sendable (String) -> Void
     private let state = Mutex(State())
 
-    /// Beyond it the oldest is forgotten: what is written like this is worth a challenge each.
+    /// The limit of waiting writes, beyond which the oldest is dropped: each is worth only a challenge.
     private static let capacity = 8192
 
     init(_ database: any CredentialDatabase, pool: BlockingPool, report: @escaping @Sendable (String) -> Void) {
@@ -38,31 +38,31 @@ final class WriteBehind: Sendable {
         if begins { pool.submit { self.write() } }
     }
 
-    /// Writes at once, beside what waits. Blocks.
+    /// Writes at once, independent of waiting writes. Blocks.
     func write<Value: Sendable>(
         _ body: @Sendable (any SQLConnection, Int64) throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
         try database.write(body)
     }
 
-    /// Reads at once, without what waits. Blocks.
+    /// Reads at once, without the waiting writes. Blocks.
     func read<Value: Sendable>(
         _ body: @Sendable (any SQLConnection) throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
         try database.read(body)
     }
 
-    /// How many writes there were, if every one of them is in the store; else nil.
+    /// The number of writes so far, if all of them are in the store; else nil.
     var settled: Int? {
         state.withLock { $0.isWriting || !$0.writes.isEmpty ? nil : $0.submitted }
     }
 
-    /// Whether writes wait for the store to be back.
+    /// Whether writes wait until the store is available again.
     var isHeldUp: Bool {
         state.withLock { !$0.isWriting && !$0.writes.isEmpty }
     }
 
-    /// Tries again what could not be written.
+    /// Tries failed writes again.
     func flush() {
         let begins = state.withLock { state in
             guard !state.isWriting, !state.writes.isEmpty else { return false }
@@ -85,7 +85,7 @@ final class WriteBehind: Sendable {
         }
     }
 
-    /// - Returns: what the store has no room or no time for now.
+    /// - Returns: the writes that the store cannot take now.
     private func write(_ writes: [Write]) -> [Write] {
         do throws(DatabaseError) {
             try put(writes)
@@ -97,7 +97,7 @@ final class WriteBehind: Sendable {
             case .failed: if writes.count == 1 { return give(up: error) }
             }
         }
-        // A change that the store refuses does not take along the others that were to be written with it.
+        // A refused change must not prevent the others that were to be written with it.
         for (index, write) in writes.enumerated() where !self.write([write]).isEmpty { return Array(writes[index...]) }
         return []
     }

@@ -5,12 +5,12 @@ import Model
 import TLS
 
 extension Credential {
-    /// The last day on which it is any good, as far as that can be told without asking anybody.
+    /// The last day on which the credential is valid, as far as that is known without a request.
     public var lastDay: Day? {
         if case .trust(let exception) = content { exception.until } else { expiry.map { Day(epochSeconds: $0) } }
     }
 
-    /// When that is over, in seconds since 1970.
+    /// The time of the expiry, in seconds since 1970.
     public var expiry: Int? {
         switch content {
         case .identity(let identity): (identity as? Identity)?.leaf.notAfter
@@ -22,10 +22,9 @@ extension Credential {
 }
 
 extension Credential {
-    /// A token that says something about itself (RFC 7519). Nothing of it is believed but the end that it names, for
-    /// people to read.
+    /// A token that contains claims (RFC 7519). They are not trusted; only the expiry is used, for people to read.
     fileprivate enum JSONWebToken {
-        /// Seconds since 1970, at most those of the year 9999.
+        /// The expiry in seconds since 1970, at most in the year 9999.
         static func expiry(of token: Secret) -> Int? {
             token.withBytes { bytes in
                 guard bytes.count <= limit else { return nil }
@@ -37,7 +36,7 @@ extension Credential {
             }
         }
 
-        /// Base64 as it is read everywhere else, for that of RFC 7515: other characters for two, and no padding.
+        /// Converts the Base64 of RFC 7515, which has two other characters and no padding, to the usual form.
         private static func standard(_ text: Substring) -> String {
             let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
             return text.replacing("-", with: "+").replacing("_", with: "/") + padding

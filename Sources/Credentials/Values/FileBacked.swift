@@ -2,13 +2,13 @@ import Crypto
 import IO
 import Synchronization
 
-/// Something that is made of files, and made anew when they change. Files that are of no use leave what was there.
+/// A value made from files, and made again when they change. If the files cannot be used, the former value stays.
 public final class FileBacked<Value: Sendable>: Sendable {
     private struct State {
         var value: Value
-        /// Of what was read last, usable or not.
+        /// The digest of the files that were read last, usable or not.
         var digest: [UInt8]
-        /// Why that was of no use.
+        /// The reason why they could not be used.
         var problem: FileProblem?
     }
 
@@ -19,10 +19,10 @@ public final class FileBacked<Value: Sendable>: Sendable {
 
     /// Reads the files. Blocks.
     /// - Parameters:
-    ///   - limit: bytes of each file.
-    ///   - make: makes the value of the files' contents, in the order of their paths. What it throws is a sentence that
-    ///     reads well behind the paths.
-    /// - Throws: why they are of no use.
+    ///   - limit: the limit of each file in bytes.
+    ///   - make: makes the value from the files' contents, in the order of their paths. Its error is a sentence that
+    ///     reads well after the paths.
+    /// - Throws: why the files cannot be used.
     public init(
         _ paths: [String], limit: Int = 1 << 20, make: @escaping @Sendable ([Secret]) throws -> Value
     ) throws(FileProblem) {
@@ -35,14 +35,14 @@ public final class FileBacked<Value: Sendable>: Sendable {
 
     public var value: Value { state.withLock { $0.value } }
 
-    /// Looks whether the files have changed. Blocks: never on a loop.
-    /// - Returns: why they are of no use, every time until they are again.
+    /// Reads the files again if they have changed. Blocks: do not call it on a loop.
+    /// - Returns: why they cannot be used, every time until they can.
     public func refresh() -> FileProblem? {
         do throws(FileProblem) {
             let contents = try Self.read(paths, limit: limit)
             let digest = Self.digest(of: contents)
             if let known = state.withLock({ $0.digest == digest ? $0 : nil }) { return known.problem }
-            // Not tried again before it changes: a key that is encrypted takes long to open.
+            // Not tried again until the files change: an encrypted key takes long to open.
             state.withLock { $0.digest = digest }
             do throws(FileProblem) {
                 let value = try Self.make(make, contents, of: paths)
@@ -86,10 +86,10 @@ public final class FileBacked<Value: Sendable>: Sendable {
     }
 }
 
-/// Why a file is of no use. Shows nothing of what is in it.
+/// The reason why a file cannot be used. It contains nothing of the content.
 public struct FileProblem: Error, Sendable, Hashable, CustomStringConvertible {
     public let path: String
-    /// A clause that reads well behind the path.
+    /// A clause that reads well after the path.
     public let sentence: String
 
     public init(path: String, _ sentence: String) {

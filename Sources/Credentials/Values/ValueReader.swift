@@ -3,9 +3,9 @@ import IO
 import Model
 import TLS
 
-/// Reads the values that the rule file refers to.
+/// Reads the values to which the rule file refers.
 struct ValueReader: Sendable {
-    /// More than any password, less than what a mistaken path could bring.
+    /// The limit in bytes: more than any password, less than a mistaken path could deliver.
     static let limit = 64 * 1024
 
     let environment: [String: String]
@@ -22,7 +22,7 @@ struct ValueReader: Sendable {
         }
     }
 
-    /// A whole file, of which every byte counts.
+    /// Reads a whole file, in which every byte counts.
     func file(_ path: String, limit: Int, for credential: String) throws(CredentialError) -> Secret {
         var bytes = try read(path, limit: limit, for: credential)
         return Secret(wiping: &bytes)
@@ -69,7 +69,7 @@ struct ValueReader: Sendable {
 }
 
 extension ValueSource {
-    /// Names the source in a sentence, never the value.
+    /// The source as part of a sentence, never the value.
     var words: String {
         switch self {
         case .literal: "a literal value"
@@ -79,16 +79,16 @@ extension ValueSource {
     }
 }
 
-/// Why a configured credential has no value, or not the newest.
+/// The reason why a configured credential has no value, or not the newest.
 public enum CredentialError: Error, Sendable, Hashable, CustomStringConvertible {
     case unreadable(credential: String, path: String, cause: String)
-    /// Nothing is in the file, not even a line end: it is about to be written, or never was.
+    /// The file is empty, without even a line end: it is about to be written, or never was.
     case empty(credential: String, path: String)
     case tooLarge(credential: String, path: String, limit: Int)
     case notText(credential: String, source: String)
     case noVariable(credential: String, variable: String)
     case unknown(credential: String)
-    /// The content is no certificate with its key.
+    /// The content is not a certificate with its key.
     case identity(credential: String, source: String, IdentityError)
 
     public var description: String {

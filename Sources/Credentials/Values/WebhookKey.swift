@@ -2,20 +2,20 @@ import Bytes
 import Crypto
 import Model
 
-/// The key by which a receiver of webhooks knows who has sent them: any text, or `whsec_` and base64, as Standard Webhooks
-/// write it.
+/// The key by which a receiver of webhooks authenticates their sender: any text, or `whsec_` and base64, as in Standard
+/// Webhooks.
 public struct WebhookKey: Sendable {
     private let source: ValueSource
     private let values: ValueReader
 
-    /// Nothing is read yet.
-    /// - Parameter environment: the process's.
+    /// Creates the key without reading it.
+    /// - Parameter environment: the process's environment.
     public init(_ source: ValueSource, environment: [String: String]) {
         self.source = source
         values = ValueReader(environment: environment)
     }
 
-    /// Reads it. Blocks.
+    /// Reads the key. Blocks.
     public func read() throws(CredentialError) -> MessageAuthenticationCode {
         let text = try values.secret(of: source, for: "(webhook key)")
         let decoded = text.withBytes { bytes -> [UInt8]? in

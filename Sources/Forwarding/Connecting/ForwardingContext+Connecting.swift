@@ -10,10 +10,10 @@ import Telemetry
 import Transport
 import Upstream
 
-/// Making a connection by the way that the request takes: to its origin, through a parent or not, or to the parent that
-/// makes the request itself; with TLS wherever it is spoken.
+/// Makes the connection of a request: to its origin, directly or through a parent, or to the parent that makes the
+/// request; with TLS wherever it is used.
 extension ForwardingContext {
-    /// The terms on which this exchange's connection is made, and on which a kept one may serve it.
+    /// The terms of this exchange's connection; a kept one must meet them too.
     public var terms: ConnectionTerms {
         destination.terms(
             by: exchange.way,
@@ -21,10 +21,11 @@ extension ForwardingContext {
             tlsAnswers: requester.shared.tlsAnswers.number)
     }
 
-    /// Begins a connection that needs no task: straight to an origin without TLS, as `Dialer.begin`.
+    /// Begins a connection that needs no task: a direct one to an origin without TLS, see `Dialer.begin`.
     ///
-    /// - Returns: whether it is on its way, as `hasConnected` tells; if not, `connect` makes one.
-    /// - Throws: the refusal that the client is to be told.
+    /// - Returns: whether the connection is being made; `hasConnected` then says when it is there. If false, `connect`
+    ///   must make one.
+    /// - Throws: the refusal for the client.
     func beginConnection() throws(ExchangeFailure) -> Bool {
         guard destination.hops.isEmpty, origin.scheme == .http, exchange.own != nil || !exchange.asksForPractice
         else { return false }
@@ -39,9 +40,9 @@ extension ForwardingContext {
         return true
     }
 
-    /// Whether the connection that `beginConnection` began is there. If not, an event of its stream tells more.
+    /// Whether the connection begun by `beginConnection` is there. If not, wait for an event of its stream.
     ///
-    /// - Throws: the refusal that the client is to be told.
+    /// - Throws: the refusal for the client.
     func hasConnected() throws(ExchangeFailure) -> Bool {
         guard let stream = exchange.upstream.stream else { return true }
         let started = exchange.times.connecting
@@ -61,7 +62,7 @@ extension ForwardingContext {
 
     private var dialer: Dialer { requester.dialer(for: policy, in: exchange.record.trace) }
 
-    /// - Throws: the refusal that the client is to be told; the record says then what was found.
+    /// - Throws: the refusal for the client; the record then has the problems that were found.
     public func openConnection() async throws(Refusal) -> OriginConnection {
         let started = requester.loop.nanoseconds
         defer { exchange.record.connecting = requester.loop.nanoseconds &- started }
@@ -79,14 +80,14 @@ extension ForwardingContext {
         return connection
     }
 
-    /// Connects, as often as an operator answers a challenge of TLS that came up.
+    /// Connects, again after each TLS challenge that an operator answers.
     private func openAsked() async throws(Refusal) -> OriginConnection {
         let identities = exchange.credentials.beginIdentities()
         while true {
             do throws(Refusal) {
                 return try await identities.connect(for: requester) { () async throws(Refusal) in
                     let connection = try await openConnection(resuming: true)
-                    // The trust that a session carries on may have come to an end since it began.
+                    // The trust of a resumed session may have ended since the session began.
                     if connection.isStillTrusted { return connection }
                     connection.stream.close()
                     return try await openConnection(resuming: false)
@@ -95,9 +96,9 @@ extension ForwardingContext {
         }
     }
 
-    /// Has an operator answer the question that a refusal is, so that another connection may do better.
+    /// Has an operator answer the question in a refusal, so that another connection may succeed.
     ///
-    /// - Throws: the refusal that the client is to be told.
+    /// - Throws: the refusal for the client.
     func follow(_ refusal: Refusal) async throws(Refusal) {
         guard var question = refusal.question, exchange.own == nil, !requester.presence.isOver else { throw refusal }
         question.note(exchange.target.readable, by: exchange.application)
@@ -138,7 +139,7 @@ extension ForwardingContext {
             }
             return try await secure(stream, resuming: resuming)
         case .relayed(let parent):
-            // It may refuse a certificate with the request behind it.
+            // The parent may refuse a certificate when the request has already been sent.
             if parent.origin.maySeeIdentity(by: policy.rules) { exchange.body.keepCopy(in: room) }
             return try await ParentConnector(requester: requester, exchange: exchange, parent: parent)
                 .connect(under: terms, resuming: resuming)

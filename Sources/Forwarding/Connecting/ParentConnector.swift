@@ -6,13 +6,13 @@ import Telemetry
 import Transport
 import Upstream
 
-/// Makes connections to a parent, and through it.
+/// Makes connections to a parent, and tunnels through it.
 public struct ParentConnector {
-    /// A tunnel that a parent passes through to an origin.
+    /// A tunnel through a parent to an origin.
     public struct Tunnel {
-        /// To the parent: only what is sent from now on is for the origin.
+        /// The connection to the parent: bytes sent from now on reach the origin.
         public let connection: OriginConnection
-        /// Bytes that the origin sent at once; nil: none.
+        /// The bytes that the origin sent at once; nil if none.
         public let early: ByteBuffer?
     }
 
@@ -26,7 +26,7 @@ public struct ParentConnector {
         self.parent = parent
     }
 
-    /// - Throws: the refusal that the client is to be told, naming the parent. One that another way may avoid says so.
+    /// - Throws: the refusal for the client; it names the parent, and says whether another path may help.
     public func connect(under terms: ConnectionTerms, resuming: Bool) async throws(Refusal) -> OriginConnection {
         do throws(Refusal) {
             let stream = try await requester.dialer(for: exchange.policy, in: exchange.record.trace)
@@ -49,15 +49,15 @@ public struct ParentConnector {
                 stream: stream, to: parent.origin, under: terms, parentSecurity: security,
                 kind: identities.isApart(parent.origin) ? .forOneRequest : .ordinary)
         } catch {
-            // It is there: another certificate may be shown to it, or none.
+            // The parent is there: it may be shown another certificate, or none.
             if exchange.credentials.identities?.isToBeFollowed == true { throw error }
             var refusal = error.of(parent)
-            // It had no time to fail.
+            // The parent had no time to fail.
             if requester.presence.isOver { throw refusal }
             switch error.error {
-            // No other parent changes what the rules forbid, or this machine lacks.
+            // Another parent does not change what the rules forbid or what this machine lacks.
             case .destinationIPProhibited, .connectionLimitReached, .proxyConfigurationError: break
-            // A PAC file that was written for clients may name this proxy, and behind it where to go without.
+            // A PAC file that was written for clients may name this proxy, and behind it a path without it.
             case .proxyLoopDetected: refusal.mayGoAnotherWay = true
             default:
                 requester.upstreams.failed(parent, because: error.sentence)

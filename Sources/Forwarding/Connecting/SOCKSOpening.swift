@@ -9,7 +9,7 @@ import Telemetry
 import Transport
 import Upstream
 
-/// Has a SOCKS server open a way to an origin: carries out what `SOCKS5Handshake` and `SOCKS4Request` say.
+/// Has a SOCKS server open a connection to an origin, by the steps of `SOCKS5Handshake` and `SOCKS4Request`.
 struct SOCKSOpening {
     let connector: ParentConnector
     let origin: UpstreamServer
@@ -19,13 +19,13 @@ struct SOCKSOpening {
     private var parent: Parent { connector.parent }
     private var policy: Policy { exchange.policy }
 
-    /// The failures on the way.
+    /// The failures while opening.
     private enum Failure: Error {
         case connection(IOError)
         case protocolSays(SOCKSError)
     }
 
-    /// - Throws: the refusal that the client is to be told.
+    /// - Throws: the refusal for the client.
     func open() async throws(Refusal) -> ParentConnector.Tunnel {
         var login = Login(by: connector, to: origin)
         await login.meetChallenge()
@@ -52,7 +52,7 @@ struct SOCKSOpening {
 
     private static let refusedLogin = "the parent refused the login"
 
-    /// - Returns: nil where the server is shown another login, on another connection.
+    /// - Returns: nil if the server is to get another login, on another connection.
     private func refusal(for failure: Failure, of login: inout Login) async -> Refusal? {
         switch failure {
         case .protocolSays(.passwordRefused):
@@ -124,14 +124,16 @@ struct SOCKSOpening {
 }
 
 extension SOCKSOpening {
-    /// The login of one request at a SOCKS server. A `ChallengeLoop` answers a refusal by the server as it answers a parent's `407`.
+    /// The login of one request at a SOCKS server. A `ChallengeLoop` answers a refusal by the server as it answers a
+    /// parent's `407`.
     ///
-    /// A client offers a password before the server says whether it wants one. So the challenge is met before a connection is made.
-    /// The server's protection space has no realm; its method is `basic`, since RFC 1929 sends the password as it is.
+    /// A client offers a password before the server says whether it wants one. So the challenge is met before a connection
+    /// is made. The server's protection space has no realm; its method is `basic`, because RFC 1929 sends the password in
+    /// clear.
     struct Login: ~Copyable {
         private let connector: ParentConnector
         private let response = Response()
-        /// Nil where no rule answers the server.
+        /// The loop that answers; nil if no rule answers the server.
         private let challenges: ChallengeLoop?
         private var verdict = ForwardingContext.Verdict.pass(note: nil)
         /// Whether the server asked for the password, and so judges it.
@@ -140,10 +142,10 @@ extension SOCKSOpening {
         private var exchange: Exchange { connector.exchange }
         private var parent: Parent { connector.parent }
 
-        /// Whether the login is all that the connection is for: the proxy asks whether the server still accepts a password.
+        /// Whether the connection is only for a probe: the proxy asks whether the server still accepts a password.
         let isProbe: Bool
 
-        /// - Parameter origin: the server to which the connection is to lead.
+        /// - Parameter origin: the server that the connection is to lead to.
         init(by connector: ParentConnector, to origin: UpstreamServer) {
             self.connector = connector
             let probe = connector.exchange.probe.flatMap {
@@ -156,7 +158,7 @@ extension SOCKSOpening {
                 challenges = nil
                 return
             }
-            // The server judges the password before it hears of a target.
+            // The server judges the password before it learns the target.
             var request = ChallengedRequest(
                 target: ByteBuffer(capacity: 1), hasBody: false, isOwn: exchange.isOwn,
                 record: exchange.record, presence: requester.presence, waiting: exchange.times.waiting)
@@ -174,7 +176,7 @@ extension SOCKSOpening {
         /// Whether the next connection begins with the offer of a password.
         var offersPassword: Bool { if case .again = verdict { true } else { false } }
 
-        /// Finds the password to offer. To be called before the first connection, and after a refusal.
+        /// Finds the password to offer. Call it before the first connection, and after a refusal.
         mutating func meetChallenge() async {
             isSent = false
             response.status = .proxyAuthenticationRequired
@@ -189,10 +191,10 @@ extension SOCKSOpening {
             guard isSent else { throw .malformed }
         }
 
-        /// The server has nothing against the login, or wanted none.
+        /// Records that the server accepted the login, or wanted none.
         mutating func accepted() async {
             guard isSent, let challenges else {
-                // No answer was given.
+                // The server asked for no password.
                 if let answer = exchange.record.parentAnswer {
                     exchange.record.parentAnswer = AnswerRecord(
                         scheme: nil, credential: nil, dated: [], rule: answer.rule, ruleLine: answer.ruleLine)
@@ -203,7 +205,7 @@ extension SOCKSOpening {
             _ = await challenges.judged()
         }
 
-        /// The server wants a password, and gets none that it takes. Takes note of that.
+        /// Records that the server wants a password and gets none that it accepts.
         func unanswered() -> Refusal {
             switch verdict {
             case .cancel(let refusal):
@@ -228,7 +230,7 @@ extension SOCKSOpening {
 }
 
 extension SOCKSOpening {
-    /// The word of a SOCKS server on a login, as a response of HTTP. It has no fields and no text.
+    /// The result of a SOCKS server's login, as an HTTP response. It has no fields and no text.
     fileprivate final class Response: ChallengeResponse, LoginConnection {
         var status = Status.proxyAuthenticationRequired
 
@@ -244,7 +246,7 @@ extension SOCKSOpening {
         func awaitText() async -> Bool { false }
         func digestBody(_ algorithm: DigestAlgorithm) async -> BodyDigest { .whole([]) }
 
-        // A login is no more than the beginning of a connection.
+        // A login is only the beginning of a connection.
         let isClaimed = false
         let login: (any SecurityContext)? = nil
         let channelBinding: ChannelBinding? = nil

@@ -7,8 +7,8 @@ import Telemetry
 import Transport
 import Upstream
 
-/// Has a parent open a tunnel by CONNECT (RFC 9110 section 9.3.6), through as many challenges as it takes. The client does not
-/// get what the parent answers.
+/// Has a parent open a tunnel by CONNECT (RFC 9110 section 9.3.6), through all challenges. The client does not get the
+/// parent's response.
 struct TunnelRequest {
     let connector: ParentConnector
     let destination: Destination
@@ -16,13 +16,13 @@ struct TunnelRequest {
     private var requester: Requester { connector.requester }
     private var parent: Parent { connector.parent }
 
-    /// - Throws: the client's answer.
+    /// - Throws: the response for the client.
     func open(resuming: Bool) async throws(Refusal) -> ParentConnector.Tunnel {
         let run = Forwarding(openingTunnelFor: connector.exchange, by: parent, on: requester.loop)
         let (upstream, record) = (run.exchange.upstream, run.exchange.record)
         let wait = record.wait
         defer {
-            // It is about the origin's response.
+            // The record's field is about the origin's response.
             record.wait = wait
             run.dissolve(into: requester.loop.buffers)
         }
@@ -36,7 +36,7 @@ struct TunnelRequest {
         noteIdentity(of: upstream)
         let status = upstream.head.status
         record.trace?.endLeg(status: Int(status.rawValue))
-        // What answers a CONNECT is the parent: a `401` is its own.
+        // The parent itself answers a CONNECT: a `401` is the parent's own.
         if status == .unauthorized {
             let wants = upstream.challenges(in: ChallengeFields.proxy)
             parent.refusedLogin()
@@ -57,7 +57,8 @@ struct TunnelRequest {
         return ParentConnector.Tunnel(connection: connection, early: early)
     }
 
-    /// Writes the head, in the client's version and with its `Via`: parents of each other open no tunnels in a circle.
+    /// Writes the head, in the client's version and with its `Via`: proxies that are each other's parents open no
+    /// tunnels in a circle.
     private func write(to exchange: Exchange) throws(Refusal) {
         let (client, clientHead) = (connector.exchange.request, connector.exchange.headBytes)
         let (head, target) = (exchange.headBytes, destination.origin.connectTarget)
@@ -83,7 +84,7 @@ struct TunnelRequest {
         switch failure {
         case .refused(let refusal): return refusal
         case .upstreamFailed(let failure):
-            // Nothing has happened yet that another parent would repeat. This one may have nothing against other origins.
+            // Nothing has happened yet that another parent would repeat. This parent may accept other origins.
             var refusal = Refusal(failure, of: parent.origin.title)
             if case .invalid = failure { refusal = refusal.of(parent) }
             refusal.mayGoAnotherWay = true

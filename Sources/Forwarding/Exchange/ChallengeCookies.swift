@@ -5,28 +5,28 @@ import HTTP
 import IO
 import Upstream
 
-/// The cookies of the challenges that one request has met. They go with the request when it is sent again, as a browser
-/// would send them (RFC 6265), and reach the client with the final response: where servers share a name, the cookie leads
+/// The cookies that came with the challenges of one request. The resent request carries them, as a browser would send
+/// them (RFC 6265). The client gets them with the final response: where several servers share a name, the cookie leads
 /// back to the one that knows the challenge's nonce.
 ///
-/// They are this request's alone: no other client's request ever has them.
+/// They belong to this request: no request of another client carries them.
 struct ChallengeCookies {
     private var jar: CookieJar
-    /// The values of `Set-Cookie` as they came, the oldest first.
+    /// The values of `Set-Cookie` as received, the oldest first.
     private var fields: [[UInt8]] = []
-    /// Milliseconds since 1970.
+    /// The time of the last `take`, in milliseconds since 1970.
     private var takenAt = 0
 
-    /// Bytes of fields; beyond it the client does without the oldest.
+    /// The limit of the fields in bytes. Beyond it the oldest are dropped.
     private static let sizeLimit = 16 * 1024
 
     init(of origin: Origin) { jar = CookieJar(origin: origin) }
 
-    /// Takes the value of a `Set-Cookie` field.
+    /// Stores the cookie of a `Set-Cookie` field.
     ///
     /// - Parameters:
-    ///   - target: of the request that was answered with it.
-    ///   - now: milliseconds since 1970.
+    ///   - target: the target of the request that was answered with the field.
+    ///   - now: the time in milliseconds since 1970.
     mutating func take(_ field: Span<UInt8>, at target: Span<UInt8>, now: Int) {
         takenAt = now
         jar.take(field, at: target, now: now)
@@ -35,7 +35,7 @@ struct ChallengeCookies {
         while fields.reduce(0, { $0 + $1.count }) > Self.sizeLimit { fields.removeFirst() }
     }
 
-    /// Appends the value of `Cookie` with which the request goes out again: these, and the client's own of other names.
+    /// Appends the value of `Cookie` for the resent request: these cookies, and the client's own of other names.
     func append(for request: RequestHead, _ head: Span<UInt8>, at target: Span<UInt8>, to value: ByteBuffer) {
         jar.append(for: target, at: takenAt, to: value)
         for field in request.fields where field.known == .cookie && !field.isNominated {
@@ -43,7 +43,7 @@ struct ChallengeCookies {
         }
     }
 
-    /// Writes the fields for the client, but those of cookies that the final response sets itself.
+    /// Writes the `Set-Cookie` fields for the client, except for cookies that the final response sets itself.
     func write(
         besidesThoseOf response: ResponseHead, _ head: Span<UInt8>, at target: Span<UInt8>,
         through upgrade: UpgradedOrigin?, to writer: borrowing HeadWriter

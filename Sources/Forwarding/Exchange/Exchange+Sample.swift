@@ -17,11 +17,11 @@ extension Exchange {
         }
     }
 
-    /// Bytes; a longer request is no sample.
+    /// The limit of a sample in bytes; a longer request makes none.
     private static let sampleLimit = 1024
 
-    /// - Parameter target: as the server sees it.
-    /// - Returns: nil where the request cannot be repeated.
+    /// - Parameter target: the request target as the server sees it.
+    /// - Returns: the content; nil if the request cannot be repeated.
     func sample(at target: ByteBuffer) -> Account.Sample? {
         if isOwn { return nil }
         if opensTunnel { return Self.tunnelSample(to: target) }
@@ -57,9 +57,9 @@ extension Exchange {
         return Account.Sample(target: Evidence.hash(target.readable), content: content.readable.array)
     }
 
-    /// Safe methods (RFC 9110 section 9.2.1), of which a repetition does nothing.
+    /// Safe methods (RFC 9110 section 9.2.1): a repetition changes nothing.
     private static let sampledMethods: [StaticString] = ["GET", "HEAD", "OPTIONS", "PROPFIND"]
-    /// The proxy writes its own.
+    /// Fields that the proxy writes itself.
     private static let hopFields: [StaticString] = [
         "host", "connection", "proxy-connection", "keep-alive", "te", "via", "content-length", "proxy-authorization",
         "forwarded", "x-forwarded-for", "traceparent", "tracestate",

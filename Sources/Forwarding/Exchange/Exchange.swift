@@ -13,20 +13,20 @@ import Upstream
 /// A loop keeps a few and lends them out for as long as a client has something to say, so that an idle connection
 /// holds none and a busy one allocates nothing.
 public final class Exchange {
-    /// The policy that rules it: taken when it was lent out, kept to its end whatever is reloaded meanwhile.
+    /// The policy of this request. It is set when the exchange is lent out; a reload does not change it.
     public let policy: Policy
-    /// The requests of the proxy's own that its challenges may need.
+    /// The proxy's own requests that its challenges may need.
     let requests: any AnswerRequests.Type
-    /// Bytes that came from the client behind the head.
+    /// The bytes from the client that follow the head.
     public let inbound: ByteBuffer
-    /// The head as it came. Apart from `inbound`, because a challenge may make us send it again.
+    /// The head as received. It is kept apart from `inbound`, because a challenge may make the proxy send it again.
     public let headBytes = ByteBuffer(capacity: 2048)
     public let request: RequestHead
     public let body = RequestBody()
-    /// Bytes that are being written, to either side.
+    /// The bytes to be written, to either side.
     public let outbound: ByteBuffer
     public let upstream: UpstreamConnection
-    /// The request target as the origin sees it. Written when somebody first asks for it: nothing of a plain request does.
+    /// The request target as the origin sees it. It is made on first use; a plain request does not need it.
     public var target: ByteBuffer {
         if texts.target.isEmpty {
             let head = headBytes
@@ -35,37 +35,37 @@ public final class Exchange {
         return texts.target
     }
     public let texts = Texts()
-    /// Which way the request goes.
+    /// The path that the request takes upstream.
     public var way = Way.direct
     public var credentials: Credentials
-    /// The credentials of the request that are being stored.
+    /// The request's credentials that are being stored.
     public let storage: PendingStorage
-    /// Nil for a client's.
+    /// The data of the proxy's own request; nil for a client's request.
     public var own: OwnRequest?
-    /// The probe that the request is; nil for all others.
+    /// The probe that this request carries out; nil for all other requests.
     var probe: Probe?
     /// Whether it is the CONNECT by which another exchange gets a tunnel.
     var opensTunnel: Bool { whole != nil }
     /// The exchange with the request as it came.
     var asked: Exchange { whole ?? self }
-    /// Whether it is the proxy's own request, and no client's.
+    /// Whether this is the proxy's own request, not a client's.
     var isOwn: Bool { own != nil || probe != nil }
-    /// Where the request goes; nil until that is known.
+    /// The destination of the request; nil until it is known.
     public var destination: Destination?
     public let record: ExchangeRecord
     public var times: Times
     /// The exchange that gets a tunnel by this one, which is its CONNECT; nil for all others.
     private let whole: Exchange?
-    /// The pool that has the memory of the empty buffers; nil while the buffers have it.
+    /// The pool that took back the memory of the empty buffers; nil while the buffers have their memory.
     private var borrower: BufferPool?
 
-    /// Texts that are made on the way.
+    /// Texts that are made during the exchange.
     public struct Texts {
-        /// As `Exchange.target`, where that was asked for.
+        /// The text of `Exchange.target`; empty until first used.
         fileprivate let target = ByteBuffer(capacity: 512)
-        /// The request target as the parent sees it that makes the request.
+        /// The request target as seen by the parent that makes the request.
         let parentTarget = ByteBuffer(capacity: 16)
-        /// The value of a field that is being made.
+        /// The value of a field that is being written.
         public let fieldValue = ByteBuffer(capacity: 512)
 
         fileprivate func clear() {
@@ -75,7 +75,7 @@ public final class Exchange {
         }
     }
 
-    /// The field by which a client's own login is answered, in the response to its request.
+    /// The field that answers a client's own login, in the response to its request.
     public struct LoginAnswer {
         public let name: StaticString
         public let value: String
@@ -86,15 +86,15 @@ public final class Exchange {
         }
     }
 
-    /// Moments on the loop's clock, in nanoseconds.
+    /// Times on the loop's clock, in nanoseconds.
     public struct Times {
-        /// When the first byte of the request was seen.
+        /// The time when the first byte of the request was seen.
         public var start: UInt64 = 0
-        /// When the connection was begun that is on its way.
+        /// The time when the pending connection was begun.
         var connecting: UInt64 = 0
-        /// When the first challenge was there that is answered; nil: there was none.
+        /// The time of the first challenge that is being answered; nil if none.
         var challenge: UInt64?
-        /// Until when it may wait for other requests before anything is at stake.
+        /// The limit of the wait for other requests that costs nothing.
         public let waiting: WaitingTime
 
         fileprivate init(waiting: WaitingTime = WaitingTime()) { self.waiting = waiting }
@@ -119,7 +119,8 @@ public final class Exchange {
         whole = nil
     }
 
-    /// The CONNECT by which `other` has a parent open a tunnel. It shares the record and the client's buffers of that one.
+    /// Creates the CONNECT by which `other` has a parent open a tunnel. It shares the record and the client's buffers
+    /// of `other`.
     init(openingTunnelFor other: Exchange, by parent: Parent, on loop: EventLoop) {
         (policy, requests) = (other.policy, other.requests)
         (inbound, outbound) = (other.inbound, other.outbound)
@@ -132,18 +133,18 @@ public final class Exchange {
         way = .relayed(parent)
     }
 
-    /// Writes the request's head as it goes on into `outbound`, up to the caller's own fields.
+    /// Writes the head of the forwarded request into `outbound`, up to the fields that the caller adds.
     ///
     /// - Parameters:
-    ///   - target: in place of the client's.
-    ///   - upgrade: as `RequestHead.write` has it.
+    ///   - target: the target to write instead of the client's.
+    ///   - upgrade: see `RequestHead.write`.
     func beginHead(as rewrite: RequestRewrite, to target: ByteBuffer?, through upgrade: UpgradedOrigin?) -> HeadWriter {
         let head = headBytes
         return request.write(
             head.readable, as: rewrite, to: target, through: upgrade, via: .ours, into: outbound)
     }
 
-    /// Takes note of the response's head, which stands in `outbound` as the client gets it, where a log will ask for it.
+    /// Records the response's head, which is in `outbound` in the form that the client gets, if a log needs it.
     func recordResponse() {
         guard record.parts.contains(.response) else { return }
         record.headBytesOut = outbound.count
@@ -153,27 +154,27 @@ public final class Exchange {
         }
     }
 
-    /// One whose buffers a long head has enlarged is not.
+    /// Whether the exchange can be reused. False if a long head has enlarged its buffers.
     public var isWorthKeeping: Bool {
         inbound.capacity == BufferPool.regular && outbound.capacity == BufferPool.regular
             && upstream.inbound.capacity == BufferPool.regular && headBytes.capacity <= BufferPool.regular
     }
 
-    /// Gives the memory of empty buffers back while the client takes no more of its response, so that a slow one holds none
-    /// of them.
+    /// Returns the memory of empty buffers to the pool while the client does not read its response, so that a slow
+    /// client holds none.
     func lendBuffers(to pool: BufferPool) {
         borrower = pool
         for buffer in [inbound, outbound, upstream.inbound] { pool.reclaim(from: buffer) }
         headBytes.shrink()
     }
 
-    /// Takes it back, to read on or for the next request.
+    /// Takes the memory back, to read more or for the next request.
     func takeBuffersBack() {
         guard let pool = borrower.take() else { return }
         for buffer in [inbound, outbound, upstream.inbound] { pool.refill(buffer) }
     }
 
-    /// Gives the buffers back to the loop. The exchange is not used again; its record is as it was.
+    /// Returns the buffers to the loop. The exchange is not used again; its record stays as it is.
     public func dissolve(into pool: BufferPool) {
         if opensTunnel {
             outbound.clear()
@@ -184,7 +185,7 @@ public final class Exchange {
         for buffer in [inbound, outbound, upstream.inbound] { pool.give(buffer) }
     }
 
-    /// Forgets the request; bytes of the client's next one stay.
+    /// Clears the request; bytes of the client's next one stay.
     public func reset() {
         forget()
         takeBuffersBack()
@@ -216,7 +217,7 @@ public final class Exchange {
 
     // MARK: - Heads
 
-    /// Reads what has come of the next response head.
+    /// Reads the bytes of the next response head that are there.
     /// - Returns: whether one is there.
     public func receiveHead() throws(ExchangeFailure) -> Bool {
         do throws(UpstreamConnection.Failure) { return try upstream.advanceHead(answering: request.method) } catch {
@@ -224,12 +225,12 @@ public final class Exchange {
         }
     }
 
-    /// Writes the `1xx` head that has come to `outbound`, as the client gets it.
+    /// Writes the `1xx` head that has arrived to `outbound`, in the form that the client gets.
     func writeInterimHead(upgrade: UpgradedOrigin?) {
         let (upstream, out) = (upstream, outbound)
         out.clear()
         var interim = ResponseRewrite()
-        // No client needs them here (RFC 6265 section 3), and they may be those of the session that answers.
+        // Clients do not need cookies here (RFC 6265 section 3), and they may belong to the session that answers.
         if credentials.challenges?.origin.loop?.answersByCookies == true { interim.dropping = FieldSet(.setCookie) }
         upstream.withHeadBytes { bytes in
             upstream.head.write(bytes, as: interim, through: upgrade, via: .ours, into: out).end()
@@ -237,8 +238,8 @@ public final class Exchange {
         if policy.rules.speaks(of: .places) { hidePlacedCredential() }
     }
 
-    /// Whether a practice page of the admin listener is asked for. That listener decodes nothing, so that no other page of
-    /// it has a path like this.
+    /// Whether the request is for a practice page of the admin listener. That listener decodes nothing, so no other
+    /// page of it has such a path.
     public var asksForPractice: Bool {
         let head = headBytes
         let path = head.readable.extracting(request.target.path)
@@ -253,7 +254,7 @@ public final class Exchange {
         upstream.head.status != .unauthorized && upstream.head.status != .proxyAuthenticationRequired
     }
 
-    /// Whether the request goes out without its body, since it can only bring the next challenge.
+    /// Whether the request is sent without its body, because it can only bring the next challenge.
     public var omitsBody: Bool {
         credentials.challenges?.origin.loop?.omitsBody == true || credentials.challenges?.parent.loop?.omitsBody == true
     }
@@ -261,7 +262,7 @@ public final class Exchange {
     /// Whether the next request can only bring the parent's next challenge.
     var isLoggingInAtParent: Bool { upstream.parentLogin?.context?.isOpening ?? false }
 
-    /// Whether the parent that makes the request wants something of us with the response, also with a `401` of its own.
+    /// Whether the parent that makes the request challenges the proxy with this response, also with its own `401`.
     var isChallengedByParent: Bool {
         guard way.relay != nil else { return false }
         return upstream.head.status == .proxyAuthenticationRequired
@@ -283,8 +284,8 @@ public final class Exchange {
         return Self.isOfConnection(head.readable.extracting(field.value))
     }
 
-    /// Whether the response asks the client for one. It must not answer through a proxy that does not say that it keeps
-    /// their connections together.
+    /// Whether the response asks the client to log in on the connection. The client must not answer through a proxy
+    /// that does not promise to keep their connections together.
     var asksForOwnLogin: Bool {
         guard upstream.head.status == .unauthorized else { return false }
         return upstream.withHeadBytes { bytes in
@@ -306,19 +307,19 @@ public final class Exchange {
 }
 
 extension Exchange {
-    /// How one request answers the servers that want to know whose it is. Most requests have nothing of it.
+    /// The credentials of one request. Most requests have none.
     public struct Credentials {
         /// The challenges that are ours to answer; nil if there are none.
         private(set) var challenges: ExchangeChallenges?
-        /// Kept from request to request.
+        /// The object for `challenges`; reused for later requests.
         private lazy var ownChallenges = ExchangeChallenges()
-        /// The requests for certificates that the servers on its way have made; nil: no connection was made for it.
+        /// The certificate requests of the servers on the path; nil if no connection was made for this request.
         public private(set) var identities: IdentityChallenges?
         /// Signs the request; nil if no rule has it signed.
         var signing: RequestSigning?
-        /// The client's own answer, where a rule wants to learn from it.
+        /// The client's own answer, if a rule learns from it.
         var learnableAnswer: LearnableAnswer?
-        /// The answer to the client's own login, when it has come to its end; goes with the response.
+        /// The answer to the client's own login, when it is complete; it is sent with the response.
         public var loginAnswer: LoginAnswer?
 
         init(identities: IdentityChallenges? = nil) { self.identities = identities }
@@ -359,17 +360,17 @@ extension Exchange {
     }
 }
 
-/// The requests of the proxy's own that an answer to a challenge may need.
+/// The proxy's own requests that an answer to a challenge may need.
 protocol AnswerRequests {
     /// Fetches tokens from their endpoints.
     static func tokens(over upstreams: Upstreams, by policy: Policy) -> any TokenFetching
 
-    /// The form that a rule has for the destination; nil: none has.
+    /// The form that a rule has for the destination; nil if none.
     static func pages(of exchange: Exchange, to destination: Destination, for requester: Requester) -> (any LoginPages)?
 }
 
 extension Exchange {
-    /// The client's application, as it names itself in `User-Agent`, cut; nil: it does not.
+    /// The client's application, as named in `User-Agent`, of limited length; nil if absent.
     public var application: String? {
         let head = asked.headBytes
         return asked.request.fields.first(.userAgent).map { field in

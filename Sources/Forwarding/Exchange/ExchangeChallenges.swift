@@ -6,20 +6,20 @@ import IO
 import Telemetry
 import Upstream
 
-/// The challenges of the servers on the way of one request.
+/// The challenges of all servers on the path of one request.
 ///
-/// It stands apart from the exchange, which keeps it from request to request: most requests have none, and to see that
-/// takes a look at one reference.
+/// A class of its own, which the exchange reuses: most requests have no challenges, and one look at a reference shows
+/// that.
 final class ExchangeChallenges {
-    /// How the challenges of one server are met.
+    /// The state of one server's challenges.
     enum Server {
-        /// Should any come, they are the client's own affair.
+        /// Challenges are the client's own business.
         case ignored
-        /// The request goes out with that answer, and no challenge has come. Becomes `.met` when one does.
+        /// The request is sent with this answer, and no challenge has come. Becomes `.met` if one does.
         case known(KnownAnswer)
         case met(ChallengeLoop)
 
-        /// Whether they are ours to answer.
+        /// Whether the proxy answers the challenges.
         var isOurs: Bool {
             if case .ignored = self { false } else { true }
         }
@@ -32,7 +32,7 @@ final class ExchangeChallenges {
             if case .known(let known) = self { known } else { nil }
         }
 
-        /// The credential whose login the connection must have, or be free for; nil when requests may share it.
+        /// The credential whose login the connection must have or be free for; nil if requests may share it.
         var loginVersion: CredentialVersion? {
             switch self {
             case .ignored: nil
@@ -41,7 +41,7 @@ final class ExchangeChallenges {
             }
         }
 
-        /// Whether the latest request went out with an answer.
+        /// Whether the latest request was sent with an answer.
         var hasAnswered: Bool {
             switch self {
             case .ignored: false
@@ -50,7 +50,7 @@ final class ExchangeChallenges {
             }
         }
 
-        /// Whether there is one.
+        /// Whether the connection needs a login.
         var wantsLogin: Bool {
             switch self {
             case .ignored: false
@@ -59,7 +59,7 @@ final class ExchangeChallenges {
             }
         }
 
-        /// The places of a credential that is sent unasked, if not in the field of answers.
+        /// The places of a preemptive credential; nil if it goes in the usual field.
         var placement: RequestPlacement? {
             switch self {
             case .ignored: nil
@@ -68,9 +68,9 @@ final class ExchangeChallenges {
             }
         }
 
-        /// Whether the client gets the response without more.
+        /// Whether the client gets the response unchanged.
         ///
-        /// - Parameter target: of the request, as the server sees it.
+        /// - Parameter target: the request target as the server sees it.
         func passes(_ response: UpstreamConnection, _ fields: ChallengeFields, at target: ByteBuffer) -> Bool {
             switch self {
             case .ignored: true
@@ -82,15 +82,15 @@ final class ExchangeChallenges {
             }
         }
 
-        /// The decision about a response's head, which is as the known answer had led to expect.
-        /// - Returns: nil where work is to be done first.
+        /// Judges a response's head. A known answer's response is already known to pass.
+        /// - Returns: nil if work must be done first.
         func judge() -> ChallengeVerdict? {
             if case .met(let loop) = self { loop.judge() } else { .pass(note: nil) }
         }
 
-        /// Appends the value of the field that answers; false when there is none to send.
+        /// Appends the field value that answers; false if there is no answer.
         ///
-        /// - Parameter record: nil for a parent, whose answers are not counted.
+        /// - Parameter record: the record that counts the answer; nil for a parent, whose answers are not counted.
         mutating func authorize(
             method: Span<UInt8>, target: Span<UInt8>, bodyDigest: [UInt8]?, into value: ByteBuffer,
             countedBy record: ExchangeRecord?
@@ -98,7 +98,7 @@ final class ExchangeChallenges {
             switch self {
             case .ignored: return false
             case .known(var known):
-                // Moved out and back, so that nobody counts it.
+                // It is moved out and back to avoid reference counting.
                 self = .ignored
                 let isAnswered = known.authorize(method: method, target: target, into: value)
                 self = .known(known)
@@ -111,21 +111,21 @@ final class ExchangeChallenges {
     }
 
     var origin = Server.ignored
-    /// The parent that makes the request.
+    /// The challenges of the parent that makes the request.
     var parent = Server.ignored
-    /// Those of the challenges that were met; nil: there were none.
+    /// The cookies that came with challenges; nil if none came.
     var cookies: ChallengeCookies?
 
-    /// The credentials whose logins the connection must have, or be free for, at the origin and at the parent.
+    /// The credentials whose logins the connection must have or be free for: at the origin, and at the parent.
     var loginVersions: (CredentialVersion?, CredentialVersion?) { (origin.loginVersion, parent.loginVersion) }
 
-    /// Does the work that they wait for.
+    /// Does the work that the challenges wait for.
     func performWork() async {
         await parent.loop?.performWork()
         await origin.loop?.performWork()
     }
 
-    /// Whether an answer needs a digest of the body, or a login's next token.
+    /// Whether an answer needs a digest of the body, or the next token of a login.
     func wantsPreparation(over upstream: UpstreamConnection) -> Bool {
         if origin.loop?.bodyDigest != nil || parent.loop?.bodyDigest != nil { return true }
         if origin.wantsLogin, upstream.login?.context?.isEstablished != true { return true }

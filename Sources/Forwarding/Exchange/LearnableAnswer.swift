@@ -5,17 +5,17 @@ import Crypto
 import HTTP
 import Upstream
 
-/// A client's own answer in its request (`Authorization`, which the rules leave alone), to be kept as a rule with `learn`
-/// says if the server is seen to accept it. Only Basic has user and password in it; of the others nothing can be learned.
+/// A client's own answer in its `Authorization`, which the rules leave alone. It is stored as a rule with `learn` says,
+/// if the server accepts it. Only Basic contains user and password; other schemes teach nothing.
 final class LearnableAnswer {
     private let credential: Credential
     private let learning: Learning
 
-    /// Nil where the value is no Basic answer.
+    /// Creates the answer; nil if the value is not a Basic answer.
     ///
     /// - Parameters:
     ///   - value: the content of `Authorization`.
-    ///   - pair: an empty buffer, which is given back empty.
+    ///   - pair: an empty buffer; it is empty again afterwards.
     init?(_ value: Span<UInt8>, in pair: ByteBuffer, learning: @autoclosure () -> Learning) {
         // RFC 7617 section 2.
         guard value.count > 6, value.extracting(first: 6).equalsIgnoringCase("basic " as StaticString) else {

@@ -4,13 +4,13 @@ import Crypto
 import HTTP
 import Upstream
 
-/// A credential in the places of one request that its rule file names. What the client says there itself goes.
+/// A credential in the places of a request that its rule names. It replaces what the client sends there.
 struct PlacedCredential {
     private let placement: RequestPlacement
-    /// The request target with the credential in its query; nil where it is not there.
+    /// The request target with the credential in its query; nil if the credential is not in the query.
     let target: ByteBuffer?
 
-    /// Nil where none goes with the request. Only where the rules speak of places one can.
+    /// Creates it; nil if no placed credential goes with the request. Only rules with places can have one.
     init?(of exchange: Exchange) {
         guard let challenges = exchange.credentials.challenges, exchange.way.relay == nil,
             let placement = challenges.origin.placement
@@ -35,15 +35,15 @@ struct PlacedCredential {
         target = written
     }
 
-    /// Writes its fields.
+    /// Writes the fields of the credential.
     func write(to writer: borrowing HeadWriter) {
         for field in placement.fields { field.value.withBytes { writer.field(named: field.name.span, $0) } }
     }
 }
 
 extension Exchange {
-    /// Takes a credential out of a response's head in `outbound` that went in the request's query: its parameter out of URLs,
-    /// and its value wherever the server has written it in another way.
+    /// Removes from the response's head in `outbound` a credential that was sent in the request's query: its parameter
+    /// from URLs, and its value wherever the server has repeated it.
     func hidePlacedCredential() {
         guard let placement = credentials.challenges?.origin.placement,
             !placement.parameters.isEmpty

@@ -6,7 +6,7 @@ import Telemetry
 import Transport
 import Upstream
 
-/// A request's body on its way from the client to the upstream, once or, after a challenge, again.
+/// A request's body, sent from the client to the upstream: once, or again after a challenge.
 public final class RequestBody {
     public enum Failure: Error {
         case client(IOError)
@@ -14,35 +14,35 @@ public final class RequestBody {
         case upstream(IOError)
         /// The copy that was to be sent again cannot be read back.
         case copyLost
-        /// More of it had to be kept than may be.
+        /// The body is larger than a copy may be.
         case tooLarge
-        /// As much of it may be kept, but not beside what other requests keep.
+        /// A copy of this size is allowed, but the copies of other requests take the room.
         case crowdedOut
     }
 
-    /// The upstream's knowledge of the body, by the head that it has.
+    /// The upstream's knowledge of the body, from the head that it got.
     enum Announcement {
-        /// Nothing: there is none, or the head went without it.
+        /// No body follows: the request has none, or its head was sent without it.
         case none
-        /// It follows.
+        /// The body follows.
         case made
-        /// It follows if the client sends it, which was not told to.
+        /// The body follows if the client sends it without `100 Continue`.
         case optional
-        /// It was refused before it was sent.
+        /// The body was refused before it was sent.
         case declined
     }
 
-    /// How far one step came.
+    /// The result of one step.
     public enum Step {
         case moved
         case ended
-        /// Nothing to do until the client sends more.
+        /// The client must send more first.
         case awaitsClient
-        /// Nothing to do until the upstream takes more.
+        /// The upstream must take more first.
         case awaitsUpstream
-        /// The copy needs its file for what came: `keep`.
+        /// The copy needs its file for the bytes that arrived: `keep`.
         case keeps
-        /// The copy is to be read: `readBack`.
+        /// The copy must be read: `readBack`.
         case readsBack
     }
 
@@ -50,26 +50,27 @@ public final class RequestBody {
     private var limits = Limits.request
     private var progress = BodyProgress(.none, of: .client, limits: .request)
     private var copy: ReplayCopy?
-    /// Bytes went upstream of which there is no copy.
+    /// Whether bytes without a copy were sent upstream.
     private var isGone = false
-    /// No copy is needed of what is still to come.
+    /// Whether no copy of the rest is needed.
     private var isSettled = false
-    /// Bytes read from the client.
+    /// The number of bytes read from the client.
     public private(set) var count = 0
-    /// Those of them that the upstream was given since `rewind`.
+    /// The number of bytes given to the upstream since `rewind`.
     private var sent = 0
-    /// Those of them that still stand at the front of the client's buffer, since the upstream does not take them.
+    /// The number of read bytes that are still at the front of the client's buffer, because the upstream does not take
+    /// them.
     private var held = 0
-    /// Bytes at the front of the client's buffer that the copy has no memory for; not counted yet.
+    /// The number of bytes at the front of the client's buffer that the copy has no memory for; not yet in `count`.
     private var unkept = 0
-    /// The part of the copy that was read for the upstream; nil until some was.
+    /// The part of the copy that was read for the upstream; nil until something was read.
     private var again: ByteBuffer?
-    /// Moves what no copy is kept of.
+    /// Moves the bytes of which no copy is kept.
     private var relay: BodyRelay?
     var announcement = Announcement.none
 
     public func begin(_ framing: BodyFraming, limits: Limits) {
-        // Most requests have none, and it is as after `reset`.
+        // Most requests have no body; the state is then as after `reset`.
         if framing == .none { return }
         self.framing = framing
         self.limits = limits
@@ -94,7 +95,8 @@ public final class RequestBody {
         announcement = .none
     }
 
-    /// Decodes what has come of the body before its head goes out: of one that is bad already, the upstream sees nothing.
+    /// Decodes the bytes of the body that arrived, before its head is sent. The upstream sees nothing of an invalid
+    /// body.
     public func check(_ inbound: ByteBuffer) throws(HTTPError) {
         guard framing == .chunked else { return }
         var ahead = progress
@@ -103,29 +105,29 @@ public final class RequestBody {
 
     public var isEmpty: Bool { framing == .none || framing == .length(0) }
 
-    /// Whether every byte has been read from the client, so that its next request can follow.
+    /// Whether every byte was read from the client, so that its next request can follow.
     public var isRead: Bool { progress.isEnded && held == 0 && unkept == 0 }
 
     /// Whether the upstream was given every byte.
     public var isSent: Bool { progress.isEnded && sent == count && unkept == 0 }
 
-    /// Whether the upstream waits for bytes of it, so that no other request can follow on its connection.
+    /// Whether the upstream waits for bytes of the body, so that no other request can follow on its connection.
     var isOwed: Bool { announcement != .none && !isSent }
 
-    /// Whether the upstream may still be given bytes of it.
+    /// Whether the upstream may still be given bytes of the body.
     public var mayGoOn: Bool { (announcement == .made || announcement == .optional) && !isSent }
 
-    /// Whether the upstream can be given the whole body, from the first byte.
+    /// Whether the whole body can be sent from its first byte.
     var canBeSent: Bool { !isGone && copy?.isWhole ?? true }
 
-    /// Whether other bodies have the room that a copy of this one would need.
+    /// Whether the copies of other bodies take the room that a copy of this one would need.
     private(set) var isCrowdedOut = false
 
-    /// Whether a copy is kept of what is sent.
+    /// Whether a copy of the sent bytes is kept.
     public var isKept: Bool { copy?.isWhole ?? false }
 
-    /// From now on keeps a copy of what is sent, unless it is known that there is no room for it.
-    /// - Returns: whether one is kept.
+    /// Starts to keep a copy of the sent bytes, unless it is known that there is no room for it.
+    /// - Returns: whether a copy is kept.
     @discardableResult
     func keepCopy(in room: ReplayRoom) -> Bool {
         if copy != nil { return isKept }
@@ -139,7 +141,7 @@ public final class RequestBody {
         return true
     }
 
-    /// From now on sends the body from its first byte: it goes to another connection, or with another request.
+    /// Starts again with the first byte of the body: it is sent on another connection, or with another request.
     func rewind(_ inbound: ByteBuffer) {
         inbound.consume(held)
         held = 0
@@ -148,7 +150,8 @@ public final class RequestBody {
         announcement = .none
     }
 
-    /// The body will not be sent again: from now on no copy is kept, and the one there is goes as soon as it was sent.
+    /// Stops keeping a copy, because the body will not be sent again. The existing copy is freed as soon as it was
+    /// sent.
     public func settle() {
         isSettled = true
         guard sent == count || held > 0 else { return }
@@ -156,10 +159,10 @@ public final class RequestBody {
         copy = nil
     }
 
-    /// Whether bytes have come for which the copy needs its file: `keep`.
+    /// Whether bytes have arrived for which the copy needs its file: `keep`.
     var wantsKeeping: Bool { unkept > 0 && !isSettled }
 
-    /// Takes the body one step further, without waiting.
+    /// Advances the body by one step, without waiting.
     public func advance(
         from client: ByteStream, to upstream: ByteStream, inbound: ByteBuffer, on loop: EventLoop
     ) throws(Failure) -> Step {
@@ -222,7 +225,8 @@ public final class RequestBody {
         }
     }
 
-    /// How many bytes at the front of the client's buffer are the body's next; nil when more are needed to tell.
+    /// The number of bytes at the front of the client's buffer that are the next of the body; nil if more bytes are
+    /// needed to tell.
     private func take(_ inbound: ByteBuffer) throws(Failure) -> Int? {
         guard !inbound.isEmpty else { return nil }
         do throws(HTTPError) {
@@ -244,7 +248,7 @@ public final class RequestBody {
 
     private func write(_ limit: Int, of buffer: ByteBuffer, to upstream: ByteStream) throws(Failure) -> Step {
         let before = buffer.count
-        // Also after an error: some of it may have gone.
+        // It counts after an error too: a part may have been sent.
         defer { sent += before - buffer.count }
         switch upstream.tryWrite(from: buffer, limit: limit) {
         case .moved, .endOfStream: return .moved
@@ -253,14 +257,14 @@ public final class RequestBody {
         }
     }
 
-    /// Adds to the copy what its memory had no room for.
+    /// Adds the bytes to the copy that its memory had no room for.
     public func keep(_ inbound: ByteBuffer) async {
         guard unkept > 0 else { return }
         await copy?.add(inbound, count: unkept)
         takeUnkept()
     }
 
-    /// The same where no copy is kept any more; false when the file is needed.
+    /// Like `keep`, but without a file; false if the file is needed.
     func keepAtOnce() -> Bool {
         guard unkept > 0 else { return true }
         guard copy == nil else { return false }
@@ -274,7 +278,7 @@ public final class RequestBody {
         unkept = 0
     }
 
-    /// Reads the next piece of the copy for the upstream; false when it cannot be read.
+    /// Reads the next piece of the copy for the upstream; false if it cannot be read.
     func readBack() async -> Bool {
         let buffer = again ?? ByteBuffer(capacity: BufferPool.large)
         again = buffer
@@ -282,7 +286,7 @@ public final class RequestBody {
         return await copy.read(from: sent, into: buffer) != nil
     }
 
-    /// Sees to it that `inbound` has bytes of the body at its front, and says how many.
+    /// Waits until bytes of the body are at the front of `inbound`, and returns their number.
     private func next(from client: ByteStream, inbound: ByteBuffer, idle: Int) async throws(Failure) -> Int {
         while true {
             if let taken = try take(inbound) { return taken }
@@ -298,7 +302,7 @@ public final class RequestBody {
         } catch { throw .client(error) }
     }
 
-    /// Reads what the client still sends of a body that nobody wants, up to `limit` bytes.
+    /// Reads and drops the rest of the body that the client sends, up to `limit` bytes.
     /// - Returns: whether the body was read to its end.
     public func discard(from client: ByteStream, inbound: ByteBuffer, upTo limit: Int, idle: Int) async -> Bool {
         rewind(inbound)
@@ -315,7 +319,7 @@ public final class RequestBody {
 
     /// The digest of the whole content, which is read into the copy for it.
     ///
-    /// - Parameter mayLeaveOut: whether nil will do for a body that turns out to be too large to be kept.
+    /// - Parameter mayLeaveOut: whether nil is allowed if the body turns out to be too large for a copy.
     public func digest(
         _ algorithm: DigestAlgorithm, in room: ReplayRoom, from client: ByteStream, inbound: ByteBuffer,
         idle: Int, mayLeaveOut: Bool
@@ -330,14 +334,14 @@ public final class RequestBody {
         return nil
     }
 
-    /// Reads the whole body into the copy, and hands its content over, for a digest over it. False when the body is
-    /// larger than the copy may be.
+    /// Reads the whole body into the copy, and passes its content to `each`, for a digest. False if the body is larger
+    /// than the copy may be.
     public func readAll(
         from client: ByteStream, inbound: ByteBuffer, limits: Limits, idle: Int, each: (Span<UInt8>) -> Void
     ) async throws(Failure) -> Bool {
         while !progress.isEnded, isKept {
             if inbound.isEmpty { try await read(from: client, into: inbound, idle: idle) }
-            // The part that was kept is still there for those who can go on without the rest.
+            // The part that was kept stays, for callers that can proceed without the rest.
             let piece = min(inbound.count, progress.remainingLength ?? .max)
             if let copy, !copy.makeRoom(for: piece) {
                 isCrowdedOut = copy.wasCrowdedOut
@@ -365,7 +369,7 @@ public final class RequestBody {
 }
 
 extension ExchangeFailure {
-    /// The meaning of a request body's end for the exchange, while the client has no answer.
+    /// Converts the failure of a request body, while the client has no response.
     init(_ failure: RequestBody.Failure) {
         switch failure {
         case .client(.timedOut): self = .refused(.lateBody)

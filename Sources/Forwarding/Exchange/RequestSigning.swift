@@ -8,37 +8,37 @@ import Rules
 import Telemetry
 import Upstream
 
-/// Signs a request that a rule gives a signing key to. Nobody asks for it: services that know nothing but signatures refuse
-/// what has none, and do not say how they would like it.
+/// Signs a request if a rule gives a signing key. No challenge asks for it: services that accept only signatures refuse
+/// other requests without saying how to sign.
 ///
-/// A class, since it is large, and most requests have none: looking for it costs two instructions.
+/// A class, because it is large and most requests have none: the check costs two instructions.
 final class RequestSigning {
     private let signature: SignatureV4
-    /// The client's own word on its content. A digest of its own counts only where the proxy can make none.
+    /// The client's own digest of its content. It counts only if the proxy can make none.
     private let stated: SignatureV4.Payload?
 
     /// - Parameter head: the bytes of the request's head.
-    /// - Throws: why it cannot be signed.
+    /// - Throws: the reason why it cannot be signed.
     init(_ request: RequestHead, in head: Span<UInt8>, with key: SigningKey) throws(Refusal) {
         signature = SignatureV4(key)
         stated = try Self.statement(request, in: head)
         for name in SignatureV4.Fields.replaced { request.fields.withhold(name, in: head) }
     }
 
-    /// Whether the content has to be looked at first.
+    /// Whether the content must be read first.
     var needsDigest: Bool {
         if case .framed = stated { return false }
         return signature.key.signsPayload
     }
 
-    /// Whether content that is too large to be looked at may go without a digest of the proxy's.
+    /// Whether content that is too large to be read may be sent without a digest by the proxy.
     var mayLeaveUnsigned: Bool { signature.key.isS3 || stated != nil }
 
-    /// Adds the signature to a head that lacks nothing else.
+    /// Adds the signature to a head that is otherwise complete.
     ///
     /// - Parameters:
-    ///   - head: what was written of it.
-    ///   - digest: of the content, if it was made.
+    ///   - head: the part of the head that was written.
+    ///   - digest: the digest of the content, if it was made.
     func append(_ head: Span<UInt8>, digest: [UInt8]?, at time: Int, to writer: borrowing HeadWriter) {
         let fields = signature.fields(for: head, payload: payload(digest), at: time)
         writer.field("X-Amz-Date", fields.date)

@@ -10,14 +10,15 @@ import Transport
 import Upstream
 
 extension Requester {
-    /// This client, as it waits for slow work that the request in `exchange` needs. To be called by the task that carries it out.
+    /// This client as it waits for slow work that the request in `exchange` needs. Call it in the task that carries the
+    /// request out.
     public func waiting(on exchange: Exchange) -> WaitingClient {
         stream.setDeadline(after: nil)
         return WaitingClient(address: address, wakeup: wakeup, on: loop) { self.hasLeft(exchange) }
     }
 
-    /// Writes what the client takes at once of `buffer`.
-    /// - Returns: whether it has taken all. If not, an event of its stream goes on, or the end of its deadline.
+    /// Writes the bytes of `buffer` that the client takes at once.
+    /// - Returns: whether the client took all. If false, wait for an event of its stream or its deadline.
     public func flush(_ buffer: ByteBuffer) throws(ExchangeFailure) -> Bool {
         while !buffer.isEmpty {
             switch stream.tryWrite(from: buffer) {
@@ -32,13 +33,13 @@ extension Requester {
         return true
     }
 
-    /// The client as rules see it, in that exchange.
+    /// The client of this exchange, as rules see it.
     public func identity(in exchange: Exchange) -> ClientIdentity {
         ClientIdentity(address: address, user: exchange.record.user)
     }
 
-    /// The answer to the challenger's request before, if it is that to this one too.
-    /// - Parameter target: as the challenger sees it.
+    /// The answer to the challenger's previous request, if it also fits this one.
+    /// - Parameter target: the request target as the challenger sees it.
     func latestAnswer(of challenger: Challenger, in exchange: Exchange, at target: ByteBuffer) -> KnownAnswer? {
         KnownAnswer.again(
             target.readable, of: { identity(in: exchange) }, to: challenger, by: exchange.policy.challenges,
@@ -47,19 +48,19 @@ extension Requester {
 
     // MARK: - A client that leaves
 
-    /// From now on that is the sign, also if it is there already.
+    /// Sets the sign by which the client leaves. It counts also if it is there already.
     public func leaves(by sign: Departure, in exchange: Exchange) {
         self.sign = sign
         notice(exchange)
     }
 
-    /// Looks whether the client of the task that carries the exchange out has left.
+    /// Checks whether the client of the task that carries out the exchange has left.
     public func notice(_ exchange: Exchange) {
         guard stream.socket.hasPeerEnded || stream.tls != nil, hasLeft(exchange) else { return }
         presence.leave(awaitingVerdict: exchange.policy.timeouts.connect / 2, on: loop)
     }
 
-    /// Whether the client has left, by the sign. The proxy itself, for a request of its own, never has.
+    /// Whether the client has left, by its sign. The proxy itself never leaves its own request.
     public func hasLeft(_ exchange: Exchange) -> Bool {
         let isGone = stream.isClosed || stream.socket.isBroken
         switch sign {
@@ -67,7 +68,7 @@ extension Requester {
         case .reset: return isGone
         case .end:
             if isGone { return true }
-            // A client that sends more requests behind this one may well have said so in the last.
+            // A client that pipelines requests may have announced its end in the last one.
             let request = exchange.asked.request
             guard exchange.inbound.isEmpty, request.version >= .http11, request.keepAlive else { return false }
             return stream.isAtEnd()
@@ -75,21 +76,22 @@ extension Requester {
     }
 }
 
-/// The last look before anything is sent: caches may be wrong, and a request that went to another server would take
+/// The last check before anything is sent. Caches may be wrong, and a request that went to another server would take
 /// its credentials along.
 extension Requester {
-    /// Confirms that the destination is that of the server which the request asks for: its scheme, its host and its
-    /// port. To be called by whoever is about to send, each time.
+    /// Confirms that the destination is the server that the request asks for: its scheme, host and port. Call it each
+    /// time before sending.
     ///
-    /// - Parameter isUpgraded: false where the request names its origin as that does itself, also on an upgrade route.
-    /// - Throws: what the client is told. Nothing may be sent then.
+    /// - Parameter isUpgraded: false if the request names its origin as the origin itself does, also on an upgrade
+    ///   route.
+    /// - Throws: the response for the client; nothing may be sent then.
     public func confirm(
         _ destination: Destination, for exchange: Exchange, isUpgraded: Bool = true
     ) throws(ExchangeFailure) {
         guard asks(exchange, for: destination, isUpgraded: isUpgraded) else { throw stop(destination.origin) }
     }
 
-    /// Confirms that the exchange's connection leads to that server.
+    /// Confirms that the exchange's connection leads to this server.
     public func confirm(connectionOf exchange: Exchange, to peer: UpstreamServer) throws(ExchangeFailure) {
         guard exchange.upstream.leads(to: peer) else {
             exchange.upstream.reset()
@@ -97,11 +99,11 @@ extension Requester {
         }
     }
 
-    /// Whether the request is for the server that the destination is of.
+    /// Whether the request is for the server of the destination.
     public func asks(_ exchange: Exchange, for destination: Destination, isUpgraded: Bool = true) -> Bool {
         let request = exchange.request
         guard let authority = request.target.authority else {
-            // In origin-form it is for the server that its tunnel was opened to.
+            // A request in origin-form is for the server that its tunnel was opened to.
             guard let tunnel else { return false }
             let host = tunnel.host
             return destination.isFor(tunnel.scheme, host: host.span, port: tunnel.port, isUpgraded: isUpgraded)
@@ -137,7 +139,7 @@ extension AnswerSource {
 }
 
 extension Requester {
-    /// The rules as they speak to this client.
+    /// The rules as they apply to this client.
     public func delegate(in exchange: Exchange) -> RuleDelegate {
         RuleDelegate(
             policy: exchange.policy.challenges, state: shared.challenges, client: identity(in: exchange))

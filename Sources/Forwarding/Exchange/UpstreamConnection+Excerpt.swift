@@ -6,7 +6,7 @@ import Upstream
 
 /// The parts of a response that people read.
 extension UpstreamConnection {
-    /// Status, fields, and as much of the text as has come with the head.
+    /// The status, the fields, and the part of the text that came with the head.
     func excerpt(hiding mask: EchoMask, by limits: Limits) -> ResponseExcerpt {
         var excerpt = ResponseExcerpt(status: Int(head.status.rawValue), fields: writtenFields, hiding: mask)
         guard mayHaveText else { return excerpt }
@@ -23,13 +23,13 @@ extension UpstreamConnection {
     /// The value of `Content-Type`.
     var mediaType: String? { values(of: .contentType).first }
 
-    /// Whether there is content, in no coding that would have to be undone.
+    /// Whether there is content that needs no decoding.
     var mayHaveText: Bool {
         if head.framing == .none || head.framing == .length(0) { return false }
         return values(of: .contentEncoding).allSatisfy { $0.lowercased() == "identity" }
     }
 
-    /// Whether none of the content has come with the head.
+    /// Whether no content came with the head.
     var awaitsContent: Bool { mayHaveText && inbound.count == headLength && !holdsBody }
 
     private var writtenFields: [(name: String, value: String)] {
@@ -44,7 +44,8 @@ extension UpstreamConnection {
 }
 
 extension Exchange {
-    /// A mask that also hides what the client itself has sent, and what answers the other servers on the way.
+    /// Returns a mask that also hides what the client itself has sent, and the answers to the other servers on the
+    /// path.
     func mask(_ mask: EchoMask) -> EchoMask {
         var mask = mask
         let head = asked.headBytes

@@ -10,8 +10,8 @@ extension UpstreamConnection {
     /// section 3.4.3).
     ///
     /// - Parameters:
-    ///   - room: how much of the body may be kept.
-    ///   - idle: milliseconds in which a byte must come.
+    ///   - room: the room for the body.
+    ///   - idle: the limit in milliseconds for the next byte.
     public func digestBody(
         _ algorithm: DigestAlgorithm, in room: ReplayRoom, limits: Limits, within idle: Int
     ) async -> BodyDigest {
@@ -45,7 +45,7 @@ extension UpstreamConnection {
         return .whole(digest.finish().array)
     }
 
-    /// - Returns: whether the body is over.
+    /// - Returns: whether the body is complete.
     private static func digestContent(
         of bytes: ByteBuffer, by content: inout BodyContent, into digest: inout MessageDigest
     ) throws(ExchangeFailure) -> Bool {

@@ -2,17 +2,17 @@ import Authentication
 import IO
 import Upstream
 
-/// Does the work of accounts that no request does: makes their probes, and wakes them when a try is due. One loop of the
-/// process does it.
+/// Does the work of accounts that no request starts: sends their probes, and wakes them when a retry is due. The
+/// process has one.
 public final class AccountWatch {
     private weak var upstreams: Upstreams?
     private var alarm: Alarm?
-    /// On the system's clock; nil: no try is awaited.
+    /// The time of the next wake-up on the system's clock; nil if no retry is due.
     private var wakeTime: Int?
 
     private init(_ upstreams: Upstreams) { self.upstreams = upstreams }
 
-    /// From now on the loop of `upstreams` does it, in place of the one before.
+    /// Starts the work on the loop of `upstreams`. It replaces the watch that ran before.
     public static func begin(over upstreams: Upstreams) {
         let (accounts, loop) = (upstreams.shared.spaces.accounts, upstreams.loop)
         let watch = LoopBound(AccountWatch(upstreams), to: loop)

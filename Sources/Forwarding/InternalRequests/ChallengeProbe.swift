@@ -12,17 +12,17 @@ import TLS
 import Telemetry
 import Upstream
 
-/// Asks a server as a client's request would, by the same route, under the same egress rules and with the same trust in its
-/// certificate: without any credential, for the challenge that such a request meets, or with one that is tried.
+/// Sends a server a request as a client would: by the same route, under the same egress rules, with the same trust in
+/// certificates. It sends no credential, to see the challenge, or a credential that is to be tried.
 public struct ChallengeProbe: Sendable {
     /// A response, as far as it asks for a login.
     public struct Response: Sendable {
         public let status: Int
-        /// Whether a parent proxy gave it.
+        /// Whether a parent proxy sent the response.
         public let isOfParent: Bool
-        /// The values of the fields that challenge.
+        /// The values of the challenge fields.
         public let lines: [String]
-        /// How many times a credential was sent.
+        /// The number of times that a credential was sent.
         public let attempts: Int
         /// The name of the credential that answered the origin; nil: none did.
         public var credential: String?
@@ -56,7 +56,7 @@ public struct ChallengeProbe: Sendable {
     /// A request without a body.
     public struct Request: Sendable {
         public let method: String
-        /// Without user and password.
+        /// The URL, without user and password.
         public let url: String
         public let scheme: Scheme
         public let host: String
@@ -77,7 +77,7 @@ public struct ChallengeProbe: Sendable {
     private let exceptions: [TrustException]
     private let purpose: Forwarding.Purpose
 
-    /// A person waits for it.
+    /// The time limit: a person is waiting.
     private static let patience = Duration.seconds(30)
 
     /// - Parameters:
@@ -202,7 +202,7 @@ public struct ChallengeProbe: Sendable {
         return Upstreams(policy: policy, shared: shared, on: loop, in: network, idleLimit: 1)
     }
 
-    /// In HTTP/1.0, so that interim responses stay here.
+    /// Writes the request in HTTP/1.0, so that the server sends no interim responses.
     private func write(_ request: Request, to exchange: Exchange) throws(Failure) {
         let host = request.host.utf8.contains(.colon) ? "[\(request.host)]" : request.host
         let head = exchange.headBytes

@@ -7,26 +7,26 @@ import Rules
 import Telemetry
 import Upstream
 
-/// The requests of a login: ours, and on the same ways as those of the client that they are sent for, with the same trust
-/// and the same rules about addresses.
+/// The proxy's own requests of a form login. They take the same path as the client's request, with the same trust and
+/// the same egress rules.
 struct LoginExchange {
     enum Question {
         case get
-        /// With the form that stands on a page.
+        /// A POST with the form found on a page.
         case post(FormContent, page: [UInt8])
     }
 
     let requester: Requester
-    /// The client's.
+    /// The exchange of the client's request.
     let exchange: Exchange
     let destination: Destination
     let form: LoginForm
-    /// Ours.
+    /// The run of the proxy's own requests.
     private let run: Forwarding
 
     private var own: Exchange { run.exchange }
 
-    /// More than any page with a form needs.
+    /// The limit of a page in bytes; pages with a form need less.
     static let pageLimit = 512 * 1024
 
     init(requester: Requester, exchange: Exchange, destination: Destination, form: LoginForm) {
@@ -38,7 +38,7 @@ struct LoginExchange {
         own.record.user = exchange.record.user
     }
 
-    /// Nothing more will be asked.
+    /// Ends the login's requests.
     func end() { run.dissolve(into: requester.loop.buffers) }
 
     func ask(_ question: Question, at target: [UInt8], with jar: CookieJar) async throws(FormLoginError)
@@ -68,7 +68,7 @@ struct LoginExchange {
         return page
     }
 
-    /// In HTTP/1.0, so that interim responses stay here.
+    /// Writes the request in HTTP/1.0, so that the server sends no interim responses.
     private func write(_ question: Question, at target: [UInt8], with jar: CookieJar) throws(FormLoginError) {
         let origin = destination.origin
         let serialized = Self.serialized(origin)
@@ -81,7 +81,7 @@ struct LoginExchange {
         head.append(
             "\r\nAccept: text/html, application/xhtml+xml, */*;q=0.8\r\nAccept-Encoding: gzip\r\n" as StaticString)
         let (fields, client) = (exchange.request.fields, exchange.headBytes)
-        // Some servers hold a session to the program that began it.
+        // Some servers tie a session to the user agent that began it.
         if let field = fields.first(.userAgent) { head.append(client.readable.extracting(field.line)) }
         let cookies = own.texts.fieldValue
         if jar.append(for: target.span, at: requester.loop.epochMilliseconds, to: cookies) {
@@ -101,7 +101,7 @@ struct LoginExchange {
         do throws(HTTPError) { try own.beginOwn() } catch { throw .unusableReference }
     }
 
-    /// RFC 6454 section 6.1.
+    /// Serializes the origin (RFC 6454 section 6.1).
     private static func serialized(_ origin: UpstreamServer) -> String {
         let host = origin.hostText.contains(":") ? "[\(origin.hostText)]" : origin.hostText
         let port = origin.port == origin.scheme.defaultPort ? "" : ":\(origin.port)"

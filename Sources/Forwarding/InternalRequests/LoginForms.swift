@@ -9,21 +9,22 @@ import Rules
 import Telemetry
 import Upstream
 
-/// The form of a rule, at work for one request: it tells the origin's login page from what was asked for, and fills it in.
+/// The login form of a rule, for one request. It tells the origin's login page from the page that was requested, and
+/// fills it in.
 final class LoginForms: LoginPages {
     private let form: LoginForm
     private let requester: Requester
     private unowned let exchange: Exchange
     private let destination: Destination
-    /// The part that was read of the response that is being judged, and its head.
+    /// The part that was read of the response being judged, and its head.
     private var reader: PageReader?
     private var pageHead: LoginPageHead?
-    /// Whether the request went out with the cookies of a session of ours.
+    /// Whether the request was sent with the cookies of one of the proxy's sessions.
     private var hasSession = false
 
-    /// Decoded bytes of a page in which a rule's text is looked for, before any of it is passed on.
+    /// The decoded bytes of a page that are searched for a rule's text, before any of them is passed on.
     private static let recognitionLimit = 128 * 1024
-    /// Bytes of a page whose forms are found in less than a millisecond.
+    /// The size in bytes of a page whose forms are found in less than a millisecond.
     private static let loopLimit = 16 * 1024
     private static let holdingLimit = LoginExchange.pageLimit + 128 * 1024
 
@@ -31,7 +32,8 @@ final class LoginForms: LoginPages {
         ReplayRoom(forPagesOf: Self.holdingLimit, exchange.policy.limits, in: requester.shared.spool)
     }
 
-    /// Nil where no rule has a form for this client at this origin. Not an initialiser, which would allocate all the same.
+    /// Returns the form for this client at this origin; nil if no rule has one. A failing initializer would allocate
+    /// all the same.
     static func of(requester: Requester, exchange: Exchange, destination: Destination) -> LoginForms? {
         let rules = exchange.policy.rules
         guard rules.speaks(of: .forms) else { return nil }
@@ -49,10 +51,10 @@ final class LoginForms: LoginPages {
         self.destination = destination
     }
 
-    /// Whether the page itself has to be read, and so must come in a coding that can be undone.
+    /// Whether the page itself must be read, and so must come in a coding that can be undone.
     var readsPages: Bool { form.readsPages }
 
-    /// Whether the response could ask for a login, as far as its head tells.
+    /// Whether the response could ask for a login, judged by its head alone.
     var mayBeLogin: Bool { currentHead.recognition(by: form) != .other }
 
     func recognise() async -> Bool? {
@@ -78,7 +80,7 @@ final class LoginForms: LoginPages {
             of: exchange.upstream, at: target.readable.array, on: destination.origin.authority)
     }
 
-    /// Appends the client's own cookies to the session's.
+    /// Appends the client's own cookies to those of the session.
     func appendClientCookies(besides session: SessionAuthenticator, at now: Int, into value: ByteBuffer) {
         hasSession = true
         let (fields, head, target) = (exchange.request.fields, exchange.headBytes, exchange.target)
@@ -88,9 +90,9 @@ final class LoginForms: LoginPages {
         }
     }
 
-    /// Keeps what the response sets of the session's cookies, and keeps it from the client: it is who we are.
+    /// Stores the session cookies of this response and removes them from what the client gets; they identify our login.
     ///
-    /// - Parameter keeps: whether the session is still good.
+    /// - Parameter keeps: whether the session is still valid.
     func takeCookies(for session: SessionAuthenticator, _ ticket: AuthorizationTicket, keeps: Bool) {
         let (upstream, target) = (exchange.upstream, exchange.target)
         let fields = upstream.head.fields
@@ -106,13 +108,13 @@ final class LoginForms: LoginPages {
         }
     }
 
-    /// The target of the client's request, if that is one that may be sent at any time.
+    /// The target of the client's request, if a GET; other requests are not repeated.
     var safeTarget: [UInt8]? {
         let target = exchange.target
         return exchange.request.method == .get ? target.readable.array : nil
     }
 
-    /// Whether a request of ours with these cookies is asked for a login; nil when that cannot be said.
+    /// Whether a request of the proxy with these cookies is asked for a login; nil if that cannot be determined.
     func asks(at target: [UInt8], with jar: CookieJar) async -> Bool? {
         let wire = LoginExchange(requester: requester, exchange: exchange, destination: destination, form: form)
         defer { wire.end() }
@@ -146,8 +148,8 @@ final class LoginForms: LoginPages {
         } catch { return .failed(error) }
     }
 
-    /// A response to a request that had cookies, the client's or ours, may belong to another session than the one to
-    /// begin: then its page is asked for anew.
+    /// Begins the login. A response to a request with cookies, the client's or the proxy's, may belong to another
+    /// session than the one to begin. Its page is then requested again.
     private func begin(_ login: inout FormLogin) async throws(FormLoginError) -> FormLogin.Step {
         let (upstream, target) = (exchange.upstream, exchange.target)
         let (request, pageHead) = (exchange.request, pageHead ?? currentHead)
@@ -174,9 +176,9 @@ final class LoginForms: LoginPages {
         return await read(page, for: &login, beginningAt: target.readable.array)
     }
 
-    /// Has the login look at a page: at a large one on another thread, while the loop serves others.
+    /// Has the login read a page; a large one on another thread, while the loop serves other clients.
     ///
-    /// - Parameter target: where it stands, if the login begins with it.
+    /// - Parameter target: the target of the page, if the login begins with it.
     private func read(
         _ page: LoginPage, for login: inout FormLogin, beginningAt target: [UInt8]? = nil
     ) async -> FormLogin.Step {

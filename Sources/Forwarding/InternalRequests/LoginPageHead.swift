@@ -4,14 +4,14 @@ import HTTP
 import Rules
 import Upstream
 
-/// The evidence in a response's head that it asks for a login.
+/// The signs in a response's head that it asks for a login.
 struct LoginPageHead {
     let status: Int
     let location: [UInt8]?
-    /// The same, and where it leads on the same server.
+    /// The values of `Location`: as received, and as a target on the same server.
     private let locations: [[UInt8]]
-    /// Whether its content could be a page. What is read before it is passed on does not stream, so only what calls itself
-    /// one, or an error.
+    /// Whether its content could be a page. A response that is read first does not stream, so only HTML and errors
+    /// count.
     let mayBePage: Bool
 
     init(of upstream: UpstreamConnection, at target: [UInt8], on origin: Origin) {
@@ -50,7 +50,7 @@ struct LoginPageHead {
         form.holds(page, from: start, status: status, locations: locations)
     }
 
-    /// The response as a login looks at it.
+    /// The response in the form that a login reads.
     func page(_ reader: PageReader?, of upstream: UpstreamConnection, as form: LoginForm) -> LoginPage {
         let head = upstream.head
         let page = reader?.page

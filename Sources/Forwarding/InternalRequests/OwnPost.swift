@@ -7,10 +7,10 @@ import TLS
 import Transport
 import Upstream
 
-/// A POST of the proxy's own: one request on a connection of its own, by the way that the route of the endpoint says, through
-/// parents and their challenges too, with the trust that the rules have in it.
+/// A POST of the proxy's own: one request on its own connection. It follows the route of its endpoint, through parents
+/// and their challenges, with the trust that the rules give.
 struct OwnPost {
-    /// Why there is no response, as the end of a sentence about the endpoint.
+    /// The reason why there is no response, as the end of a sentence about the endpoint.
     enum Failure: Error {
         case unreachable(String)
         case malformed(String)
@@ -18,17 +18,17 @@ struct OwnPost {
 
     struct Response {
         let status: Int
-        /// Seconds until the next try, by `Retry-After`; nil: nothing is said of it.
+        /// The value of `Retry-After` in seconds; nil if absent.
         let retryAfter: Int?
-        /// Empty where it is not read.
+        /// The content; empty if it is not read.
         var content: [UInt8]
     }
 
-    /// The part of a response that is wanted.
+    /// The part of a response that the caller needs.
     enum Wish {
-        /// One that breaks off is a failure.
+        /// The whole response; a response that breaks off is a failure.
         case all
-        /// Of one that breaks off the status counts: nothing is sent again that was taken.
+        /// The status, and the content if it is whole. What the server accepted is not sent again.
         case contentIfWhole
         case status
     }
@@ -36,15 +36,15 @@ struct OwnPost {
     let upstreams: Upstreams
     let policy: Policy
     let endpoint: HTTPEndpoint
-    /// That a server is shown which asks for a certificate.
+    /// The client certificate for a server that asks for one.
     var identity: Identity?
 
-    /// More than any such endpoint has to say, and read on the loop in no time.
+    /// The largest response read, in bytes. Token and trace endpoints send less.
     private static let contentLimit = 64 * 1024
 
     /// - Parameters:
     ///   - fields: appends field lines.
-    ///   - content: lent once.
+    ///   - content: its length in bytes, and a function that appends it; called once.
     func send(
         fields: (ByteBuffer) -> Void, content: (length: Int, append: (ByteBuffer) -> Void), reads wish: Wish = .all
     ) async throws(Failure) -> Response {
@@ -57,7 +57,7 @@ struct OwnPost {
             requester.closeOwn()
         }
         exchange.own = OwnRequest(identity: identity)
-        // In HTTP/1.0, so that interim responses stay here.
+        // In HTTP/1.0, so that the server sends no interim responses.
         let head = exchange.headBytes
         head.append("POST \(endpoint) HTTP/1.0\r\nHost: \(endpoint.authority)\r\n")
         fields(head)
@@ -78,7 +78,7 @@ struct OwnPost {
         return Response(status: status, retryAfter: retryAfter, content: content)
     }
 
-    /// RFC 9110 section 10.2.3.
+    /// The seconds of `Retry-After` (RFC 9110 section 10.2.3).
     private func retryAfter(_ upstream: UpstreamConnection) -> Int? {
         let seconds: Int? = upstream.withHeadBytes { bytes in
             guard let field = upstream.head.fields.first(.retryAfter) else { return nil }
@@ -101,7 +101,7 @@ struct OwnPost {
         upstream.consumeHead()
         var framing = BodyContent(upstream.head.framing, limits: policy.limits.response)
         var content: [UInt8] = []
-        // Others may wait for this one request: an endpoint that trickles is not listened to for ever.
+        // Other requests may wait for this one: a slow endpoint gets a limited time.
         let end = upstreams.loop.now &+ UInt64(clamping: policy.timeouts.response)
         let inbound = upstream.inbound
         while true {

@@ -4,32 +4,32 @@ import HTTP
 import IO
 import Upstream
 
-/// Reads a page from the front of a response's body, without its framing and its content coding, and no more of it than
-/// is asked for. Where the client may still get the response, what was read is passed on later, as it came.
+/// Reads the beginning of a page from a response's body, without framing and content coding, as far as the caller asks.
+/// If the client may still get the response, the bytes are passed on later as they came.
 final class PageReader {
     private let upstream: UpstreamConnection
     private let idle: Int
     private var content: BodyContent
     private var inflater: Inflater?
-    /// Nil where nobody else will read the body.
+    /// The copy of what was read; nil if the body is not passed on.
     private let copy: ReplayCopy?
-    /// Bytes that came and were not looked at.
+    /// The bytes that arrived and were not looked at.
     private let unread: ByteBuffer
-    /// Bytes that were looked at, and are still in their coding.
+    /// The bytes that were looked at and are still coded.
     private let coded = ByteBuffer(capacity: BufferPool.regular)
     private var isFramingEnded = false
     private let arrived = ByteBuffer(capacity: BufferPool.regular)
-    /// The part of the page that is known.
+    /// The decoded part of the page.
     let page = ByteBuffer(capacity: BufferPool.regular)
-    /// Nothing of it is still to come.
+    /// Whether the page is complete.
     private(set) var isEnded = false
 
-    /// Decoded bytes of one step.
+    /// The limit of decoded bytes in one step.
     private static let room = 32 * 1024
 
-    /// Nil for a page in a coding that cannot be undone.
+    /// Creates the reader; nil for a page in a coding that cannot be undone.
     ///
-    /// - Parameter room: how much is held back; nil where the body is not passed on.
+    /// - Parameter room: the room for bytes that are held back; nil if the body is not passed on.
     init?(_ upstream: UpstreamConnection, holding room: ReplayRoom?, policy: Policy) {
         let head = upstream.head
         var coding: ContentCoding?
@@ -54,10 +54,10 @@ final class PageReader {
         if let copy { upstream.keep(copy) }
     }
 
-    /// Reads on, until the page is so long, or long enough to tell what is asked.
+    /// Reads until the page has `limit` bytes, or `isEnough` says that it can stop.
     ///
-    /// - Parameter isEnough: asked with the page, and how much of it was there the last time.
-    /// - Returns: whether it was said to be enough. A page that cannot be decoded has no more.
+    /// - Parameter isEnough: called with the page, and the length it had at the last call.
+    /// - Returns: whether `isEnough` returned true. A page that cannot be decoded ends there.
     func read(
         upTo limit: Int, until isEnough: (ByteBuffer, Int) -> Bool
     ) async throws(ExchangeFailure) -> Bool {
@@ -81,7 +81,7 @@ final class PageReader {
         }
     }
 
-    /// Whether all that came was the page's, so that another response can follow.
+    /// Whether only bytes of the page arrived, so that another response can follow.
     var isAtEnd: Bool { isEnded && unread.isEmpty && !content.isIrregular }
 
     private func takeArrived() {
@@ -89,7 +89,7 @@ final class PageReader {
         unread.append(arrived.readable)
     }
 
-    /// Takes the framing off what came.
+    /// Removes the framing from the bytes that arrived.
     private func unframe() {
         if isFramingEnded { return }
         let (unread, coded) = (unread, coded)
@@ -100,7 +100,8 @@ final class PageReader {
         } catch { giveUp() }
     }
 
-    /// The rest behind a fault is no page; that the response has one, its reader will see.
+    /// Stops at a fault. The bytes after it are not part of the page; the reader of the response will find the fault
+    /// too.
     private func giveUp() {
         coded.clear()
         isFramingEnded = true

@@ -9,8 +9,9 @@ import Telemetry
 import Transport
 import Upstream
 
-/// A request that the proxy makes itself, to learn whether a server still accepts a credential: one that was accepted before,
-/// as it was, with a new login. It goes the way that a client's would, under the same rules about addresses and trust.
+/// A request that the proxy makes itself, to learn whether a server still accepts a credential. It repeats a request
+/// that was accepted before, with a new login. It takes the path of a client's request, under the same egress rules and
+/// trust.
 struct ProbeExchange {
     private let upstreams: Upstreams
     private let probe: Probe
@@ -25,7 +26,7 @@ struct ProbeExchange {
         exchange.probe = probe
     }
 
-    /// Makes the request. The verdict is told by the challenges that it meets; without one the attempt gets none here.
+    /// Makes the request. The challenges that it meets give the verdict; without a challenge the attempt has none.
     func run() async {
         let loop = upstreams.loop
         let requester = try? Requester(ofOwn: upstreams)
@@ -39,7 +40,7 @@ struct ProbeExchange {
         requester?.closeOwn()
     }
 
-    /// Leaves its mark in the log and the metrics.
+    /// Records the result in the log and the metrics.
     private func note(_ metrics: Metrics?) {
         let (attempt, outcome) = (probe.attempt, Outcome(probe.attempt.verdict))
         metrics?.add(to: outcome.counter)
@@ -48,7 +49,7 @@ struct ProbeExchange {
         }
         var target = ""
         if let (method, path) = requestLine {
-            // A query may hold what is no log's business.
+            // A query may hold secrets, which must not be logged.
             let end = path.firstIndex(of: .question) ?? path.endIndex
             target = "\(method.span.text) \(Array(path[..<end]).span.text): "
         }
@@ -71,7 +72,7 @@ struct ProbeExchange {
         await send(to: scheme, host: server.host, port: server.port, requester, purpose: .trial)
     }
 
-    /// Asks a parent: for what a client asked it for.
+    /// Asks a parent with the kind of request that a client sent it.
     private func askParent(_ server: Origin, _ requester: Requester) async {
         guard let (method, target) = requestLine else { return }
         let isTunnel = method.span.equals("CONNECT" as StaticString)
@@ -115,7 +116,7 @@ struct ProbeExchange {
             upTo: Forwarding.discardLimit, limits: exchange.policy.limits.response,
             within: Forwarding.discardMilliseconds)
         guard let connection = upstream.detach() else { return }
-        // One that is logged in serves no client.
+        // A connection that is logged in serves no client.
         if connection.isLoggedIn { connection.stream.close() } else { connection.rest(for: ResponseRelay.keptFor) }
     }
 
@@ -128,7 +129,7 @@ struct ProbeExchange {
         return (Array(content[..<space]), Array(content[content.index(after: space)..<end]))
     }
 
-    /// - Returns: false where the sample makes no request.
+    /// - Returns: false if the sample makes no request.
     private func write(_ requestLine: (ByteBuffer) -> Void) -> Bool {
         let head = exchange.headBytes
         requestLine(head)

@@ -8,12 +8,13 @@ import Model
 import Telemetry
 import Upstream
 
-/// Tells a server that the rule file names of a challenge that waits for an operator, signed as Standard Webhooks are.
+/// Sends a challenge that waits for an operator to the server that the rule file names, signed as Standard Webhooks
+/// are.
 public struct QuestionWebhook: Sendable {
     private let endpoint: HTTPEndpoint
     private let key: WebhookKey
 
-    /// Milliseconds before each further try.
+    /// The pauses before each retry, in milliseconds.
     private static let pauses = [1000, 5000]
 
     public init(_ endpoint: HTTPEndpoint, key: WebhookKey) {
@@ -21,12 +22,12 @@ public struct QuestionWebhook: Sendable {
         self.key = key
     }
 
-    /// Returns when it is told, or when nobody need be told any more. Reports why it could not be.
+    /// Sends the question. Returns once it was taken, or is no longer open. Reports a failure.
     public func tell(_ question: OperatorQuestion, over upstreams: Upstreams, by policy: Policy) async {
         let (state, now) = (upstreams.shared.challenges, upstreams.loop.epochMilliseconds)
         let content = ByteBuffer(capacity: 1024)
         question.append(to: content, at: now)
-        // Nobody else uses the number: the process has a name of its own, and numbers its questions.
+        // The id is unique: the process has a name of its own, and numbers its questions.
         let id = "question-\(Self.process)-\(question.id)"
         for pause in Self.pauses + [nil] {
             guard let trouble = await send(content, id, over: upstreams, by: policy) else { return }
@@ -39,7 +40,7 @@ public struct QuestionWebhook: Sendable {
 
     private static let process = String(UInt64.random(in: .min ... .max), radix: 16)
 
-    /// - Returns: why it was not taken.
+    /// - Returns: the reason why the question was not taken; nil if it was.
     private func send(
         _ content: ByteBuffer, _ id: String, over upstreams: Upstreams, by policy: Policy
     ) async -> String? {
@@ -75,9 +76,9 @@ public struct QuestionWebhook: Sendable {
 }
 
 extension OperatorQuestion {
-    /// Appends it as a JSON object, without any secret.
+    /// Appends the question as a JSON object, without secrets.
     ///
-    /// - Parameter now: milliseconds since 1970.
+    /// - Parameter now: the time in milliseconds since 1970.
     fileprivate func append(to buffer: ByteBuffer, at now: Int) {
         let line = LogLine(into: buffer, at: now)
         line.add("type", "question")

@@ -7,30 +7,30 @@ import Model
 import Telemetry
 import Upstream
 
-/// A collector that the rule file names, and how spans are sent there: OTLP over HTTP, in JSON
+/// A collector that the rule file names, and the sending of spans to it: OTLP over HTTP, in JSON
 /// (https://opentelemetry.io/docs/specs/otlp/#otlphttp).
 public final class SpanCollector: Sendable {
-    /// What came of one try.
+    /// The result of one try.
     enum Outcome {
         /// - Parameters:
-        ///   - rejected: spans that the collector does not keep.
-        ///   - reason: its own words on that.
+        ///   - rejected: the number of spans that the collector rejected.
+        ///   - reason: the collector's own text about that.
         case taken(rejected: Int, reason: String?)
-        /// - Parameter pause: milliseconds until the next one; nil: as long as the sender likes.
+        /// - Parameter pause: milliseconds until the next try; nil if the sender chooses.
         case again(String, pause: Int?)
         case refused(String)
     }
 
     let endpoint: HTTPEndpoint
-    /// Of a hundred traces that begin here, those that are recorded.
+    /// The percentage of the traces begun here that is recorded.
     public let sample: Int
     private let fields: [SecretField]
     private let service: String
     private let version: String
 
     /// - Parameters:
-    ///   - service: this program's name among those that the collector knows.
-    ///   - version: the program's.
+    ///   - service: the name of this program at the collector.
+    ///   - version: the version of the program.
     public init(_ endpoint: HTTPEndpoint, sample: Int, fields: [SecretField], service: String, version: String) {
         self.endpoint = endpoint
         self.sample = sample
@@ -39,7 +39,7 @@ public final class SpanCollector: Sendable {
         self.version = version
     }
 
-    /// - Parameter spans: as `SpanEncoder` has written them.
+    /// - Parameter spans: the spans written by `SpanEncoder`.
     func send(_ spans: ByteBuffer, over upstreams: Upstreams, by policy: Policy) async -> Outcome {
         let fields = fields
         let read = await BlockingPool.shared.run { () -> Result<[(name: String, value: Secret)], CredentialError> in
@@ -52,7 +52,7 @@ public final class SpanCollector: Sendable {
         let secrets: [(name: String, value: Secret)]
         switch read {
         case .success(let values): secrets = values
-        // A file may be there the next time.
+        // The file may be there the next time.
         case .failure(let error): return .again("\(error)", pause: nil)
         }
         if let bad = secrets.first(where: { $0.value.withBytes { $0.firstControl(from: 0) < $0.count } }) {
@@ -96,7 +96,8 @@ public final class SpanCollector: Sendable {
         }
     }
 
-    /// https://opentelemetry.io/docs/specs/otlp/#partial-success-1: the number is a text, as one of 64 bits is in JSON.
+    /// Parses a partial success, see https://opentelemetry.io/docs/specs/otlp/#partial-success-1. The number is a text,
+    /// as JSON writes 64-bit numbers.
     private static func partialSuccess(_ content: [UInt8]) -> Outcome {
         guard let told = JSONMembers(content)?.object("partialSuccess") else { return .taken(rejected: 0, reason: nil) }
         let rejected: Int? =
@@ -109,6 +110,6 @@ public final class SpanCollector: Sendable {
         return .taken(rejected: max(0, rejected ?? 0), reason: reason.flatMap { $0.isEmpty ? nil : $0 })
     }
 
-    /// Bytes of a collector's sentence that are told on.
+    /// The limit in bytes of a collector's text that is reported.
     private static let reasonLimit = 256
 }

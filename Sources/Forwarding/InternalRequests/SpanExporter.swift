@@ -4,31 +4,32 @@ import Model
 import Telemetry
 import Upstream
 
-/// Sends the spans of one loop's requests to the collector: many together, from a task of the loop, so that no request waits.
+/// Sends the spans of one loop's requests to the collector. It sends many together from a task of the loop, so that no
+/// request waits.
 ///
-/// Belongs to its loop. Spans that find no room are dropped and counted.
+/// It belongs to its loop. Spans for which there is no room are dropped and counted.
 public final class SpanExporter {
     public let collector: SpanCollector
     private let upstreams: Upstreams
-    /// Spans that wait, with commas between.
+    /// The waiting spans, separated by commas.
     private var queue = ByteBuffer(capacity: 0)
     private var count = 0
-    /// Rings when they have waited long enough.
+    /// Rings when the spans have waited long enough.
     private var alarm: Alarm?
     private var isSending = false
-    /// Whether no more are to come: what is there is sent once.
+    /// Whether the exporter is ending: it sends its spans once and takes no more.
     private var isEnding = false
-    /// Ended where the next try is due at once.
+    /// The pause before a retry. Ended early to retry at once.
     private var pause = Expectation<Void>()
     private var isInTrouble = false
 
-    /// Milliseconds that a span waits for others.
+    /// The milliseconds that a span waits for others.
     private static let patience = 2000
-    /// As many go at once.
+    /// The number of spans that is sent at once.
     private static let enough = 512
     private static let spanLimit = 2048
     private static let byteLimit = 4 << 20
-    /// Milliseconds before each further try.
+    /// The pauses before each retry, in milliseconds.
     private static let pauses = [1000, 2000, 4000, 8000]
 
     public init(to collector: SpanCollector, over upstreams: Upstreams) {
@@ -39,7 +40,7 @@ public final class SpanExporter {
 
     deinit { alarm?.cancel() }
 
-    /// The spans of a request that is over are queued.
+    /// Queues the spans of a finished request.
     public func add(_ trace: RequestTrace, of record: ExchangeRecord) {
         let end = queue.count
         let (count, dropped) = SpanEncoder.append(trace, of: record, to: queue)
@@ -53,14 +54,14 @@ public final class SpanExporter {
         if self.count >= Self.enough { send() } else if isFirst, !isSending { alarm?.set(after: Self.patience) }
     }
 
-    /// Sends what is there, once: the collector is not tried again.
+    /// Sends the waiting spans once; the collector is not tried again.
     public func end() {
         isEnding = true
         pause.fulfil(())
         send()
     }
 
-    /// Whether nothing is left to be sent.
+    /// Whether no spans are left to be sent.
     public var isIdle: Bool { count == 0 && !isSending }
 
     private func send() {
@@ -83,7 +84,7 @@ public final class SpanExporter {
         if count > 0 { alarm?.set(after: Self.patience) }
     }
 
-    /// - Returns: spans that the collector has rejected of those that it took; nil: it took none.
+    /// - Returns: the number of spans that the collector rejected; nil if it took none.
     private func deliver(_ batch: ByteBuffer) async -> Int? {
         for pause in Self.pauses + [nil] {
             switch await collector.send(batch, over: upstreams, by: upstreams.policy) {
@@ -110,7 +111,7 @@ public final class SpanExporter {
         return nil
     }
 
-    /// Once, until it works again.
+    /// Reports a failure once, until the collector works again.
     private func report(_ sentence: String) {
         if isInTrouble { return }
         isInTrouble = true

@@ -7,7 +7,7 @@ import Model
 import TLS
 import Upstream
 
-/// Asks a token endpoint for a token.
+/// Requests a token from a token endpoint.
 struct TokenClient: TokenFetching {
     let upstreams: Upstreams
     let policy: Policy

@@ -9,9 +9,9 @@ import Telemetry
 import Transport
 import Upstream
 
-/// Takes one request to its server and the response back, through as many challenges as it takes: a machine that goes on at
-/// each event of the exchange's two channels. Only what is no event of theirs is waited for by a task: a name, a ticket, a
-/// token, a file, another request.
+/// Forwards one request to its server and the response back, through all challenges. It is a state machine, advanced at
+/// each event of the exchange's two channels. Tasks wait only for other things: a name, a ticket, a token, a file,
+/// another request.
 ///
 ///                  ┌─ connecting ┐                                ┌────────────────────────────────────┐ as the known answers led to expect
 ///                  │           ▼                                  │                                    ▼
@@ -21,15 +21,15 @@ import Upstream
 ///                  ├───────────────────────────────────┘                                   disposing
 ///                  └─────────────────────────────────────────────────────────────────────────┘
 ///
-/// A loop keeps a few, each with its exchange, so that the next request allocates nothing.
+/// A loop keeps a few of them, each with its exchange, so that the next request allocates nothing.
 public final class Forwarding {
-    /// How far it came.
+    /// The result of one step.
     public enum Progress {
-        /// There is nothing to do until an event of either channel, or the end of a deadline of theirs.
+        /// The next event of either channel, or one of their deadlines, continues the work.
         case awaitsEvent
-        /// There is nothing to do until a task has done `work`.
+        /// A task must first do `work`.
         case awaitsWork
-        /// The client was told that another protocol is spoken from here on, with that server.
+        /// The client has the response that switches to another protocol, with this server.
         case upgraded(OpenedTunnel)
         /// - Parameter keeps: whether the client's connection can carry another request.
         case ended(keeps: Bool)
@@ -37,11 +37,11 @@ public final class Forwarding {
 
     /// The party that gets the response.
     public enum Purpose: Sendable {
-        /// A client's, which gets the response.
+        /// A client's request; the client gets the response.
         case client
-        /// The proxy's own: the caller gets the response, and the origin's challenges as they are.
+        /// The proxy's own request; the caller gets the response, and the origin's challenges unanswered.
         case own
-        /// The proxy's own, but that the origin's challenges are answered as for a client.
+        /// The proxy's own request, but the origin's challenges are answered as for a client.
         case trial
         /// The CONNECT by which a parent opens a tunnel, always on a new connection.
         /// - Parameter resuming: whether TLS with the parent may resume a session.
@@ -49,29 +49,29 @@ public final class Forwarding {
     }
 
     private enum Stage {
-        /// Becomes `.prepared`.
+        /// The destination is known. Becomes `.prepared`.
         case planned
-        /// It is known what answers. Becomes `.connected`, or `.connecting` where no task is needed for that.
+        /// The answer is known. Becomes `.connected`, or `.connecting` if that needs no task.
         case prepared
-        /// A connection is on its way. Becomes `.connected`.
+        /// A connection is being made. Becomes `.connected`.
         case connecting
-        /// A connection is there. Becomes `.sending`.
+        /// The connection is ready. Becomes `.sending`.
         case connected
-        /// Becomes `.arrived`, or `.prepared` where the connection turned out to be dead.
+        /// The request is being sent. Becomes `.arrived`, or `.prepared` if the connection turns out to be dead.
         case sending
-        /// The response's head is there. Becomes `.looked`, or `.prepared` where the origin refuses a certificate.
+        /// The response's head is there. Becomes `.looked`, or `.prepared` if the origin refuses a certificate.
         case arrived
-        /// Becomes `.met`, or `.relaying`.
+        /// The response was checked for a refused certificate. Becomes `.met`, or `.relaying`.
         case looked
-        /// Becomes `.passed`, or `.judged` by the parent that makes the request.
+        /// The loops have seen the response. Becomes `.passed`, or `.judged` by the parent that makes the request.
         case met
-        /// That parent, if there is one, has let the response pass. Becomes `.judged`.
+        /// The parent that makes the request, if any, let the response pass. Becomes `.judged`.
         case passed
-        /// Becomes `.relaying`, `.disposing` or `.over`.
+        /// The verdict is known. Becomes `.relaying`, `.disposing` or `.over`.
         case judged
         /// The rest of a challenge is read, so that its connection can be used again. Becomes `.prepared`.
         case disposing
-        /// Becomes `.over`.
+        /// The response is relayed. Becomes `.over`.
         case relaying
         case over
     }
@@ -96,7 +96,7 @@ public final class Forwarding {
     public let exchange: Exchange
     private var sending = RequestSending()
     private var relay = ResponseRelay()
-    /// Whether the request names its origin as the clients of an upgrade route do, should that be one.
+    /// Whether the request names its origin as clients of an upgrade route do, if it is one.
     private var isUpgraded = true
     private var purpose = Purpose.client
     /// Whether the response is relayed to the client.
@@ -107,12 +107,12 @@ public final class Forwarding {
     private var disposal: UpstreamConnection.Disposal?
     private var work: Work?
     private var upload: ConcurrentUpload?
-    /// Whether a connection that was kept will do.
+    /// Whether an idle connection may be used.
     private var mayReuse = true
     /// How many more connections may replace one that a parent closed between two requests for a tunnel.
     private var redials = 0
 
-    /// How much of a challenge's body is read so that its connection can be kept, and for how long.
+    /// The limits, in bytes and milliseconds, of reading a challenge's body to keep its connection.
     public static let discardLimit = 256 * 1024
     static let discardMilliseconds = 5000
 
@@ -125,8 +125,9 @@ public final class Forwarding {
         exchange = Exchange(openingTunnelFor: other, by: parent, on: loop)
     }
 
-    /// Begins with the request whose head is there.
-    /// - Parameter isUpgraded: false where the request names its origin as that does itself, also on an upgrade route.
+    /// Starts with the request whose head was read.
+    /// - Parameter isUpgraded: false if the request names its origin as the origin itself does, also on an upgrade
+    ///   route.
     public func begin(isUpgraded: Bool = true, for purpose: Purpose = .client) {
         sending.begin(isUpgraded: isUpgraded)
         self.isUpgraded = isUpgraded
@@ -136,13 +137,13 @@ public final class Forwarding {
         stage = .planned
     }
 
-    /// Forgets the request; bytes of the client's next one stay.
+    /// Clears the request; bytes of the client's next one stay.
     public func reset() {
         forget()
         exchange.reset()
     }
 
-    /// Gives the buffers back to the loop. The run is not used again; the exchange's record stays as it is.
+    /// Returns the buffers to the loop. The run is not used again; the exchange's record stays as it is.
     public func dissolve(into pool: BufferPool) {
         forget()
         exchange.dissolve(into: pool)
@@ -158,10 +159,10 @@ public final class Forwarding {
         relay.reset()
     }
 
-    /// Sends a request of our own, up to the response's head. Only the caller looks at what the origin answers.
+    /// Sends the proxy's own request, and reads up to the response's head. Only the caller judges the response.
     /// - Parameters:
-    ///   - isUpgraded: as in `begin`.
-    ///   - purpose: not a client's.
+    ///   - isUpgraded: see `begin`.
+    ///   - purpose: any purpose but a client's.
     public func ask(
         _ destination: Destination, isUpgraded: Bool = true, for requester: Requester, purpose: Purpose = .own
     ) async throws(ExchangeFailure) {
@@ -178,13 +179,13 @@ public final class Forwarding {
 
     // MARK: - The machine
 
-    /// Goes on as far as that is possible without waiting.
+    /// Advances the exchange until it must wait for an event, or is over.
     public func advance(for requester: Requester) throws(ExchangeFailure) -> Progress {
         guard let destination = exchange.destination else { throw .clientLost }
         return try advance(ForwardingContext(requester: requester, exchange: exchange, destination: destination))
     }
 
-    /// Apart from the look for the destination, so that nothing of the context is counted as held.
+    /// Advances with a known destination. It is a function of its own so that the context is not reference-counted.
     private func advance(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress {
         guard context.requester.presence.isWanted else { throw .clientLost }
         if work != nil { return .awaitsWork }
@@ -203,7 +204,7 @@ public final class Forwarding {
         return .awaitsWork
     }
 
-    /// - Returns: nil where another stage follows at once.
+    /// - Returns: nil if another stage follows at once.
     private func go(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress? {
         switch stage {
         case .planned:
@@ -249,7 +250,7 @@ public final class Forwarding {
         }
     }
 
-    /// Does what the machine waits for.
+    /// Does the work that the machine waits for.
     public func performWork(for requester: Requester) async throws(ExchangeFailure) {
         guard let destination = exchange.destination else { throw .clientLost }
         let context = ForwardingContext(requester: requester, exchange: exchange, destination: destination)
@@ -260,8 +261,8 @@ public final class Forwarding {
             try await context.requester.upstreams.renewWays(
                 to: context.destination, by: context.policy, for: context.requester.waiting(on: context.exchange))
         case .preparation(let origin, let parent):
-            // The token or login that the origin's answer waits for may itself go through the parent, and nobody waits
-            // for another request while one of his is the first there.
+            // The token or login for the origin's answer may itself go through the parent. A request that leads a
+            // single flight must not wait for another request.
             if origin { await context.exchange.credentials.challenges?.origin.loop?.prepared() }
             if parent { await context.exchange.credentials.challenges?.parent.loop?.prepared() }
         case .connection: try await connect(context)
@@ -288,7 +289,7 @@ public final class Forwarding {
         guard context.requester.presence.isWanted else { throw .clientLost }
     }
 
-    /// Finds the way, and what answers there if that needs no waiting.
+    /// Finds the path, and the answer for it if that needs no waiting.
     private func prepare(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress? {
         if opensTunnel { return prepareForParent(context, behindOrigin: false) }
         guard context.destination.knowsWays(at: context.requester.loop.now) else { return wait(for: .ways) }
@@ -317,7 +318,7 @@ public final class Forwarding {
         return wait(for: .preparation(origin: waitsForOrigin, parent: waitsForParent))
     }
 
-    /// - Returns: whether it is known what answers the origin.
+    /// - Returns: whether the origin's answer is known.
     private func prepareForOrigin(_ context: ForwardingContext) throws(Refusal) -> Bool {
         if context.mayAnswer {
             if context.policy.rules.speaks(of: .signatures), let signing = try context.signing() {
@@ -345,7 +346,7 @@ public final class Forwarding {
         return nil
     }
 
-    /// Sends the request and reads the response's head; on a new connection if the kept one turns out to be dead.
+    /// Sends the request and reads the response's head. Uses a new connection if the kept one turns out to be dead.
     private func send(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress? {
         do throws(ExchangeFailure) {
             switch try sending.advance(context) {
@@ -393,7 +394,7 @@ public final class Forwarding {
         return nil
     }
 
-    /// The parent judges first, whose refusal of the request says nothing of the origin's.
+    /// The parent judges first: its refusal of the request says nothing about the origin's.
     private func judgeByParent(_ context: ForwardingContext) -> Progress? {
         guard let verdict = context.judgeByParent() else { return wait(for: .verdict) }
         self.verdict = verdict
@@ -413,7 +414,7 @@ public final class Forwarding {
     {
         switch verdict {
         case nil, .pass(note: nil): return pass(context, note: nil)
-        // With the verdict the departure of the client may have come to count.
+        // With the verdict, a client that left may now count as gone.
         case _ where !context.requester.presence.isWanted: throw .clientLost
         case .pass(let note): return pass(context, note: note)
         case .cancel(let refusal): throw .refused(context.noted(refusal))
@@ -449,7 +450,7 @@ public final class Forwarding {
         return nil
     }
 
-    /// Connects by the first way that works. Nothing was sent yet, or may be sent again.
+    /// Connects by the first path that works. Nothing was sent yet, or it may be sent again.
     private func connect(_ context: ForwardingContext) async throws(ExchangeFailure) {
         if case .tunnel(let resuming) = purpose {
             do throws(Refusal) { return try await context.connectForTunnel(resuming: resuming) } catch {
@@ -472,7 +473,7 @@ public final class Forwarding {
         }
     }
 
-    /// Frees the connection of the challenge's body, or gives the connection up.
+    /// Frees the connection of the challenge's body, or closes it.
     private func disposeOfResponse(_ context: ForwardingContext) {
         let upstream = context.exchange.upstream
         guard !context.exchange.body.isOwed, upstream.head.keepAlive, !context.mayBeWedged else {

@@ -7,28 +7,28 @@ import Upstream
 extension UpstreamConnection {
     /// Reads a response body to its end and drops it, so that its connection can be used again.
     struct Disposal {
-        /// How far one step came.
+        /// The result of one step.
         enum Step {
-            /// There is nothing to do until an event of the connection.
+            /// The next event of the connection continues the work.
             case awaitsUpstream
-            /// A part that was read ahead has to be read back from its file first: `UpstreamConnection.readBody`.
+            /// The part that was read ahead must first be read back from its file: `UpstreamConnection.readBody`.
             case awaitsCopy
-            /// The next request can go out, or the connection was closed.
+            /// The disposal has ended: the connection is ready for the next request, or closed.
             case ended
         }
 
         fileprivate var progress: BodyProgress
         fileprivate var discarded = 0
-        /// Bytes after which the connection is given up.
+        /// The limit in bytes; the connection is closed beyond it.
         fileprivate let limit: Int
 
-        /// Reads what has come, and closes the connection where the response is too long, too late or no good.
+        /// Reads the bytes that have arrived. Closes the connection if the response is too long, too late or invalid.
         mutating func advance(on upstream: UpstreamConnection) -> Step { upstream.discard(&self) }
     }
 }
 
 extension UpstreamConnection {
-    /// Begins to read the rest of the response, at most `limit` bytes within that time; `discard` goes on.
+    /// Begins to drop the rest of the response: at most `limit` bytes, within the given time. `discard` does the work.
     func beginDisposal(upTo limit: Int, limits: Limits, within milliseconds: Int) -> Disposal {
         consumeHead()
         stream?.setDeadline(after: milliseconds)
@@ -57,7 +57,7 @@ extension UpstreamConnection {
             case .endOfStream, .failed: return giveUp()
             }
         }
-        // Anything else, an end or a response nobody asked for, makes it useless.
+        // Extra bytes, an early end or an unrequested response make the connection useless.
         let isAtEnd = inbound.isEmpty && !disposal.progress.isIrregular && !isCondemned
         if !isAtEnd || stream.hasInput() { return giveUp() }
         head.reset()
@@ -70,7 +70,7 @@ extension UpstreamConnection {
         return .ended
     }
 
-    /// Reads the rest of a response in a task.
+    /// Drops the rest of a response, in a task.
     func discardBody(upTo limit: Int, limits: Limits, within milliseconds: Int) async {
         var disposal = beginDisposal(upTo: limit, limits: limits, within: milliseconds)
         while true {
@@ -82,7 +82,7 @@ extension UpstreamConnection {
         }
     }
 
-    /// Reads the part that was read ahead back from its file.
+    /// Reads back the part of the body that was read ahead into a file.
     func readBack(within milliseconds: Int) async {
         if (try? await readBody(within: milliseconds)) ?? 0 == 0 { reset() }
     }

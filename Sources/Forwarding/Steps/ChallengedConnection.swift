@@ -8,19 +8,19 @@ import Telemetry
 import Transport
 import Upstream
 
-/// An upstream connection as challenges see it: the responses that come on it, and the login that belongs to it.
+/// An upstream connection as the challenges see it: its responses, and the login that belongs to it.
 final class ChallengedConnection: ChallengeResponse, LoginConnection {
     private let upstream: UpstreamConnection
     private unowned let exchange: Exchange
-    /// The server that a login on the connection would be at: the origin or a parent.
+    /// The server that a login on the connection belongs to: the origin or a parent.
     private let origin: UpstreamServer
     let requester: Requester
     private let policy: Policy
 
-    /// Milliseconds in which a text has to come that is waited for.
+    /// The limit in milliseconds for a text to arrive.
     private static let textPatience = 100
 
-    /// - Parameter exchange: the one whose request goes out on the connection, and which outlives this.
+    /// - Parameter exchange: the exchange whose request is sent on the connection. It must outlive this object.
     init(
         _ upstream: UpstreamConnection, at origin: UpstreamServer, for requester: Requester, in exchange: Exchange
     ) {
@@ -76,7 +76,7 @@ final class ChallengedConnection: ChallengeResponse, LoginConnection {
     var isReused: Bool { upstream.isReused }
 
     var channelBinding: ChannelBinding? {
-        // The TLS of a connection ends at the server that it was made to.
+        // The TLS of a connection ends at the server that it was opened to.
         guard origin.isSecure else { return nil }
         return upstream.stream?.tls?.serverEndPointBinding.map { ChannelBinding(tlsServerEndPoint: $0) }
     }
@@ -91,12 +91,12 @@ final class ChallengedConnection: ChallengeResponse, LoginConnection {
 }
 
 extension UpstreamConnection {
-    /// Every challenge by which a server that challenges in these fields does so.
+    /// The challenges that the response makes in `fields`.
     func challenges(in fields: ChallengeFields) -> [HeaderChallenge] {
         fields.challenging(in: head.status) { challenges(in: $0) }
     }
 
-    /// Every challenge of the response in fields of that name that can be read. A field that cannot be hides no other.
+    /// The readable challenges in the response's fields of this name. An unreadable field hides no other.
     public func challenges(in name: KnownField) -> [HeaderChallenge] {
         withHeadBytes { bytes in
             var parser = ChallengeParser()
@@ -107,7 +107,7 @@ extension UpstreamConnection {
         }
     }
 
-    /// Lends the value of the response's first field of that name; nil: it has none.
+    /// Lends the value of the response's first field of this name; nil if absent.
     func withValue<Result>(of name: KnownField, _ body: (Span<UInt8>?) -> Result) -> Result {
         withHeadBytes { bytes in
             guard let field = head.fields.first(name) else { return body(nil) }
@@ -118,10 +118,10 @@ extension UpstreamConnection {
 
 extension ChallengeContext {
     /// - Parameters:
-    ///   - connection: the one that the request goes out on.
-    ///   - exchange: the one that the request is sent for.
-    ///   - target: as the challenger sees it.
-    ///   - pages: the origin's, if a rule has a form for it.
+    ///   - connection: the connection that the request is sent on.
+    ///   - exchange: the exchange that the request is sent for.
+    ///   - target: the request target as the challenger sees it.
+    ///   - pages: the origin's login pages, if a rule has a form for it.
     convenience init(
         by source: AnswerSource, on connection: ChallengedConnection, for exchange: Exchange, target: ByteBuffer,
         pages: (any LoginPages)? = nil

@@ -4,20 +4,20 @@ import IO
 import Transport
 import Upstream
 
-/// The rest of a request's body on its way upstream while the response is on its way back already (RFC 9112 section
-/// 9.5): an echo, or a server that says early what it thinks, goes on reading.
+/// Sends the rest of a request's body while the response already arrives (RFC 9112 section 9.5). Examples are an echo,
+/// and a server that responds early but reads on.
 ///
-/// It is driven by the events of the task that relays the response, and takes no part in that task's waits. Only a copy
-/// that has to be read from disk gets a task of its own.
+/// The events of the task that relays the response drive it; it does not wait itself. Only a copy that must be read
+/// from disk gets its own task.
 final class ConcurrentUpload: WakeupCompanion {
     private enum State {
-        /// Bytes go as they come. Becomes `.ended` or `.failed`.
+        /// Bytes are sent as they arrive. Becomes `.ended` or `.failed`.
         case underWay
-        /// The upstream has all of it. Stays.
+        /// The upstream has the whole body. Final.
         case ended
-        /// No more of it will go. Stays.
+        /// The rest of the body cannot be sent. Final.
         case failed(RequestBody.Failure)
-        /// Nobody wants more of it. Stays.
+        /// The rest of the body is not wanted. Final.
         case cancelled
     }
 
@@ -27,16 +27,16 @@ final class ConcurrentUpload: WakeupCompanion {
     private let inbound: ByteBuffer
     private let wakeup: Wakeup
     private let loop: EventLoop
-    /// Milliseconds that a side may rest, on either way.
+    /// The limit of a pause in milliseconds, on either side.
     private let idle: Int
     private var state = State.underWay
     private var isReadingBack = false
-    /// The file is in use until then, also when the task is not to wait for anything else any more.
+    /// Signals the end of reading back. Until then the file is in use, even if the task waits for nothing else.
     private let readBackEnd = Wakeup()
-    /// The last step came to its end for want of bytes from the client.
+    /// Whether the last step stopped because the client had sent no more bytes.
     private(set) var awaitsClient = false
 
-    /// Begins at once; nil where nothing more may be sent, since another protocol is spoken. Whoever begins it ends it.
+    /// Starts the upload; nil if nothing may be sent, because another protocol is spoken. The caller must end it.
     init?(of context: ForwardingContext) {
         guard context.exchange.upstream.head.status != .switchingProtocols,
             let upstream = context.exchange.upstream.stream
@@ -52,7 +52,7 @@ final class ConcurrentUpload: WakeupCompanion {
         advance()
     }
 
-    /// Has the rest of the body go on beside the response, if there is any.
+    /// Starts to send the rest of the body beside the response, if there is a rest.
     @inline(__always)
     static func beginRest(_ context: ForwardingContext) -> ConcurrentUpload? {
         context.exchange.body.mayGoOn ? ConcurrentUpload(of: context) : nil
@@ -62,24 +62,24 @@ final class ConcurrentUpload: WakeupCompanion {
         if case .underWay = state { true } else { false }
     }
 
-    /// Why no more of the body will go; nil where nothing is wrong with it.
+    /// The reason why the upload failed; nil if it did not.
     var failure: RequestBody.Failure? {
         if case .failed(let failure) = state { failure } else { nil }
     }
 
     func wakeupSignalled() { advance() }
 
-    /// The response is the one that the client gets: a copy of the body is of no use any more.
+    /// The response is final: stop copying the body for a resend.
     func settle() {
         body.settle()
         advance()
     }
 
-    /// Whether the body has gone, or will not: the upstream has closed, or a side rested.
+    /// Whether the upload is over: the body was sent, the upstream closed, or a side paused too long.
     var isFinished: Bool { !isUnderWay || upstream.hasInput() || (try? upstream.check()) == nil }
 
-    /// Leaves the body as it is, if that needs no file.
-    /// - Returns: false when `end` has to do it.
+    /// Stops the upload, if that needs no file.
+    /// - Returns: false if `end` must do it.
     func endAtOnce() -> Bool {
         if isUnderWay { state = .cancelled }
         guard !isReadingBack, body.keepAtOnce() else { return false }
@@ -87,7 +87,7 @@ final class ConcurrentUpload: WakeupCompanion {
         return true
     }
 
-    /// Leaves the body as it is.
+    /// Stops the upload.
     func end() async {
         if isUnderWay { state = .cancelled }
         while isReadingBack { await readBackEnd.wait() }
@@ -111,7 +111,7 @@ final class ConcurrentUpload: WakeupCompanion {
                 case .awaitsUpstream:
                     awaitsClient = false
                     isBlocked = true
-                // The copy's file is worth a wait only once it is known that there will be no verdict.
+                // The copy's file is worth a wait only once it is known that no verdict will come.
                 case .keeps: isBlocked = true
                 case .readsBack:
                     readBack()
@@ -120,7 +120,7 @@ final class ConcurrentUpload: WakeupCompanion {
             } catch { fail(error) }
         }
         guard hasMoved else { return }
-        // A peer that gives or takes is alive, whatever it does in the other direction.
+        // A peer that sends or receives is alive; the direction does not matter.
         if !upstream.isClosed { upstream.setDeadline(after: idle) }
         client.setDeadline(after: idle)
     }
@@ -128,9 +128,9 @@ final class ConcurrentUpload: WakeupCompanion {
     private func fail(_ failure: RequestBody.Failure) {
         state = .failed(failure)
         switch failure {
-        // It may have said why, or go on answering.
+        // The upstream may have sent the reason, or may still respond.
         case .upstream: break
-        // It is told that no more comes; it may answer to what it has.
+        // The upstream sees the end of the body; it may respond to the part it has.
         case .client(.endOfStream): upstream.shutdownWrite()
         case .client, .invalid, .copyLost, .tooLarge, .crowdedOut: upstream.close()
         }
@@ -151,7 +151,8 @@ final class ConcurrentUpload: WakeupCompanion {
 }
 
 extension ConcurrentUpload {
-    /// Why the response broke off: where the origin waited for the client, or the proxy closed, it is not the origin's fault.
+    /// The cause of a response that broke off. If the origin waited for the client, or the proxy closed, the origin is
+    /// not at fault.
     func cause(of failure: ExchangeFailure) -> ExchangeFailure {
         switch self.failure {
         case nil:

@@ -10,8 +10,8 @@ import Rules
 import Telemetry
 import Upstream
 
-/// One request on its way: the requester, the working set, and the destination. The machines that carry it get it from their
-/// caller at every step, and hold none of it themselves.
+/// One request in progress: the requester, the exchange, and the destination. The state machines get it from their
+/// caller at every step, and store none of it.
 public struct ForwardingContext {
     public let requester: Requester
     public let exchange: Exchange
@@ -25,10 +25,10 @@ public struct ForwardingContext {
 
     public var origin: UpstreamServer { destination.origin }
     public var policy: Policy { exchange.policy }
-    /// Where a copy of the request's body is kept.
+    /// The room for a copy of the request's body.
     public var room: ReplayRoom { ReplayRoom(policy.limits, in: requester.shared.spool) }
 
-    /// Sees to it that a small body can be sent again where the connection turns out to be dead.
+    /// Keeps a copy of a small body, so that it can be sent again if the connection turns out to be dead.
     func keepSmallBody() {
         guard !exchange.body.isEmpty, exchange.request.method.isIdempotent,
             case .length(let length) = exchange.body.framing, length <= policy.limits.replayMemory
@@ -36,7 +36,7 @@ public struct ForwardingContext {
         exchange.body.keepCopy(in: room)
     }
 
-    /// The digest of the request's whole body, of which a copy is kept; as `RequestBody.digest`.
+    /// The digest of the request's whole body, of which a copy is kept; see `RequestBody.digest`.
     public func bodyDigest(_ algorithm: DigestAlgorithm, mayLeaveOut: Bool) async throws(ExchangeFailure) -> [UInt8]? {
         do throws(RequestBody.Failure) {
             return try await exchange.body.digest(
@@ -45,7 +45,7 @@ public struct ForwardingContext {
         } catch { throw ExchangeFailure(error) }
     }
 
-    /// Sends the copy of the request's body to its file, or reads it back, as `RequestSending` wants it.
+    /// Writes the copy of the request's body to its file, or reads it back, when `RequestSending` asks for it.
     func workOnCopy() async throws(ExchangeFailure) {
         if exchange.body.wantsKeeping { return await exchange.body.keep(exchange.inbound) }
         guard await exchange.body.readBack() else { throw ExchangeFailure(.copyLost) }
@@ -59,8 +59,8 @@ public struct ForwardingContext {
         !origin.isSecure && exchange.request.upgrade == nil && exchange.request.authority != nil
     }
 
-    /// From now on the request goes that way.
-    /// - Returns: whether it is another than before.
+    /// Sets the path of the request.
+    /// - Returns: whether the path has changed.
     @discardableResult
     public func take(_ way: Way) -> Bool {
         if let parent = way.parent, exchange.way.parent === parent { return false }
@@ -71,13 +71,13 @@ public struct ForwardingContext {
         return true
     }
 
-    /// Whether a connection is there: from the leg before, or one that was kept.
+    /// Whether there is a connection: the one in use, or an idle one.
     func takeKept(_ mayReuse: Bool) -> Bool {
         let (version, parentVersion) = exchange.credentials.challenges?.loginVersions ?? (nil, nil)
         if exchange.upstream.isConnected {
-            // A login of the client's own is good for all that goes out without one of ours.
+            // A client's own login serves every request that carries no login of the proxy.
             if exchange.upstream.serves(version, atParent: parentVersion) { return true }
-            // Nothing goes on a connection that counts as somebody's but what is his.
+            // A connection that is logged in carries only requests of that login.
             exchange.upstream.reset()
         }
         guard mayReuse, policy === requester.upstreams.policy else { return false }
@@ -96,10 +96,10 @@ public struct ForwardingContext {
         return exchange.way.peer(of: origin).takeIdle(under: terms)
     }
 
-    /// Whether there is a connection on which this client, or every client, is logged in so. A login is not begun on one that rested, and
-    /// may be dead: the request that begins it cannot always be repeated.
+    /// Whether there is a connection on which this client, or every client, has this login. A login does not begin on
+    /// an idle connection, which may be dead: the request that begins it cannot always be repeated.
     private func takeLogin(_ version: CredentialVersion?, atParent parentVersion: CredentialVersion?) -> Bool {
-        // A probe logs in anew.
+        // A probe makes a new login.
         guard requester.mayHoldLogins, exchange.probe == nil else { return false }
         let wanted = HeldConnections.Wanted(
             peer: exchange.way.peer(of: origin), origin: origin, version: version, parentVersion: parentVersion,
@@ -110,7 +110,7 @@ public struct ForwardingContext {
         return true
     }
 
-    /// Makes the connection the client's on which it logs in itself.
+    /// Reserves the connection for the client that logs in on it.
     func claimOwnLogin() {
         guard exchange.request.fields.present.contains(.authorization), exchange.upstream.login == nil,
             exchange.bringsOwnLogin
@@ -128,26 +128,26 @@ public struct ForwardingContext {
         if let security = connection.security { exchange.record.security = security.record }
     }
 
-    /// Connects by the way that the request takes.
+    /// Connects by the path that the request takes.
     public func connect() async throws(Refusal) { attach(try await openConnection(), isReused: false) }
 
-    /// Whether a parent may have stopped reading: squid says that it keeps the connection of a `407`, and never reads on
-    /// where the request had a large body, even one that it had not asked for yet.
+    /// Whether a parent may have stopped reading. Squid says that it keeps the connection of a `407`, but never reads
+    /// on if the request had a large body, even one that it had not asked for yet.
     var mayBeWedged: Bool {
         guard exchange.way.relay != nil, !exchange.omitsBody else { return false }
         guard case .length(let length) = exchange.body.framing else { return exchange.body.framing == .chunked }
         return length > Self.wedgeLimit
     }
 
-    /// Bytes of a body that squid reads although it has answered already.
+    /// The number of bytes of a body that squid reads although it has already responded.
     private static let wedgeLimit = 64 * 1024
 
     // MARK: - Challenges that are ours
 
     private var rules: RuleSet { policy.rules }
 
-    /// Whether a challenge of this origin is ours to answer: a rule speaks of it, or the URL or the storage has a
-    /// credential, and the client brings no `Authorization` of its own that is to be kept. A TRACE response would show the
+    /// Whether the proxy answers this origin's challenges: a rule matches it, or the URL or the store has a credential,
+    /// and the client brings no `Authorization` that is to be kept. Never for TRACE: its response would show the
     /// credential.
     public var mayAnswer: Bool {
         isConcerned && (!exchange.request.fields.present.contains(.authorization) || !keepsClientsWord)
@@ -158,7 +158,7 @@ public struct ForwardingContext {
             && !exchange.request.method.isEchoed
     }
 
-    /// Whether what the client itself says in the place of a credential goes on.
+    /// Whether the client's own credential is kept.
     private var keepsClientsWord: Bool {
         let host = origin.host
         return rules.authorization(
@@ -166,12 +166,12 @@ public struct ForwardingContext {
             isSecure: origin.isSecure, client: requester.identity(in: exchange)) == .keep
     }
 
-    /// Whether a credential may go in a place of its own beside a client's `Authorization` that is kept. Not beside a login
-    /// of the client's own, whose connection is nobody else's.
+    /// Whether a credential may go in its own place beside a kept `Authorization` of the client. Not beside the
+    /// client's own login, whose connection is for that client alone.
     var mayPlace: Bool { rules.speaks(of: .places) && isConcerned && !exchange.bringsOwnLogin }
 
-    /// The signing of the request; nil where no rule has it signed, or the client has signed its URL. To be asked only where
-    /// some rule signs.
+    /// The signing of the request; nil if no rule signs it, or the client has signed its URL. Call it only if a rule
+    /// signs.
     func signing() throws(Refusal) -> RequestSigning? {
         let (target, head) = (exchange.target, exchange.headBytes)
         guard !RequestSigning.isPresigned(target.readable) else { return nil }
@@ -198,7 +198,7 @@ public struct ForwardingContext {
         return signing
     }
 
-    /// The client's own answer that goes to the origin in `Authorization`, where a rule wants to learn from it.
+    /// The client's own answer in `Authorization`, if a rule learns from it.
     var learnableAnswer: LearnableAnswer? {
         guard exchange.credentials.challenges?.origin.isOurs != true, exchange.credentials.signing == nil,
             destination.challenger.mayLearn(by: rules)
@@ -214,7 +214,7 @@ public struct ForwardingContext {
 
     /// Has the origin's challenges answered from now on.
     ///
-    /// - Parameter keepsAuthorization: whether the client's own goes on, and nothing is answered beside it.
+    /// - Parameter keepsAuthorization: whether the client's own `Authorization` is forwarded. Then no challenge is answered.
     /// - Returns: whether it is known what answer is given, if any; else the loop waits for its work.
     func beginAnswering(keepsAuthorization: Bool = false) throws(Refusal) -> Bool {
         if exchange.probe == nil, !rules.speaks(of: .forms), !rules.speaks(of: .places),
@@ -232,7 +232,7 @@ public struct ForwardingContext {
         let finding = find(by: source, at: origin, exchange.target)
         if case .unusable(let reason, let credential) = finding { throw unusable(credential, reason) }
         if case .open = finding, keepsAuthorization { return true }
-        // A page has to be looked at that may ask for a login.
+        // A page that may ask for a login must be looked at.
         if !rules.speaks(of: .forms) || keepsAuthorization,
             let known = KnownAnswer(finding, to: source.challenger, noting: exchange.record)
         {
@@ -252,7 +252,7 @@ public struct ForwardingContext {
         return source
     }
 
-    /// Whether the client itself says something in that place, which goes on in the place of a credential's.
+    /// Whether the client itself sends something in that place, which is kept instead of the credential.
     private func keeps(_ placement: CredentialPlacement) -> Bool {
         let (head, target) = (exchange.headBytes, exchange.target)
         switch placement.place {
@@ -268,7 +268,7 @@ public struct ForwardingContext {
         }
     }
 
-    /// The refusal of a request that a rule's credential is to go with, and cannot.
+    /// The refusal of a request whose rule names a credential that cannot be used.
     private func unusable(_ credential: String, _ reason: String) -> Refusal {
         exchange.record.details = reason
         requester.shared.report(reason)
@@ -297,10 +297,11 @@ public struct ForwardingContext {
         return parent
     }
 
-    /// As above, of the parent.
+    /// Starts to answer the parent's challenges. Returns whether the answer is known; if false, the loop waits for its
+    /// work.
     ///
-    /// - Parameter behindOrigin: whether the origin's loop waits for its work. Nobody waits for another request while one of
-    ///   his is the first at the parent.
+    /// - Parameter behindOrigin: whether the origin's loop waits for its work. A request that leads a single flight at
+    ///   the parent must not wait for another request.
     func beginAnswering(at parent: Parent, behindOrigin waits: Bool) -> Bool {
         if exchange.probe == nil,
             let known = requester.latestAnswer(of: parent.challenger, in: exchange, at: exchange.texts.parentTarget)
@@ -341,7 +342,7 @@ public struct ForwardingContext {
         return source.find(for: target) { requester.holdsLogin($0, to: server) }
     }
 
-    /// Has loops go on where the answers were known: a login is due, or a response is to be looked at.
+    /// Replaces known answers by loops: a login is due, or a response must be looked at.
     public func meetChallenges() {
         guard let challenges = exchange.credentials.challenges else { return }
         if let known = challenges.origin.known {
@@ -366,7 +367,7 @@ public struct ForwardingContext {
             && challenges.origin.passes(upstream, .origin, at: exchange.target)
     }
 
-    /// Tells the accounts of known answers that the servers have accepted them, where that is news.
+    /// Reports to the accounts of known answers that the servers have accepted them, if that is news.
     func noteAcceptances() {
         guard let challenges = exchange.credentials.challenges else { return }
         if exchange.way.relay != nil { noteAcceptance(by: challenges.parent, at: exchange.texts.parentTarget) }
@@ -380,22 +381,22 @@ public struct ForwardingContext {
             of: exchange.isOwn ? nil : requester.identity(in: exchange), now: requester.loop.epochMilliseconds)
     }
 
-    /// The decision about a response of the parent that makes the request.
-    /// - Returns: nil where work is to be done first.
+    /// Judges a response of the parent that makes the request.
+    /// - Returns: nil if work must be done first.
     func judgeByParent() -> Verdict? {
         guard let parent = exchange.way.relay else { return .pass(note: nil) }
         let (challenges, upstream) = (exchange.credentials.challenges, exchange.upstream)
         guard let verdict = (challenges?.parent ?? .ignored).judge() else { return nil }
         guard exchange.isChallengedByParent, case .pass(let note) = verdict else { return Verdict(verdict) }
-        // The parent itself wants something of us, and not of the client.
+        // The parent challenges the proxy, not the client.
         return .cancel(
             .unanswered(
                 by: parent, challenges: upstream.challenges(in: ChallengeFields.proxy),
                 note: note ?? challenges?.parent.loop?.rejection, upstream.head.status))
     }
 
-    /// The decision about a response of the origin.
-    /// - Returns: nil where work is to be done first.
+    /// Judges a response of the origin.
+    /// - Returns: nil if work must be done first.
     func judgeByOrigin() -> Verdict? {
         let challenges = exchange.credentials.challenges
         guard let verdict = (challenges?.origin ?? .ignored).judge() else { return nil }
@@ -411,7 +412,7 @@ public struct ForwardingContext {
         if exchange.times.challenge == nil { exchange.times.challenge = requester.loop.nanoseconds }
     }
 
-    /// The response goes to the client.
+    /// Records that the response goes to the client.
     func notePassage() {
         guard let start = exchange.times.challenge else { return }
         exchange.times.challenge = nil
@@ -420,8 +421,9 @@ public struct ForwardingContext {
         requester.metrics.note(.challenge, from: start, to: end)
     }
 
-    /// Takes the cookies of a response of the origin that the client does not get. Cookies of a session that answers are not
-    /// the client's, and a parent's `407` sets none: it is about the connection (RFC 9110 section 11.7).
+    /// Stores the cookies of an origin's response that the client does not get. A session's cookies are not stored
+    /// here: they are not the client's. Nor are those of a parent's `407`, which concerns the connection (RFC 9110
+    /// section 11.7).
     func takeCookiesOfChallenge() {
         let (upstream, target) = (exchange.upstream, exchange.target)
         guard let challenges = exchange.credentials.challenges, challenges.origin.isOurs else { return }
@@ -452,10 +454,10 @@ public struct ForwardingContext {
         exchange.body.keepCopy(in: room)
     }
 
-    /// Whether the server has refused a certificate, so that another connection may do better.
+    /// Whether the server has refused a certificate, so that another connection may succeed.
     ///
-    /// - Throws: the refusal that the client is to be told, where it says more than the failure: the server wanted a
-    ///   certificate and got none, or a gateway knows why.
+    /// - Throws: the refusal for the client, if it says more than the failure: the server wanted a certificate and got
+    ///   none, or a gateway knows the reason.
     func hasRefusedIdentity(by failure: ExchangeFailure) throws(ExchangeFailure) -> Bool {
         guard case .upstreamFailed(let failure) = failure else { return false }
         if let refusal = exchange.upstream.gatewayRefusal { throw .refused(refusal) }
@@ -473,7 +475,7 @@ public struct ForwardingContext {
         throw .refused(ofParent)
     }
 
-    /// Makes the refusal known.
+    /// Publishes the refusal.
     func followIdentity() async throws(ExchangeFailure) {
         let security = exchange.upstream.peerSecurity
         exchange.upstream.reset()
@@ -500,7 +502,7 @@ public struct ForwardingContext {
         }
     }
 
-    /// Whether the response may refuse the certificate that the origin was shown.
+    /// Whether the response may be a refusal of the certificate that the origin got.
     var mayRefuseIdentity: Bool {
         let upstream = exchange.upstream
         guard [.badRequest, .certificateError].contains(upstream.head.status), origin.isSecure, exchange.own == nil
@@ -508,9 +510,9 @@ public struct ForwardingContext {
         return upstream.security?.awaitsIdentityVerdict ?? false
     }
 
-    /// Makes the refusal known that the response is, if it is one.
+    /// Publishes the refusal that the response contains, if it does.
     ///
-    /// - Returns: whether another connection does better; else the client gets the response.
+    /// - Returns: whether another connection may succeed; if false, the client gets the response.
     func followIdentityPage() async throws(ExchangeFailure) -> Bool {
         let (upstream, limits) = (exchange.upstream, policy.limits.response)
         if upstream.awaitsContent { _ = await connection(at: origin).awaitText() }
@@ -547,10 +549,11 @@ public struct ForwardingContext {
 }
 
 extension UpstreamConnection {
-    /// The status and words of a page by which nginx refuses a request over the client's certificate, with its handshake long
-    /// done, and whether that is one which it was shown; nil: the response is another page.
+    /// The status and words of a page by which nginx refuses a request over the client's certificate, long after the
+    /// handshake, and whether it judges a certificate that it got; nil for any other page.
     ///
-    /// Its own page has the words in its title, and comes as a 400. Behind `error_page` the status is nginx's own one.
+    /// The page of nginx has these words in its title, and comes with status 400. Behind `error_page` the status is one
+    /// of nginx's own.
     fileprivate func certificatePage(by limits: Limits) -> (words: String, isVerdict: Bool)? {
         switch head.status {
         case .certificateError: return ("495", true)
@@ -566,13 +569,13 @@ extension UpstreamConnection {
 }
 
 extension Status {
-    /// "SSL Certificate Error" and "SSL Certificate Required" of nginx.
+    /// The statuses "SSL Certificate Error" and "SSL Certificate Required" of nginx.
     fileprivate static let certificateError = Status(rawValue: 495)
     fileprivate static let certificateRequired = Status(rawValue: 496)
 }
 
 extension ForwardingContext {
-    /// The decision about a response, by all who may have asked for a credential.
+    /// The combined verdict on a response of all servers that may have asked for a credential.
     enum Verdict {
         case pass(note: String?)
         case again

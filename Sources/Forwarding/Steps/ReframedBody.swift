@@ -4,35 +4,35 @@ import HTTP
 import Telemetry
 import Upstream
 
-/// A response body whose bytes cannot pass as they are: chunks for a client that knows none, a body without a length for
-/// one that keeps its connection, or content to be decoded.
+/// A response body whose bytes must be changed: chunks for a client that does not know them, a body without a length
+/// for a client that keeps its connection, or content to be decoded.
 ///
-/// Trailers are dropped: RFC 9110 section 6.5.1 lets an intermediary do so, and of changed content they may be wrong.
+/// Trailers are dropped. RFC 9110 section 6.5.1 lets an intermediary do so, and for changed content they may be wrong.
 final class ReframedBody {
-    /// How far one step came.
+    /// The result of one step.
     enum Progress {
         /// `outbound` holds enough to be sent.
         case isFull
-        /// All that has come stands in `outbound`.
+        /// All bytes that arrived are in `outbound`.
         case needsMore
-        /// So does the end.
+        /// The whole body is in `outbound`, with its end.
         case ended
     }
 
     private let exchange: Exchange
-    /// Reads the content for the journal; nil: nobody does.
+    /// The reader of the content for the journal; nil if none.
     var reader: PassedNote.Reader?
-    /// Whether the client gets chunks; else the end of the connection is the end of the body.
+    /// Whether the client gets chunks; if false, the end of the connection is the end of the body.
     private let isChunked: Bool
     private var content: BodyContent
     private var decoding: Decoding
-    /// Bytes at the front of `inbound` that are content, and were not taken yet.
+    /// The number of bytes at the front of `inbound` that are content and not yet taken.
     private var piece = 0
-    /// The decoder has more of what it was given.
+    /// Whether the decoder still has output of its earlier input.
     private var isOutputWaiting = false
     private var isEnded = false
 
-    /// Bytes that are sent at once.
+    /// The number of bytes that are sent at once.
     private static let room = 32 * 1024
 
     init(_ exchange: Exchange, coding: ContentCoding?, isChunked: Bool) throws(ExchangeFailure) {
@@ -42,7 +42,7 @@ final class ReframedBody {
         decoding = try Decoding(coding, ratio: exchange.policy.limits.decodeRatio)
     }
 
-    /// Adds what has come to `outbound`, as the client gets it.
+    /// Adds the bytes that have arrived to `outbound`, in the form that the client gets.
     func fill() throws(ExchangeFailure) -> Progress {
         let inbound = exchange.upstream.inbound
         while true {
@@ -60,13 +60,13 @@ final class ReframedBody {
         }
     }
 
-    /// The connection has ended: whether that is the end of the body.
+    /// Handles the end of the connection. Returns whether that is the end of the body.
     func endsWithConnection() -> Bool {
         isEnded = content.endsWithConnection
         return isEnded
     }
 
-    /// - Returns: false when more has to come.
+    /// - Returns: false if more bytes must arrive.
     private func findPiece(in inbound: ByteBuffer) throws(ExchangeFailure) -> Bool {
         defer { if content.isIrregular { exchange.upstream.condemn() } }
         while true {
@@ -121,7 +121,7 @@ final class ReframedBody {
 }
 
 extension ReframedBody {
-    /// The decoder of a body's content, if it has one to decode.
+    /// The decoder of a body's content, if it must be decoded.
     fileprivate struct Decoding: ~Copyable {
         let isNeeded: Bool
         let plain: ByteBuffer

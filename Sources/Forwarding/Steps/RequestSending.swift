@@ -7,79 +7,79 @@ import Telemetry
 import Transport
 import Upstream
 
-/// Sends a request upstream, head and body, as often as its challenges want, and reads the response's head each time: a
-/// machine that goes on at each event of the two channels.
+/// Sends a request upstream, head and body, once for each challenge, and reads the response's head each time. It is a
+/// state machine, advanced at each event of the two channels.
 ///
 ///     head ─▶ [expecting ─▶] [body ⇄ interrupted ─▶] response ─▶ answered
 struct RequestSending: ~Copyable {
-    /// How far one step came.
+    /// The result of one step.
     enum Step {
-        /// There is nothing to do until an event of either channel.
+        /// The next event of either channel continues the work.
         case awaitsEvent
-        /// The copy of the body wants its file: `ForwardingContext.workOnCopy`.
+        /// The copy of the body needs its file: `ForwardingContext.workOnCopy`.
         case awaitsCopy
         /// The head of the final response is there.
         case answered
     }
 
     private enum Stage {
-        /// `outbound` holds what the upstream has not taken of the head. Becomes `.expecting`, `.body` or `.response`.
+        /// `outbound` holds the rest of the head. Becomes `.expecting`, `.body` or `.response`.
         case head
-        /// Awaiting `100 Continue`, a final response or the end of a second. Becomes `.body` or `.response`.
+        /// Waits at most a second for `100 Continue` or a final response. Becomes `.body` or `.response`.
         case expecting
-        /// Becomes `.interrupted` or `.response`.
+        /// The body is being sent. Becomes `.interrupted` or `.response`.
         case body
-        /// The upstream has something to say before it has the whole body. Becomes `.body` or `.response`.
+        /// The upstream responds before it has the whole body. Becomes `.body` or `.response`.
         case interrupted
-        /// Awaiting the final response. Becomes `.answered`.
+        /// Waits for the final response. Becomes `.answered`.
         case response
         case answered
     }
 
-    /// Whether a request's body waits for `100 Continue` (RFC 9110 section 10.1.1), and what is known of it by now.
+    /// Whether a request's body waits for `100 Continue` (RFC 9110 section 10.1.1), and how far that wait has come.
     private struct Expectation {
-        /// The proxy asks where the client did not, so that a challenge comes before the body.
+        /// Whether the proxy adds `Expect`, so that a challenge arrives before the body is sent.
         var isAdded = false
-        /// The proxy asks since the origin may want a certificate once it has seen the request.
+        /// Whether the proxy adds `Expect` for an origin that may ask for a certificate once it has seen the request.
         var isForIdentity = false
-        /// The request went out with an `Expect` of the proxy's own.
+        /// Whether the request was sent with the proxy's own `Expect`.
         var hasAsked = false
-        /// The origin refused that.
+        /// Whether the origin refused the `Expect`.
         var mayNotAsk = false
-        /// The origin has not answered the `Expect` of this request in time.
+        /// Whether the origin has not answered the `Expect` of this request in time.
         var hasWaitedInVain = false
-        /// The client has got `100 Continue`, or sends its body unasked.
+        /// Whether the client got `100 Continue`, or sends its body without it.
         var hasContinued = false
 
-        /// The RFC wants no endless wait; curl waits as long.
+        /// The limit of the wait in milliseconds. The RFC advises against waiting without a limit; curl waits as long.
         static let milliseconds = 1000
-        /// Bytes of a body that every server keeps while it asks for a certificate.
+        /// The number of bytes of a body that every server buffers while it asks for a certificate.
         static let heldByOrigins = 64 * 1024
 
-        /// Whether the proxy has a reason to ask.
+        /// Whether the proxy has a reason to add `Expect`.
         var isWanted: Bool { isAdded || isForIdentity }
 
-        /// Whether the origin is asked before the body is sent. One that does not answer that is not asked again, unless there
-        /// would be nothing to send again after a challenge.
+        /// Whether `Expect` is sent before the body. An origin that ignored it before is not asked again, unless a
+        /// challenge would leave nothing to resend.
         func asks(ignored isIgnored: Bool, keepingCopy isKept: Bool) -> Bool {
             guard isWanted, !mayNotAsk else { return false }
             return !isIgnored || isAdded && !isKept
         }
     }
 
-    /// As the upstream gets it.
+    /// The head that the upstream gets.
     private var head = UpstreamRequestHead()
     private var stage = Stage.answered
-    /// Rings when nobody waits for `100 Continue` any more.
+    /// Rings at the end of the wait for `100 Continue`.
     private var alarm: Alarm?
-    /// `outbound` holds what the client has not taken of an interim head.
+    /// Whether `outbound` holds the rest of an interim head for the client.
     private var owesClient = false
-    /// When the upstream had the whole request, on the loop's clock in nanoseconds.
+    /// The time when the upstream had the whole request, on the loop's clock in nanoseconds.
     private var sentAt: UInt64 = 0
     private var expectation = Expectation()
 
-    /// From now on it is about the request whose head is there.
-    /// - Parameter isUpgraded: as `Forwarding.begin` has it.
+    /// Starts with the request whose head was read.
+    /// - Parameter isUpgraded: see `Forwarding.begin`.
     mutating func begin(isUpgraded: Bool) {
         head.begin(isUpgraded: isUpgraded)
         expectation = Expectation()
@@ -87,18 +87,19 @@ struct RequestSending: ~Copyable {
         stage = .answered
     }
 
-    /// Forgets the request.
+    /// Clears the request.
     mutating func reset() { alarm.forget() }
 
-    /// Sees to it that the body can be sent again after a challenge: it is copied, and for a larger one the origin is
-    /// asked before it is sent. That is so too where an answer goes with the request, since any may be refused: a nonce
-    /// grows stale, a password changes.
+    /// Makes sure that the body can be sent again after a challenge. It is copied; before a larger body is sent, the
+    /// origin is asked with `Expect`. This also holds for requests with an answer, since any answer may be refused: a
+    /// nonce expires, a password changes.
     mutating func prepareForChallenge(_ context: ForwardingContext) {
         head.rewrite.dropping.insert(.authorization)
         prepareForParent(context)
     }
 
-    /// The same for a challenge of the parent's; what the client says to the origin stays.
+    /// Makes sure that the body can be sent again after a challenge of the parent. The client's credential for the
+    /// origin stays.
     mutating func prepareForParent(_ context: ForwardingContext) {
         let body = context.exchange.body
         guard !body.isEmpty else { return }
@@ -108,7 +109,8 @@ struct RequestSending: ~Copyable {
         expectation.isAdded = !isSmall && !context.exchange.request.expectsContinue
     }
 
-    /// Whether the origin refused the request for the proxy's own `Expect` (RFC 9110 section 15.5.18). It is not asked again.
+    /// Whether the origin refused the request because of the proxy's own `Expect` (RFC 9110 section 15.5.18). It is not
+    /// asked again.
     mutating func dropsRefusedExpectation(_ context: ForwardingContext) -> Bool {
         guard expectation.hasAsked, context.exchange.upstream.head.status == .expectationFailed,
             context.exchange.body.canBeSent
@@ -120,8 +122,8 @@ struct RequestSending: ~Copyable {
         return true
     }
 
-    /// Has the origin look at the request before it gets a large body: one that asks for a certificate only then would
-    /// have to keep the whole body until it has seen it (`SSLRenegBufferSize` of Apache: 128 KiB).
+    /// Asks the origin with `Expect` before it gets a large body. An origin that asks for a certificate after the head
+    /// would have to buffer the whole body (`SSLRenegBufferSize` of Apache: 128 KiB).
     mutating func prepareForIdentity(_ context: ForwardingContext) {
         let (exchange, held) = (context.exchange, Expectation.heldByOrigins)
         if exchange.body.isEmpty { return }
@@ -131,7 +133,7 @@ struct RequestSending: ~Copyable {
         expectation.isForIdentity = true
     }
 
-    /// The signature that the request gets is the only one.
+    /// Makes the signature the only credential of the request.
     mutating func prepareForSignature() { head.rewrite.dropping.insert(.authorization) }
 
     // MARK: - One leg
@@ -162,7 +164,7 @@ struct RequestSending: ~Copyable {
         begin(context, bodyDigest: digest, parentDigest: parentDigest)
     }
 
-    /// Begins: `advance` sends.
+    /// Begins to send; `advance` does the work.
     mutating func begin(_ context: ForwardingContext) {
         context.exchange.body.rewind(context.exchange.inbound)
         let isSigned = context.exchange.credentials.signing?.needsDigest == true
@@ -175,9 +177,9 @@ struct RequestSending: ~Copyable {
         stage = .head
     }
 
-    /// Sends what can be sent, and reads what has come, without waiting.
+    /// Sends what can be sent, and reads the bytes that have arrived, without waiting.
     ///
-    /// - Throws: `upstreamFailed` when there is no response to pass on; what is the client's fault as its refusal.
+    /// - Throws: `upstreamFailed` if there is no response to pass on; a refusal if the client is at fault.
     mutating func advance(_ context: ForwardingContext) throws(ExchangeFailure) -> Step {
         guard let stream = context.exchange.upstream.stream else { throw .upstreamFailed(.died) }
         while true {
@@ -207,7 +209,7 @@ struct RequestSending: ~Copyable {
                     awaitResponse(context)
                     continue
                 }
-                // A `100 Continue` that comes late, or early hints, ask for nothing but to go on.
+                // A late `100 Continue`, or early hints, require nothing but to proceed.
                 passInterimHead(context)
                 if context.exchange.upstream.inbound.isEmpty { stage = .body }
             case .response:
@@ -238,7 +240,7 @@ struct RequestSending: ~Copyable {
                 try check(stream)
                 return false
             case .failed:
-                // A server that answers without reading may close first: whatever it said is still to be read.
+                // A server that responds without reading may close first: its response must still be read.
                 out.clear()
             }
         }
@@ -279,12 +281,12 @@ struct RequestSending: ~Copyable {
         head.write(context.exchange, to: context.destination, bodyDigest: bodyDigest, parentDigest: parentDigest)
     }
 
-    /// The digest of the whole body, where the answer is made over it (`qop=auth-int`, a signature); as `RequestBody.digest`.
+    /// The digest of the whole body, if the answer needs it (`qop=auth-int`, a signature); see `RequestBody.digest`.
     private mutating func bodyDigest(
         _ context: ForwardingContext, _ algorithm: DigestAlgorithm, mayLeaveOut: Bool
     ) async throws(ExchangeFailure) -> [UInt8]? {
         if !context.exchange.body.isEmpty {
-            // One that is known to be too large leaves its challenge unanswered, and is not asked for.
+            // The client is not asked for a body that is known to be too large; its challenge stays unanswered.
             if case .length(let length) = context.exchange.body.framing, length > context.room.largest { return nil }
             letClientContinue(context)
             if owesClient {
@@ -298,8 +300,8 @@ struct RequestSending: ~Copyable {
 
     // MARK: - Body
 
-    /// Where `100 Continue` was asked for, the upstream has a second to want the body, or to answer without it, unless the
-    /// client sends it unasked. For an origin that is known to say nothing there is no wait.
+    /// Waits for the upstream's `100 Continue` before the body, at most a second. It does not wait if the client sends the
+    /// body at once, or if the origin is known to send no `100 Continue`.
     private mutating func expect(_ context: ForwardingContext) {
         let clientWaits = context.exchange.request.expectsContinue && !expectation.hasContinued
         guard clientWaits || expectation.hasAsked else { return beginBody(context) }
@@ -315,12 +317,12 @@ struct RequestSending: ~Copyable {
 
     private mutating func beginBody(_ context: ForwardingContext) {
         alarm = nil
-        // The step that the deadline was for has passed.
+        // The deadline was for a step that is over.
         context.exchange.upstream.stream?.setDeadline(after: nil)
         stage = .body
     }
 
-    /// - Returns: whether something follows; else an event, or the alarm, goes on.
+    /// - Returns: whether another step follows at once; if false, wait for an event or the alarm.
     private mutating func endsExpectation(
         _ context: ForwardingContext, of stream: ByteStream
     ) throws(ExchangeFailure) -> Bool {
@@ -329,7 +331,7 @@ struct RequestSending: ~Copyable {
             guard try context.exchange.receiveHead() else { return endsWait(context, clientWaits) }
             let status = context.exchange.upstream.head.status
             if !status.isInterim {
-                // One that is content reads on (RFC 9110 section 10.1.1); after a refusal the body would be waste.
+                // A server that accepts reads on (RFC 9110 section 10.1.1); after a refusal the body would be useless.
                 let isRefused = status.rawValue >= 400
                 context.exchange.body.announcement = isRefused ? .declined : clientWaits ? .optional : .made
                 awaitResponse(context)
@@ -357,8 +359,8 @@ struct RequestSending: ~Copyable {
         return true
     }
 
-    /// Sends the body, as long as the upstream has nothing to say.
-    /// - Returns: nil where another stage follows.
+    /// Sends the body until the upstream responds.
+    /// - Returns: nil if another stage follows.
     private mutating func advanceBody(
         _ context: ForwardingContext, to stream: ByteStream
     ) throws(ExchangeFailure) -> Step? {
@@ -369,7 +371,7 @@ struct RequestSending: ~Copyable {
                 step = try context.exchange.body.advance(
                     from: client, to: stream, inbound: context.exchange.inbound, on: context.requester.loop)
             } catch {
-                // As in `flushHead`.
+                // See `flushHead`.
                 guard case .upstream(let error) = error, error != .timedOut else { throw ExchangeFailure(error) }
                 awaitResponse(context)
                 return nil
@@ -393,7 +395,7 @@ struct RequestSending: ~Copyable {
         }
     }
 
-    /// The time of the side that nobody waits for must not run out meanwhile.
+    /// Waits for one side. The deadline of the other side is suspended meanwhile.
     private func wait(
         _ context: ForwardingContext, for side: ByteStream, not other: ByteStream,
         _ failure: (IOError) -> RequestBody.Failure

@@ -7,60 +7,63 @@ import Telemetry
 import Transport
 import Upstream
 
-/// Passes a response on to the client: its head rewritten, its body as it comes or decoded, and then decides what
-/// becomes of both connections. A machine that goes on at each event of the two channels.
+/// Passes a response to the client: its head rewritten, its body as it comes or decoded. Then decides whether both
+/// connections are kept. It is a state machine, advanced at each event of the two channels.
 public struct ResponseRelay: ~Copyable {
-    /// How far one step came.
+    /// The result of one step.
     public enum Step {
-        /// There is nothing to do until an event of either channel.
+        /// The next event of either channel continues the work.
         case awaitsEvent
-        /// A part of the body that was read ahead has to be read back from its file: `readBack`.
+        /// A part of the body that was read ahead must be read back from its file: `readBack`.
         case awaitsCopy
-        /// The copy of the request's body has to be put in order first: `ConcurrentUpload.end`.
+        /// The copy of the request's body must first be put in order: `ConcurrentUpload.end`.
         case awaitsUpload
-        /// From here on the bytes are another protocol's (RFC 9110 section 7.8). The client has been told.
+        /// The bytes from here on belong to another protocol (RFC 9110 section 7.8). The client has the response that
+        /// says so.
         case upgraded
         /// - Parameter keeps: whether the client's connection can carry another request.
         case ended(keeps: Bool)
     }
 
     private enum Stage {
-        /// Becomes `.passing`, `.reading`, `.reframing` or `.flushing`.
+        /// The head must be written. Becomes `.passing`, `.reading`, `.reframing` or `.flushing`.
         case head
-        /// The body passes, and its text is read for the journal. Becomes as `.passing`, or that.
+        /// The body is passed on and its text is read for the journal. Becomes one of the states after `.passing`, or
+        /// `.passing`.
         case reading
-        /// Becomes `.splicing`, `.finishingUpload` or `.flushing`.
+        /// The body is passed on. Becomes `.splicing`, `.finishingUpload` or `.flushing`.
         case passing
-        /// Becomes `.finishingUpload` or `.flushing`.
+        /// The body is changed as it passes. Becomes `.finishingUpload` or `.flushing`.
         case reframing
-        /// Becomes `.finishingUpload` or `.flushing`.
+        /// The kernel moves the body. Becomes `.finishingUpload` or `.flushing`.
         case splicing
         /// The client has the response; the upstream still takes the request's body. Becomes `.endingUpload`.
         case finishingUpload
-        /// Becomes `.flushing`.
+        /// The upload is stopped. Becomes `.flushing`.
         case endingUpload
-        /// The upstream is done with. Awaiting the client to take what `outbound` holds.
+        /// The upstream is finished. Waits until the client takes what `outbound` holds.
         case flushing
-        /// The same before another protocol is spoken.
+        /// Waits until the client takes what `outbound` holds, before another protocol follows.
         case upgrading
     }
 
     private var note: PassedNote?
-    /// The rest of the request's body, where the response came before its end.
+    /// The rest of the request's body, if the response came before its end.
     private var upload: ConcurrentUpload?
     private var stage = Stage.head
     private var progress = BodyProgress(.none, of: .upstream, limits: .response)
     private var reframed: ReframedBody?
-    /// The bytes that move through the kernel, and how many of them the record does not have yet.
+    /// The relay that moves bytes in the kernel, and the number of bytes that the record does not have yet.
     private var splicing: (relay: BodyRelay, uncounted: Int)?
     private var keeps = false
-    /// Whether the client may have seen a byte of the response.
+    /// Whether the client may have received a byte of the response.
     private var isHeadSent = false
 
-    /// Milliseconds an unused connection is kept: a little under the shortest that servers commonly keep theirs.
+    /// The milliseconds for which an unused connection is kept: a little under the shortest time that is common among
+    /// servers.
     public static let keptFor = 30_000
 
-    /// From now on it is about the response whose head is there.
+    /// Starts with the response whose head was read.
     mutating func begin(note: PassedNote?, upload: ConcurrentUpload?) {
         if let note { self.note = note }
         if let upload { self.upload = upload }
@@ -68,7 +71,7 @@ public struct ResponseRelay: ~Copyable {
         isHeadSent = false
     }
 
-    /// Forgets the response.
+    /// Clears the response.
     public mutating func reset() {
         note.forget()
         upload.forget()
@@ -76,7 +79,7 @@ public struct ResponseRelay: ~Copyable {
         splicing.forget()
     }
 
-    /// Relays what has come, without waiting.
+    /// Relays the bytes that have arrived, without waiting.
     public mutating func advance(_ context: ForwardingContext) throws(ExchangeFailure) -> Step {
         upload?.advance()
         do throws(ExchangeFailure) {
@@ -89,7 +92,7 @@ public struct ResponseRelay: ~Copyable {
         }
     }
 
-    /// - Returns: nil where another step follows at once.
+    /// - Returns: nil if another step follows at once.
     private mutating func go(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
         switch stage {
         case .head: return try writeHead(context)
@@ -102,7 +105,7 @@ public struct ResponseRelay: ~Copyable {
             stage = .endingUpload
         case .endingUpload:
             guard upload?.endAtOnce() ?? true else { return .awaitsUpload }
-            // One that refuses early may say that it reads on, and does not.
+            // A server that refuses early may promise to read on, and not do it.
             if upload != nil, hasRefused(context) { context.exchange.upstream.reset() } else { leaveUpstream(context) }
             if upload != nil { keeps = keeps && context.exchange.body.isRead }
             stage = .flushing
@@ -117,7 +120,7 @@ public struct ResponseRelay: ~Copyable {
         return nil
     }
 
-    /// The response is complete, as far as the upstream goes.
+    /// Ends the response: the upstream has sent all of it.
     private mutating func endResponse(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
         guard upload != nil else {
             leaveUpstream(context)
@@ -134,7 +137,7 @@ public struct ResponseRelay: ~Copyable {
         return nil
     }
 
-    /// - Returns: whether the client has taken all. If not, the upstream's time does not run out meanwhile.
+    /// - Returns: whether the client took all. If false, the upstream's deadline is suspended meanwhile.
     private mutating func flush(_ context: ForwardingContext) throws(ExchangeFailure) -> Bool {
         isHeadSent = true
         if try context.requester.flush(context.exchange.outbound) { return true }
@@ -143,18 +146,18 @@ public struct ResponseRelay: ~Copyable {
         return false
     }
 
-    /// A client that does not take its response holds no buffers that are empty. What is still sent needs them.
+    /// Returns the empty buffers while the client does not read its response. A running upload needs them.
     private func lendBuffers(_ context: ForwardingContext) {
         if upload == nil { context.exchange.lendBuffers(to: context.requester.loop.buffers) }
     }
 
-    /// Whether the request's body is sent to its end though the response has ended: an origin that is content would miss
-    /// the rest, and one that refuses may have a login on the connection.
+    /// Whether the rest of the request's body is sent although the response has ended. An origin that accepts would
+    /// miss it, and an origin that refuses may have a login on the connection.
     private func finishesUpload(_ context: ForwardingContext) -> Bool {
         context.exchange.body.announcement == .made && context.exchange.body.isOwed && !hasRefused(context)
     }
 
-    /// Whether the origin does not want the request, and nobody's login would be lost with the connection.
+    /// Whether the origin refuses the request, and no login would be lost with the connection.
     private func hasRefused(_ context: ForwardingContext) -> Bool {
         let upstream = context.exchange.upstream
         guard upstream.head.status.rawValue >= 400 else { return false }
@@ -204,8 +207,8 @@ public struct ResponseRelay: ~Copyable {
         return nil
     }
 
-    /// Keeps the upstream's connection for other requests. Not one that is owed a part of the body, nor one that a
-    /// reload may have forbidden meanwhile.
+    /// Keeps the upstream's connection for other requests. Not if it is owed a part of the body, or if a reload may
+    /// have forbidden it meanwhile.
     private func leaveUpstream(_ context: ForwardingContext) {
         guard !context.exchange.body.isOwed, context.exchange.policy === context.requester.upstreams.policy else {
             return context.exchange.upstream.reset()
@@ -242,7 +245,7 @@ public struct ResponseRelay: ~Copyable {
         upstream.consumeHead()
     }
 
-    /// How the client is told where the body ends. An HTTP/1.0 client knows no chunks.
+    /// The framing of the body for the client. An HTTP/1.0 client knows no chunks.
     private func framing(_ context: ForwardingContext, decodes: Bool) -> ResponseRewrite.Body {
         let isOld = context.exchange.request.version < .http11
         switch context.exchange.upstream.head.framing {
@@ -259,7 +262,7 @@ public struct ResponseRelay: ~Copyable {
         return context.exchange.body.isRead || finishesUpload(context) && context.exchange.upstream.head.keepAlive
     }
 
-    /// The coding to undo: the route wants it, the client did not ask for any, and the response may be changed.
+    /// The coding to undo: if the route wants it, the client asked for none, and the response may be changed.
     private func decodedCoding(_ context: ForwardingContext) -> ContentCoding? {
         let head = context.exchange.upstream.head
         guard context.destination.route.decodesContent, head.framing != .none, head.status.rawValue != 206,
@@ -275,13 +278,13 @@ public struct ResponseRelay: ~Copyable {
 
     /// Passes the body's bytes on as they come. Most bodies came with their head, and go out with it in one call.
     private mutating func pass(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
-        // Bytes that the client has not taken go first.
+        // The bytes that the client has not taken are sent first.
         if isHeadSent, try !flush(context) { return .awaitsEvent }
         let upstream = context.exchange.upstream
         try take(context)
         if progress.isIrregular { upstream.condemn() }
         if progress.isEnded { return try endResponse(context) }
-        // The time that the head had may be over by now.
+        // The deadline for the head may be over by now.
         if !isHeadSent { upstream.stream?.setDeadline(after: nil) }
         if let rest = progress.remainingLength, rest > BufferPool.regular, !upstream.holdsBody {
             guard let stream = upstream.stream else { throw Self.incomplete }
@@ -297,7 +300,7 @@ public struct ResponseRelay: ~Copyable {
         return try readMore(context)
     }
 
-    /// Passes the body's bytes on, and has them read. All that has come is new to the reader: what came before has passed.
+    /// Passes the body's bytes on, and has them read. All bytes here are new to the reader.
     private mutating func read(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
         if isHeadSent, try !flush(context) { return .awaitsEvent }
         let inbound = context.exchange.upstream.inbound
@@ -310,20 +313,20 @@ public struct ResponseRelay: ~Copyable {
         return try pass(context)
     }
 
-    /// Takes what belongs to this response.
+    /// Takes the bytes that belong to this response.
     private mutating func take(_ context: ForwardingContext) throws(ExchangeFailure) {
         let (inbound, out) = (context.exchange.upstream.inbound, context.exchange.outbound)
         let before = out.count
         do throws(HTTPError) {
             inbound.consume(try progress.pass(inbound.readable, to: out))
         } catch {
-            // Behind a head that has gone out, the only way to say that the body is bad is to break off.
+            // After the head was sent, closing is the only way to say that the body is invalid.
             throw .cutShort(error.proxyError, "\(error)")
         }
         context.exchange.record.bytesOut += out.count - before
     }
 
-    /// - Returns: nil where more of the body is there, or its end.
+    /// - Returns: nil if more of the body is there, or its end.
     private mutating func readMore(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
         context.exchange.takeBuffersBack()
         switch try context.exchange.upstream.advanceBody() {
@@ -339,7 +342,7 @@ public struct ResponseRelay: ~Copyable {
         }
     }
 
-    /// Reads a part of the body back that was read ahead.
+    /// Reads back a part of the body that was read ahead.
     func readBack(_ context: ForwardingContext) async throws(ExchangeFailure) {
         if try await context.exchange.upstream.readBody(within: context.policy.timeouts.idle) == 0 {
             throw Self.incomplete
@@ -350,7 +353,7 @@ public struct ResponseRelay: ~Copyable {
         .cutShort(.httpResponseIncomplete, "the origin ended its response too early")
     }
 
-    /// Passes a body on that changes on its way.
+    /// Passes on a body that is changed on the way.
     private mutating func reframe(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
         if isHeadSent, try !flush(context) { return .awaitsEvent }
         switch try reframed?.fill() {
@@ -365,7 +368,7 @@ public struct ResponseRelay: ~Copyable {
             throw Self.incomplete
         }
         defer {
-            // What came with the head was counted when it was taken.
+            // The bytes that came with the head were counted when they were taken.
             let left = min(relay.unwritten, uncounted)
             context.exchange.record.bytesOut += uncounted - left
             splicing?.uncounted = left

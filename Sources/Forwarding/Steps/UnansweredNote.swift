@@ -6,17 +6,17 @@ import IO
 import Telemetry
 import Upstream
 
-/// Takes note of challenges that nobody answers: in the journal, for the operator, and for the client.
+/// Records unanswered challenges: in the journal, for the operator, and for the client.
 struct UnansweredNote {
     let requester: Requester
     let exchange: Exchange
-    /// The connection that brought the response; nil: a SOCKS server refused the login.
+    /// The connection that brought the response; nil if a SOCKS server refused the login.
     let upstream: UpstreamConnection?
 
     /// - Parameters:
-    ///   - loop: nil where the challenges were not ours to answer.
-    ///   - note: why they were not answered, where that is known.
-    /// - Returns: why, with who reads the response's text as it passes.
+    ///   - loop: the loop; nil if the proxy does not answer these challenges.
+    ///   - note: the reason why they were not answered, if known.
+    /// - Returns: the reason, with the reader of the response's text as it passes.
     @discardableResult
     func take(
         of challenger: Challenger, _ loop: ChallengeLoop?, _ note: String?, _ outcome: JournalEntry.Outcome
@@ -37,7 +37,7 @@ struct UnansweredNote {
             return note.map { PassedNote($0) }
         }
         record(finding)
-        // A client that logs in by itself where no rule means the server needs nobody's help.
+        // A client that logs in by itself, at a server that no rule covers, needs no help.
         if finding.isNews, finding.entry.isConcerned || !response.keepsAuthorization {
             requester.shared.report(finding.report(on: challenger))
         }
@@ -53,7 +53,7 @@ struct UnansweredNote {
         return exchange.mask(mask)
     }
 
-    /// Nil where the text has come with the head, or there is none.
+    /// The reader of the text; nil if the text came with the head or is missing.
     private func reader(for finding: UnansweredResponse.Finding, _ loop: ChallengeLoop?) -> PassedNote.Reader? {
         guard let upstream, upstream.awaitsContent, let response = finding.response, response.text == nil else {
             return nil
@@ -76,7 +76,7 @@ struct UnansweredNote {
 }
 
 extension ForwardingContext {
-    /// Takes note of the origin's challenge that the client is about to get.
+    /// Records the origin's challenge that the client is about to get.
     func noted(_ note: String?) -> PassedNote? {
         switch exchange.upstream.head.status {
         case .unauthorized:
@@ -86,7 +86,7 @@ extension ForwardingContext {
             let note = note ?? Self.foreignChallenge
             exchange.record.details = exchange.record.details ?? note
             return PassedNote(note)
-        // An initializer that fails has allocated the object all the same.
+        // A failing initializer has allocated the object all the same.
         default: return note.map { PassedNote($0) }
         }
     }
@@ -100,10 +100,10 @@ extension ForwardingContext {
         UnansweredNote(requester: requester, exchange: exchange, upstream: exchange.upstream)
     }
 
-    /// Takes note of a challenge that the client gets a refusal for.
+    /// Records a challenge for which the client gets a refusal.
     func noted(_ refusal: Refusal) -> Refusal {
         exchange.record.trace?.endLeg(status: Int(exchange.upstream.head.status.rawValue), error: refusal.sentence)
-        // A refusal that explains what to do says that there is no rule, and no more.
+        // A refusal that explains what to do only says that there is no rule.
         let note = refusal.explanation == nil ? refusal.sentence : nil
         let challenges = exchange.credentials.challenges
         if !exchange.isChallengedByParent {
@@ -120,12 +120,12 @@ extension ForwardingContext {
 }
 
 extension UpstreamConnection {
-    /// The values of the fields by which a server that challenges in these fields does so.
+    /// The values of the fields in `fields` by which the server challenges.
     func values(in fields: ChallengeFields) -> [String] {
         fields.challenging(in: head.status) { values(of: $0) }
     }
 
-    /// The values of the response's fields of that name.
+    /// The values of the response's fields of this name.
     func values(of name: KnownField) -> [String] {
         withHeadBytes { bytes in
             var values: [String] = []
@@ -135,11 +135,11 @@ extension UpstreamConnection {
     }
 }
 
-/// A word about an unanswered challenge or an unchecked proof, which goes to the client with the response.
+/// A note about an unanswered challenge or an unchecked proof, sent to the client with the response.
 final class PassedNote {
     /// The details in `Proxy-Status`.
     let text: String
-    /// Reads the beginning of the response's text on its way; nil where it is not wanted, or was read.
+    /// The reader for the beginning of the response's text as it passes; nil if it is not wanted or already read.
     let reader: PassedNote.Reader?
 
     init(_ text: String, reading reader: PassedNote.Reader? = nil) {
@@ -149,7 +149,7 @@ final class PassedNote {
 }
 
 extension PassedNote {
-    /// Reads the beginning of a response's text while the response is passed on, for the journal. It delays nothing.
+    /// Reads the beginning of a response's text for the journal, while the response is passed on. It delays nothing.
     final class Reader {
         private var excerpt: ResponseExcerpt
         private let mask: EchoMask
@@ -159,8 +159,8 @@ extension PassedNote {
         private var done: ((ResponseExcerpt) -> Void)?
 
         /// - Parameters:
-        ///   - excerpt: of the response's head.
-        ///   - done: called once, with the text if there was any.
+        ///   - excerpt: the excerpt with the response's head.
+        ///   - done: called once, with the text if any.
         init(
             _ excerpt: ResponseExcerpt, of upstream: UpstreamConnection, hiding mask: EchoMask, by limits: Limits,
             done: @escaping (ResponseExcerpt) -> Void
@@ -175,13 +175,13 @@ extension PassedNote {
         /// Whether no more of the content is wanted.
         var isDone: Bool { done == nil }
 
-        /// Looks at a part of the body as it comes, with its framing.
+        /// Reads a part of the body as it arrives, with its framing.
         func look(at bytes: Span<UInt8>) {
-            // A fault in the framing is found by who passes it on.
+            // The code that passes the body on finds a fault in the framing.
             do throws(HTTPError) { _ = try framed.visit(bytes) { add($0) } } catch { end() }
         }
 
-        /// Looks at a part of the content.
+        /// Reads a part of the content.
         func add(_ piece: Span<UInt8>) {
             let room = ResponseExcerpt.contentLimit - content.count
             content += piece.extracting(first: min(room, piece.count)).array

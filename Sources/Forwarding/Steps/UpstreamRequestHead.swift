@@ -8,23 +8,23 @@ import Rules
 import Telemetry
 import Upstream
 
-/// The head of a request as its upstream gets it, with what answers challenges in it.
+/// The head of a request that its upstream gets, with the answers to challenges.
 struct UpstreamRequestHead {
     var rewrite = RequestRewrite()
-    /// As `RequestSending.begin` has it.
+    /// Whether the request names its origin as clients of an upgrade route do; see `RequestSending.begin`.
     private var isUpgraded = true
 
-    /// From now on it is that of another request.
+    /// Starts with another request.
     mutating func begin(isUpgraded: Bool) {
         rewrite.connection = .none
         rewrite.dropping = []
         self.isUpgraded = isUpgraded
     }
 
-    /// As the request's head names the origin otherwise than the origin itself does.
+    /// The upgrade of the destination; nil if the request names its origin as the origin itself does.
     func upgrade(to destination: Destination) -> UpgradedOrigin? { isUpgraded ? destination.upgrade : nil }
 
-    /// Writes it to the exchange's `outbound`.
+    /// Writes the head to the exchange's `outbound`.
     mutating func write(
         _ exchange: Exchange, to destination: Destination, bodyDigest: [UInt8]?, parentDigest: [UInt8]?
     ) {
@@ -50,7 +50,7 @@ struct UpstreamRequestHead {
         writer.end()
     }
 
-    /// The message is a leg of the request's trace, and says so.
+    /// Begins a leg of the request's trace, and writes its field.
     private static func begin(_ trace: RequestTrace, of exchange: Exchange, with writer: borrowing HeadWriter) {
         let (head, value) = (exchange.headBytes, exchange.texts.fieldValue)
         value.clear()
@@ -60,8 +60,8 @@ struct UpstreamRequestHead {
         value.clear()
     }
 
-    /// Answers those who challenge.
-    /// - Parameter field: as `prepareAnswer` says.
+    /// Writes the answers to all challengers.
+    /// - Parameter field: the field that `prepareAnswer` returned.
     private static func authorize(
         _ exchange: Exchange, by challenges: ExchangeChallenges, _ bodyDigest: [UInt8]?,
         atParent parentDigest: [UInt8]?, in field: StaticString, with writer: borrowing HeadWriter
@@ -85,8 +85,8 @@ struct UpstreamRequestHead {
         }
     }
 
-    /// Makes room for what is answered, and for what has to be read.
-    /// - Returns: the field that the answer stands in.
+    /// Drops the client's fields that the answer replaces, and asks for a coding that the proxy can read.
+    /// - Returns: the name of the field for the answer.
     private mutating func prepareAnswer(of exchange: Exchange) -> StaticString {
         rewrite.dropping.subtract(FieldSet(.cookie).union(FieldSet(.acceptEncoding)))
         guard let challenges = exchange.credentials.challenges, case .met(let loop) = challenges.origin else {
@@ -99,7 +99,7 @@ struct UpstreamRequestHead {
         return loop.answerField
     }
 
-    /// Whether the client takes the one coding that pages are read in and that every server has.
+    /// Whether the client accepts gzip: the one coding that pages are read in and that every server has.
     private static func acceptsGzip(_ exchange: Exchange) -> Bool {
         let head = exchange.headBytes
         return exchange.request.fields.contains { field in
@@ -115,8 +115,8 @@ struct UpstreamRequestHead {
         }
     }
 
-    /// Answers the parent, before anybody behind it reads the request.
-    /// - Returns: whether the parent, in the middle of a login, will not pass the request on.
+    /// Answers the parent, before it passes the request on.
+    /// - Returns: whether the parent, during a login, will not pass the request on.
     private static func authorizeAtParent(
         _ exchange: Exchange, by challenges: ExchangeChallenges, _ bodyDigest: [UInt8]?,
         with writer: borrowing HeadWriter

@@ -7,62 +7,63 @@ import Telemetry
 import Transport
 import Upstream
 
-/// One client's connection: requests are read from it one after the other, and each is answered before the next is
-/// looked at, so that pipelined ones are answered in their order. What they are about is the session's role: it begins
-/// as the proxy's client, and a CONNECT that is looked into turns it into that of the tunnel's origin.
+/// One client's connection. Requests are read one after the other, and each is answered before the next is read, so
+/// that pipelined requests are answered in order. The session begins as the proxy's client; an intercepted CONNECT
+/// turns it into a client of the tunnel's origin.
 ///
-/// An exchange is carried on by the events of its two channels. Only for what is no event of theirs (a name, a ticket, a
-/// token, a file, a tunnel) there is a task, which takes the exchange from where it stands. So a silent connection holds
-/// neither task nor buffers, and a busy one allocates nothing.
+/// The events of an exchange's two channels advance it. Only for other work (a name, a ticket, a token, a file, a
+/// tunnel) there is a task, which continues the exchange. So a silent connection holds neither task nor buffers, and a
+/// busy one allocates nothing.
 final class ClientSession: ChannelObserver, WakeupCompanion {
-    /// How a session waits for its client.
+    /// The state of a session that waits for its client.
     struct Rest: Equatable {
         /// Whether no request has come on the connection.
         let isSilent: Bool
-        /// As `SessionHost.takeRestNumber`.
+        /// The number from `SessionHost.takeRestNumber`.
         let number: UInt64
     }
 
     enum Phase {
-        /// Awaiting the first record of a TLS handshake, of which a part may be there; becomes `.served` or `.ended`.
+        /// Waits for the first record of a TLS handshake, of which a part may be there. Becomes `.served` or `.ended`.
         case arriving(ListenerIdentity, hello: ByteBuffer?)
-        /// Awaiting a request; becomes `.receiving`, `.exchanging`, `.served` or `.ended`.
+        /// Waits for a request. Becomes `.receiving`, `.exchanging`, `.served` or `.ended`.
         case idle
-        /// Awaiting the rest of a request's head; becomes `.exchanging`, `.served` or `.ended`.
+        /// Waits for the rest of a request's head. Becomes `.exchanging`, `.served` or `.ended`.
         case receiving(PartialHead)
-        /// Awaiting an event of either channel; becomes `.idle`, `.served`, `.lingering` or `.ended`.
+        /// Waits for an event of either channel. Becomes `.idle`, `.served`, `.lingering` or `.ended`.
         case exchanging(Forwarding)
-        /// A task does what the exchange waits for; becomes `.exchanging`, `.idle`, `.lingering` or `.ended`.
+        /// A task does the work that the exchange waits for. Becomes `.exchanging`, `.idle`, `.lingering` or `.ended`.
         case served(Forwarding)
-        /// Awaiting events of a tunnel whose bytes are not looked at; becomes `.ended`.
+        /// Waits for events of a tunnel that is not intercepted. Becomes `.ended`.
         case tunnelling(BlindTunnel)
-        /// The last answer is out. Awaiting the client's end, with so many bytes still read and thrown away; becomes
-        /// `.ended`.
+        /// The last response was sent. Waits for the client's end; up to `rest` more bytes are read and dropped.
+        /// Becomes `.ended`.
         case lingering(rest: Int)
-        /// The connection is closed. Stays.
+        /// The connection is closed. Final.
         case ended
     }
 
     let host: any SessionHost
-    /// The policy of the exchange in hand, beside its own.
+    /// The policy beside that of the current exchange.
     private(set) var policy: ServicePolicy
     let requester: Requester
     let stream: ByteStream
     /// The logins that belong to the connection.
     var login = ClientLogin()
-    /// The way that should be given up which was noted last.
+    /// The weak mechanisms that were recorded last.
     private var datedNote = Requester.DatedNote()
     var phase = Phase.idle
-    /// Whether an exchange is being carried on at this moment: what it closes tells of that.
+    /// Whether an exchange is being advanced at this moment: the closing of its channels is then no event.
     private var isAdvancing = false
-    /// Answers of the proxy's own that are being sent, each from within the one before.
+    /// The number of nested answers of the proxy, each sent from within the previous one.
     private var nestedAnswers = 0
     private static let nestedLimit = 8
     /// Whether no request's head has come.
     private(set) var isSilent = true
-    /// As `Worker.takeRestNumber`, of when it began to wait for its client: for the first request, or the one after the last.
+    /// The number from `Worker.takeRestNumber` when the session began to wait for its client: for the first request, or
+    /// for the next.
     private var restNumber: UInt64
-    /// Among those of its host.
+    /// The number of the session at its host.
     let number: Int
 
     init(_ socket: Socket, at address: IPAddress, number: Int, of host: any SessionHost) {
@@ -76,7 +77,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         requester.observer = self
     }
 
-    /// Waits for the first request, behind a handshake if the listener speaks TLS.
+    /// Waits for the first request, after a handshake if the listener uses TLS.
     func begin(as identity: ListenerIdentity?) {
         if let identity {
             phase = .arriving(identity, hello: nil)
@@ -85,11 +86,11 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         } else {
             awaitRequest()
         }
-        // Of one that has waited for room this is old news.
+        // A connection that has waited for admission may already have data; no new event will come.
         if stream.socket.isReadable { channelChanged(stream.socket) }
     }
 
-    /// Whether nothing is under way that should be finished.
+    /// Whether the session has no work in progress.
     var isIdle: Bool {
         switch phase {
         case .arriving, .idle: true
@@ -100,18 +101,18 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     /// Ends an idle connection.
     func close() { end() }
 
-    /// How it waits for its client; nil while the proxy works for it.
+    /// The state in which it waits for its client; nil while the proxy works for it.
     var rest: Rest? {
         switch phase {
         case .arriving, .idle, .receiving, .lingering: break
-        // A handshake, or the answer to half a head.
+        // A handshake, or the response to a partial head.
         case .served where isSilent && !stream.isClosed: break
         case .exchanging, .served, .tunnelling, .ended: return nil
         }
         return Rest(isSilent: isSilent, number: restNumber)
     }
 
-    /// Ends the connection, which waits for its client, so that another has room.
+    /// Ends the connection, which waits for its client, to make room for another.
     /// - Returns: whether it has ended; if not, its task ends it soon.
     func displace() -> Bool {
         guard case .served = phase else {
@@ -122,14 +123,14 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         return false
     }
 
-    /// From the next request on the client speaks to the origin of `tunnel`.
-    /// - Parameter user: who opened it.
+    /// Continues the session as a client of the origin of `tunnel`, from the next request on.
+    /// - Parameter user: the user who opened the tunnel.
     func enter(_ tunnel: InterceptedTunnel, as user: String?) {
         requester.tunnel = tunnel
         login.enterTunnel(as: user, by: host.policy.clientAuthentication)
     }
 
-    /// How the request in hand is to say who asks. Nil when nobody wants to know, or it is known.
+    /// The authentication that the current request needs; nil if none is needed, or the user is known.
     var authentication: ClientAuthentication? {
         guard requester.isProxy, login.user == nil else { return nil }
         return policy.clientAuthentication
@@ -144,7 +145,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
                 end()
             }
         case .idle:
-            // Of TLS not everything that comes is a request's.
+            // With TLS, arriving bytes need not belong to a request.
             if stream.isReadable {
                 takeRequest(lend())
             } else if !channel.isOpen {
@@ -161,7 +162,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
                 if !isAdvancing { advance(run) }
                 return
             }
-            // A client that has left has ended the exchange by then.
+            // If the client has left, the exchange has ended by then.
             requester.notice(run.exchange)
             wakeupSignalled()
         case .served(let run): requester.notice(run.exchange)
@@ -174,7 +175,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
 
     // MARK: - Between requests
 
-    /// Only a client that has made a request may be silent for the longer time.
+    /// Waits for the next request. A client that has made a request may be silent longer than a new one.
     func awaitRequest() {
         phase = .idle
         hear(stream.socket)
@@ -200,14 +201,14 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         host.forget(number, at: requester.address, isSilent: isSilent)
     }
 
-    /// An exchange is over. What the client has sent behind it is taken at once.
-    /// - Parameter lingers: whether the client may still be sending when the connection does not go on.
+    /// Ends an exchange. Bytes that the client sent after it are handled at once.
+    /// - Parameter lingers: whether the client may still be sending if the connection is not kept.
     func finish(_ run: Forwarding, goesOn: Bool, lingers: Bool = false) {
         let exchange = run.exchange
         exchange.record.duration = requester.loop.nanoseconds &- exchange.times.start
         let record = exchange.record
         record.bytesIn = exchange.body.count
-        // A client that left before its request was whole made none.
+        // A client that left before its request was complete made none.
         if record.status > 0 || record.error != nil || !exchange.headBytes.isEmpty { host.close(record) }
         if record.hasDatedWays { requester.noteDatedWays(of: exchange, after: &datedNote) }
         requester.forgetLogins()
@@ -218,7 +219,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         if mayGoOn { awaitRequest() } else if lingers { linger() } else { end() }
     }
 
-    /// The exchange for the client's next request: after a reload another, which follows the new policy.
+    /// The exchange for the client's next request: after a reload, another one with the new policy.
     private func renewed(_ run: Forwarding) -> Forwarding {
         if run.exchange.policy === host.policy.exchanges { return run }
         let (fresh, behind) = (lend(), run.exchange.inbound)
@@ -246,16 +247,17 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         } catch { conclude(run, after: error) }
     }
 
-    /// A part of a head may be there, and the next to borrow the exchange is another client.
+    /// Returns the exchange. It is cleared first, because it may hold a part of a head and another client uses it next.
     private func giveBack(_ run: Forwarding) {
         run.reset()
         host.give(run)
     }
 
-    /// Most handshakes begin with less.
+    /// The initial size of a buffer for a handshake; most begin with less.
     private static let helloCapacity = 512
 
-    /// A client that sends its hello slowly has no more than the bytes that it has sent, as with a request's head.
+    /// Reads the beginning of a handshake. A client that sends its hello slowly costs no more than the bytes it has
+    /// sent, as with a request's head.
     func receive(_ earlier: ByteBuffer?, for identity: ListenerIdentity) {
         let hello = earlier ?? ByteBuffer(capacity: Self.helloCapacity)
         phase = .arriving(identity, hello: hello)
@@ -302,7 +304,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         }
     }
 
-    /// The rest has not come in time.
+    /// Refuses a head that was not complete in time.
     func refuse(_ head: PartialHead) {
         let run = run(for: head)
         _ = OwnResponse(requester: requester, exchange: run.exchange).write(.lateHead)
@@ -319,18 +321,19 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     private enum Reading {
         case complete
         case incomplete
-        /// No byte of a request is there.
+        /// No byte of a request has arrived.
         case nothing
         /// The client has ended, with or without a part of a request.
         case ended
     }
 
-    /// Reads a request's head, without waiting. Most heads come whole, in one piece or behind the request before.
+    /// Reads a request's head, without waiting. Most heads arrive whole, in one piece or together with the previous
+    /// request.
     private func read(into exchange: Exchange) throws(ExchangeFailure) -> Reading {
         let inbound = exchange.inbound
         if !inbound.isEmpty {
             if try Self.parse(exchange) { return .complete }
-            // Behind many requests the last one's beginning may fill the buffer to its end.
+            // After many requests, the beginning of the last one may fill the buffer to its end.
             if inbound.writableCount == 0 { inbound.reserve(1) }
         }
         switch stream.tryRead(into: inbound) {
@@ -340,7 +343,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         }
     }
 
-    /// Whether the head is whole; then it has moved to `headBytes`.
+    /// Whether the head is complete; it has then been moved to `headBytes`.
     private static func parse(_ exchange: Exchange) throws(ExchangeFailure) -> Bool {
         let inbound = exchange.inbound
         do throws(HTTPError) {
@@ -420,13 +423,13 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         advance(run)
     }
 
-    /// An event of either channel has come, or a time is over that the exchange waits for.
+    /// Handles an event of either channel, or the end of a time that the exchange waits for.
     func wakeupSignalled() {
         guard !isAdvancing, case .exchanging(let run) = phase else { return }
         advance(run)
     }
 
-    /// Takes the exchange as far as it goes without waiting.
+    /// Advances the exchange as far as possible without waiting.
     private func advance(_ run: Forwarding) {
         isAdvancing = true
         defer { isAdvancing = false }
@@ -440,10 +443,10 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         } catch { conclude(run, after: error) }
     }
 
-    /// Ends an exchange that failed. The client gets an answer, unless its response has begun or its handshake failed.
+    /// Ends an exchange that failed. The client gets a response, unless its response has begun or its handshake failed.
     func conclude(_ run: Forwarding, after failure: ExchangeFailure) {
         let exchange = run.exchange
-        // It may have left in the meantime.
+        // The client may have left in the meantime.
         if case .cutShort = failure { requester.leaves(by: .reset, in: exchange) }
         switch failure {
         case .handshakeFailed(let error, let sentence):
@@ -469,8 +472,8 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         }
     }
 
-    /// Sends the answer in `outbound`. A task is started only where the client does not take it at once, or has sent more than
-    /// a few requests behind it: each is read from within the one before.
+    /// Sends the response in `outbound`. A task is started only if the client does not take it at once, or has
+    /// pipelined more than a few requests: each is read from within the previous one.
     private func send(_ run: Forwarding, keepingConnection keeps: Bool) {
         if stream.isClosed { return finish(run, goesOn: false) }
         let exchange = run.exchange
@@ -484,20 +487,20 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         finish(run, goesOn: keeps, lingers: !keeps)
     }
 
-    /// From now on the events of both channels carry the exchange on.
+    /// Lets the events of both channels advance the exchange.
     func watch(_ run: Forwarding) {
         phase = .exchanging(run)
         hear(stream.socket)
         if let upstream = run.exchange.upstream.stream { hear(upstream.socket) }
     }
 
-    /// From now on no task waits for the channel: its news is for the session. Mostly that is so already.
+    /// Makes the session the observer of the channel, in the place of a waiting task. Mostly it already is.
     @inline(__always)
     private func hear(_ channel: Channel) {
         if channel.observer !== self || channel.wakeup != nil { channel.rest(telling: self) }
     }
 
-    /// From now on the connection is a tunnel's, which needs of the exchange no more than its record.
+    /// Turns the connection into a tunnel, which needs only the record of the exchange.
     func relay(_ tunnel: BlindTunnel, openedBy run: Forwarding) {
         if run.exchange.record.hasDatedWays { requester.noteDatedWays(of: run.exchange, after: &datedNote) }
         run.dissolve(into: requester.loop.buffers)
@@ -518,10 +521,10 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         end()
     }
 
-    /// The client has its response.
-    /// - Parameter keeps: whether its connection can carry another request.
+    /// Ends an exchange whose response the client has.
+    /// - Parameter keeps: whether the connection can carry another request.
     func end(_ run: Forwarding, keeps: Bool) {
-        // Closing what is still being sent would reset the connection.
+        // Closing while the client still sends would reset the connection.
         finish(run, goesOn: keeps, lingers: !keeps && (stream.isReadable || !run.exchange.body.isRead))
     }
 
@@ -534,7 +537,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         requester.observer = self
     }
 
-    /// Hands the exchange to a task, which takes it from `stage` to its end.
+    /// Hands the exchange to a task, which continues it from `stage`.
     func serve(_ run: Forwarding, from stage: RequestService.Stage) {
         phase = .served(run)
         requester.observer = nil
@@ -566,8 +569,8 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     private static let lingerBytes = 16 * 1024 * 1024
     private static let lingerMilliseconds = 2000
 
-    /// Ends our side and reads what still comes for a moment: closing at once would reset the connection, and a reset
-    /// may destroy the answer before it was read.
+    /// Ends the sending side, and reads for a moment the bytes that still arrive. Closing at once would reset the
+    /// connection, and a reset may destroy the response before the client reads it.
     private func linger() {
         guard !stream.isClosed else { return end() }
         stream.shutdownWrite()

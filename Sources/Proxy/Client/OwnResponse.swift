@@ -7,29 +7,29 @@ import Telemetry
 import Transport
 import Upstream
 
-/// An answer of the proxy's own.
+/// A response of the proxy's own.
 struct OwnResponse {
     let requester: Requester
     let exchange: Exchange
 
-    /// Bytes of a request's body that are read so that the connection can be kept after an answer that did not want it.
+    /// The limit of bytes of an unwanted request body that are read to keep the connection.
     private static let discardLimit = 64 * 1024
 
-    /// Sends the answer that stands in `outbound`, and reads what is left of the request.
+    /// Sends the response in `outbound`, and reads the rest of the request.
     ///
-    /// - Parameter keeps: whether the answer lets the client's connection carry another request.
-    /// - Returns: whether it can.
+    /// - Parameter keeps: whether the response lets the client's connection carry another request.
+    /// - Returns: whether the connection can carry another request.
     func send(keepingConnection keeps: Bool) async -> Bool {
         guard await write(exchange.outbound), keeps else { return false }
         return await readRest()
     }
 
-    /// Writes to `outbound` why the request was not carried out: status, `Proxy-Status`, and a sentence; and takes note of it.
-    /// - Returns: whether it lets the client's connection carry another request.
+    /// Writes to `outbound` why the request was not carried out: status, `Proxy-Status`, and a sentence. Records it.
+    /// - Returns: whether the response lets the client's connection carry another request.
     func write(_ refusal: Refusal) -> Bool {
         exchange.record.error = refusal.error
         refusal.trust?.note(in: exchange.record)
-        // An explanation for the operator, where there is one, says more than the client is told.
+        // An explanation for the operator, if any, is more detailed than the client's.
         if exchange.record.details == nil { exchange.record.details = refusal.sentence }
         let keeps = refusal.keepsConnection && canKeep
         exchange.record.status = Int(refusal.status.rawValue)
@@ -44,8 +44,8 @@ struct OwnResponse {
         return keeps
     }
 
-    /// Writes to `outbound` the answer to an OPTIONS request that is meant for the proxy itself.
-    /// - Returns: whether it lets the client's connection carry another request.
+    /// Writes to `outbound` the response to an OPTIONS request for the proxy itself.
+    /// - Returns: whether the response lets the client's connection carry another request.
     func writeOptions() -> Bool {
         exchange.record.status = Int(Status.ok.rawValue)
         let keeps = canKeep
@@ -61,13 +61,14 @@ struct OwnResponse {
         return keeps
     }
 
-    /// The connection option to send; nil: none.
+    /// The connection option to send; nil for none.
     private func connection(_ keeps: Bool) -> StaticString? {
         if !keeps { return "close" }
         return exchange.request.version < .http11 ? "keep-alive" : nil
     }
 
-    /// A client that waits for `100 Continue` may send its body or not: where its next request begins is unknown.
+    /// Whether the connection can be kept. A client that waits for `100 Continue` may or may not send its body: the
+    /// start of its next request is unknown.
     private var canKeep: Bool {
         guard exchange.request.keepAlive, !requester.upstreams.isDraining else { return false }
         if exchange.body.isRead { return true }
@@ -101,8 +102,8 @@ extension Refusal {
         ).value
     }
 
-    /// Writes the answer: status, `Proxy-Status`, and a sentence.
-    /// - Parameter connection: what the answer says about the connection; nil: nothing.
+    /// Writes the response: status, `Proxy-Status`, and a sentence.
+    /// - Parameter connection: the connection option of the response; nil for none.
     func write(into buffer: ByteBuffer, connection: StaticString?, withBody: Bool) {
         let writer = HeadWriter(status: status, into: buffer)
         writer.date(SystemClock.epochMilliseconds / 1000)

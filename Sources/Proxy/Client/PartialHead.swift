@@ -3,30 +3,30 @@ import HTTP
 import IO
 import Transport
 
-/// The beginning of a request's head that did not come in one piece.
+/// The beginning of a request's head that did not arrive in one piece.
 ///
-/// It is held apart from an exchange, whose buffers are large, and needs no task: a client that sends its head slowly
-/// costs little more than the bytes that it has sent. They are parsed again when the end of a head is there, or twice as
-/// many as before, so that a fault is found early and no byte is read more than a few times.
+/// It is stored apart from an exchange, whose buffers are large, and needs no task: a client that sends its head slowly
+/// costs little more than the bytes it has sent. They are parsed again when the end of a head arrives, or when they
+/// have doubled. So an error is found early, and no byte is read more than a few times.
 final class PartialHead {
     let bytes: ByteBuffer
-    /// When the first byte of the request was seen, on the loop's clock in nanoseconds.
+    /// The time when the first byte of the request was seen, on the loop's clock in nanoseconds.
     let startedAt: UInt64
-    /// At these numbers of bytes a head without a line's end, and without its own, is too long.
+    /// The numbers of bytes at which a start line without its end, and a head without its end, are too long.
     private let milestones: (startLine: Int, head: Int)
-    /// Before here no line ends that the head could end with.
+    /// The position up to which the end of the head was searched for.
     private var searched = 0
-    /// At this many bytes they are parsed, whatever they are.
+    /// The number of bytes at which they are parsed again in any case.
     private var nextParsing: Int
 
     private static let leastCapacity = 512
     private static let leastParsed = 64
-    /// Bytes that may stand before a line and behind its limit: empty lines, and its own end.
+    /// The bytes beyond a limit that are allowed: empty lines before the start line, and the end of the head.
     private static let tolerance = 16
 
     /// - Parameters:
-    ///   - beginning: was parsed, and is no whole head.
-    ///   - limits: by which it was parsed.
+    ///   - beginning: the bytes, parsed already, which are no complete head.
+    ///   - limits: the limits of that parsing.
     init(_ beginning: Span<UInt8>, startedAt: UInt64, limits: Limits) {
         self.startedAt = startedAt
         milestones = (limits.startLine + Self.tolerance, limits.head + Self.tolerance)
@@ -42,10 +42,10 @@ final class PartialHead {
         return stream.tryRead(into: bytes)
     }
 
-    /// Whether it is time to parse the bytes: the head may be whole, or wrong.
+    /// Whether to parse the bytes: the head may be complete, or invalid.
     var isDue: Bool { bytes.count >= nextParsing || holdsEnd() }
 
-    /// The bytes were parsed, and are still no whole head.
+    /// Records that the bytes were parsed and are still no complete head.
     func noteParsing() {
         searched = max(0, bytes.count - 2)
         nextParsing = max(bytes.count * 2, Self.leastParsed)

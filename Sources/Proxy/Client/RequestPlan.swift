@@ -7,12 +7,12 @@ import Telemetry
 import Upstream
 
 extension Requester {
-    /// The handling of a request whose head is there.
+    /// The plan for a request whose head is there.
     enum Plan {
-        /// It goes to the exchange's destination.
+        /// Forward the request to the exchange's destination.
         case forward
         case tunnel(Destination)
-        /// It is for the proxy itself.
+        /// The request is for the proxy itself.
         case answerOptions
     }
 }
@@ -71,8 +71,8 @@ extension Requester {
         }
     }
 
-    /// A request in a tunnel is for the server that the tunnel was opened to, or for nobody: on its way there it may
-    /// get a credential, which is for that server alone.
+    /// Checks that a request in a tunnel is for the tunnel's server. It may get a credential on the way, which is for
+    /// that server alone.
     private func checkTarget(
         of exchange: Exchange, in tunnel: InterceptedTunnel
     ) throws(ExchangeFailure) {
@@ -83,7 +83,7 @@ extension Requester {
             throw .refused(
                 Refusal(.notImplemented, .httpRequestError, "this proxy opens no tunnel inside a tunnel"))
         }
-        // Some tools leave the port out of Host; a URL without one has that of its scheme.
+        // Some tools leave the port out of Host; in a URL without a port it is the default of the scheme.
         let isHost = request.target.authority == nil
         let usualPort = isHost ? tunnel.port : tunnel.scheme.defaultPort
         let isForTunnel =
@@ -103,7 +103,7 @@ extension Requester {
         if let failure = tunnel.takeFailure() { throw .refused(failure) }
     }
 
-    /// Refuses a request that the rules do not let go to its destination.
+    /// Refuses a request that the rules do not allow to reach its destination.
     func permit(_ exchange: Exchange, to destination: Destination) throws(ExchangeFailure) {
         if destination.route.action == .deny {
             let origin = destination.origin
@@ -115,7 +115,8 @@ extension Requester {
         if let address = destination.relayedAddress { try check(address, of: destination, asked: exchange) }
     }
 
-    /// Where a name leads that a parent looks up, nobody here knows; an address is judged all the same.
+    /// Checks an address. If a parent looks the name up, its address is unknown here; a literal address is checked all
+    /// the same.
     private func check(
         _ address: IPAddress, of destination: Destination, asked exchange: Exchange
     ) throws(ExchangeFailure) {
@@ -140,7 +141,7 @@ extension Requester {
             throw .refused(Refusal(HTTPError(.client, .missingHost)))
         }
         let head = exchange.headBytes
-        // A tunnel is made for https, whatever is said in it.
+        // A tunnel is made for https, no matter what is spoken in it.
         let scheme = exchange.request.target.scheme ?? .https
         return destination(
             scheme, host: head.readable.extracting(authority.host), port: port(of: authority, in: exchange),
@@ -208,9 +209,9 @@ extension Requester {
     func trace(_ exchange: Exchange, to destination: Destination, for collector: SpanCollector?) {
         let (head, fields) = (exchange.headBytes, exchange.request.fields)
         let parent = context(in: fields, of: head.readable)
-        // Each message has one of its own.
+        // Each message gets its own `traceparent`.
         fields.withhold("traceparent", in: head.readable)
-        // It says nothing without the other (section 4.2).
+        // `tracestate` means nothing without `traceparent` (section 4.2).
         if parent == nil { fields.withhold("tracestate", in: head.readable) }
         guard parent != nil || destination.route.trace == .start else { return }
         exchange.record.trace = RequestTrace(

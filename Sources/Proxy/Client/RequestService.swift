@@ -8,22 +8,22 @@ import Telemetry
 import Transport
 import Upstream
 
-/// Does in a task what a request waits for that is no event of its channels.
+/// Does in a task the work of a request that its channels' events cannot do.
 struct RequestService {
-    /// How far the request has come.
+    /// The stage that the request has reached.
     enum Stage {
-        /// The client has said something to a listener that speaks TLS.
+        /// The client has sent bytes to a listener that uses TLS.
         case arriving(ListenerIdentity)
-        /// The head is there, and the client may use the proxy once it has said who it is.
+        /// The head is there, and the client may use the proxy once it has authenticated.
         case admitted
         case planned(Requester.Plan)
-        /// Its forwarding waits for work.
+        /// The forwarding waits for work.
         case forwarded
-        /// Its response stands in `outbound`, as far as the client has not taken it.
+        /// The response is in `outbound`, except for what the client has taken.
         case answered(keepsConnection: Bool)
 
-        /// The sign that the client has left. A client that leaves in its handshake says why, in an alert that is still
-        /// to be read.
+        /// The sign by which the client leaves. A client that leaves during its handshake gives the reason in an alert,
+        /// which is still to be read.
         var departure: Requester.Departure {
             switch self {
             case .arriving: .none
@@ -33,11 +33,11 @@ struct RequestService {
         }
     }
 
-    /// How far the request came in the task.
+    /// The result of the task.
     enum Outcome {
-        /// The events of its channels carry it on.
+        /// The events of the channels advance the request.
         case awaitsEvent
-        /// So they do, with bytes that are not looked at.
+        /// The events of the channels advance a tunnel that is not intercepted.
         case tunnels(BlindTunnel)
         /// - Parameter goesOn: whether the client's connection can carry another request.
         case ended(goesOn: Bool)
@@ -101,7 +101,7 @@ struct RequestService {
         }
     }
 
-    /// Does what the forwarding waits for, until only events are left to be waited for.
+    /// Does the work that the forwarding waits for, until only events are awaited.
     private func forward() async throws(ExchangeFailure) -> Outcome {
         while true {
             switch try run.advance(for: session.requester) {

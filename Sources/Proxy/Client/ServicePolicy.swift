@@ -4,21 +4,21 @@ import Rules
 import Telemetry
 import Upstream
 
-/// A rule file at work: the policy that exchanges follow, and what concerns clients and the log alone. One immutable whole,
-/// swapped on a reload.
+/// An active rule file: the policy of exchanges, and the settings for clients and the log. It is immutable and replaced
+/// on a reload.
 public final class ServicePolicy: Sendable {
     let exchanges: Policy
-    /// Nil when clients need not say who they are.
+    /// The authentication of clients; nil if they need not authenticate.
     let clientAuthentication: ClientAuthentication?
-    /// Nil when nothing is known that clients could be shown in tunnels: then TLS in them is relayed unseen.
+    /// The certificates for clients in tunnels; nil if unset. TLS in tunnels is then relayed unseen.
     let interception: InterceptionIdentity?
     let log: LogPolicy
-    /// Nil when nobody is told of challenges that wait for an operator.
+    /// The webhook for challenges that wait for an operator; nil if none.
     let webhook: QuestionWebhook?
-    /// Nil when nobody collects the spans of requests.
+    /// The collector of request spans; nil if none.
     let collector: SpanCollector?
 
-    /// - Parameter interception: nil when no tunnel is looked into by TLS.
+    /// - Parameter interception: nil if TLS in tunnels is not decrypted.
     public init(
         _ exchanges: Policy, clients: ClientAccounts, log: LogPolicy = LogPolicy(),
         interception: InterceptionIdentity? = nil, webhook: QuestionWebhook? = nil,
@@ -34,12 +34,12 @@ public final class ServicePolicy: Sendable {
     }
 }
 
-/// Where the log goes, and how it is written.
+/// The destination and format of the log.
 public struct LogPolicy: Sendable {
-    /// Nil: exchanges are not logged.
+    /// The log of exchanges; nil if they are not logged.
     var exchanges: LogStream?
     var format = AccessLogFormat.json
-    /// Where the lines of events go: the same, or another; nil: nowhere.
+    /// The log of events, which may be the same one; nil if they are not logged.
     var events: LogStream?
     var style = LogStyle.json
 

@@ -3,26 +3,27 @@ import Forwarding
 import Telemetry
 import Upstream
 
-/// The side that lends clients' sessions what they need, and is told of them: one for each loop.
+/// The owner of client sessions, which lends them what they need: one for each loop.
 protocol SessionHost: AnyObject {
     var upstreams: Upstreams { get }
     /// The policy of requests that begin now.
     var policy: ServicePolicy { get }
 
-    /// Lends a run whose exchange follows that policy, to be given back.
+    /// Lends a run whose exchange has the current policy; the caller must give it back.
     func lend() -> Forwarding
     func give(_ run: Forwarding)
 
-    /// The record is complete.
+    /// Takes the complete record of an exchange.
     func close(_ record: ExchangeRecord)
 
-    /// A number that is higher each time: of sessions that wait for their clients, the lowest has waited longest.
+    /// Returns a number that is higher each time: of the sessions that wait for their clients, the lowest has waited
+    /// longest.
     func takeRestNumber() -> UInt64
 
-    /// A client has made its first request.
+    /// Records a client's first request.
     func noteFirstRequest()
 
-    /// The session of that number has ended.
+    /// Removes the session of that number, which has ended.
     /// - Parameter isSilent: whether no request has come on it.
     func forget(_ number: Int, at address: IPAddress, isSilent: Bool)
 }

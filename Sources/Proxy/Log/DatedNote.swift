@@ -10,11 +10,11 @@ import Telemetry
 import Transport
 import Upstream
 
-/// The ways to servers that others on the network can read or break, and who goes them.
+/// Records weak mechanisms on the way to servers, which others on the network can read or break, and who uses them.
 extension Requester {
-    /// Takes note of those that the exchange has gone.
+    /// Records the weak mechanisms that the exchange used.
     ///
-    /// - Parameter latest: what was noted last for this client; the same is noted once in ten seconds.
+    /// - Parameter latest: the last record for this client. The same use is recorded once in ten seconds.
     func noteDatedWays(of exchange: Exchange, after latest: inout DatedNote) {
         let record = exchange.record
         let tls = record.security?.dated ?? []
@@ -44,7 +44,7 @@ extension Requester {
         if let answer = record.parentAnswer { put(answer.dated, parent?.origin, answer.credential) }
     }
 
-    /// Takes note of a client that was refused since it speaks no TLS above 1.1, if that is the error.
+    /// Records a client that was refused because it speaks no TLS above 1.1, if that is the error.
     func noteDatedClient(_ error: HandshakeError, of user: String?, calling server: DatedUse.Server) {
         guard case .tls(.peer(reason: TLSError.tooOldVersion)) = error else { return }
         for finding in DatedWays.refusedTLS.words {
@@ -59,7 +59,7 @@ extension Requester {
 }
 
 extension Requester {
-    /// The note that a client's exchange has left.
+    /// The last record of a client's weak mechanisms.
     struct DatedNote {
         var origin: ObjectIdentifier?
         var ways: DatedWays = []

@@ -11,15 +11,16 @@ final class LineBuffer {
     private var alarm: Alarm?
     private var isArmed = false
     private var source: LogStream.Source?
-    /// Where they go.
+    /// The log that the lines go to.
     var log: LogStream? {
         willSet { flush() }
         didSet { source = log?.source(for: loop) }
     }
 
-    /// Milliseconds a line may wait for company.
+    /// The milliseconds that a line may wait for others.
     private static let patience = 100
-    /// Each time it wakes a thread, which on a busy machine takes the loop's processor.
+    /// The number of bytes at which the lines are handed over. Each time wakes a thread, which on a busy machine takes
+    /// the loop's processor.
     private static let fullAt = 224 * 1024
 
     init(on loop: EventLoop, metrics: Metrics) {
@@ -31,7 +32,7 @@ final class LineBuffer {
         }
     }
 
-    /// Adds what `write` appends, with the time that it is given: one line.
+    /// Adds one line: the bytes that `write` appends, with the time passed to it.
     func add(_ level: LogLevel, _ write: (ByteBuffer, Int) -> Void) {
         if lines.isEmpty { source?.begin() }
         let now = loop.epochMilliseconds

@@ -3,25 +3,27 @@ import IO
 import Synchronization
 import Telemetry
 
-/// A log: the lines of exchanges, which loops hand over many at a time, and events, in one order of time. A thread of the
-/// writer's own writes them.
+/// A log: the lines of exchanges, which loops hand over many at a time, and events, ordered by time. The writer's own
+/// thread writes them.
 ///
-/// When the destination is slower than the traffic, lines are dropped and counted rather than the traffic held up.
+/// If the destination is slower than the traffic, lines are dropped and counted; the traffic does not wait.
 ///
-/// A line goes out when no loop can have an earlier one. A loop says so before it looks at the clock for a line, and that it has
-/// none any more only when it has handed them over: a loop that has none will see a later time than all lines that are here.
+/// A line is written when no loop can have an earlier one. A loop announces a line before it reads the clock for it,
+/// and withdraws that only after it has handed its lines over. The later lines of a loop without lines are thus later
+/// than all lines here.
 public final class LogStream: Sendable {
-    /// A loop that writes to it.
+    /// A loop that writes to the log.
     final class Source: Sendable {
         fileprivate let number: Int
-        /// The time of the oldest line that was not handed over; `.max`: there is none; `.min`: one is being begun.
+        /// The time of the oldest line that was not handed over; `.max` if there are no lines; `.min` while one is
+        /// begun.
         private let oldest = Atomic(Int.max)
 
         fileprivate init(number: Int) { self.number = number }
 
         fileprivate var limit: Int { oldest.load(ordering: .sequentiallyConsistent) }
 
-        /// To be called before the time of the first line of a batch is asked for.
+        /// Announces a batch. Call it before reading the time of its first line.
         func begin() { oldest.store(.min, ordering: .sequentiallyConsistent) }
 
         func begin(at time: Int) { oldest.store(time, ordering: .relaxed) }
@@ -38,13 +40,13 @@ public final class LogStream: Sendable {
     private let writer: LineWriter
     private let losses = LineWriter.Losses()
     private let clock: @Sendable () -> Int
-    /// What stands before each line; nil: nothing.
+    /// The header before each line; nil if none.
     let header: SyslogHeader?
 
-    /// Bytes that wait for an earlier line of another loop at most.
+    /// The limit of bytes that wait for an earlier line of another loop.
     private static let patience = 1 << 20
 
-    /// - Parameter clock: milliseconds since 1970.
+    /// - Parameter clock: the clock, in milliseconds since 1970.
     public init(
         to writer: LineWriter, behind header: SyslogHeader? = nil,
         clock: @escaping @Sendable () -> Int = { SystemClock.epochMilliseconds }
@@ -57,15 +59,15 @@ public final class LogStream: Sendable {
     func source(for loop: EventLoop) -> Source {
         state.withLock { state in
             if let known = state.sources[loop.index] { return known }
-            // Events are the first source: of one millisecond they come first.
+            // Events are the first source: they come first within a millisecond.
             let source = Source(number: loop.index + 1)
             state.sources[loop.index] = source
             return source
         }
     }
 
-    /// Takes the lines over that a loop has had since the last time, without blocking.
-    /// - Returns: the lines that are lost, because too much waits already, or earlier ones since the last call.
+    /// Takes the new lines of a loop, without blocking.
+    /// - Returns: the number of lost lines, because too many wait already or since the last call.
     func take(_ batch: LineMerging.Batch, of source: Source) -> Int {
         state.withLock { state in
             state.merging.add(batch, of: source.number)
@@ -75,7 +77,7 @@ public final class LogStream: Sendable {
         return losses.take()
     }
 
-    /// Adds an event that no loop has: what `write` appends, with the time that it is given.
+    /// Adds an event that belongs to no loop: the bytes that `write` appends, with the time passed to it.
     func add(_ level: LogLevel, _ write: (ByteBuffer, Int) -> Void) {
         let line = ByteBuffer(capacity: 512)
         state.withLock { state in
@@ -94,7 +96,7 @@ public final class LogStream: Sendable {
         if taken.count > 0 { writer.write(taken.bytes, lines: taken.count, losses: losses) }
     }
 
-    /// Lines go to `file` from now on.
+    /// Sends the lines to `file` from now on.
     public func replace(with file: any LineSink) { writer.replace(with: file) }
 
     /// Whether every line that was taken has been written.

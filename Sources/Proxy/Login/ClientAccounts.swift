@@ -6,22 +6,22 @@ import Rules
 import Synchronization
 import Upstream
 
-/// The lists that the proxy knows its own clients by. It outlives a reload that changes nothing about it, so that nobody
-/// has to log in again.
+/// The lists of the proxy's own clients. They survive a reload that does not change them, so that no client must log in
+/// again.
 public final class ClientAccounts: Sendable {
     let users: UsersFile?
     let tokens: TokensFile?
-    /// Nil where Digest is not offered.
+    /// The nonces; nil if Digest is not offered.
     let nonces: DigestNonces?
-    /// Nil where Negotiate is not offered.
+    /// The keys for tickets; nil if Negotiate is not offered.
     let keytab: ServiceKeytab?
     private let clients: Configuration.Clients
     private let nonceKey: NonceKey?
     private let secret: Mutex<Secret?>
 
-    /// Reads the key of nonces, and nothing else: call `refresh` before the first client comes. Blocks.
-    /// - Parameter nonceKey: what `nonce-key` names; nil: nonces are this process's alone.
-    /// - Throws: why they could not be shared, or what is not installed here.
+    /// Reads the key of nonces, nothing else; call `refresh` before the first client connects. Blocks.
+    /// - Parameter nonceKey: the key that `nonce-key` names; nil if nonces are valid in this process only.
+    /// - Throws: the reason why nonces cannot be shared, or what is not installed here.
     public init(_ clients: Configuration.Clients, nonceKey: NonceKey?) throws(StartError) {
         self.clients = clients
         self.nonceKey = nonceKey
@@ -52,17 +52,17 @@ public final class ClientAccounts: Sendable {
         } catch { throw StartError("\(error)") }
     }
 
-    /// Whether rules that say this of clients can go on with these.
+    /// Whether these accounts also fit the changed settings `clients`.
     public func serves(_ clients: Configuration.Clients) -> Bool {
         var (mine, theirs) = (self.clients, clients)
-        // Which addresses may connect, and with whose ticket, are other questions.
+        // Which addresses may connect, and whose tickets are accepted, is checked elsewhere.
         (mine.allow, theirs.allow) = ([], [])
         (mine.principals, theirs.principals) = ([], [])
         return mine == theirs
     }
 
-    /// Reads again what has changed. Blocks: never on a loop.
-    /// - Returns: sentences on what is of no use, every time until it is.
+    /// Reads changed files again. Blocks: never call it on a loop.
+    /// - Returns: sentences about unusable entries, repeated until they are fixed.
     public func refresh() -> [String] {
         var sentences = ((users?.refresh() ?? []) + (tokens?.refresh() ?? [])).map { "\($0)" }
         if let problem = keytab?.refresh() { sentences.append("\(problem)") }
@@ -78,7 +78,7 @@ public final class ClientAccounts: Sendable {
         return sentences
     }
 
-    /// Another number whenever somebody may have been added, changed or removed.
+    /// A number that changes when users may have been added, changed or removed.
     var version: Int { (users?.version ?? 0) &+ (tokens?.version ?? 0) }
 
     /// A fingerprint of a user's entries in the users and tokens files.

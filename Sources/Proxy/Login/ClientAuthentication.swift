@@ -12,7 +12,7 @@ import Transport
 import Upstream
 
 /// Challenges the proxy's own clients (RFC 9110 section 11.7) with the schemes that the rules name, in their order, and
-/// finds out by their answers who they are.
+/// learns from their answers who they are.
 final class ClientAuthentication: Sendable {
     typealias Method = Configuration.Clients.Method
 
@@ -20,7 +20,7 @@ final class ClientAuthentication: Sendable {
         /// The user is known, and is in the record.
         case proved
         case refused(Refusal)
-        /// It takes time: ask `check`.
+        /// The check takes time: call `check`.
         case undecided
     }
 
@@ -29,7 +29,7 @@ final class ClientAuthentication: Sendable {
     let realm: String
     private let clients: Configuration.Clients
 
-    /// Nil if the rules ask for no login.
+    /// Creates it; nil if the rules require no login.
     init?(_ clients: Configuration.Clients, accounts: ClientAccounts) {
         guard !clients.methods.isEmpty else { return nil }
         methods = clients.methods
@@ -41,8 +41,8 @@ final class ClientAuthentication: Sendable {
     /// Whether the rules let a Kerberos principal use the proxy.
     func admits(principal: String) -> Bool { clients.admits(principal: principal) }
 
-    /// Looks at what the request brings. Does not block, and allocates nothing where the answer is that of the request
-    /// before on the same connection.
+    /// Judges the answer that the request brings. Does not block. Allocates nothing if the answer is the one of the
+    /// connection's previous request.
     func judge(_ exchange: Exchange, of requester: Requester, with login: inout ClientLogin) -> Judgement {
         let fields = exchange.request.fields
         guard let field = fields.first(.proxyAuthorization) else {
@@ -78,8 +78,8 @@ final class ClientAuthentication: Sendable {
         }
     }
 
-    /// Finds out who the client is, and notes it in the record.
-    /// - Throws: the answer it gets when it does not say, or says wrong.
+    /// Authenticates the client, and records the user.
+    /// - Throws: the response to a client without a valid answer.
     func check(
         _ exchange: Exchange, of requester: Requester, with login: inout ClientLogin
     ) async throws(ExchangeFailure) {
@@ -107,13 +107,13 @@ final class ClientAuthentication: Sendable {
         return (method, field.value.lowerBound + start..<field.value.upperBound)
     }
 
-    /// Notes who it is.
+    /// Records the user.
     private func note(_ user: String, _ exchange: Exchange, of requester: Requester) {
         requester.isUsed(by: user)
         exchange.record.user = user
     }
 
-    /// Notes who it is, and keeps that in mind for the connection's next request.
+    /// Records the user, and remembers the answer for the connection's next request.
     private func accept(
         _ user: String, version: Int, in exchange: Exchange, of requester: Requester, with login: inout ClientLogin
     ) {
@@ -126,16 +126,16 @@ final class ClientAuthentication: Sendable {
 }
 
 extension ClientAuthentication {
-    /// The parameters of `Bearer` beside its realm (RFC 6750 section 3).
+    /// The values of the parameter `error` of `Bearer` (RFC 6750 section 3).
     enum BearerError: String {
         case invalidRequest = "invalid_request"
         case invalidToken = "invalid_token"
     }
 
-    /// The `407` with all challenges, one to a line: some clients read only the first of a line.
+    /// Returns the `407` with all challenges, one on each line: some clients read only the first of a line.
     /// - Parameters:
-    ///   - isStale: the client knows the password, and needs only another nonce.
-    ///   - bearerError: nil when no token came.
+    ///   - isStale: whether the client knows the password and only needs a new nonce.
+    ///   - bearerError: the problem with the token; nil if none came.
     func challenge(_ sentence: String, isStale: Bool = false, bearerError: BearerError? = nil) -> Refusal {
         var refusal = Refusal(.proxyAuthenticationRequired, .httpRequestDenied, sentence)
         for method in methods {
@@ -150,12 +150,12 @@ extension ClientAuthentication {
         return refusal
     }
 
-    /// The answer to credentials that could be no client's.
+    /// Returns the response to credentials that are malformed.
     func malformed(_ sentence: String) -> Refusal { Refusal(.badRequest, .httpRequestError, sentence) }
 
-    /// The strongest first, as a client that knows several takes the first that it knows (RFC 7616 section 3.7). There
-    /// is no SHA-512-256 among them: curl gives up where that comes first, and htdigest lines of it could not be told
-    /// from those of SHA-256. The charset says that names and passwords are meant in UTF-8 (section 4).
+    /// The Digest challenges, the strongest first: a client takes the first that it knows (RFC 7616 section 3.7).
+    /// SHA-512-256 is not offered. curl gives up if that comes first, and htdigest lines of it look like those of
+    /// SHA-256. The charset says that names and passwords are in UTF-8 (section 4).
     private func digestChallenges(isStale: Bool) -> [String] {
         guard let nonces = accounts.nonces, let users = accounts.users else { return [] }
         return users.digestAlgorithms.compactMap { algorithm in
@@ -196,7 +196,7 @@ extension ClientAuthentication {
         } ?? .refused(noPair)
     }
 
-    /// Checks credentials that `judgeBasic` could not decide on.
+    /// Checks credentials that `judgeBasic` could not decide.
     private func checkBasic(
         _ credentials: Range<Int>, _ exchange: Exchange, of requester: Requester, with login: inout ClientLogin
     ) async throws(ExchangeFailure) {
@@ -234,7 +234,7 @@ extension ClientAuthentication {
     }
 }
 
-/// Bearer (RFC 6750), against the tokens file: section 2.1 only, as a proxy has no other place for a token.
+/// Bearer (RFC 6750), against the tokens file: section 2.1 only, because a proxy has no other place for a token.
 extension ClientAuthentication {
     private func judgeBearer(
         _ credentials: Range<Int>, _ exchange: Exchange, of requester: Requester, with login: inout ClientLogin
@@ -256,9 +256,9 @@ extension ClientAuthentication {
     }
 }
 
-/// Digest (RFC 7616), against the users file's htdigest lines.
+/// Digest (RFC 7616), against the htdigest lines of the users file.
 extension ClientAuthentication {
-    /// Uses up the count of what is proved.
+    /// Checks a Digest answer. A proved answer uses up its nonce count.
     private func judgeDigest(_ credentials: Range<Int>, _ exchange: Exchange, of requester: Requester) -> Judgement {
         guard let users = accounts.users, let nonces = accounts.nonces else { return .undecided }
         let (head, texts) = (exchange.headBytes, exchange.outbound)
@@ -306,7 +306,8 @@ extension ClientAuthentication {
         return .proved
     }
 
-    /// Section 3.4.6: the target as it was sent; or, of a whole URL, path and query, since curl has no other there.
+    /// Whether the `uri` is the request's target (section 3.4.6): the target as sent, or path and query of a full URL,
+    /// because curl sends only those.
     private func isTarget(_ uri: Span<UInt8>, of exchange: Exchange) -> Bool {
         let (head, target) = (exchange.headBytes, exchange.request.target)
         if uri.equals(head.readable.extracting(target.text)) { return true }
@@ -318,7 +319,7 @@ extension ClientAuthentication {
         return path.isEmpty || path[0] != .slash && uri.extracting(1..<uri.count).equals(path)
     }
 
-    /// A verifier that an unknown user's answer is held against, so that it takes as long as a known one's.
+    /// The verifier that an unknown user's answer is compared with, so that it takes as long as for a known user.
     private static let nobody = MessageDigest.digest(.sha256, of: [UInt8](repeating: 0, count: 32).span)
 }
 
@@ -367,14 +368,14 @@ extension ClientAuthentication {
     private func begunLogin(_ login: ClientLogin, of requester: Requester) throws(LoginError) -> ServiceLogin {
         if case .awaitingToken(let begun) = login.negotiation { return begun }
         guard let keytab = accounts.keytab else { throw LoginError(.unavailable, "there is no keytab") }
-        // A ticket that a client has bound to its connection with another server is no good here.
+        // A ticket that a client has bound to its connection with another server is not valid here.
         let binding = requester.stream.tls?.serverEndPointBinding.map { ChannelBinding(tlsServerEndPoint: $0) }
         return try keytab.login(over: binding)
     }
 
     private static func field(_ token: [UInt8]) -> String { "Negotiate \(Base64.encode(token))" }
 
-    /// The library's words go to the log only, since the client is not known.
+    /// The library's text goes only to the log, because the client is unknown.
     private func unable(_ error: LoginError, _ exchange: Exchange) -> Refusal {
         exchange.record.details = "\(error)"
         switch error.fault {
@@ -391,7 +392,7 @@ extension ClientAuthentication {
 }
 
 extension Configuration.Clients.Method {
-    /// Reads the scheme's name at the beginning of the field, in any case, with a blank behind it.
+    /// Parses the scheme's name at the beginning of the field, in any case, followed by a space.
     fileprivate init?(schemeOf value: Span<UInt8>) {
         guard let end = value.firstIndex(of: .space) else { return nil }
         let name = value.extracting(0..<end)
@@ -417,7 +418,7 @@ extension Configuration.Clients.Method {
         }
     }
 
-    /// Advice to a person.
+    /// The text of the 407 page that asks the user to act.
     fileprivate var wish: String {
         switch self {
         case .basic, .digest: "set a user name and a password"

@@ -7,7 +7,7 @@ import Transport
 import Upstream
 
 extension Requester {
-    /// Puts TLS between the client and the proxy, as the server; the parameters are those of the stream's `accept`.
+    /// Performs the TLS handshake with the client, as the server; the parameters are those of the stream's `accept`.
     func accept(
         as server: ServerTLSContext, after earlier: ByteBuffer, within limit: Int,
         identity: (_ serverName: String?) async -> Identity?
@@ -23,8 +23,8 @@ extension Requester {
 }
 
 extension ExchangeFailure {
-    /// Why there is no TLS with a client.
-    /// - Parameter advice: what helps a client that does not trust us.
+    /// Creates the failure of a TLS handshake with a client.
+    /// - Parameter advice: the hint for a client that does not trust the proxy's certificate.
     init(_ error: HandshakeError, advice: String) {
         switch error {
         case .connection(.timedOut):
@@ -57,13 +57,13 @@ extension ExchangeFailure {
 }
 
 extension TLSAlert {
-    /// RFC 8446 section 6.2: what a client says that has looked at a certificate and does not like it.
+    /// Whether the client rejects a certificate that it has seen (RFC 8446 section 6.2).
     fileprivate var isDistrust: Bool { [42, 43, 44, 45, 46, 48].contains(rawValue) }
 }
 
 extension Certificate {
-    /// The name under which rules and logs know the client whose certificate this is: its SPIFFE ID (SPIFFE-ID section 2, in
-    /// X509-SVID the only URI), else the subject's common name, else the first of the other names that is one.
+    /// The user name of a client with this certificate, for rules and logs: its SPIFFE ID (SPIFFE-ID section 2; in
+    /// X509-SVID the only URI), else the subject's common name, else the first usable alternative name.
     var userName: String? {
         let names = subjectAlternativeNames
         let identities = names.compactMap { if case .uri(let text) = $0, text.isSPIFFE { text } else { nil } }

@@ -4,20 +4,20 @@ import Crypto
 
 /// The logins that belong to a client's connection.
 struct ClientLogin {
-    /// The user of all requests on the connection, known from a certificate or from the CONNECT of its tunnel. Nil if each
-    /// request logs in itself, or none does.
+    /// The user of all requests on the connection, known from a certificate or from the CONNECT of its tunnel. Nil if
+    /// each request authenticates itself, or none does.
     private(set) var user: String?
-    /// Tells whether the user of a tunnel may still use the proxy; nil for a user known from a certificate.
+    /// Checks whether the user of a tunnel may still use the proxy; nil for a user known from a certificate.
     private var admission: Admission?
-    /// How far a login by Negotiate has come; nil: it was not begun.
+    /// The state of a login by Negotiate; nil if none was begun.
     var negotiation: Negotiation?
-    /// The authorization that the client proved itself with last.
+    /// The last authorization by which the client proved its identity.
     var accepted: Accepted?
 
-    /// The client has proved by a certificate who it is.
+    /// Records the user whom the client's certificate proves.
     mutating func recognise(_ user: String) { self.user = user }
 
-    /// All later requests come through a tunnel that this user opened.
+    /// Sets the user who opened the tunnel of all later requests.
     mutating func enterTunnel(as user: String?, by authentication: ClientAuthentication?) {
         accepted = nil
         let isPrincipal =
@@ -25,7 +25,7 @@ struct ClientLogin {
                 false
             }
         negotiation = nil
-        // No list has a user who is known from a certificate.
+        // A user who is known from a certificate is in no list.
         if let user, self.user == nil, let authentication {
             admission = Admission(user, isPrincipal: isPrincipal, by: authentication)
         }
@@ -38,15 +38,15 @@ struct ClientLogin {
         return admission?.holds(by: authentication) ?? true
     }
 
-    /// How far a client's login by Negotiate has come (RFC 4559): it belongs to the connection, not to a request.
+    /// The state of a client's login by Negotiate (RFC 4559). It belongs to the connection, not to a request.
     enum Negotiation {
-        /// The client has our token, and its next request brings the answer; becomes `.established`, or ends.
+        /// The client has the proxy's token; its next request brings the answer. Becomes `.established`, or ends.
         case awaitingToken(ServiceLogin)
-        /// All requests that bring no other credentials are this principal's, as long as the ticket holds: until then, on the
-        /// loop's clock. The rules that let it in are asked again when others take their place.
+        /// All requests without other credentials belong to this principal while the ticket is valid: until `until`, on
+        /// the loop's clock. If the rules change, they must admit the principal again.
         case established(user: String, until: UInt64, admittedBy: ClientAuthentication)
 
-        /// - Parameter lifetime: seconds; nil: without end.
+        /// - Parameter lifetime: the ticket's lifetime in seconds; nil if unlimited.
         static func established(
             user: String, for lifetime: Int?, at now: UInt64, admittedBy authentication: ClientAuthentication
         ) -> Negotiation {
@@ -54,22 +54,22 @@ struct ClientLogin {
             return .established(user: user, until: end ?? .max, admittedBy: authentication)
         }
 
-        /// The user who is known by it now, and may use the proxy by these rules.
+        /// The user of the login, if it is still valid and these rules admit the user.
         func user(at now: UInt64, by authentication: ClientAuthentication) -> String? {
             guard case .established(let user, let end, let admitter) = self, now < end else { return nil }
             return admitter === authentication || authentication.admits(principal: user) ? user : nil
         }
     }
 
-    /// The `Proxy-Authorization` that was accepted last on a connection: a client sends the same with every request, and it
-    /// need not be checked again as long as the users stay the same. Only of schemes whose answer may be repeated.
+    /// The `Proxy-Authorization` that was accepted last on a connection. A client sends the same value with every
+    /// request. It is not checked again until the users change. Only for schemes whose answer may be repeated.
     struct Accepted {
         let user: String
         private let value: Secret
         private let authentication: ClientAuthentication
         private let version: Int
 
-        /// - Parameter version: that of the accounts before the value was checked.
+        /// - Parameter version: the version of the accounts before the value was checked.
         init(_ value: Span<UInt8>, of user: String, by authentication: ClientAuthentication, version: Int) {
             self.user = user
             self.value = Secret(value)
@@ -77,7 +77,8 @@ struct ClientLogin {
             self.version = version
         }
 
-        /// Whether the value is this one and still good. Allocates nothing; takes the same time for all values of a length.
+        /// Whether the value is the accepted one and still valid. Allocates nothing; takes the same time for all values
+        /// of a length.
         func covers(_ value: Span<UInt8>, by authentication: ClientAuthentication) -> Bool {
             guard self.authentication === authentication, version == authentication.accounts.version else {
                 return false
@@ -89,7 +90,7 @@ struct ClientLogin {
     /// Proof that a user was admitted, for a tunnel whose requests do not log in.
     struct Admission {
         private let user: String
-        /// Whether the user came with a ticket.
+        /// Whether the user logged in with a ticket.
         private let isPrincipal: Bool
         private var authentication: ClientAuthentication
         private var version: Int
@@ -103,7 +104,7 @@ struct ClientLogin {
             mark = authentication.accounts.mark(of: user)
         }
 
-        /// Whether it holds: nothing was changed about the user since, neither in a list nor in the rules.
+        /// Whether the admission is still valid: neither the lists nor the rules have changed for this user.
         mutating func holds(by authentication: ClientAuthentication) -> Bool {
             if authentication !== self.authentication {
                 if isPrincipal, !authentication.admits(principal: user) { return false }

@@ -6,23 +6,23 @@ import Rules
 import TLS
 import Transport
 
-/// A listener's identity to clients that connect by TLS, and the certificates that it believes. Files that change are
-/// read again; connections that are there keep what they were made with.
+/// A listener's certificate for clients that connect with TLS, and the CAs whose client certificates it accepts.
+/// Changed files are read again; existing connections stay as they are.
 public final class ListenerIdentity: Sendable {
     private let identities: FileBacked<Identity>
     private let contexts: FileBacked<ServerTLSContext>
-    /// Whether a client without a certificate is sent away.
+    /// Whether a client without a certificate is refused.
     let requiresCertificate: Bool
 
     /// Reads the files. Blocks.
-    /// - Throws: why one cannot be used.
+    /// - Throws: the reason why a file cannot be used.
     public init(_ settings: Configuration.Listener.TLS) throws(FileProblem) {
         requiresCertificate = settings.clients?.isRequired ?? false
         identities = try Self.identities(settings)
         contexts = try Self.contexts(settings)
     }
 
-    /// Why files cannot be used: all that can be told at once. Blocks.
+    /// Returns all problems with the files that can be found at once. Blocks.
     public static func problems(with settings: Configuration.Listener.TLS) -> [FileProblem] {
         var problems: [FileProblem] = []
         do throws(FileProblem) { _ = try identities(settings) } catch { problems.append(error) }
@@ -46,13 +46,13 @@ public final class ListenerIdentity: Sendable {
     }
 
     var identity: Identity { identities.value }
-    /// When the certificate that is shown expires, in seconds since 1970.
+    /// The time when the listener's certificate expires, in seconds since 1970.
     public var expiry: Int { identity.leaf.notAfter }
-    /// With it go the keys of the tickets: those who were believed by other authorities cannot come back by one.
+    /// The TLS context. A new one has new ticket keys, so that clients accepted by earlier CAs cannot resume a session.
     var context: ServerTLSContext { contexts.value }
 
-    /// Puts TLS between, as the server; `earlier` are bytes of the client that were read to look at them.
-    /// - Returns: whether there is TLS.
+    /// Performs the TLS handshake as the server. `earlier` holds bytes of the client that were read before.
+    /// - Returns: whether the handshake succeeded.
     public func accept(_ stream: ByteStream, after earlier: ByteBuffer, within milliseconds: Int) async -> Bool {
         do throws(HandshakeError) {
             let identity = identity
@@ -61,8 +61,8 @@ public final class ListenerIdentity: Sendable {
         } catch { return false }
     }
 
-    /// Reads the files again, and takes over what changed. Blocks: never on a loop.
-    /// - Returns: why one is of no use.
+    /// Reads the files again, and adopts the changes. Blocks: never call it on a loop.
+    /// - Returns: the problems with files that cannot be used.
     public func refresh() -> [FileProblem] { [identities.refresh(), contexts.refresh()].compactMap { $0 } }
 
     private static func request(from authorities: Secret) throws -> ServerTLSSettings.ClientCertificates {
@@ -77,7 +77,7 @@ public final class ListenerIdentity: Sendable {
 public struct ClientListener: Sendable {
     /// Port 0 lets the system choose.
     public var address: SocketAddress
-    /// Nil: clients connect in clear.
+    /// The identity for TLS; nil if clients connect in clear.
     public let identity: ListenerIdentity?
 
     public init(_ address: SocketAddress, as identity: ListenerIdentity? = nil) {

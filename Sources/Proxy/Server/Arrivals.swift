@@ -5,25 +5,25 @@ import Rules
 import Telemetry
 import Upstream
 
-/// The connections of one loop that are no sessions yet, or never will be.
+/// The connections of one loop that are not yet sessions, or never will be.
 ///
-/// Whose address may connect is asked before anything else, before TLS too. At a limit the client that has been silent
-/// longest, then the one idle longest, makes room (`RestingOrder`); if none can, a new client waits a second, and is then
-/// refused: where it speaks in clear with a status, once it has said something, by TLS without a word. All of them together
-/// are few, however many connect.
+/// The client's address is checked before anything else, before TLS too. At a limit the client that has been silent
+/// longest makes room, then the one that has been idle longest (`RestingOrder`). If none can, a new client waits a
+/// second and is then refused. A client without TLS gets a status, once it has sent bytes; one with TLS gets nothing.
+/// Their number is limited, no matter how many connect.
 final class Arrivals {
     private unowned let worker: Worker
     private let clients: ClientCount
-    /// Connections that wait, and as many that are being refused.
+    /// The limit of waiting connections, and of those that are being refused.
     private let room: Int
     private var waiting: [Arrival] = []
     private var refused: [Arrival] = []
 
-    /// Milliseconds that a client waits for room.
+    /// The milliseconds that a client waits for room.
     private static let patience: UInt64 = 1000
-    /// Milliseconds after which it is looked whether somebody has come to rest meanwhile.
+    /// The milliseconds between two checks for sessions that have become idle.
     private static let step = 100
-    /// Sessions that may make room for one client: after a reload there may be more than the new limit.
+    /// The limit of sessions that make room for one client: after a reload there may be more than the new limit.
     private static let displacements = 64
 
     init(at worker: Worker, counting clients: ClientCount, room: Int) {
@@ -32,20 +32,20 @@ final class Arrivals {
         self.room = room
     }
 
-    /// - Parameter identity: nil for clients in clear.
+    /// - Parameter identity: the listener's identity; nil for clients without TLS.
     func accept(_ connection: AcceptedConnection, as identity: ListenerIdentity?) {
         let address = connection.peer.address.unmapped
         let isPermitted = worker.policy.exchanges.rules.clients.permits(address)
-        // Whoever speaks TLS would have to shake hands to read an answer.
+        // A client with TLS would need a handshake to read a response.
         if !isPermitted, identity != nil {
             connection.close()
             return count(.foreignAddress, of: address)
         }
-        // Failing to register has closed the descriptor: the client sees that, nobody else anything.
+        // If registering failed, the descriptor is closed, which the client sees.
         guard let socket = try? Socket(takingOwnership: connection.descriptor, on: worker.loop) else { return }
         let arrival = Arrival(socket, on: worker.loop, from: address, as: identity, to: self)
         guard isPermitted else { return refuse(arrival, .foreignAddress) }
-        // Those that have waited go first.
+        // Connections that have waited go first.
         admitWaiting()
         guard let shortage = admit(address, isNew: true) else { return begin(arrival) }
         guard waiting.count < room else { return refuse(arrival, shortage) }
@@ -53,7 +53,7 @@ final class Arrivals {
         arrival.wait(Self.step)
     }
 
-    /// There may be room again.
+    /// Admits waiting clients, if there is room again.
     func admitWaiting() {
         var next = 0
         while next < waiting.count {
@@ -65,7 +65,7 @@ final class Arrivals {
         }
     }
 
-    /// Ends them all.
+    /// Closes all connections.
     func close() {
         for arrival in waiting + refused { arrival.close() }
     }
@@ -75,9 +75,9 @@ final class Arrivals {
         worker.begin(arrival.release(), at: arrival.address, as: arrival.identity)
     }
 
-    /// Counts a client in, closing others for it that wait for their clients.
-    /// - Parameter isNew: whether it does not wait yet.
-    /// - Returns: why there is no room; nil if it is counted.
+    /// Counts a client in. Closes connections that wait for their clients, if that makes room.
+    /// - Parameter isNew: whether the client is not waiting yet.
+    /// - Returns: the reason why there is no room; nil if the client is counted in.
     private func admit(_ address: IPAddress, isNew: Bool) -> ClientCount.Reason? {
         guard var shortage = clients.enter(address, on: worker.loop.index) else { return nil }
         if isNew { note(shortage, of: address) }
@@ -107,7 +107,7 @@ final class Arrivals {
 
     private func count(_ reason: ClientCount.Reason, of address: IPAddress) {
         worker.metrics.add(to: reason.counter)
-        // That a limit is met was noted before.
+        // A limit was reported before.
         if reason == .foreignAddress { note(reason, of: address) }
     }
 
@@ -128,7 +128,7 @@ final class Arrivals {
         refuse(arrival, shortage)
     }
 
-    /// The client of a refused one has said something.
+    /// Returns the response to a refused client, which has sent bytes.
     func answer(_ arrival: Arrival, _ reason: ClientCount.Reason) -> ByteBuffer {
         let refusal = reason.refusal(of: arrival.address, by: worker.policy.exchanges.rules)
         let record = ExchangeRecord(keeping: [])
@@ -152,18 +152,18 @@ extension Arrivals {
     /// A client's connection that waits for room, or is refused. It holds neither task nor buffer.
     final class Arrival: ChannelObserver {
         private enum Phase {
-            /// Awaiting room; becomes `.refused` or `.over`.
+            /// Waits for room. Becomes `.refused` or `.over`.
             case waiting
-            /// Awaiting something to answer; becomes `.answered` or `.over`.
+            /// Waits for bytes of the client to respond to. Becomes `.answered` or `.over`.
             case refused(ClientCount.Reason)
-            /// Awaiting the client's end, with so many bytes still read and thrown away; becomes `.over`.
+            /// Waits for the client's end; up to `rest` more bytes are read and dropped. Becomes `.over`.
             case answered(rest: Int)
-            /// Closed, or a session's. Stays.
+            /// The connection is closed, or belongs to a session. Final.
             case over
         }
 
         let address: IPAddress
-        /// Nil for a client in clear.
+        /// The listener's identity; nil for a client without TLS.
         let identity: ListenerIdentity?
         /// The time of its arrival on the loop's clock, in milliseconds.
         let since: UInt64
@@ -174,7 +174,8 @@ extension Arrivals {
         private unowned let arrivals: Arrivals
         private var phase = Phase.waiting
 
-        /// Bytes that are read and thrown away behind an answer, so that a client which is still sending gets to read it.
+        /// The limit of bytes that are read and dropped after a response, so that a client which is still sending can read
+        /// it.
         private static let lingerBytes = 64 * 1024
         private static let lingerMilliseconds = 1000
 
@@ -197,7 +198,7 @@ extension Arrivals {
             socket.setDeadline(after: milliseconds)
         }
 
-        /// Gives the connection away.
+        /// Gives up the connection, and returns its socket.
         func release() -> Socket {
             phase = .over
             socket.observer = nil
@@ -206,7 +207,7 @@ extension Arrivals {
             return socket
         }
 
-        /// Answers once the client has said something: an answer to nothing is an error to some.
+        /// Refuses the client, once it has sent bytes: some clients treat an unexpected response as an error.
         func refuse(_ reason: ClientCount.Reason, within limit: Int) {
             phase = .refused(reason)
             wait(limit)
@@ -247,7 +248,7 @@ extension Arrivals {
             }
             let buffer = arrivals.answer(self, reason)
             defer { loop.buffers.give(buffer) }
-            // It is shorter than what any socket takes at once.
+            // The response is shorter than what any socket takes at once.
             guard case .moved = socket.tryWrite(from: buffer), buffer.isEmpty else { return close() }
             socket.shutdownWrite()
             wait(Self.lingerMilliseconds)

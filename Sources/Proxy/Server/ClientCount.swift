@@ -6,26 +6,26 @@ import Synchronization
 import Telemetry
 import Upstream
 
-/// The clients of all loops together, against the limits that the rule file sets: one count, whatever the number of loops.
+/// The number of clients of all loops, against the limits of the rule file: one count, for any number of loops.
 ///
-/// It is asked when a client comes or goes, never for a request.
+/// It is used when a client connects or leaves, never for a request.
 final class ClientCount: Sendable {
     struct Limits: Equatable {
         let clients: Int
-        /// Clients of one address, or of one IPv6 network of 64 bits; those of this machine are not counted.
+        /// The limit of clients at one address, or in one IPv6 /64 network; clients of this machine are not counted.
         let perAddress: Int
     }
 
-    /// How many clients of one loop have made no request; that loop alone writes it.
+    /// The number of clients of one loop that have made no request; only that loop writes it.
     final class Tally: Sendable {
         private let count = Atomic(0)
         var silent: Int { count.load(ordering: .relaxed) }
         func add(_ change: Int) { count.store(silent &+ change, ordering: .relaxed) }
     }
 
-    /// Why a client is not served.
+    /// The reason why a client is not served.
     enum Reason: Hashable, CaseIterable {
-        /// `clients { allow … }` does not name its address.
+        /// `clients { allow … }` does not name the client's address.
         case foreignAddress
         /// The limit of all clients is reached.
         case clients
@@ -66,7 +66,7 @@ final class ClientCount: Sendable {
     }
 
     private let state: Mutex<State>
-    /// One for each loop.
+    /// The tallies, one for each loop.
     let tallies: [Tally]
     private let workers = Mutex<[LoopBound<Worker>]>([])
     let shortages: ShortageReport
@@ -77,16 +77,16 @@ final class ClientCount: Sendable {
         shortages = ShortageReport(to: report)
     }
 
-    /// These share the count; the place of each is its loop's index.
+    /// Sets the workers that share the count, at the index of their loops.
     func connect(_ workers: [LoopBound<Worker>]) { self.workers.withLock { $0 = workers } }
 
-    /// Has a loop do something, soon.
+    /// Runs `body` on a loop, soon.
     func tell(_ loop: Int, _ body: @escaping @Sendable (Worker) -> Void) {
         guard let worker = workers.withLock({ $0.indices.contains(loop) ? $0[loop] : nil }) else { return }
         worker.loop.submit { body(worker.value) }
     }
 
-    /// Another loop that has clients which have made no request: the one with most of them.
+    /// Returns the loop, other than `loop`, with most clients that have made no request; nil if no loop has any.
     func loopWithSilent(besides loop: Int) -> Int? {
         tallies.indices.filter { $0 != loop && tallies[$0].silent > 0 }
             .max { tallies[$0].silent < tallies[$1].silent }
@@ -95,7 +95,7 @@ final class ClientCount: Sendable {
     var limits: Limits { state.withLock { $0.limits } }
 
     /// Counts a client in, if there is room for it.
-    /// - Parameter loop: the index of the loop that is told once there may be room.
+    /// - Parameter loop: the index of the loop to notify once there may be room.
     /// - Returns: the limit that is reached, never `.foreignAddress`; nil if there is room.
     func enter(_ address: IPAddress, on loop: Int) -> Reason? {
         let network = address.clientNetwork
@@ -115,7 +115,7 @@ final class ClientCount: Sendable {
     }
 
     /// Counts a client out.
-    /// - Returns: the loops that wait for that. Each is told once, and asks again.
+    /// - Returns: the loops that wait for room. Each is notified once, and asks again.
     func leave(_ address: IPAddress) -> Set<Int> {
         let network = address.clientNetwork
         return state.withLock { state in
@@ -127,8 +127,8 @@ final class ClientCount: Sendable {
         }
     }
 
-    /// From now on these limits hold. Nobody who is there is sent away for them.
-    /// - Returns: as `leave`.
+    /// Sets new limits. Existing clients stay.
+    /// - Returns: the loops that wait for room.
     func adopt(_ limits: Limits) -> Set<Int> {
         state.withLock { state in
             state.limits = limits
@@ -155,8 +155,8 @@ extension IPAddress {
 }
 
 extension ClientCount {
-    /// Tells the operator that clients were not served, or made room: at most one line a minute for each reason, with the
-    /// number of times since the last.
+    /// Reports to the operator that clients were not served, or made room: at most one line a minute for each reason, with
+    /// the number of times since the last.
     final class ShortageReport: Sendable {
         private struct Tally {
             var reportedAt: UInt64?
@@ -166,12 +166,12 @@ extension ClientCount {
         private let tallies = Mutex<[ClientCount.Reason: Tally]>([:])
         private let report: @Sendable (String) -> Void
 
-        /// Milliseconds between two lines.
+        /// The milliseconds between two lines.
         private static let interval: UInt64 = 60_000
 
         init(to report: @escaping @Sendable (String) -> Void) { self.report = report }
 
-        /// - Parameter now: milliseconds on the loops' clock.
+        /// - Parameter now: the time in milliseconds on the loops' clock.
         func note(_ reason: ClientCount.Reason, of address: IPAddress, limits: ClientCount.Limits, at now: UInt64) {
             let count: Int? = tallies.withLock { tallies in
                 var tally = tallies[reason] ?? Tally()

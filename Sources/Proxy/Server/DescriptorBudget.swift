@@ -1,26 +1,26 @@
 import IO
 import Upstream
 
-/// How the descriptors that the system lets the process have are shared out.
+/// The distribution of the descriptors that the system allows the process.
 public struct DescriptorBudget: Sendable {
-    /// The process's limit.
+    /// The limit of the process.
     let available: Int
-    /// Those that are none of a client's or its origin's: listeners, loops, name servers, logs, the store, the
-    /// administrator's listener, and clients that are being refused.
+    /// The descriptors that do not belong to clients and their origins: listeners, loops, name servers, logs, the
+    /// store, the admin listener, and clients that are being refused.
     let reserved: Int
-    /// Connections that wait or are refused, each on each loop.
+    /// The limit of waiting connections, and of refused ones, on each loop.
     let arrivals: Int
-    /// Connections to the administrator's listener.
+    /// The limit of connections to the admin listener.
     public let adminConnections: Int
 
-    /// A client's own, and that of the connection to its origin. Connections that are kept for later make room, and
-    /// pipes are for systems that give plenty.
+    /// The descriptors for a client: its own, and that of the connection to its origin. Idle connections make room, and
+    /// pipes are for systems that allow many descriptors.
     static let perClient = 2
-    /// For what is there once.
+    /// The descriptors that exist once.
     private static let base = 24
-    /// A loop's epoll, its wake-up and its sockets to name servers.
+    /// The descriptors of a loop: its epoll, its wake-up and its sockets to name servers.
     private static let perLoop = 6
-    /// A listener's own and the one it holds in reserve.
+    /// The descriptors of a listener: its own, and the reserve.
     private static let perListener = 2
     init(available: Int, loops: Int, listeners: Int) {
         self.available = available
@@ -31,16 +31,16 @@ public struct DescriptorBudget: Sendable {
             + loops * (Self.perLoop + listeners * Self.perListener + 2 * arrivals)
     }
 
-    /// Clients that can be served at once.
+    /// The number of clients that can be served at once.
     var clients: Int { max(1, (available - reserved) / Self.perClient) }
 
-    /// Connections to origins that are kept for later, of all loops, where clients do not need their descriptors: a client that
-    /// visits many origins finds them again. The last eighth stays free (`Descriptors.areFew`).
+    /// The limit of idle connections to origins, of all loops, while clients do not need the descriptors: a client that
+    /// visits many origins then finds them again. The last eighth stays free (`Descriptors.areFew`).
     func idle(besides limits: ClientCount.Limits) -> Int {
         max(limits.clients, min(Self.mostIdle, available - available / 8 - reserved))
     }
 
-    /// Connections take memory as well.
+    /// The limit of idle connections, because connections also take memory.
     private static let mostIdle = 16_384
 
     /// The rule file's limits, as far as the system allows them.
@@ -49,7 +49,7 @@ public struct DescriptorBudget: Sendable {
         return ClientCount.Limits(clients: clients, perAddress: limits.clientsPerAddress ?? max(1, clients / 4))
     }
 
-    /// One sentence on what cannot be had; nil if all can.
+    /// A sentence about a limit that cannot be reached; nil if it can.
     func shortage(of wanted: Int) -> String? {
         guard wanted > clients else { return nil }
         return "limits clients \(wanted) needs \(reserved + wanted * Self.perClient) descriptors, the system allows "

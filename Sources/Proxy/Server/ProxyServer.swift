@@ -8,11 +8,11 @@ import Upstream
 
 /// The proxy: a loop on each thread, each with its own listeners, connections and caches.
 ///
-/// Its calls are made by one thread, that of the process's signals, which may block.
+/// One thread makes all calls to it: that of the process's signals, which may block.
 public final class ProxyServer: Sendable {
-    /// The addresses it listens on; a port that was left to the system is known here.
+    /// The addresses that it listens on, with the ports that the system chose.
     public let addresses: [SocketAddress]
-    /// One for each loop.
+    /// The metrics, one for each loop.
     public let metrics: [Metrics]
     public let loops: [EventLoop]
     private let workers: [LoopBound<Worker>]
@@ -24,10 +24,10 @@ public final class ProxyServer: Sendable {
     private let clients: ClientCount
     private let onLimit: @Sendable (String) -> Void
 
-    /// Binds all addresses and makes ready to serve; `start` serves.
+    /// Binds all addresses and prepares to serve; `start` serves.
     ///
-    /// - Parameter onLimit: told of limits that are met; nil: as of all else.
-    /// - Throws: one sentence on what this machine or another process does not let us have.
+    /// - Parameter onLimit: called when a limit is reached; nil to report it like other events.
+    /// - Throws: a sentence about what this machine or another process does not allow.
     public init(
         threads: Int, listeners: [ClientListener], policy: ServicePolicy, shared: SharedState,
         onLimit: (@Sendable (String) -> Void)? = nil
@@ -49,7 +49,7 @@ public final class ProxyServer: Sendable {
                 idle: max(1, descriptors.idle(besides: clients.limits) / threads))
             let worker = try Self.worker(index, policy: policy, shared: shared, room: room)
             do throws(IOError) {
-                // Loops share a port: the first that is given one by the system gives it to the others.
+                // Loops share a port: the first one gets it from the system, the others take the same.
                 for place in bound.indices {
                     bound[place].address = try worker.listen(on: bound[place].address, as: bound[place].identity)
                 }
@@ -66,7 +66,7 @@ public final class ProxyServer: Sendable {
         shared.audit.onEvent { [weak self] event in self?.log(event) }
     }
 
-    /// Writes it behind all that happened before: the loops hand over what they have at once.
+    /// Logs the event after everything that happened before: the loops hand over their lines at once.
     private func log(_ event: AuditEvent) {
         let log = policy.withLock { $0.log }
         guard let stream = log.events else { return }
@@ -103,7 +103,7 @@ public final class ProxyServer: Sendable {
 
     public var isDraining: Bool { draining.load(ordering: .relaxed) }
 
-    /// From now on new requests follow this policy; those under way keep theirs.
+    /// Applies the policy to new requests; requests in progress keep theirs.
     public func adopt(_ policy: ServicePolicy) {
         let old = self.policy.withLock { running in
             defer { running = policy }
@@ -120,9 +120,9 @@ public final class ProxyServer: Sendable {
         for worker in workers { worker.loop.submit { worker.value.adopt(policy) } }
     }
 
-    /// Takes no new client, and waits until those that are served have their answers.
-    /// - Parameter pause: waits so many milliseconds, and says whether to go on waiting.
-    /// - Returns: the connections that were still open when the time was over, or `pause` said no.
+    /// Takes no new client, and waits until the current ones have their responses.
+    /// - Parameter pause: waits the given milliseconds, and returns whether to continue.
+    /// - Returns: the number of connections still open when the time was over, or when `pause` returned false.
     public func drain(within limit: Duration, pausing pause: (Int) -> Bool) -> Int {
         draining.store(true, ordering: .relaxed)
         for worker in workers { worker.loop.submit { worker.value.drain() } }
@@ -136,7 +136,7 @@ public final class ProxyServer: Sendable {
     private static let step = 20
     private static let collectorMilliseconds = 2000
 
-    /// Spans reach the collector before the process ends, unless it does not take them in time.
+    /// Sends the remaining spans to the collector before the process ends, if it takes them in time.
     private func flushSpans() {
         guard policy.withLock({ $0.collector }) != nil else { return }
         for worker in workers { worker.loop.submit { worker.value.endSpans() } }
@@ -157,12 +157,12 @@ public final class ProxyServer: Sendable {
         }
     }
 
-    /// Connections of clients at this moment.
+    /// The number of client connections at this moment.
     public var openClients: Int {
         metrics.reduce(0) { $0 + $1.value(of: .clientsAccepted) - $1.value(of: .clientsClosed) }
     }
 
-    /// Lines reach the log before the process ends, unless its destination takes none for a second.
+    /// Writes the remaining lines to the log before the process ends, unless its destination takes none for a second.
     public func flushLogs() {
         let logs = policy.withLock { [$0.log.exchanges, $0.log.events] }.compactMap(\.self)
         if logs.isEmpty { return }
@@ -180,11 +180,11 @@ public final class ProxyServer: Sendable {
         }
     }
 
-    /// Counts down from any thread.
+    /// A countdown that any thread may advance.
     private final class Countdown: Sendable {
         private let rest: Atomic<Int>
         init(_ count: Int) { rest = Atomic(count) }
-        /// - Returns: whether it was the last.
+        /// - Returns: whether it was the last step.
         @discardableResult
         func step() -> Bool { rest.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 }
         var isOver: Bool { rest.load(ordering: .acquiring) <= 0 }

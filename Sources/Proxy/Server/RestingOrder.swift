@@ -3,36 +3,37 @@ import IO
 import Transport
 import Upstream
 
-/// Which of a loop's sessions make room for others: those that wait for their client's first request before those that
-/// wait for another, and of each the one that has waited longest first.
+/// The order in which a loop's sessions make room for others: first those that wait for their client's first request,
+/// then the idle ones; within each kind the one that has waited longest.
 ///
-/// Nothing is kept up while sessions come, go and serve. When somebody has to make room all are looked at once, and the
-/// order found serves until it is used up: a session that has done something since is passed over.
+/// There are no updates while sessions come, go and serve. When room is needed, all sessions are checked once. The
+/// resulting order is used until it is exhausted; a session that has been active since is skipped.
 struct RestingOrder {
     private struct Candidate {
         let number: Int
         let rest: ClientSession.Rest
     }
 
-    /// The next to go stands last.
+    /// Candidates; the last one is closed next.
     private var candidates: [Candidate] = []
     private var lookedAt: UInt64 = 0
     private var lastNumber: UInt64 = 0
 
-    /// Milliseconds between two looks at very many sessions.
+    /// The milliseconds between two checks of very many sessions.
     private static let interval: UInt64 = 50
     private static let few = 256
 
-    /// A number that is higher each time: of sessions that wait for their clients, the lowest has waited longest.
+    /// Returns a number that is higher each time: of the sessions that wait for their clients, the lowest has waited
+    /// longest.
     mutating func takeNumber() -> UInt64 {
         lastNumber &+= 1
         return lastNumber
     }
 
-    /// The session that has to go next.
+    /// Returns the session to close next.
     /// - Parameters:
-    ///   - isSilent: whether no request may have come on it; nil: either, silent ones first.
-    ///   - network: as `IPAddress.clientNetwork`; nil: anybody's.
+    ///   - isSilent: whether only sessions without a request qualify; nil for all, silent ones first.
+    ///   - network: the network of the client, see `IPAddress.clientNetwork`; nil for any.
     mutating func next(
         among sessions: [Int: ClientSession], silent isSilent: Bool, in network: IPAddress?, at now: UInt64
     ) -> ClientSession? {
@@ -56,7 +57,7 @@ struct RestingOrder {
         while index > end {
             index -= 1
             let candidate = candidates[index]
-            // A request that is there and was not read yet is no silence.
+            // A session with an unread request is not silent.
             guard let session = sessions[candidate.number], session.rest == candidate.rest,
                 !session.stream.socket.hasUnreadBytes
             else {
@@ -64,7 +65,7 @@ struct RestingOrder {
                 continue
             }
             if candidate.rest.isSilent != isSilent {
-                // Behind the first idle one there is no silent one.
+                // No silent session comes after the first idle one.
                 if isSilent { return nil }
                 continue
             }

@@ -31,27 +31,27 @@ final class Worker: SessionHost {
     var isDraining: Bool { upstreams.isDraining }
     private var tally: ClientCount.Tally { clients.tallies[loop.index] }
 
-    /// Nil where nobody collects spans.
+    /// The exporter of spans; nil if there is no collector.
     private var spans: SpanExporter?
-    /// Calls of the webhook under way.
+    /// The number of webhook calls in flight.
     private var announcements = 0
 
     private static let keptRuns = 256
     private static let mostAnnouncements = 8
-    /// As many as a client takes.
+    /// The number of descriptors that a client takes.
     private static let relief = 2
 
-    /// How many connections a loop may have.
+    /// The limits of a loop's connections.
     struct Room {
-        /// The clients of all loops.
+        /// The count of clients on all loops.
         let clients: ClientCount
-        /// Connections that may wait, and be refused, beside them.
+        /// The limit of waiting connections, and of refused ones, beside the clients.
         let arrivals: Int
-        /// Connections to origins that the loop keeps for later.
+        /// The limit of the loop's idle connections to origins.
         let idle: Int
     }
 
-    /// - Parameter network: where other hosts are.
+    /// - Parameter network: the network that leads to other hosts.
     init(policy: ServicePolicy, shared: SharedState, on loop: EventLoop, in network: any Network, room: Room) {
         self.policy = policy
         upstreams = Upstreams(policy: policy.exchanges, shared: shared, on: loop, in: network, idleLimit: room.idle)
@@ -78,7 +78,7 @@ final class Worker: SessionHost {
         return listener.address
     }
 
-    /// Serves a client, which is counted.
+    /// Serves a client that has been counted in.
     func begin(_ socket: Socket, at address: IPAddress, as identity: ListenerIdentity?) {
         lastNumber += 1
         let session = ClientSession(socket, at: address, number: lastNumber, of: self)
@@ -90,13 +90,13 @@ final class Worker: SessionHost {
 
     func takeRestNumber() -> UInt64 { resting.takeNumber() }
 
-    /// A client has made its first request.
+    /// Records a client's first request.
     func noteFirstRequest() { tally.add(-1) }
 
     /// Closes the connection that has waited longest for its client.
     /// - Parameters:
-    ///   - isSilent: whether no request may have come on it.
-    ///   - network: as `IPAddress.clientNetwork`; nil: anybody's.
+    ///   - isSilent: whether only sessions without a request qualify.
+    ///   - network: the network of the client, see `IPAddress.clientNetwork`; nil for any.
     func displace(silent isSilent: Bool, in network: IPAddress?) -> Displacement {
         if isSilent, tally.silent == 0 { return .none }
         guard let session = resting.next(among: sessions, silent: isSilent, in: network, at: loop.now) else {
@@ -106,7 +106,7 @@ final class Worker: SessionHost {
         return session.displace() ? .made : .underWay
     }
 
-    /// The session of that number has ended.
+    /// Removes the session of that number, which has ended.
     func forget(_ number: Int, at address: IPAddress, isSilent: Bool) {
         sessions[number] = nil
         metrics.add(to: .clientsClosed)
@@ -114,7 +114,7 @@ final class Worker: SessionHost {
         for index in clients.leave(address) { clients.tell(index) { $0.admitWaiting() } }
     }
 
-    /// There may be room for those that wait for it.
+    /// Admits waiting clients, if there is room.
     func admitWaiting() { arrivals?.admitWaiting() }
 
     // MARK: - Exchanges
@@ -130,7 +130,7 @@ final class Worker: SessionHost {
         freeRuns.append(run)
     }
 
-    /// The record is complete: it is counted, and logged if there is a log.
+    /// Takes a complete record: counts it, and logs it if there is a log.
     func close(_ record: ExchangeRecord) {
         metrics.add(record)
         if let trace = record.trace, trace.isRecorded { spans?.add(trace, of: record) }
@@ -142,8 +142,8 @@ final class Worker: SessionHost {
         lines.add(.info) { encoder.append(record, at: $1, to: $0) }
     }
 
-    /// An event of this loop is logged behind the exchanges that ended before it.
-    /// - Returns: false where the log of events is another than that of exchanges.
+    /// Logs an event of this loop after the exchanges that ended before it.
+    /// - Returns: false if events and exchanges have different logs.
     func note(_ event: AuditEvent) -> Bool {
         guard let log = policy.log.events, log === policy.log.exchanges else { return false }
         let style = policy.log.style
@@ -168,7 +168,7 @@ final class Worker: SessionHost {
         }
     }
 
-    /// From now on new exchanges follow this policy.
+    /// Applies the policy to new exchanges.
     func adopt(_ policy: ServicePolicy) {
         self.policy = policy
         spans?.end()
@@ -176,13 +176,13 @@ final class Worker: SessionHost {
         upstreams.adopt(policy.exchanges)
         lines.log = policy.log.exchanges
         encoder = AccessLogEncoder(format: policy.log.format)
-        // Servers that were allowed to be reached may no longer be.
+        // Servers that were allowed before may now be forbidden.
         for session in sessions.values { session.requester.logins.closeAll() }
         for run in freeRuns { run.dissolve(into: loop.buffers) }
         freeRuns.removeAll()
     }
 
-    /// Lets go of connections that are kept for later, here or else on the other loops: clients need the descriptors.
+    /// Closes idle connections, here or else on the other loops: clients need the descriptors.
     private func relieve() {
         guard upstreams.closeOldest(Self.relief) == 0 else { return }
         for index in clients.tallies.indices where index != loop.index {
@@ -195,7 +195,7 @@ final class Worker: SessionHost {
         upstreams.retire(retirement)
     }
 
-    /// Takes no new client, closes those that have nothing under way, and lets the others finish.
+    /// Takes no new client, closes the connections without work in progress, and lets the others finish.
     func drain() {
         upstreams.drain()
         for listener in listeners { listener.close() }
@@ -208,22 +208,22 @@ final class Worker: SessionHost {
 
     func flushLog() { lines.flush() }
 
-    /// The collector is told at once of what is left.
+    /// Sends the remaining spans to the collector at once.
     func endSpans() { spans?.end() }
 
     var hasSpans: Bool { spans.map { !$0.isIdle } ?? false }
 
-    // MARK: - Room for a client, when as many are served as may be
+    // MARK: - Room for a client at the limit of clients
 
     enum Displacement {
         case made
         /// A connection that a task serves ends soon.
         case underWay
-        /// All that could make room are at work, or on other loops.
+        /// All connections that could make room are busy, or on other loops.
         case none
     }
 
-    /// Closes one of this loop's connections that waits for its client, unless one on another loop should go first.
+    /// Closes one of this loop's connections that waits for its client, unless one on another loop must go first.
     func makeRoom(for address: IPAddress, shortOf shortage: ClientCount.Reason) -> Displacement {
         let network = network(of: address, shortage)
         let result = displace(silent: true, in: network)
@@ -231,7 +231,7 @@ final class Worker: SessionHost {
         return displace(silent: false, in: network)
     }
 
-    /// Has other loops do the same, one after the other until one does: they tell this one when there is room.
+    /// Has other loops make room, one after the other until one does: they notify this one when there is room.
     func askOthersForRoom(for address: IPAddress, shortOf shortage: ClientCount.Reason) {
         let network = network(of: address, shortage)
         let first = network == nil ? clients.loopWithSilent(besides: loop.index) : nil
@@ -249,7 +249,7 @@ final class Worker: SessionHost {
         }
     }
 
-    /// The network whose connections may make room; nil: all.
+    /// The network whose connections may make room; nil for any.
     private func network(of address: IPAddress, _ shortage: ClientCount.Reason) -> IPAddress? {
         shortage == .address ? address.clientNetwork : nil
     }

@@ -6,18 +6,18 @@ import Telemetry
 import Transport
 import Upstream
 
-/// A tunnel under way whose bytes are not looked at, with its record. The exchange that opened it is not needed any more.
+/// A tunnel in progress that is not intercepted, with its record. It no longer needs the exchange that opened it.
 ///
-/// Belongs to its loop.
+/// It belongs to its loop.
 final class BlindTunnel {
     let upstream: ByteStream
     let record: ExchangeRecord
-    /// When the first byte of its request was seen, on the loop's clock.
+    /// The time when the first byte of its request was seen, on the loop's clock.
     let startedAt: UInt64
     private let tunnel: Tunnel
     private let requester: Requester
 
-    /// Takes the record over, and what has come from both sides. The exchange is to be dissolved.
+    /// Takes over the record, and the bytes that have arrived from both sides. The caller must dissolve the exchange.
     init(_ opened: OpenedTunnel, of exchange: Exchange, for requester: Requester) {
         self.requester = requester
         upstream = opened.stream
@@ -31,8 +31,8 @@ final class BlindTunnel {
         requester.metrics.add(to: .tunnelsOpened)
     }
 
-    /// Moves what can be moved without waiting.
-    /// - Returns: whether the tunnel goes on; if not, both sides are closed or are to be closed.
+    /// Moves the bytes that can be moved without waiting.
+    /// - Returns: whether the tunnel continues; if false, both sides are closed or must be closed.
     func advance() -> Bool {
         guard case .ended = tunnel.advance() else { return true }
         end()
@@ -48,7 +48,7 @@ final class BlindTunnel {
         upstream.close()
         guard let error = totals.error else { return }
         record.error = error == .timedOut ? .connectionReadTimeout : .connectionTerminated
-        // The side that is still there must not take this for an orderly end.
+        // The remaining side must not take this for an orderly end.
         requester.stream.abort()
     }
 }

@@ -7,22 +7,22 @@ import Telemetry
 import Transport
 import Upstream
 
-/// Looks into a tunnel: what is HTTP in it, by TLS or in clear, becomes the session's next requests, and all else is
+/// Intercepts a tunnel. HTTP in it, with TLS or in clear, becomes the session's next requests; all other protocols are
 /// relayed unseen.
 ///
-/// The client is told that the tunnel is open before anything is dialled, since it says only then what it speaks. What
-/// goes wrong after that is told in the answers to the requests in the tunnel; where none can come, the connection is
-/// cut.
+/// The client gets the response that opens the tunnel before the origin is called, because it sends nothing before.
+/// Later errors are reported in the responses to requests in the tunnel; if no response is possible, the connection is
+/// closed.
 struct Interception {
-    /// How a tunnel was begun.
+    /// The way in which a tunnel was begun.
     enum Beginning {
-        /// The requests that come through it are the session's next ones.
+        /// The session continues with the requests in the tunnel.
         case entered(InterceptedTunnel)
         case relayed(BlindTunnel)
     }
 
     let opening: TunnelOpening
-    /// Nil where TLS is relayed unseen.
+    /// The interception's certificates; nil if TLS is relayed unseen.
     let identity: InterceptionIdentity?
 
     private var requester: Requester { opening.requester }
@@ -91,15 +91,15 @@ struct Interception {
             if let trouble { throw .handshakeFailed(.proxyInternalError, "\(trouble)") }
             throw ExchangeFailure(error, advice: "it must trust the CA that `attache authority export` prints")
         }
-        // Also a client that came back by a ticket has said whom it wants.
+        // A client that resumed a session has named its server too.
         let wanted = requester.stream.tls?.serverName.map { ServerName($0) } ?? expected[0]
         return InterceptedTunnel(
             scheme: .https, host: origin.host, port: origin.port,
             misdirection: expected.contains(wanted) ? nil : .misdirected(to: origin, wanted: wanted), failure: failure)
     }
 
-    /// The names by which the client may check our certificate. The first is the client's own: if it wrote an IPv4 address as
-    /// `::ffff:10.0.0.7`, it looks for those 16 bytes.
+    /// The names by which the client may check the proxy's certificate. The first is the client's own: if it wrote an
+    /// IPv4 address as `::ffff:10.0.0.7`, it looks for those 16 bytes.
     private var expectedNames: [ServerName] {
         let name = ServerName(origin.hostText)
         guard let host = exchange.request.target.authority?.host else { return [name] }
@@ -107,9 +107,9 @@ struct Interception {
         return [ServerName(head.readable.extracting(host).text), name]
     }
 
-    /// Connects to the origin, so that the leaf can be like its certificate; the first request finds the connection.
+    /// Connects to the origin, so that the leaf can resemble its certificate. The first request uses the connection.
     private func callOrigin() async throws(Refusal) -> Certificate? {
-        // Nothing can come of its handshake when it ends its side now.
+        // If the client closes its side now, its handshake cannot succeed.
         requester.leaves(by: .end, in: exchange)
         defer { requester.leaves(by: .none, in: exchange) }
         let context = ForwardingContext(
@@ -125,7 +125,8 @@ struct Interception {
 }
 
 extension Refusal {
-    /// No credential may follow, since nobody can tell whom it would reach.
+    /// The refusal of a tunnel whose client wants another server. No credential may follow: it is unknown which server
+    /// it would reach.
     fileprivate static func misdirected(to origin: UpstreamServer, wanted: ServerName) -> Refusal {
         Refusal(
             .misdirectedRequest, .httpRequestError,

@@ -2,23 +2,23 @@ import Credentials
 import IO
 import TLS
 
-/// The proxy's identity to clients in the tunnels that it looks into.
+/// The proxy's certificates for clients in intercepted tunnels.
 public final class InterceptionIdentity: Sendable {
-    /// One for all, so that clients come back by the tickets they were given in an earlier tunnel.
+    /// The TLS context of all tunnels, so that clients can resume a session from an earlier tunnel.
     let context: ServerTLSContext
     public let authority: AuthorityStore
 
-    /// - Parameter authority: open; when it changes, leaves are minted by the new one.
+    /// - Parameter authority: the CA, opened; when it changes, the new one issues the leaves.
     public init(_ authority: AuthorityStore) throws(TLSError) {
         self.authority = authority
         context = try ServerTLSContext()
     }
 
-    /// Whether the leaf for a name is there, so that nothing need be known of the origin to mint it.
+    /// Whether the leaf for a name exists already, so that nothing must be known about the origin to issue it.
     func hasLeaf(for name: ServerName) -> Bool { authority.leaves?.hasLeaf(for: name, at: Self.now) ?? false }
 
-    /// The leaf for a name; minted off the loop if need be.
-    /// - Parameter origin: the origin's certificate, if it was judged good.
+    /// Returns the leaf for a name; issues it off the loop if needed.
+    /// - Parameter origin: the origin's certificate, if it was accepted.
     func leaf(for name: ServerName, like origin: Certificate?) async throws(AuthorityError) -> Identity {
         guard let leaves = authority.leaves else { throw .identity(.noCertificate) }
         return try await leaves.leaf(for: name, like: origin, at: Self.now) { minting in

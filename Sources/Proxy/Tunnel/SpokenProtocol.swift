@@ -1,17 +1,17 @@
 import Bytes
 
-/// The protocol that a client speaks on a connection, by its first bytes.
+/// The protocol that a client speaks on a connection, detected from its first bytes.
 enum SpokenProtocol: Equatable {
-    /// A ClientHello of TLS (RFC 8446 section 5.1), or of SSL 3 on.
+    /// A ClientHello of TLS (RFC 8446 section 5.1), or of SSL 3 or later.
     case tls
     /// A request of HTTP/1.x.
     case http
-    /// Anything else, such as SSH, a mail protocol, or HTTP/2 without TLS.
+    /// Any other protocol, such as SSH, a mail protocol, or HTTP/2 without TLS.
     case other
 }
 
 extension SpokenProtocol {
-    /// Bytes; the longest registered method has 17.
+    /// The limit of a method in bytes; the longest registered method has 17.
     private static let longestMethod = 24
 
     /// The protocol that begins with these bytes; nil while they are too few to tell.
@@ -20,14 +20,14 @@ extension SpokenProtocol {
         return bytes[0] == 0x16 ? record(bytes) : requestLine(bytes)
     }
 
-    /// Whether a handshake that begins with these bytes can be begun, since its first record is whole, or it is known
-    /// that there is none.
+    /// Whether a handshake that begins with these bytes can start, because its first record is complete or it is known
+    /// not to be TLS.
     static func hasFirstRecord(_ bytes: Span<UInt8>) -> Bool {
         guard told(by: bytes) == .tls else { return told(by: bytes) != nil }
         return bytes.count >= 5 + (Int(bytes[3]) << 8 | Int(bytes[4]))
     }
 
-    /// A handshake record that is not empty, no longer than one may be, and begins with a ClientHello.
+    /// Checks a handshake record: not empty, not longer than allowed, beginning with a ClientHello.
     private static func record(_ bytes: Span<UInt8>) -> SpokenProtocol? {
         if bytes.count > 1, bytes[1] != 3 { return .other }
         if bytes.count > 2, bytes[2] > 4 { return .other }
@@ -39,8 +39,9 @@ extension SpokenProtocol {
         return bytes[5] == 1 ? .tls : .other
     }
 
-    /// A method in capitals, as all registered ones are, a space, and a target that is a path, an asterisk or an http
-    /// URL. Close relatives fail at the target: `PRI * HTTP/2.0`, `DESCRIBE rtsp://…`, `NICK name`.
+    /// Checks a request line: a method in capitals, as all registered ones are, a space, and a target that is a path,
+    /// an asterisk or an http URL. Similar protocols fail at the target: `PRI * HTTP/2.0`, `DESCRIBE rtsp://…`, `NICK
+    /// name`.
     private static func requestLine(_ bytes: Span<UInt8>) -> SpokenProtocol? {
         var end = 0
         while end < bytes.count, bytes[end] &- UInt8(ascii: "A") < 26 || bytes[end] == UInt8(ascii: "-") { end += 1 }
@@ -56,7 +57,7 @@ extension SpokenProtocol {
         }
     }
 
-    /// An http or https URL in absolute-form, by its scheme.
+    /// Checks the scheme of an http or https URL in absolute-form.
     private static func absolute(_ target: Span<UInt8>) -> SpokenProtocol? {
         let scheme = Array("http".utf8)
         for (place, letter) in scheme.enumerated() {

@@ -8,13 +8,14 @@ import Telemetry
 import Transport
 import Upstream
 
-/// A CONNECT request: the client is told that its tunnel is open, and from then on its bytes are relayed unseen.
+/// A CONNECT request that is not intercepted: the client gets the response that opens its tunnel, and its bytes are
+/// then relayed unseen.
 struct TunnelOpening {
     let requester: Requester
     let exchange: Exchange
     let destination: Destination
 
-    /// Connects, and tells the client.
+    /// Connects, and responds to the client.
     func open() async throws(ExchangeFailure) -> BlindTunnel {
         try check()
         let upstream = try await connect()
@@ -25,11 +26,11 @@ struct TunnelOpening {
         return relay(with: upstream)
     }
 
-    /// Whether the request may have a tunnel, as far as that is known before anything is dialled.
+    /// Checks whether the request may have a tunnel, as far as that is known before connecting.
     func check() throws(ExchangeFailure) {
         try requester.confirm(destination, for: exchange)
         let port = destination.origin.port
-        // Before the client is told that its tunnel is open; where a name leads is known only then.
+        // Checked before the client gets its response; the address of a name is known only later.
         if let address = IPAddress(destination.origin.hostText),
             let kind = requester.shared.ownListeners.kind(at: address, port: port),
             kind == .proxy || destination.route.action != .intercept
@@ -45,7 +46,7 @@ struct TunnelOpening {
         }
     }
 
-    /// Connects to the server as it is, for bytes that are not looked at, by the first way that works.
+    /// Connects to the server for bytes that are relayed unseen, by the first path that works.
     func connect() async throws(ExchangeFailure) -> OpenedTunnel {
         let started = requester.loop.nanoseconds
         let tunnel: OpenedTunnel
@@ -73,7 +74,7 @@ struct TunnelOpening {
         return OpenedTunnel(stream: tunnel.connection.stream, early: tunnel.early)
     }
 
-    /// The same for a client that has been told already that its tunnel is open.
+    /// Connects for a client that already has the response that opens its tunnel.
     func connectForGreeted() async throws(ExchangeFailure) -> OpenedTunnel {
         do throws(ExchangeFailure) { return try await connect() } catch {
             guard case .refused(let refusal) = error else { throw error }
@@ -81,9 +82,10 @@ struct TunnelOpening {
         }
     }
 
-    /// Tells the client in one write.
+    /// Sends the client the response, in one write.
     func greet() async throws(ExchangeFailure) {
-        // From here on it may end its side, as in any tunnel, and of a handshake that it breaks off an alert may say why.
+        // From here on the client may close its side, as in any tunnel; an alert may say why it broke off its
+        // handshake.
         requester.leaves(by: .none, in: exchange)
         let buffer = exchange.outbound
         buffer.clear()
@@ -100,14 +102,14 @@ struct TunnelOpening {
         try await requester.write(buffer)
     }
 
-    /// From now on both sides' bytes are relayed unseen.
+    /// Starts to relay the bytes of both sides unseen.
     func relay(with tunnel: OpenedTunnel) -> BlindTunnel {
         requester.leaves(by: .none, in: exchange)
         if destination.route.action != .intercept { takeNote() }
         return BlindTunnel(tunnel, of: exchange, for: requester)
     }
 
-    /// A rule may name the server, and is not asked.
+    /// Records that a rule which names the server does not apply in a tunnel.
     private func takeNote() {
         let challenger = destination.challenger
         let host = challenger.host

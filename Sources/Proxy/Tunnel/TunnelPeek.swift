@@ -11,16 +11,16 @@ extension TunnelOpening {
     /// that speaks first, as those of mail do, or may just have opened the tunnel ahead of time: so the server is called,
     /// and the side that speaks next decides.
     enum Peek: Equatable {
-        /// Neither side has spoken yet. Becomes `.silent`, `.undecided` or `.decided`.
+        /// The client and the server have sent nothing yet. Becomes `.silent`, `.undecided` or `.decided`.
         case quiet
-        /// Neither side has spoken for a while: the server is to be called. Becomes `.undecided` or `.decided`.
+        /// The client has sent nothing for a while, so the server is called. Becomes `.undecided` or `.decided`.
         case silent
         /// The client has sent too little to tell. Becomes `.decided`.
         case undecided
-        /// Stays.
+        /// The protocol is known. Final.
         case decided(SpokenProtocol)
 
-        /// - Parameter bytes: all that the client has sent.
+        /// - Parameter bytes: all bytes that the client has sent.
         mutating func clientSpoke(_ bytes: Span<UInt8>) {
             switch self {
             case .quiet, .silent, .undecided:
@@ -33,19 +33,19 @@ extension TunnelOpening {
             }
         }
 
-        /// The client has said all that it will say, which is too little for a protocol we know.
+        /// Handles the client's end after too few bytes for a known protocol.
         mutating func clientEnded() {
             if case .decided = self { return }
             self = .decided(.other)
         }
 
-        /// The server spoke, or ended, before the client had said a word.
+        /// Handles bytes or the end of the server before the client has sent any.
         mutating func serverSpoke() {
             if case .decided = self { return }
             self = .decided(.other)
         }
 
-        /// The time for the state it is in is over.
+        /// Handles the end of the time for the current state.
         mutating func elapse() {
             switch self {
             case .quiet: self = .silent
@@ -57,7 +57,7 @@ extension TunnelOpening {
 }
 
 extension TunnelOpening {
-    /// Milliseconds after which a silent client is taken for one that waits for the server.
+    /// The milliseconds after which a silent client is assumed to wait for the server.
     private static let patience = 1500
 
     /// Waits until it is known what is spoken in the tunnel. The bytes that the client has sent stay in `inbound`.

@@ -2,21 +2,21 @@ import Bytes
 import Model
 
 extension Configuration {
-    /// `authority { … }`: who issues the certificates that intercepted clients are shown. Said or not, there is one; the
-    /// default is made in `state` on first start.
+    /// The CA for intercepted clients, from `authority { … }`. Without this block one is created in `state` on first
+    /// start.
     public struct Authority: Sendable, Equatable {
-        /// A certificate and key of one's own, both or neither. PEM; read again when they change.
+        /// A certificate and key of the user's own, both or neither. PEM; read again when they change.
         public struct Files: Sendable, Equatable {
             public let certificate: String
             public let key: String
-            /// Nil: the key is not encrypted.
+            /// The passphrase of the key; nil if the key is not encrypted.
             public let passphrase: ValueSource?
         }
 
-        /// A name that the authority may issue for (RFC 5280 section 4.2.1.10).
+        /// A name that the CA may issue certificates for (RFC 5280 section 4.2.1.10).
         public enum Name: Hashable, Sendable, CustomStringConvertible {
-            /// `corp.example.com` and every name below it, in lower case. `*.corp.example.com` leaves the name itself
-            /// out.
+            /// `corp.example.com` and every name below it, in lower case. With `*.corp.example.com` the name itself is
+            /// excluded.
             case domain(String, withItself: Bool)
             case addresses(AddressPrefix)
 
@@ -29,7 +29,8 @@ extension Configuration {
         }
 
         public var files: Files?
-        /// Empty: any name. An authority that is made here carries them as its name constraints.
+        /// The names that the CA may issue for; empty for any name. A CA that is created here has them as its name
+        /// constraints.
         public var names: [Name] = []
 
         public init() {}
@@ -37,8 +38,7 @@ extension Configuration {
 }
 
 extension Configuration.Authority {
-    /// Whether the authority issues for a host, as a request names it. Where it does not, a client would refuse what it
-    /// is shown.
+    /// Whether the CA issues for a host, as a request names it. If not, a client would refuse the certificate.
     public func permits(_ host: Span<UInt8>) -> Bool {
         names.isEmpty
             || HostPattern.withName(of: host) { name in
@@ -46,7 +46,7 @@ extension Configuration.Authority {
             }
     }
 
-    /// Whether it issues for any host of a pattern; it may say yes where the answer is no.
+    /// Whether the CA issues for any host of a pattern. May return true in error.
     func mayPermit(_ pattern: HostPattern) -> Bool {
         names.isEmpty
             || names.contains { name in

@@ -1,15 +1,17 @@
 import Model
 
 extension Configuration {
-    /// `challenge ["name"] { … }`: predicates, one answer, modifiers. An empty list and nil mean: said nothing.
+    /// A rule `challenge ["name"] { … }`: predicates, one answer, modifiers. An empty list or nil means that the file
+    /// does not set it.
     public struct ChallengeRule: Sendable, Equatable {
         public enum Action: Sendable, Equatable {
-            /// The names of credentials that exist: the first, and where it was refused the next. At least one.
+            /// Use a credential; the names of existing credentials, at least one. If the first is refused, the next is
+            /// used.
             case use([String])
             case performDefault
             case reject
             case cancel
-            /// Hold the request until an operator decides, unless a credential is kept for the space.
+            /// Hold the request until an operator decides, unless a credential is stored for the space.
             case ask
             /// Trust the server's chain on these terms.
             case trust(TrustTerms)
@@ -21,53 +23,54 @@ extension Configuration {
             case replace
         }
 
-        /// Whether a credential is sent before it is asked for.
+        /// Whether a credential is sent preemptively, without waiting for a challenge.
         public enum Preemption: String, Sendable, CaseIterable {
             case no
-            /// Once it was accepted.
+            /// Preemptive after the first success.
             case yes
-            /// With every request.
+            /// Preemptive with every request.
             case always
         }
 
         /// The request by which the proxy asks a server whether it still accepts a credential.
         public enum Probe: Sendable, Equatable {
-            /// One that was accepted before.
+            /// A request that was accepted before.
             case sample
-            /// GET of that path.
+            /// A GET of this path.
             case path(String)
             case no
         }
 
         var predicates = Predicates()
         public var action = Action.performDefault
-        /// Answers of one credential in a request, with the refusals before them that `failures` asks for.
+        /// The limit of answers with one credential in a request, including the refusals that `failures` requires.
         public var attempts = 1
-        /// Milliseconds after which a credential that was accepted before and is refused now is tried again by one
-        /// request, after each refusal the next, the last one over and over; empty: never.
+        /// The milliseconds after which a credential that was accepted before and is refused now is tried again by one
+        /// request. The first value is for the first refusal, the next for the next; the last one repeats. Empty for
+        /// never.
         public var retry = usualRetry
         public var probe = Probe.sample
         public var persistence = Persistence.session
         public var preemption = Preemption.yes
-        /// Strongest first unless said otherwise.
+        /// The order of the methods; empty for strongest first.
         public var order: [AuthenticationMethod] = []
         public var authorization: Authorization?
-        /// Nil: nothing is out of the ordinary.
+        /// The terms of the answer; nil if there are only defaults.
         public var answerTerms: AnswerTerms?
-        /// `learn`: whether a client's own answer is kept when the server accepts it.
+        /// Whether a client's own answer is stored when the server accepts it (`learn`).
         public var learns = false
-        /// Nil: as all.
+        /// The mode of the rule; nil for the file's mode.
         public var mode: Configuration.Mode?
         public let rule: RuleReference
         /// The methods that each credential of `use` can answer, in the order of their names.
         var abilities = [MethodSet.password]
-        /// Where the credential stands in requests, if that is said: then it is sent with every one.
+        /// The places of the credential in requests, if set; it is then sent with every request.
         var placements: [CredentialPlacement] = []
-        /// Those that one of them can answer.
+        /// The methods that at least one of the credentials can answer.
         var answerable: MethodSet { abilities.reduce(into: []) { $0.formUnion($1) } }
 
-        /// The methods the rule speaks of: those it says and can answer. When it says none, those of a response, or
-        /// what the answer and the other predicates imply.
+        /// The methods that the rule covers: those that it names and can answer. If it names none, the methods of a
+        /// response, or those implied by the answer and the other predicates.
         var effectiveMethods: MethodSet {
             let written = predicates.method.written
             let limits = predicates.said.filter(\.isOfTLS)
@@ -90,7 +93,7 @@ extension Configuration {
             return resolved
         }
 
-        /// The methods for which the rule means a credential that can answer `ability`.
+        /// The methods for which the rule uses a credential that can answer `ability`.
         func meant(for ability: MethodSet) -> MethodSet {
             let effective = effectiveMethods
             return meant(ability, among: effective).intersection(effective)
@@ -101,7 +104,7 @@ extension Configuration {
             return isOpen ? ability.unnamed : said.intersection(ability)
         }
 
-        /// The answer to a challenge of that method: of several credentials, those that are meant for it.
+        /// The answer to a challenge of this method; of several credentials, those that fit the method.
         func action(for method: AuthenticationMethod) -> Action {
             guard case .use(let names) = action, names.count > 1 else { return action }
             return .use(zip(names, abilities).filter { meant(for: $0.1).contains(method) }.map(\.0))
@@ -110,7 +113,7 @@ extension Configuration {
 }
 
 extension Configuration.ChallengeRule {
-    /// The rule in its mode: one that only reports does nothing before it is asked.
+    /// The rule with its effective mode: a rule that only reports does nothing preemptively.
     func effective(in mode: Configuration.Mode) -> Self {
         var rule = self
         rule.mode = self.mode ?? mode
@@ -122,39 +125,40 @@ extension Configuration.ChallengeRule {
         return rule
     }
 
-    /// On what terms a server is trusted; nil when the answer is another.
+    /// The terms on which a server is trusted; nil if the answer is another.
     var trustTerms: TrustTerms? {
         if case .trust(let terms) = action { terms } else { nil }
     }
 
-    /// Whether it names a credential.
+    /// Whether the rule names a credential.
     var isUse: Bool { !names.isEmpty }
 
-    /// The credentials that it names.
+    /// The names of the rule's credentials.
     var names: [String] {
         if case .use(let names) = action { names } else { [] }
     }
 
-    /// `attempts` where the rule does not say it: one answer of each credential, three of an operator, and so many that the
-    /// rule answers after the refusals that its `failures` asks for.
+    /// The default of `attempts`: one answer for each credential, three for an operator, and as many as the rule gives
+    /// after the refusals that its `failures` requires.
     var usualAttempts: Int { max(action == .ask ? 3 : 1, failuresBefore + 1) }
 
-    /// The refusals that must come before the rule applies, by its `failures`; far above what a request can have, at most.
+    /// The number of refusals before the rule applies, by its `failures`. The limit is far above what a request can
+    /// have.
     var failuresBefore: Int { min(predicates.failures.range?.lowerBound ?? 0, 1000) }
 
-    /// `retry` where it is not said.
+    /// The default of `retry`.
     static let usualRetry = [30_000, 300_000, 1_800_000]
 
-    /// The answer in the rule file's words.
+    /// The answer in the words of the rule file.
     var actionWords: String { action.words }
 
-    /// Whether it says which hosts it is for.
+    /// Whether the rule is limited to certain hosts.
     public var namesHosts: Bool { predicates.host.isSaid }
 
-    /// Whether its credential goes with every request, and answers no challenge.
+    /// Whether the rule's credential goes with every request and answers no challenge.
     var waitsForNone: Bool { effectiveMethods == MethodSet(.default) }
 
-    /// Whether it answers a challenge of a response, or makes an end of it.
+    /// Whether the rule answers or ends a challenge of a response.
     var actsOnChallenge: Bool {
         switch action {
         case .use, .cancel, .ask: !effectiveMethods.isDisjoint(with: .http)
@@ -164,7 +168,7 @@ extension Configuration.ChallengeRule {
 }
 
 extension Configuration.ChallengeRule.Action {
-    /// In the rule file's words.
+    /// The answer in the words of the rule file.
     public var words: String {
         switch self {
         case .use(let names): "use \(names.joined(separator: " "))"
@@ -176,9 +180,9 @@ extension Configuration.ChallengeRule.Action {
         }
     }
 
-    /// `use a`, or `use a, then b where a was refused`.
+    /// Returns `use a`, or `use a, then b where a was refused`.
     ///
-    /// - Parameter manner: how the first is used.
+    /// - Parameter manner: how the first credential is used.
     static func useWords(_ names: [String], _ manner: String = "") -> String {
         guard let first = names.first, let last = names.last else { return "use" }
         switch names.count {
@@ -191,13 +195,13 @@ extension Configuration.ChallengeRule.Action {
     }
 }
 
-/// How a `challenge` uses its credential, where that is out of the ordinary. Immutable and shared.
+/// The terms of a `challenge` for using its credential, if they differ from the defaults. Immutable and shared.
 public final class AnswerTerms: Sendable, Equatable {
-    /// `spn`: the Kerberos service to get a ticket for; nil: `HTTP@` and the host.
+    /// The Kerberos service to get a ticket for (`spn`); nil for `HTTP@` and the host.
     public let servicePrincipal: String?
-    /// `delegate`: whether the server may act in the credential's name elsewhere.
+    /// Whether the server may act elsewhere with the credential's identity (`delegate`).
     public let delegates: Bool
-    /// `canonicalise`: whether the host is looked up in the DNS for its service's name.
+    /// Whether the host is looked up in the DNS for its service's name (`canonicalise`).
     public let canonicalises: Bool
     public let form: LoginForm?
 
@@ -217,23 +221,23 @@ public final class AnswerTerms: Sendable, Equatable {
     }
 }
 
-/// On what terms a `challenge` trusts a server's chain. Immutable and shared; two rules with equal terms are the same to
-/// whoever keeps connections.
+/// The terms on which a `challenge` trusts a server's chain. Immutable and shared; connections treat two rules with
+/// equal terms as one.
 ///
-/// The chain is evaluated with `anchors` and for `name`. It is trusted when every finding is in `allow` and, if there
-/// are `pins`, one of them is the server's key.
+/// The chain is evaluated with `anchors` and for `name`. It is trusted if every problem is in `allow` and, if there are
+/// `pins`, one of them is the server's key.
 public final class TrustTerms: Sendable, Hashable {
-    /// The findings that are forgiven; `weak` has become the two it stands for.
+    /// The problems that are allowed; `weak` is replaced by its two meanings.
     public let allow: TrustFindings
-    /// Any one of them must be the server's key; empty: any key.
+    /// The keys of which the server's must be one; empty for any key.
     public let pins: [KeyPin]
-    /// Files with certificates, PEM, that are trusted as roots.
+    /// The files with root certificates, in PEM.
     public let anchors: [String]
-    /// Whether the anchors stand in the place of the system's, and not beside them.
+    /// Whether only these roots are trusted, without the system's.
     public let hasOnlyItsAnchors: Bool
-    /// The name or address, in lower case, to be found in the certificate; nil: that of the request.
+    /// The name or address, in lower case, that the certificate must have; nil for that of the request.
     public let name: String?
-    /// The last day on which the rule applies; nil: it always does.
+    /// The last day on which the rule applies; nil if it always applies.
     public let until: Day?
 
     public init(
@@ -264,7 +268,7 @@ public final class TrustTerms: Sendable, Hashable {
         hasher.combine(until)
     }
 
-    /// The modifiers, as the rule file would say them.
+    /// The modifiers, as the rule file would write them.
     var words: [String] {
         var words: [String] = []
         if !allow.isEmpty { words.append("allow \(allow)") }
@@ -291,7 +295,7 @@ extension Configuration.ChallengeRule {
 }
 
 extension Configuration.ChallengeRule.Probe {
-    /// The value of `probe`; nil where it is not said.
+    /// The value of `probe`; nil for the default.
     var words: String? {
         switch self {
         case .sample: nil

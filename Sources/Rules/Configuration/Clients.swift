@@ -4,33 +4,34 @@ import Model
 extension Configuration {
     /// The clients that may use the proxy.
     public struct Clients: Sendable, Equatable {
-        /// How a client may say who it is.
+        /// The methods by which a client may authenticate.
         public enum Method: String, Sendable, CaseIterable {
-            /// RFC 7617, against `users`.
+            /// Basic (RFC 7617), against `users`.
             case basic
-            /// RFC 7616, against `users`.
+            /// Digest (RFC 7616), against `users`.
             case digest
-            /// RFC 4559, with `keytab`.
+            /// Negotiate (RFC 4559), with `keytab`.
             case negotiate
-            /// RFC 6750, against `tokens`.
+            /// Bearer (RFC 6750), against `tokens`.
             case bearer
         }
 
-        /// By default the machine itself only.
+        /// The addresses that may connect; by default only the machine itself.
         public var allow: [AddressPrefix] = AddressClass.loopback.prefixes
-        /// In the order in which they are offered; empty: nobody is asked.
+        /// The methods in the order in which they are offered; empty if clients need not authenticate.
         public var methods: [Method] = []
-        /// A file of htpasswd and htdigest lines.
+        /// The file of htpasswd and htdigest lines.
         public var users: ValueSource?
-        /// From which nonces are made, so that every process that has it knows them; nil: one of the process's own.
+        /// The key that nonces are made from. Processes with the same key accept each other's nonces. Nil for a key of
+        /// the process's own.
         public var nonceKey: ValueSource?
-        /// A path.
+        /// The path of the keytab.
         public var keytab: String?
-        /// Principals that may come with a ticket. By default every user, of whatever realm the KDC lets in.
+        /// The principals that may log in with a ticket. By default every user, of any realm that the KDC admits.
         public var principals: [PrincipalPattern] = [.users]
-        /// A file of names and the hashes of their tokens.
+        /// The file of names and the hashes of their tokens.
         public var tokens: ValueSource?
-        /// In ASCII: some clients, Java's among them, cannot do Digest for any other.
+        /// The realm, in ASCII: some clients, such as Java's, do Digest for no other.
         public var realm = "Attache"
 
         public init() {}

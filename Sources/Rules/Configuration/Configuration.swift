@@ -1,19 +1,20 @@
 import Bytes
 import Model
 
-/// A rule file's statements, with a default for all that it leaves out. `RuleSet` is the compiled form.
+/// The statements of a rule file, with the defaults. `RuleSet` is the compiled form.
 public struct Configuration: Sendable, Equatable {
-    /// `listen`: where clients connect. Never empty.
+    /// The addresses where clients connect (`listen`). Never empty.
     public var listeners = [Listener(Endpoint(IPAddress(v4: 0x7F00_0001), 3128))]
-    /// `admin`: dashboard, metrics, health, practice origin. Nil: none.
+    /// The address of dashboard, metrics, health and practice origin (`admin`); nil if none.
     public var admin: Endpoint?
     /// The block of `admin`.
     public var adminLogin = AdminLogin()
     public var threads = Threads.automatic
-    /// `state`: the directory for what outlives a run. Nil: `$XDG_STATE_HOME/attache`, which the command line finds.
+    /// The directory for data that outlives a run (`state`); nil for `$XDG_STATE_HOME/attache`, which the command line
+    /// finds.
     public var state: String?
     public var authority = Authority()
-    /// `store`; nil: what is to be kept is kept in memory.
+    /// The credential store (`store`); nil to keep credentials in memory.
     public var store: Store?
     public var log = Log()
     public var limits = Limits()
@@ -24,38 +25,38 @@ public struct Configuration: Sendable, Equatable {
     public var parents: [Parent] = []
     public var routes: [Route] = []
     public var challenges: [ChallengeRule] = []
-    /// Of the rules that say nothing of it.
+    /// The mode of the rules that set none.
     public var mode = Mode.enforce
-    /// `ask webhook`: who is told of challenges that wait for an operator; nil: nobody.
+    /// The webhook that receives challenges waiting for an operator (`ask webhook`); nil if none.
     public var webhook: Webhook?
-    /// `traces`: who collects the spans of requests; nil: nobody.
+    /// The collector of request spans (`traces`); nil if none.
     public var traces: Traces?
-    /// Environment variables that are named where a secret may stand.
+    /// The environment variables that are named as the source of a secret.
     public var secretVariables: Set<String> = []
 
     public init() {}
 
-    /// Event loops.
+    /// The number of event loops.
     public enum Threads: Sendable, Equatable {
-        /// One for each core.
+        /// One loop for each core.
         case automatic
         case count(Int)
     }
 
-    /// How people log in to the dashboard, beside the links that are printed for them.
+    /// The ways in which people log in to the dashboard, beside the links that are printed for them.
     public struct AdminLogin: Sendable, Equatable {
-        /// The path of a users file; nil: nobody has a password.
+        /// The path of a users file; nil if there are no passwords.
         public var users: String?
-        /// Nil: the dashboard is reached in clear.
+        /// The TLS settings; nil if the dashboard has no TLS.
         public var tls: Listener.TLS?
     }
 
-    /// The credential of that name, or nil.
+    /// Returns the credential of that name; nil if none.
     public func credential(named name: String) -> Credential? {
         credentials.first { $0.name.hasSameBytes(as: name) }
     }
 
-    /// Whether a rule's answer is given, or only told.
+    /// Whether a rule's answer is given, or only reported.
     public enum Mode: String, Sendable, CaseIterable {
         case enforce
         case report
@@ -63,7 +64,7 @@ public struct Configuration: Sendable, Equatable {
 
     public struct Webhook: Sendable, Equatable {
         public let endpoint: HTTPEndpoint
-        /// Of the signature.
+        /// The key of the signature.
         public let key: ValueSource
     }
 
@@ -74,9 +75,9 @@ public struct Configuration: Sendable, Equatable {
             case common
             case combined
             case squid
-            /// For a person before a terminal.
+            /// Lines for a person at a terminal.
             case console
-            /// The changes of what may answer, and no exchange.
+            /// Changes of credentials and rules, no exchanges.
             case events
             case off
         }
@@ -94,7 +95,7 @@ public struct Configuration: Sendable, Equatable {
 
         public var format = Format.json
         public var destination = Destination.standardOutput
-        /// Whether the rule file says anything of it. One that says the default means the same to everything but a terminal.
+        /// Whether the rule file sets the format. Setting the default makes a difference only at a terminal.
         public var isSaid = false
 
         public init() {}
@@ -104,62 +105,62 @@ public struct Configuration: Sendable, Equatable {
         }
     }
 
-    /// Limits for peers. Sizes are bytes.
+    /// Limits for peers. Sizes are in bytes.
     public struct Limits: Sendable, Equatable {
-        /// A request body held in memory until the origin's answer is known.
+        /// The limit of a request body that is held in memory until the origin's response is known.
         public var replayMemory = 64 << 10
-        /// The same on disk, once memory is full.
+        /// The limit of a request body that is held on disk, once memory is full.
         public var replayDisk = 64 << 20
-        /// The same on disk, of all bodies together.
+        /// The limit of all request bodies on disk together.
         public var replayDiskTotal = 1 << 30
-        /// The start line of a message.
+        /// The limit of the start line of a message.
         public var startLine = 16 << 10
-        /// A client's whole head.
+        /// The limit of a client's head.
         public var head = 64 << 10
-        /// An origin's whole head: larger, since a Kerberos ticket is.
+        /// The limit of an origin's head. It is larger because a Kerberos ticket is.
         public var upstreamHead = 256 << 10
-        /// Field lines in a head.
+        /// The limit of field lines in a head.
         public var fields = 128
-        /// Client connections at once.
+        /// The limit of client connections at once.
         public var clients = 10_000
-        /// The same from one address; nil: a quarter of those that are served.
+        /// The limit of client connections from one address; nil for a quarter of all clients that can be served.
         public var clientsPerAddress: Int?
-        /// Decoded bytes for each encoded one, over a whole body.
+        /// The limit of decoded bytes for each encoded byte, over a whole body.
         public var decodeRatio = 100
-        /// Challenges that wait for an operator at once, and requests that wait with each of them.
+        /// The limit of challenges that wait for an operator at once, and of requests that wait with each of them.
         public var questions = 100
 
         public init() {}
     }
 
     public struct Timeouts: Sendable, Equatable {
-        /// From a request's first byte to the end of its head.
+        /// The time from a request's first byte to the end of its head.
         public var head = Duration.seconds(10)
-        /// A kept connection without a request, a body or a tunnel without a byte.
+        /// The time of an idle connection without a request, or of a body or tunnel without a byte.
         public var idle = Duration.seconds(60)
-        /// A name to a connected socket, over all of its addresses.
+        /// The time from a name to a connected socket, over all of its addresses.
         public var connect = Duration.seconds(10)
-        /// From the end of a request to the head of its response.
+        /// The time from the end of a request to the head of its response.
         public var response = Duration.seconds(300)
-        /// How long a stop waits for requests in flight.
+        /// The time that a stop waits for requests in flight.
         public var drain = Duration.seconds(30)
 
-        /// How long a client's session lives without a request.
+        /// The time that a client's session lives without a request.
         public var session = Duration.seconds(900)
-        /// How long a request is held for an operator's answer.
+        /// The time that a request is held for an operator's answer.
         public var ask = Duration.seconds(60)
 
         public init() {}
     }
 
-    /// `store …`: where credentials are kept that outlive the process.
+    /// The place of credentials that outlive the process (`store …`).
     public struct Store: Sendable, Equatable {
         public let location: StoreLocation
-        /// Seals the secrets; nil: a key that is made beside the file.
+        /// The key that seals the secrets; nil for a key that is created beside the file.
         public let key: ValueSource?
     }
 
-    /// A copy that sends no credential. It keeps only the rules about servers' certificates.
+    /// Returns a copy that sends no credential. It keeps only the rules about servers' certificates.
     public var withoutCredentials: Configuration {
         var configuration = self
         configuration.credentials = []

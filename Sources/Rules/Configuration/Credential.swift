@@ -1,34 +1,34 @@
 import Model
 
 extension Configuration {
-    /// `credential NAME { … }`.
+    /// A `credential NAME { … }`.
     public struct Credential: Sendable, Equatable {
         public let name: String
-        /// Its kind and the places of its parts; the rule file says exactly one kind.
+        /// The credential's kind and the sources of its parts; the rule file sets exactly one kind.
         public let content: CredentialSource
         public let rule: RuleReference
     }
 }
 
 extension CredentialSource {
-    /// The methods that such a credential can answer.
+    /// The methods that a credential of this kind can answer.
     var methods: MethodSet {
         switch self {
         case .password: .password
         case .identity: MethodSet(.clientCertificate)
         case .kerberos: MethodSet(.negotiate)
         case .token, .oauth: MethodSet(.bearer)
-        // It waits for no challenge.
+        // A credential of this kind waits for no challenge.
         case .signature, .placed: MethodSet(.default)
         }
     }
 
-    /// Where it stands in requests, if that is said.
+    /// The places of the credential in requests, if set.
     var placements: [CredentialPlacement] {
         if case .placed(_, let placements) = self { placements } else { [] }
     }
 
-    /// Its kind in a sentence.
+    /// The kind, for use in a sentence.
     var words: String {
         switch self {
         case .password: "a user and a password"

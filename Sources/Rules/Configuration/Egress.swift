@@ -1,5 +1,6 @@
 extension Configuration {
-    /// Where the proxy may connect to. The narrowest entry that fits an address decides; see `EgressPolicy`.
+    /// The addresses that the proxy may connect to. The narrowest entry that matches an address decides; see
+    /// `EgressPolicy`.
     public struct Egress: Sendable, Equatable {
         public enum Verdict: String, Sendable {
             case allow
@@ -9,19 +10,19 @@ extension Configuration {
         /// One item of an `allow` or `deny` line.
         public struct Entry: Sendable, Equatable {
             public let verdict: Verdict
-            /// The blocks it names: several for a class.
+            /// The blocks of the item: several for a class.
             public let prefixes: [AddressPrefix]
-            /// Nil when the item is an address or a block.
+            /// The class of addresses; nil if the item is an address or a block.
             public let addressClass: AddressClass?
-            /// Nil for every port.
+            /// The port; nil for every port.
             public let port: UInt16?
-            /// The item as it was written.
+            /// The item as written.
             public let text: String
             public let rule: RuleReference
         }
 
         public var entries: [Entry] = []
-        /// Ports that `CONNECT` may name. A tunnel to any port would let a client speak any protocol to any server.
+        /// The ports that `CONNECT` may name. A tunnel to any port would let a client speak any protocol to any server.
         public var connectPorts = PortSet([443...443])
 
         public init() {}

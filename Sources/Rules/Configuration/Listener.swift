@@ -1,18 +1,18 @@
 extension Configuration {
-    /// `listen ADDRESS:PORT [tls …]`.
+    /// A listener, `listen ADDRESS:PORT [tls …]`.
     public struct Listener: Sendable, Equatable {
-        /// The certificate that a listener shows to clients which connect by TLS. The files are read again when they change.
+        /// The certificate of a listener for clients with TLS. The files are read again when they change.
         public struct TLS: Sendable, Equatable {
-            /// PEM: the listener's certificate, then its issuers.
+            /// The PEM file with the listener's certificate, then its issuers.
             public let certificate: String
-            /// PEM.
+            /// The PEM file with the private key.
             public let key: String
-            /// Nil: clients are not asked for a certificate.
+            /// The settings for client certificates; nil if clients are not asked for one.
             public let clients: Clients?
 
-            /// `clients FILE [required]`: who may prove itself by a certificate.
+            /// The clients that may authenticate with a certificate, `clients FILE [required]`.
             public struct Clients: Sendable, Equatable {
-                /// PEM: the roots that a client's certificate must come from.
+                /// The PEM file with the root certificates of client certificates.
                 public let authorities: String
                 /// Whether a client without a certificate is refused.
                 public let isRequired: Bool
@@ -20,7 +20,7 @@ extension Configuration {
         }
 
         public let endpoint: Endpoint
-        /// Nil: clients connect in clear.
+        /// The TLS settings; nil if clients connect without TLS.
         public let tls: TLS?
 
         public init(_ endpoint: Endpoint, tls: TLS? = nil) {

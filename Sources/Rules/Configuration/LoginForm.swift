@@ -1,20 +1,21 @@
 import Bytes
 import Model
 
-/// `form` in a `challenge`: how a login page is told from what was asked for, and what is sent to get past it.
+/// The `form` of a `challenge`: the signs of a login page, and what is sent to log in.
 public final class LoginForm: Sendable, Equatable {
-    /// A response that holds a login page. What is not said does not matter.
+    /// The signs of a response with a login page. A sign that is nil is not checked.
     public struct Sign: Sendable, Equatable {
         public let status: Int?
-        /// Of the `Location` field.
+        /// The pattern for the value of `Location`; nil matches any.
         public let location: TextPattern?
-        /// In the page, after its content is decoded.
+        /// A text in the page, after its content is decoded; nil if not checked.
         public let text: String?
     }
 
-    /// Alternatives; never empty.
+    /// The alternatives; never empty.
     public let signs: [Sign]
-    /// Sent from the page, with its own hidden fields; its action is a path, or a URL of the same host.
+    /// The fields that are sent from the page, with its own hidden fields. Its action is a path, or a URL of the same
+    /// host.
     public let login: LoginTemplate
 
     public init(signs: [Sign], login: LoginTemplate) {
@@ -27,21 +28,22 @@ public final class LoginForm: Sendable, Equatable {
     }
 }
 
-/// Telling a login page from what was asked for.
+/// Recognises a login page.
 extension LoginForm {
     /// The verdict on a response's head.
     public enum Recognition: Sendable, Equatable {
         case recognised
-        /// It is one if its page holds a text of `texts(status:…)`.
+        /// The response is a login page if it contains a text of `texts(status:…)`.
         case dependsOnText
         case other
     }
 
-    /// Whether a page has to be read for some sign.
+    /// Whether some sign requires reading the page.
     public var readsPages: Bool { signs.contains { $0.text != nil } }
 
     /// - Parameters:
-    ///   - locations: the value of `Location`, as it came, and as its path if it leads to the same server; empty without one.
+    ///   - locations: the value of `Location` as received, and its path if it leads to the same server; empty if
+    ///     absent.
     public func recognise(status: Int, locations: [[UInt8]]) -> Recognition {
         var recognition = Recognition.other
         for sign in signs where sign.fits(status, locations) {
@@ -51,9 +53,9 @@ extension LoginForm {
         return recognition
     }
 
-    /// Whether the page holds the text of a sign that the head fits.
+    /// Whether the page contains the text of a sign whose other parts fit the head.
     ///
-    /// - Parameter start: behind what was looked at before.
+    /// - Parameter start: the end of the part that was searched before.
     public func holds(
         _ page: Span<UInt8>, from start: Int, status: Int, locations: [[UInt8]]
     ) -> Bool {

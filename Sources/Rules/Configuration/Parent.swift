@@ -1,13 +1,13 @@
 extension Configuration {
-    /// `parent NAME { … }`: proxies that requests may go through, the first that works first.
+    /// The proxies of a `parent NAME { … }` that requests may go through; the first that works is used.
     public struct Parent: Sendable, Equatable {
-        /// The protocol that is spoken with a parent.
+        /// The protocol that a parent speaks.
         public enum Scheme: String, Sendable, CaseIterable {
             case http
             case https
-            /// RFC 1928, with RFC 1929 for a user and a password.
+            /// SOCKS5 (RFC 1928), with RFC 1929 for a user and a password.
             case socks5
-            /// With the host's name.
+            /// SOCKS4a: SOCKS4 with the host's name.
             case socks4a
         }
 
@@ -22,17 +22,17 @@ extension Configuration {
         }
 
         public let name: String
-        /// In the order of the file. Empty when a PAC file says them.
+        /// The servers in the order of the file. Empty if a PAC file names them.
         public let servers: [Server]
         /// The path of a PAC file.
         public let automatic: String?
-        /// Those servers of a PAC file that a challenge may be answered for, whatever their scheme.
+        /// The servers of a PAC file whose challenges may be answered, for any scheme.
         public let trusted: [HostAndPort]
-        /// Hosts that are asked directly.
+        /// The hosts that are connected to directly.
         public let exceptions: [HostPattern]
         public let rule: RuleReference
 
-        /// Whether a host, as a request names it, is asked directly.
+        /// Whether a host, as a request names it, is connected to directly.
         public func excepts(_ host: Span<UInt8>) -> Bool {
             for index in exceptions.indices where exceptions[index].matches(host) { return true }
             return false
@@ -40,7 +40,7 @@ extension Configuration {
     }
 
     public struct HostAndPort: Sendable, Hashable, CustomStringConvertible {
-        /// In its canonical spelling (`HostSpelling`).
+        /// The host in its canonical spelling (`HostSpelling`).
         public let host: String
         public let port: UInt16
 

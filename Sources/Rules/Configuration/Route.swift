@@ -1,20 +1,20 @@
 import Model
 
 extension Configuration {
-    /// `route PATTERN[:port] { … }`; the first that fits a request decides.
+    /// A `route PATTERN[:port] { … }`; the first that matches a request decides.
     public struct Route: Sendable, Equatable {
         public enum Action: String, Sendable {
-            /// Forward a request; relay a CONNECT blindly.
+            /// Forward a request; relay a CONNECT unseen.
             case tunnel
-            /// Forward a request; look inside a CONNECT.
+            /// Forward a request; intercept a CONNECT.
             case intercept
-            /// Answer 403.
+            /// Respond with 403.
             case deny
         }
 
-        /// The port on which an `http:` request is made by https.
+        /// The port for an `http:` request that is made with https.
         public enum Upgrade: Sendable, Equatable {
-            /// 443 in the place of 80; any other port stays.
+            /// Port 443 for 80; any other port stays.
             case standard
             case port(UInt16)
 
@@ -27,32 +27,32 @@ extension Configuration {
         }
 
         public let host: HostPattern
-        /// Nil for every port.
+        /// The port; nil for every port.
         public let port: UInt16?
         public let action: Action
-        /// Nil: `http:` stays `http:`. Goes with `tunnel` and `intercept`: in a tunnel that is looked into, what is
-        /// spoken in clear is upgraded too.
+        /// The port of upgraded requests; nil if `http:` stays `http:`. It is valid with `tunnel` and `intercept`: in
+        /// an intercepted tunnel, requests in clear are upgraded too.
         public let upgrade: Upgrade?
-        /// Decode gzip and deflate bodies for clients that did not ask for them.
+        /// Whether gzip and deflate bodies are decoded for clients that did not ask for them.
         public let decodesContent: Bool
-        /// Nil: nothing is said of TLS.
+        /// The TLS terms; nil if the route sets none.
         public let tls: TLSTerms?
         public let trace: Trace
-        /// Nil: the origin is asked directly.
+        /// The parents; nil if the origin is connected to directly.
         public internal(set) var parentList: ParentList?
         public let rule: RuleReference
     }
 }
 
-/// `via` in a `route`: the parents that its requests go through. Immutable and shared.
+/// The parents that a route's requests go through (`via`). Immutable and shared.
 public final class ParentList: Sendable, Equatable {
     public enum Hop: Sendable, Equatable {
         case parent(Configuration.Parent)
-        /// Without a parent, when those before do not work.
+        /// A direct connection, if the entries before it do not work.
         case direct
     }
 
-    /// The first that works first; never empty.
+    /// The hops, of which the first that works is used; never empty.
     public let hops: [Hop]
 
     public init(_ hops: [Hop]) {
@@ -61,25 +61,26 @@ public final class ParentList: Sendable, Equatable {
 
     public static func == (left: ParentList, right: ParentList) -> Bool { left === right || left.hops == right.hops }
 
-    /// Whether a PAC file says some of its ways.
+    /// Whether a PAC file determines some of the paths.
     public var isAutomatic: Bool {
         hops.contains { hop in
             if case .parent(let parent) = hop { parent.automatic != nil } else { false }
         }
     }
 
-    /// A way to one host that the rule file itself says.
+    /// A path to a host that the rule file itself determines.
     public enum Leg: Sendable, Equatable {
         case direct
         case server(Configuration.Parent.Server, of: String)
     }
 
-    /// The ways to a host, the first that works first. Empty: directly, since the first parent excepts it.
+    /// The paths to a host, of which the first that works is used. Empty for a direct connection, because the first
+    /// parent excepts the host.
     public func legs(to host: Span<UInt8>) -> [Leg] {
         var legs: [Leg] = []
         for hop in hops {
             guard case .parent(let parent) = hop, !parent.excepts(host) else {
-                // A host that is asked directly needs no other way.
+                // A host that is connected to directly needs no other path.
                 return legs.isEmpty ? [] : legs + [.direct]
             }
             legs += parent.servers.map { .server($0, of: parent.name) }
@@ -87,7 +88,7 @@ public final class ParentList: Sendable, Equatable {
         return legs
     }
 
-    /// The names of the rule file.
+    /// The names in the rule file.
     var words: String {
         hops.map { hop in
             switch hop {
@@ -98,14 +99,13 @@ public final class ParentList: Sendable, Equatable {
     }
 }
 
-/// `tls` in a `route`: how TLS is spoken with its origins. Immutable and shared: connections made under equal terms are
-/// the same to whoever keeps them.
+/// The terms of TLS with a route's origins (`tls`). Immutable and shared: connections treat equal terms as the same.
 public final class TLSTerms: Sendable, Hashable {
-    /// The oldest version that may be spoken; nil: the default, 1.2.
+    /// The oldest TLS version allowed; nil for the default, 1.2.
     public let minimum: TLSVersion?
     /// The newest version that may be spoken; nil: the newest there is, 1.3.
     public let maximum: TLSVersion?
-    /// Files with certificate revocation lists, PEM or DER, to look a chain's certificates up in.
+    /// The files with certificate revocation lists, PEM or DER, for the certificates of a chain.
     public let revocation: [String]
 
     public init(minimum: TLSVersion? = nil, maximum: TLSVersion? = nil, revocation: [String] = []) {

@@ -1,7 +1,7 @@
 import Model
 
 extension Configuration {
-    /// `traces { … }`: a collector of spans by OTLP over HTTP, in JSON.
+    /// A collector of spans by OTLP over HTTP, in JSON (`traces { … }`).
     public struct Traces: Sendable, Equatable {
         /// A field of each request to the collector.
         public struct Header: Sendable, Equatable {
@@ -10,9 +10,9 @@ extension Configuration {
         }
 
         public let collector: HTTPEndpoint
-        /// The name of this program among those that the collector knows.
+        /// The name of this program at the collector.
         public var serviceName = "attache"
-        /// Of a hundred traces that begin here, those that are recorded.
+        /// The percentage of the traces begun here that is recorded.
         public var sample = 100
         public var headers: [Header] = []
 
@@ -21,13 +21,13 @@ extension Configuration {
 }
 
 extension Configuration.Route {
-    /// `trace` in a `route`: the requests that belong to a trace (W3C Trace Context).
+    /// The requests of a `route` that belong to a trace (W3C Trace Context).
     public enum Trace: String, Sendable, CaseIterable {
-        /// None: `traceparent` is a field like others.
+        /// No request: `traceparent` is a field like others.
         case no
-        /// Those that come with one.
+        /// The requests that bring a trace.
         case `continue`
-        /// Every request: one that comes without begins one.
+        /// Every request: one without a trace begins one.
         case start
     }
 }

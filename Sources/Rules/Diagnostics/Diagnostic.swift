@@ -1,28 +1,28 @@
-/// One thing that is wrong, or doubtful, in a rule file.
+/// A problem in a rule file: an error or a warning.
 public struct Diagnostic: Sendable, Equatable {
     public enum Severity: String, Sendable {
-        /// Refuses the start; on a reload the running rules stay.
+        /// An error refuses the start; on a reload the running rules stay.
         case error
         case warning
     }
 
     public let severity: Severity
     public let range: SourceRange
-    /// One lower-case sentence without a period. It never holds a secret's value.
+    /// A lower-case sentence without a period. It never contains a secret's value.
     public let sentence: String
-    /// The text that was probably meant in the range's place.
+    /// The text that was probably meant in the place of the range.
     public let suggestion: String?
 }
 
-/// Collects what one reading of a rule file finds. Every error and warning passes `report`.
+/// Collects the problems that one reading of a rule file finds. Every error and warning passes `report`.
 final class DiagnosticLog {
-    /// A megabyte of nonsense need not become a megabyte of errors.
+    /// The limit of problems, so that a megabyte of nonsense makes no megabyte of errors.
     static let limit = 500
 
     private var found: [Diagnostic] = []
     private(set) var hasErrors = false
 
-    /// Nothing more will be shown, so nothing more need be looked for.
+    /// Whether no more problems will be shown, so that none need be searched for.
     var isFull: Bool { found.count > Self.limit }
 
     func report(
@@ -38,7 +38,7 @@ final class DiagnosticLog {
                 suggestion: isLast ? nil : suggestion))
     }
 
-    /// All that was found, in the order of the files and, within a file, of the places.
+    /// The problems, in the order of the files and, within a file, of their position.
     var diagnostics: [Diagnostic] {
         found.enumerated().sorted { left, right in
             let (a, b) = (left.element.range, right.element.range)

@@ -1,13 +1,13 @@
 import Bytes
 
-/// A diagnostic as a person reads it:
+/// Renders a diagnostic for people:
 ///
 ///     proxy.conf:3:5: error: 'pasword' is no directive of 'credential'
 ///         pasword ***
 ///         ^^^^^^^ did you mean 'password'?
 ///
-/// Secrets are replaced before anything else looks at the line, tabs become spaces, and what could steer a terminal
-/// becomes U+FFFD.
+/// Secrets are replaced before anything else reads the line. Tabs become spaces, and characters that could control a
+/// terminal become U+FFFD.
 public struct DiagnosticRenderer: Sendable {
     private let sources: SourceMap
 
@@ -15,7 +15,7 @@ public struct DiagnosticRenderer: Sendable {
         self.sources = sources
     }
 
-    /// Several lines, the last without its end.
+    /// Returns several lines, the last without a line end.
     public func text(_ diagnostic: Diagnostic) -> String {
         guard let file = sources.file(diagnostic.range.file) else { return diagnostic.sentence }
         var text = "\(sources.place(of: diagnostic.range)): \(diagnostic.severity.rawValue): \(diagnostic.sentence)\n"
@@ -61,10 +61,10 @@ public struct DiagnosticRenderer: Sendable {
         return Self.lines(cells, carets: range.isEmpty ? run.lowerBound..<run.lowerBound + 1 : run)
     }
 
-    /// Below this width a line is shown whole.
+    /// The width in columns below which a line is shown whole.
     private static let width = 110
 
-    /// No more of a line than could be shown, for a line may be a megabyte long.
+    /// Returns the part of a line that could be shown, because a line may be a megabyte long.
     private static func window(of line: Range<Int>, around offset: Int) -> Range<Int> {
         let reach = 8 * width
         return max(line.lowerBound, min(offset - reach, line.upperBound))..<min(line.upperBound, offset + reach)
@@ -92,7 +92,7 @@ public struct DiagnosticRenderer: Sendable {
             + "  \(String(repeating: " ", count: indent))\(String(repeating: "^", count: count))"
     }
 
-    /// A character, or a whole secret, with the bytes it stands for.
+    /// A character, or a whole secret, with its bytes.
     private struct Piece {
         let text: [Unicode.Scalar]
         let bytes: Range<Int>
@@ -117,13 +117,13 @@ public struct DiagnosticRenderer: Sendable {
         return pieces
     }
 
-    /// Characters that make a terminal show a line in another order than it has.
+    /// The characters that make a terminal show a line in another order.
     private static let bidirectional: Set<Unicode.Scalar> = [
         "\u{202A}", "\u{202B}", "\u{202C}", "\u{202D}", "\u{202E}", "\u{2066}", "\u{2067}", "\u{2068}", "\u{2069}",
     ]
 
-    /// How many columns of a terminal a character takes: enough of Unicode's East Asian Width (UAX #11) and of the
-    /// zero-width categories that a caret run stands under what it means.
+    /// The number of columns that a character takes in a terminal. It covers enough of Unicode's East Asian Width (UAX #11)
+    /// and of the zero-width categories to place a caret run.
     enum DisplayWidth {
         static func columns(of scalar: Unicode.Scalar) -> Int {
             switch scalar.properties.generalCategory {

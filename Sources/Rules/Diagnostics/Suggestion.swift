@@ -1,8 +1,8 @@
 import Bytes
 
-/// "Did you mean": the nearest of the words that are valid at a place.
+/// The "did you mean" suggestions: the nearest of the words that are valid at a place.
 public enum Suggestion {
-    /// The first of the nearest candidates, if it is near enough that a slip of the hand explains the difference.
+    /// The first of the nearest candidates, if it is near enough to be a typing error.
     public static func nearest(to word: String, among candidates: [String]) -> String? {
         let typed = Array(word.utf8)
         guard (1...40).contains(typed.count) else { return nil }
@@ -18,8 +18,8 @@ public enum Suggestion {
         return best.word
     }
 
-    /// Insertions, deletions, replacements and swaps of neighbours that make one word the other (optimal string
-    /// alignment), without regard to ASCII case.
+    /// The number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other
+    /// (optimal string alignment), ignoring ASCII case.
     static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         let left = left.map(\.asciiLowercased)
         let right = right.map(\.asciiLowercased)

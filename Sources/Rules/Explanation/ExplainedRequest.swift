@@ -1,34 +1,34 @@
 import Bytes
 import Model
 
-/// The request that an explanation is about.
+/// The request to explain.
 public struct ExplainedRequest: Sendable, Equatable {
     public var method: String
-    /// As the user gave it, without user and password.
+    /// The URL as the user gave it, without user and password.
     public var url: String
     public var host: String
     public var port: UInt16
     public var `protocol`: NetworkProtocol
     public var client: ClientIdentity
-    /// The user whose name and password stand in the URL; nil when none does.
+    /// The user in the URL, if it has a user and password; nil otherwise.
     public var urlUser: String? = nil
-    /// The host's addresses, if the caller asked for them; an address that stands in the URL is found without them.
+    /// The host's addresses, if the caller looked them up; an address in the URL needs no lookup.
     public var addresses: [IPAddress] = []
-    /// The findings that the evaluation of the origin's chain is supposed to have; empty: they are not known.
+    /// The assumed problems of the origin's chain; empty if unknown.
     public var findings: TrustFindings = []
-    /// The issuers of certificates that the origin is supposed to ask for, as RFC 4514 text; empty: it is not known.
+    /// The issuers that the origin is assumed to ask for, as RFC 4514 text; empty if unknown.
     public var issuers: [String] = []
-    /// For rules that end on a day.
+    /// The current day, for rules that end on a day.
     public var today: Day?
-    /// Whether the client opens a tunnel for it, as clients do for https.
+    /// Whether the client opens a tunnel for the request, as clients do for https.
     public var isInTunnel = false
-    /// Answers of this request that were refused.
+    /// The number of refused answers of this request.
     public var failures = 0
-    /// Path and query, as the origin gets them.
+    /// The path and query that the origin gets.
     public var target = "/"
-    /// The issuers of the rule file's certificates, by the credential's name; those that are missing are not known.
+    /// The issuers of the rule file's certificates, by the credential's name; missing ones are unknown.
     public var certificates: [String: [String]] = [:]
-    /// The outcome of asking the server itself; nil: nobody did.
+    /// The result of asking the server itself; nil if it was not asked.
     public var asked: String?
 
     public init(
@@ -42,13 +42,13 @@ public struct ExplainedRequest: Sendable, Equatable {
         self.client = client
     }
 
-    /// Whether a tunnel is all that is asked for.
+    /// Whether the request is for a tunnel only.
     var isTunnel: Bool { method == "CONNECT" }
 
     /// Whether the proxy is asked for a tunnel.
     var opensTunnel: Bool { isTunnel || isInTunnel }
 
-    /// Why no challenge is answered on that route, whatever the rules say; nil: they decide.
+    /// The reason why challenges on that route are not answered under any rules; nil if the rules decide.
     func reasonForNone(on route: RouteDecision) -> String? {
         if opensTunnel, route.action != .intercept {
             let advice = isInTunnel ? "; 'route \(host) { intercept }' decrypts it" : ""
@@ -58,8 +58,8 @@ public struct ExplainedRequest: Sendable, Equatable {
         return isEchoed ? "the response to a TRACE would show the credential" : nil
     }
 
-    /// The request as the origin gets it: by https where the route upgrades it, and as it is made in a tunnel that is
-    /// looked into.
+    /// The request as the origin gets it: with https if the route upgrades it, and without the tunnel if that is
+    /// intercepted.
     public func atOrigin(by rules: RuleSet) -> ExplainedRequest {
         let route = rules.route(host: host.utf8Span.span, port: port)
         var request = self
@@ -83,13 +83,13 @@ public struct ExplainedRequest: Sendable, Equatable {
     }
 }
 
-/// The challenges of a response that an explanation is about.
+/// The challenges of a response to explain.
 public struct ExplainedResponse: Sendable, Equatable {
     public struct Offer: Sendable, Equatable {
-        /// How the caller names the challenge, for example `Digest SHA-256`.
+        /// The caller's name for the challenge, for example `Digest SHA-256`.
         public let scheme: String
         public let query: ChallengeQuery
-        /// Nil: nothing is known of it.
+        /// The state of the protection space; nil if unknown.
         public let space: ExplainedSpace?
 
         public init(scheme: String, query: ChallengeQuery, space: ExplainedSpace? = nil) {
@@ -101,11 +101,11 @@ public struct ExplainedResponse: Sendable, Equatable {
 
     /// The challenges that can be answered, in the order in which they would be tried.
     public var offers: [Offer]
-    /// The rule that made that order; nil: strength did.
+    /// The rule that set the order; nil if they are ordered by strength.
     public var orderedBy: RuleReference?
-    /// The challenges that are passed over, with the reason: one sentence each.
+    /// The challenges that are skipped, with the reason: one sentence each.
     public var ignored: [String]
-    /// Whether a parent proxy gave it.
+    /// Whether a parent proxy sent the response.
     public var isOfParent = false
 
     public init(offers: [Offer], orderedBy: RuleReference? = nil, ignored: [String] = []) {

@@ -1,10 +1,10 @@
 import Bytes
 import Model
 
-/// Why a request would be treated as it would: the route, the egress verdict, and for each challenge every rule up to
-/// the one that decides. A value; `ExplanationText` is what `attache explain` prints.
+/// Explains the treatment of a request: the route, the egress verdict, and for each challenge every rule up to the
+/// deciding one. A value; `attache explain` prints `ExplanationText`.
 public struct Explanation: Sendable {
-    /// The possible answers to a method's challenges, as long as none is known.
+    /// The possible answers to a method's challenges, before a challenge is known.
     public struct Outlook: Sendable, Equatable {
         public let method: AuthenticationMethod
         public let answers: [Configuration.ChallengeRule.Action]
@@ -12,27 +12,28 @@ public struct Explanation: Sendable {
 
     public let request: ExplainedRequest
     public let clientIsAllowed: Bool
-    /// Whether the proxy asks its clients who they are.
+    /// Whether the proxy authenticates its clients.
     public let clientIsAsked: Bool
     public let route: RouteDecision
-    /// The request as the origin gets it; the same when nothing upgrades or looks into it.
+    /// The request as the origin gets it; unchanged if it is neither upgraded nor intercepted.
     public let asked: ExplainedRequest
-    /// Nil: there is no TLS with the origin that the proxy would see.
+    /// The TLS handshake with the origin; nil if the proxy would see none.
     public let handshake: Explanation.Handshake?
-    /// Why no challenge is answered, whatever the rules say; nil: they decide.
+    /// The reason why no challenge is answered under any rules; nil if the rules decide.
     public let reasonForNone: String?
-    /// Nil unless the request is a CONNECT.
+    /// Whether CONNECT is allowed; nil unless the request is a CONNECT.
     public let connectIsAllowed: Bool?
-    /// One for each address that is known without asking the DNS.
+    /// The decisions for the addresses that are known without the DNS.
     public let egress: [(address: IPAddress, decision: EgressPolicy.Decision)]
-    /// The ways through parents, the first that works first; empty: directly.
+    /// The paths through parents, of which the first that works is used; empty for a direct connection.
     let parents: [Explanation.Parent]
     public let authorization: Configuration.ChallengeRule.Authorization
-    /// How often the rules are asked about the response: again where a credential counts as refused. Nil: none was given.
+    /// The rounds of asking the rules about the response: one more for each credential that counts as refused. Nil if
+    /// no response was given.
     public let rounds: [ExplainedRound]?
-    /// Nil: the caller does not say.
+    /// The knowledge beyond the rule file; nil if the caller gives none.
     public let knowledge: ExplainedKnowledge?
-    /// The conditions of every rule, when no response is given.
+    /// The conditions of every rule, if no response is given.
     public let prospects: [RuleTrace]
     public let outlooks: [Outlook]
     /// Whether the rule file has any `challenge`.
@@ -42,7 +43,7 @@ public struct Explanation: Sendable {
         self.init(request, response: response.map { response in { _ in response } }, rules: rules)
     }
 
-    /// - Parameter response: with so many refused answers before it.
+    /// - Parameter response: the response after the given number of refused answers.
     public init(
         _ request: ExplainedRequest, response: ((Int) -> ExplainedResponse)?, rules: RuleSet,
         knowledge: ExplainedKnowledge? = nil
@@ -81,7 +82,7 @@ public struct Explanation: Sendable {
         }
     }
 
-    /// Why the client gets a refusal, and nobody is asked; nil: somebody is.
+    /// The reason why the client gets a refusal without any server being asked; nil if a server is asked.
     var refusal: String? {
         if !clientIsAllowed { return "'clients' does not allow this client" }
         if route.action == .deny { return "the route denies it" }
@@ -94,41 +95,42 @@ public struct Explanation: Sendable {
 
     public var text: String { ExplanationText(self).text }
 
-    /// The TLS connection to the origin in an explanation: on what terms it is made, and what the rules answer to
-    /// the two challenges that a handshake may bring.
+    /// The TLS connection to the origin in an explanation: its terms, and the rules' answers to the two challenges that a
+    /// handshake may bring.
     public struct Handshake: Sendable, Equatable {
-        /// A challenge of TLS with what the rules say to it.
+        /// A TLS challenge, with the rules' answer.
         public struct Challenge: Sendable, Equatable {
             public let query: ChallengeQuery
-            /// Nil: it depends on what is found or asked for, which the caller did not say.
+            /// The ruling; nil if it depends on problems or issuers that the caller did not give.
             public let ruling: Ruling?
-            /// With a ruling, every rule up to the one that made it; without, what each would need.
+            /// The rules up to the deciding one, if there is a ruling; else the conditions of each rule.
             public let traces: [RuleTrace]
-            /// Whether the rule that decided names hosts.
+            /// Whether the deciding rule names hosts.
             let namesHosts: Bool
-            /// Credentials whose certificates were refused before, as far as the rules tell which they were.
+            /// The credentials whose certificates were refused before, as far as the rules tell.
             var refused: [String] = []
 
-            /// Those of the rule's credentials whose certificates the server accepts, as far as that is known.
+            /// Returns the credentials in `names` whose certificates the server accepts, as far as known.
             ///
-            /// - Parameter certificates: as in `ExplainedRequest`.
+            /// - Parameter certificates: see `ExplainedRequest`.
             func accepted(of names: [String], by certificates: [String: [String]]) -> [String] {
                 names.filter { name in certificates[name]?.contains { query.issuers.contains($0) } ?? true }
             }
 
-            /// Those that it is shown, one after the other; of a rule that names its hosts, also where it accepts none.
+            /// Returns the credentials that are shown, one after the other. If the rule names its hosts, also if the server
+            /// accepts none.
             func candidates(among names: [String], by certificates: [String: [String]]) -> [String] {
                 let accepted = accepted(of: names, by: certificates)
                 return (accepted.isEmpty && namesHosts ? names : accepted).filter { !refused.contains($0) }
             }
         }
 
-        /// Nil: the route says nothing.
+        /// The TLS terms; nil if the route sets none.
         public let terms: TLSTerms?
         public let trust: Challenge
         public let certificate: Challenge
 
-        /// - Parameter request: as the origin gets it.
+        /// - Parameter request: the request as the origin gets it.
         init(_ request: ExplainedRequest, terms: TLSTerms?, rules: RuleSet) {
             self.terms = terms
             var query = request.query(method: .serverTrust)
@@ -158,16 +160,16 @@ public struct Explanation: Sendable {
         }
     }
 
-    /// A way that a request may take, as an explanation tells of it.
+    /// A path that a request may take, in an explanation.
     struct Parent: Sendable, Equatable {
-        /// The possible answers to a challenge, by a word for the challenge.
+        /// The possible answers to a challenge, with a label for the challenge.
         struct Outlook: Sendable, Equatable {
             let label: String
             let answers: [Configuration.ChallengeRule.Action]
         }
 
         let leg: ParentList.Leg
-        /// How the request goes.
+        /// The path of the request, in words.
         let passage: String
         let outlooks: [Outlook]
 

@@ -66,8 +66,8 @@ extension ExplanationText {
         }
     }
 
-    /// Of several certificates the first is shown that the server accepts; where it accepts none, the first of a rule that
-    /// names its hosts. The next is shown where those before it were refused.
+    /// Describes which of several certificates is shown: the first that the server accepts; if it accepts none, the
+    /// first of a rule that names its hosts. The next is shown if the ones before it were refused.
     private func shownWords(_ names: [String], _ challenge: Explanation.Handshake.Challenge) -> String {
         let use = "use \(names.joined(separator: " "))"
         let (certificates, failures) = (explanation.request.certificates, challenge.query.failures)
@@ -86,7 +86,7 @@ extension ExplanationText {
             ?? "\(use): \(none), and none is shown"
     }
 
-    /// The verdict on a chain with these findings on these terms.
+    /// The verdict on a chain with these problems, on these terms.
     private static func verdict(_ terms: TrustTerms, on findings: TrustFindings) -> String {
         var again: [String] = []
         if !terms.anchors.isEmpty { again.append("with the roots of 'anchor'") }
@@ -102,7 +102,7 @@ extension ExplanationText {
             + "the client gets a 502"
     }
 
-    /// `a`, `a and b`, `a, b and c`.
+    /// Returns `a`, `a and b`, `a, b and c`.
     private static func list(_ findings: TrustFindings, _ conjunction: String = "and") -> String {
         var words = findings.findings.map(\.rawValue)
         guard let last = words.popLast() else { return "none" }

@@ -1,7 +1,7 @@
 import Bytes
 import Model
 
-/// An explanation as a person reads it: lines of label and value, and one line for each rule asked.
+/// An explanation for people: lines of label and value, and one line for each rule that was asked.
 struct ExplanationText {
     private typealias Action = Configuration.ChallengeRule.Action
 
@@ -29,7 +29,7 @@ struct ExplanationText {
         }
     }
 
-    /// Each line ended.
+    /// The lines, each with a line end.
     var text: String { lines.map { $0 + "\n" }.joined() }
 
     private mutating func addRequest() {
@@ -135,7 +135,7 @@ struct ExplanationText {
 
     // MARK: - Words
 
-    /// The fate of a response whose challenges nobody answers.
+    /// The end of a response whose challenges get no answer.
     private static func end(ofParent isOfParent: Bool) -> String {
         isOfParent ? "the client gets a 502" : "the client gets the response unchanged"
     }
@@ -235,7 +235,7 @@ struct ExplanationText {
         }
     }
 
-    /// The service that a ticket is got for, and how far it goes.
+    /// The service for which a ticket is requested, and whether it is delegated.
     private func serviceWords(_ challenge: ExplainedRound.Challenge) -> String {
         guard challenge.query.method == .negotiate else { return "" }
         let terms = challenge.ruling.terms
@@ -267,7 +267,7 @@ struct ExplanationText {
     }
 
     private mutating func add(line: String) {
-        // A realm or a URL is whatever a peer or a user wrote; it must not steer the terminal.
+        // A realm or a URL comes from a peer or a user; it must not control the terminal.
         let safe = line.unicodeScalars.map { scalar -> Unicode.Scalar in
             switch scalar.properties.generalCategory {
             case .control, .format, .lineSeparator, .paragraphSeparator: "\u{FFFD}"
@@ -289,11 +289,11 @@ extension ExplainedRound.Challenge {
 }
 
 extension ExplainedRequest {
-    /// Host and port.
+    /// The host and port.
     fileprivate var authority: String { host.utf8.contains(.colon) ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
-/// The parents that a request goes through, and what their challenges would be answered with.
+/// The parents that a request goes through, and the answers to their challenges.
 extension ExplanationText {
     mutating func addParents(_ explanation: Explanation) {
         guard let parentList = explanation.route.parentList, explanation.route.action != .deny else { return }

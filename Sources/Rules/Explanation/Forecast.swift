@@ -1,13 +1,13 @@
 import Model
 
-/// The fate of a challenge, as far as it is known.
+/// The result of a challenge, as far as it is known.
 public enum Forecast: Sendable, Equatable {
     case answer(credential: String)
-    /// It was refused there before, and is not sent, which counts as a refusal. The words say until when.
+    /// The credential was refused there before and is not sent, which counts as a refusal. The words say until when.
     case held(credential: String, until: String)
-    /// The response's next challenge is tried, for that reason.
+    /// The response's next challenge is tried, for this reason.
     case next(reason: String)
-    /// A stored credential answers, if there is one; else the next challenge is tried.
+    /// A stored credential answers, if any; else the next challenge is tried.
     case open
     /// An operator decides.
     case asked
@@ -16,7 +16,7 @@ public enum Forecast: Sendable, Equatable {
     /// - Parameters:
     ///   - refusals: the answers that were refused so far.
     ///   - urlUser: the user of the request's URL.
-    ///   - space: nil: nothing is known of it.
+    ///   - space: the state of the protection space; nil if unknown.
     init(
         _ ruling: Ruling, on query: ChallengeQuery, after refusals: Forecast.Refusals, urlUser: String?,
         space: ExplainedSpace?
@@ -31,7 +31,7 @@ public enum Forecast: Sendable, Equatable {
         }
     }
 
-    /// Whether no challenge behind it is asked about.
+    /// Whether the challenges after this one are not considered.
     var isEnd: Bool {
         switch self {
         case .next, .open: false
@@ -89,7 +89,7 @@ public enum Forecast: Sendable, Equatable {
         return space == nil ? .open : .next(reason: "nothing is stored for it")
     }
 
-    /// The answer with the credential of the URL, or with what is stored.
+    /// The answer with the credential of the URL, or with a stored one.
     private static func kept(
         _ refusals: Forecast.Refusals, _ urlUser: String?, _ space: ExplainedSpace?
     ) -> Forecast? {
@@ -98,10 +98,10 @@ public enum Forecast: Sendable, Equatable {
         return space.end(of: stored).map { .held(credential: stored, until: $0) } ?? .answer(credential: stored)
     }
 
-    /// The answers of a request that were refused, as far as the rules tell which they were.
+    /// The refused answers of a request, as far as the rules tell which they were.
     struct Refusals {
         private var known: [(credential: String?, rule: RuleReference?)] = []
-        /// The credentials that are tokens of a grant: another token is fetched once.
+        /// The credentials that are tokens of a grant: a refused token is replaced once.
         private let renewable: Set<String>
 
         init(by rules: RuleSet) {
@@ -113,7 +113,7 @@ public enum Forecast: Sendable, Equatable {
 
         var count: Int { known.count }
 
-        /// Whether it is not known of some which credential it was.
+        /// Whether the credential of some answer is unknown.
         var hasUnknown: Bool { known.contains { $0.credential == nil } }
 
         mutating func add(_ credential: String?, by rule: RuleReference?) { known.append((credential, rule)) }
@@ -128,7 +128,7 @@ public enum Forecast: Sendable, Equatable {
             return refused == 0 || renewable.contains(credential) && refused < max(2, ruling.answers)
         }
 
-        /// Why it does not, behind "was refused".
+        /// The reason why it does not, to follow "was refused".
         func reason(_ credential: String, by ruling: Ruling) -> String {
             let refused = known.count { $0.credential == credential }
             return refused < ruling.answers
@@ -137,12 +137,12 @@ public enum Forecast: Sendable, Equatable {
     }
 }
 
-/// The running proxy's knowledge of the space of a challenge.
+/// The running proxy's knowledge about the protection space of a challenge.
 public struct ExplainedSpace: Sendable, Equatable {
-    /// A version that is parked there.
+    /// A credential version that is parked there.
     public struct Refused: Sendable, Equatable {
         public let credential: String
-        /// Until when, in words.
+        /// The end of the parking, in words.
         public let end: String
 
         public init(credential: String, end: String) {
@@ -151,7 +151,7 @@ public struct ExplainedSpace: Sendable, Equatable {
         }
     }
 
-    /// The name of the credential that is kept for it; nil: none is.
+    /// The name of the stored credential; nil if none.
     public var stored: String?
     public var refused: [Refused]
 
@@ -163,19 +163,19 @@ public struct ExplainedSpace: Sendable, Equatable {
     func end(of credential: String) -> String? { refused.first { $0.credential == credential }?.end }
 }
 
-/// The knowledge beyond the rule file that an explanation has.
+/// The knowledge of an explanation beyond the rule file.
 public enum ExplainedKnowledge: Sendable, Equatable {
-    /// No proxy runs that could be asked, or it does not answer: a sentence.
+    /// No proxy runs, or it does not respond: a sentence.
     case missing(String)
     /// Facts of the running proxy about the origin: a sentence each.
     case running([String])
 }
 
-/// One time that the rules are asked about a response.
+/// One round of asking the rules about a response.
 public struct ExplainedRound: Sendable {
-    /// A challenge with the rules' word on it.
+    /// A challenge with the rules' decision.
     public struct Challenge: Sendable, Equatable {
-        /// How the caller names the challenge, for example `Digest SHA-256`.
+        /// The caller's name for the challenge, for example `Digest SHA-256`.
         public let scheme: String
         public let query: ChallengeQuery
         public let ruling: Ruling
@@ -187,18 +187,18 @@ public struct ExplainedRound: Sendable {
     public let response: ExplainedResponse
     public let challenges: [Challenge]
 
-    /// The challenge that decides; nil: none is answered.
+    /// The challenge that decides; nil if none is answered.
     private var end: Challenge? { challenges.first { $0.forecast.isEnd } }
 
     private static let limit = 8
 
-    /// - Parameter response: with so many refused answers before it.
+    /// - Parameter response: the response after the given number of refused answers.
     static func all(
         of response: (Int) -> ExplainedResponse, to request: ExplainedRequest, by rules: RuleSet
     ) -> [ExplainedRound] {
         var rounds: [ExplainedRound] = []
         var refusals = Forecast.Refusals(by: rules)
-        // The answers that were refused before are those that the rules gave, one after the other.
+        // The answers that were refused before are assumed to be those of the rules, one after the other.
         while refusals.count < request.failures {
             let end = ExplainedRound(response(refusals.count), after: refusals, to: request, by: rules).end
             refusals.add(end?.forecast.credential, by: end?.ruling.rule)
@@ -206,7 +206,7 @@ public struct ExplainedRound: Sendable {
         while rounds.count < limit {
             let round = ExplainedRound(response(refusals.count), after: refusals, to: request, by: rules)
             rounds.append(round)
-            // What is held counts as refused, so that the rules are asked again.
+            // A parked credential counts as refused, so that the rules are asked again.
             guard let end = round.end, case .held(let credential, _) = end.forecast else { break }
             refusals.add(credential, by: end.ruling.rule)
         }

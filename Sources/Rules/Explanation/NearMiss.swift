@@ -1,23 +1,23 @@
 import Bytes
 import Model
 
-/// The rule that came nearest to answering a challenge which nobody answered, and the predicate that failed.
+/// The rule that came nearest to answering an unanswered challenge, and the predicate that failed.
 public struct NearMiss: Sendable, Equatable {
     public let rule: RuleReference
-    /// The credentials that it would have answered with.
+    /// The credentials of the rule's answer.
     public let credentials: [String]
     public let predicate: Predicates.Name
-    /// The rule's wish and the fact, as in `rule "build server" wants realm "Jenkins"; the origin says "jenkins"`.
+    /// The rule's condition and the fact, as in `rule "build server" wants realm "Jenkins"; the origin says "jenkins"`.
     public let sentence: String
 }
 
 extension RuleSet {
-    /// The rule with a credential that fits one of these challenges best: the one whose predicates hold the longest. One for
-    /// another host counts only if the host is one that a person may have meant. Nil: there is none.
+    /// Returns the rule with a credential that fits one of these challenges best: the one whose predicates match the
+    /// longest. A rule for another host counts only if a person may have meant this host. Nil if none.
     ///
-    /// Cold: it looks at every rule.
+    /// It checks every rule, so it is not for the hot path.
     ///
-    /// - Parameter credential: only rules that name it count; nil: any.
+    /// - Parameter credential: the credential that the rule must name; nil for any.
     public func nearestMiss(_ queries: [ChallengeQuery], using credential: String? = nil) -> NearMiss? {
         var best: (matcher: ChallengeMatcher, predicate: Predicates.Name, query: ChallengeQuery)?
         for matcher in matchers {
@@ -40,24 +40,25 @@ extension RuleSet {
             sentence: "rule \(rule.rule.title) \(best.matcher.predicates[best.predicate].wish(best.query))")
     }
 
-    /// Whether lines for the rule file may name the rule's credentials for the challenge: the rule means them for its server.
+    /// Whether suggested lines for the rule file may name the rule's credentials for the challenge: the rule intends
+    /// them for its server.
     public func covers(_ query: ChallengeQuery, by rule: RuleReference) -> Bool {
         matchers.first { $0.rule.rule === rule }?.covers(query) ?? false
     }
 
-    /// Whether the rule is for answers that do not show the credential on the way.
+    /// Whether the rule requires answers that do not show the credential on the way.
     public func wantsSecure(_ rule: RuleReference) -> Bool {
         matchers.first { $0.rule.rule === rule }?.predicates.secure.wanted == true
     }
 
-    /// The decision of the first rule with a credential that would have answered the challenge, had that rule not decided.
+    /// The decision of the first rule with a credential that would have answered the challenge after `rule`.
     public func answerBehind(_ rule: RuleReference, _ query: ChallengeQuery) -> Ruling? {
         matchers.drop { $0.rule.rule !== rule }.dropFirst()
             .first { $0.rule.isUse && $0.firstMismatch(query, hostMatches: false) == nil }?
             .ruling(on: query.method)
     }
 
-    /// As `explain`, of the rules that got furthest with the challenge, at most so many, in the file's order.
+    /// Like `explain`, for the rules that got furthest with the challenge, at most `limit`, in the order of the file.
     public func explain(_ query: ChallengeQuery, limit: Int) -> [RuleTrace] {
         var held: [(number: Int, predicate: Predicates.Name?)] = []
         for (number, matcher) in matchers.enumerated() where matcher.speaks(of: query.method) {
@@ -82,7 +83,7 @@ extension RuleReference {
 }
 
 extension RuleSet {
-    /// The first rule that names that host, and could answer a challenge of an origin there over TLS, or would cancel.
+    /// The first rule that names that host and could answer a challenge of an origin there over TLS, or would cancel.
     public func ruleOverTLS(host: Span<UInt8>, port: UInt16) -> RuleReference? {
         firstBeforeChallenge(host, port) { number in
             let (rule, predicates) = (matchers[number].rule, matchers[number].predicates)

@@ -1,9 +1,9 @@
 import Model
 
 extension RuleSet {
-    /// Every rule up to the one that matches, in the file's order, with the reason why it did not. It asks the rules
-    /// one after the other, without the index that `decide` uses. Of a challenge of TLS, rules that do not speak of it
-    /// are left out; so are those of TLS, of all others.
+    /// Returns every rule up to the one that matches, in the order of the file, with the reason why it did not match.
+    /// The rules are checked one after the other, without the index that `decide` uses. For a TLS challenge only the
+    /// rules about TLS are included, for other challenges only the other rules.
     public func explain(_ query: ChallengeQuery) -> [RuleTrace] {
         var traces: [RuleTrace] = []
         for matcher in matchers where matcher.speaks(of: query.method) {
@@ -18,14 +18,14 @@ extension RuleSet {
         return traces
     }
 
-    /// Every rule held against a request that was not challenged yet: either it can never apply, or it depends on
-    /// the challenge. The query's method, realm, issuers, findings and failures are not looked at; neither is
-    /// `isSecure` when it is false, for a method that hides the credential makes it true.
+    /// Checks every rule against a request that was not challenged yet: either it can never apply, or it depends on the
+    /// challenge. Method, realm, issuers, problems and failures of the query are ignored. So is `isSecure` if it is
+    /// false, because a method that hides the credential makes it true.
     public func prospects(_ query: ChallengeQuery) -> [RuleTrace] {
         matchers.filter { $0.speaks(of: query.method) }.map { matcher in
             let rule = matcher.rule
             var query = query
-            // A signature, or what else is sent unasked, waits for no challenge whose method could hide it.
+            // A signature or other preemptive credential waits for no challenge whose method could hide it.
             let isSecurityOpen =
                 matcher.predicates.secure.isSaid && !query.isSecure && !rule.waitsForNone
                 && rule.preemption != .always
@@ -39,7 +39,7 @@ extension RuleSet {
         }
     }
 
-    /// The answers of rules to challenges of the query's method, whatever their realm and however many failed before:
+    /// The answers of rules to challenges of the query's method, with any realm and any number of refusals before:
     /// every answer up to that of the first rule which leaves no challenge to the others.
     func possibleAnswers(_ query: ChallengeQuery) -> [Configuration.ChallengeRule.Action] {
         var answers: [Configuration.ChallengeRule.Action] = []
@@ -57,13 +57,13 @@ extension RuleSet {
 }
 
 extension ChallengeMatcher {
-    /// Whether the rule is of the same side, TLS or responses, as a challenge of that method.
+    /// Whether the rule is of the same side as a challenge of that method: TLS, or responses.
     func speaks(of method: AuthenticationMethod) -> Bool {
         let side = MethodSet.tls.contains(method) ? MethodSet(method) : .http
         return !predicates.method.effective.isDisjoint(with: side)
     }
 
-    /// The conditions on a challenge that are left when all that is known of the request fits.
+    /// The conditions on a challenge that remain when the request itself matches.
     func openPredicates(isSecurityOpen: Bool) -> String {
         var words: [String] = []
         if isSecurityOpen {
@@ -78,19 +78,19 @@ extension ChallengeMatcher {
         return words.isEmpty ? "for every challenge" : "if " + words.joined(separator: " and ")
     }
 
-    /// The answer with the terms of a trust.
+    /// The answer, with the terms of a trust.
     var answerAndTerms: String {
         rule.trustTerms.map { "trust (\($0.words.joined(separator: ", ")))" } ?? rule.actionWords
     }
 }
 
-/// One rule held against one challenge.
+/// The result of checking one rule against one challenge.
 public struct RuleTrace: Sendable, Equatable {
     public enum Outcome: Sendable, Equatable {
         case matched
-        /// The first predicate that did not hold, and the sentence that says why.
+        /// The first predicate that did not match, and a sentence with the reason.
         case failed(Predicates.Name, String)
-        /// Before any challenge: what is known of the request fits; the text says what the rest must be.
+        /// The known part of the request matches; the text says what the challenge must be.
         case depends(String)
     }
 

@@ -1,10 +1,10 @@
-/// A directive that its block's table knows, with as many arguments as it takes.
+/// A directive that its block's table contains, with a valid number of arguments.
 struct Directive<Name: DirectiveName> {
     let name: Name
     let node: SyntaxNode
     let values: [Value]
 
-    /// The arguments, or the name when there are none.
+    /// The range of the arguments, or of the name if it has no arguments.
     var range: SourceRange {
         guard let first = values.first, let last = values.last else { return node.name.range }
         return first.range.through(last.range)
@@ -15,9 +15,9 @@ struct Directive<Name: DirectiveName> {
 protocol DirectiveName: RawRepresentable<String>, CaseIterable, Hashable, Sendable {
     /// The directive that has the block; nil at the top of the file.
     static var block: String? { get }
-    /// Other programs' words for directives of the block.
+    /// The words of other programs for directives of the block.
     static var synonyms: [String: Self] { get }
-    /// The manual's words about each of them.
+    /// The manual's text about each directive.
     static var manuals: [Self: DirectiveManual] { get }
     var grammar: DirectiveGrammar { get }
 }
@@ -29,11 +29,11 @@ extension DirectiveName {
     static var vocabulary: [String] { allCases.map(\.rawValue) }
 }
 
-/// One argument, with what stood for it in the file.
+/// One argument, with its source in the file.
 struct Value {
     enum Source: Equatable {
         case written
-        /// `env NAME` or `file PATH`. The text came from outside, so no diagnostic may quote it.
+        /// The value of `env NAME` or `file PATH`. The text came from outside, so no diagnostic may quote it.
         case environment(String)
         case file(String)
     }
@@ -44,7 +44,7 @@ struct Value {
     var source = Source.written
     var isSecret = false
 
-    /// As a diagnostic's sentence may show it.
+    /// The value in the form that a diagnostic may show.
     var shown: String {
         switch source {
         case .written: isSecret ? "this value" : Token.shown(text)
@@ -54,8 +54,8 @@ struct Value {
     }
 }
 
-/// The form of one directive, before its values are looked at. The directives of a block are the cases
-/// of one enum, beside the block's reader; the parser knows no directive that is not there.
+/// The grammar of one directive, before its values are checked. The directives of a block are the cases of one enum,
+/// beside the block's reader; the parser knows no others.
 struct DirectiveGrammar {
     enum Arguments {
         case none
@@ -64,15 +64,15 @@ struct DirectiveGrammar {
         case some
     }
 
-    /// Where `env NAME` and `file PATH` may stand in a value's place.
+    /// The use of `env NAME` and `file PATH` for a value.
     enum References {
-        /// Nowhere: the words are words.
+        /// Never: the words are plain text.
         case never
-        /// Read once, when the rules are.
+        /// Read once, when the rules are read.
         case atLoad
-        /// Kept as a reference and read when the value is needed.
+        /// Kept as a reference, and read when the value is needed.
         case atUse
-        /// A path is wanted: `env NAME` may name it, and is read when the rules are; `file` has no meaning.
+        /// The value is a path: `env NAME` may contain it, and is read when the rules are; `file` has no meaning.
         case path
     }
 
@@ -83,7 +83,7 @@ struct DirectiveGrammar {
     }
 
     let arguments: Arguments
-    /// An argument in words, after "needs": "an address and a port".
+    /// An argument in words, to follow "needs": "an address and a port".
     let expects: String
     var references = References.atLoad
     var repeats = false

@@ -1,12 +1,12 @@
-/// The manual's words about one directive.
+/// The manual's text about one directive.
 struct DirectiveManual: Sendable {
-    /// The form of its arguments, such as `SIZE`; empty: it has none.
+    /// The form of its arguments, such as `SIZE`; empty for none.
     let values: String
-    /// The arguments that count where it is not said; nil: there is nothing to count.
+    /// The default arguments; nil if there is no default.
     let standard: String?
-    /// Paragraphs, as `ManualTopic.text`.
+    /// Paragraphs in the format of `ManualTopic.text`.
     let text: String
-    /// Lines of a rule file in which it stands.
+    /// Lines of a rule file that use the directive.
     let example: String
 
     init(_ values: String, default standard: String? = nil, example: String, _ text: String) {

@@ -1,4 +1,5 @@
-/// All that the blocks of a rule file are read with: the outside, the files with their places, the diagnostics.
+/// The context in which the blocks of a rule file are read: the outside, the files with their positions, the
+/// diagnostics.
 final class ReadingContext {
     let reader: any SourceReader
     let sources: SourceMap
@@ -6,13 +7,13 @@ final class ReadingContext {
     /// The directives at the top of a file, and those of every block.
     private let top: any DirectiveName.Type
     private let blocks: [any DirectiveName.Type]
-    /// Top-level directives found inside a block whose brace is missing.
+    /// The top-level directives found inside a block whose brace is missing.
     private(set) var strays: [SyntaxNode] = []
-    /// Environment variables that are named where a secret may stand.
+    /// The environment variables that are named as the source of a secret.
     private(set) var secretVariables: Set<String> = []
-    /// The values that are wanted only when they are used, with their directives.
+    /// The values that are read only when they are used, with their directives.
     private(set) var valuesForUse: [(word: String, value: Value)] = []
-    /// The files with keys and tickets that the rule file names, with their places in it.
+    /// The files with keys and tickets that the rule file names, with their positions in it.
     private(set) var keyFiles: [(path: String, range: SourceRange)] = []
 
     init(
@@ -28,14 +29,14 @@ final class ReadingContext {
 
     var parse: ValueParser { ValueParser(log: log, sources: sources, reader: reader) }
 
-    /// The path of a file that nobody else should be able to read: a private key, a keytab or a ticket cache.
+    /// Returns the path of a file that other users must not be able to read: a private key, a keytab or a ticket cache.
     func keyFile(_ value: Value) -> String {
         let path = parse.path(value)
         note(keyFile: path, at: value.range)
         return path
     }
 
-    /// The path of a keytab or a ticket cache, with or without the `FILE:` that MIT Kerberos writes before it.
+    /// Returns the path of a keytab or a ticket cache, with or without the prefix `FILE:` of MIT Kerberos.
     func kerberosFile(_ value: Value) -> String {
         let prefix = "FILE:"
         guard value.text.hasPrefix(prefix) else { return keyFile(value) }
@@ -47,7 +48,7 @@ final class ReadingContext {
 
     func note(keyFile path: String, at range: SourceRange) { keyFiles.append((path, range)) }
 
-    /// The strays found since the last call.
+    /// Returns the strays found since the last call.
     func takeStrays() -> [SyntaxNode] {
         defer { strays = [] }
         return strays
@@ -59,7 +60,7 @@ final class ReadingContext {
         return RuleReference(name: name, file: file?.path ?? "", line: line)
     }
 
-    /// The directives of a block, each checked against its block's table.
+    /// Returns the directives of a block, each checked against its block's table.
     func directives<Name: DirectiveName>(_: Name.Type, in node: SyntaxNode) -> [Directive<Name>] {
         var seen: [Name: SourceRange] = [:]
         guard let block = node.block else { return [] }
@@ -133,7 +134,7 @@ final class ReadingContext {
         blocks.filter { $0.vocabulary.contains(name) }.compactMap { $0.block }
     }
 
-    /// The arguments with `env` and `file` resolved or kept, or nil when their number is wrong.
+    /// Returns the arguments with `env` and `file` resolved or kept; nil if their number is wrong.
     private func values(of node: SyntaxNode, _ grammar: DirectiveGrammar) -> [Value]? {
         var values: [Value] = []
         var isSound = true

@@ -1,13 +1,14 @@
 import Bytes
 import Model
 
-/// The kinds of values, each with the sentence that refuses what is none. A function that returns nil has reported why.
+/// Parses each kind of value, and reports what is wrong. A function that returns nil has reported an error.
 struct ValueParser {
     let log: DiagnosticLog
     let sources: SourceMap
     let reader: any SourceReader
 
-    /// Reports a value. What came from the environment or another file is not quoted, not even as a suggestion.
+    /// Reports an error in a value. A value from the environment or another file is not quoted, not even as a
+    /// suggestion.
     func refuse(_ value: Value, _ sentence: String, suggestion: String? = nil) {
         let mayShow = value.source == .written && !value.isSecret
         log.report(at: value.range, sentence, suggestion: mayShow ? suggestion : nil)
@@ -46,7 +47,7 @@ struct ValueParser {
         return nil
     }
 
-    /// Bytes: a number, with `k`, `m` or `g` for its power of 1024.
+    /// Parses a size in bytes: a number, with `k`, `m` or `g` for its power of 1024.
     func size(_ value: Value, _ range: ClosedRange<Int>) -> Int? {
         let shifts: [Character: Int] = ["k": 10, "m": 20, "g": 30]
         let shift = value.text.last.flatMap { shifts[$0] }
@@ -64,7 +65,7 @@ struct ValueParser {
         return nil
     }
 
-    /// A number with `ms`, `s`, `m` or `h`.
+    /// Parses a duration: a number with `ms`, `s`, `m` or `h`.
     func duration(_ value: Value) -> Duration? {
         let units: [(suffix: String, milliseconds: Int)] = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)]
         let longest = 7 * 24 * 3_600_000
@@ -141,12 +142,12 @@ struct ValueParser {
         return (try? HostPattern(ascii)) == nil ? nil : ascii
     }
 
-    /// A value that begins with a host, as `example.com:80` does, with another in its place.
+    /// Returns the value with another host at its beginning, as in `example.com:80`.
     private func whole(_ value: Value, with host: String, insteadOf text: String) -> String {
         value.text.hasPrefix(text) ? host + value.text.dropFirst(text.count) : host
     }
 
-    /// `**` is other programs' word for any number of labels.
+    /// Warns of `**`, which other programs use for any number of labels.
     private func warnOfStars(_ value: Value, _ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.firstIndex(ofWord: "**") != nil else { return }
@@ -159,7 +160,7 @@ struct ValueParser {
             suggestion: mayShow ? suggestion : nil)
     }
 
-    /// Ports and ranges `LOW-HIGH`, or `any`.
+    /// Parses ports and ranges `LOW-HIGH`, or `any`.
     func ports(_ values: [Value], mayBeAny: Bool) -> PortSet? {
         if mayBeAny, values.count == 1, values[0].text == "any" { return .any }
         var ranges: [ClosedRange<UInt16>] = []
@@ -178,13 +179,13 @@ struct ValueParser {
         return isSound ? PortSet(ranges) : nil
     }
 
-    /// The path of a file or directory, resolved against the directory of the file that names it.
+    /// Returns the path of a file or directory, resolved against the directory of the file that names it.
     func path(_ value: Value) -> String {
         if value.text.isEmpty || value.text.utf8.contains(0) { refuse(value, "expected a path") }
         return sources.file(value.range.file)?.resolve(value.text) ?? value.text
     }
 
-    /// `HOST`, `HOST:PORT`, `[V6]`, `[V6]:PORT`; a bare IPv6 address has no port.
+    /// Parses `HOST`, `HOST:PORT`, `[V6]`, `[V6]:PORT`; a bare IPv6 address has no port.
     func splitPort(_ value: Value) -> (host: String, port: UInt16?)? {
         let text = value.text
         var colon: String.Index?
@@ -223,7 +224,7 @@ struct ValueParser {
         case .environment(let name): return .environment(name)
         case .file(let path): return .file(path)
         case .written:
-            // RFC 7617 section 2: neither user nor password may hold a control character.
+            // RFC 7617 section 2: user and password must not contain a control character.
             if value.text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
                 refuse(value, "a control character cannot be sent in a credential")
                 return nil
@@ -232,7 +233,8 @@ struct ValueParser {
         }
     }
 
-    /// A key that stands in the rule file would be no secret to who may read the rules.
+    /// Parses the source of a sealing key. A key in the rule file itself is refused: everyone who can read the rules
+    /// could read it.
     func sealingKey(_ value: Value) -> ValueSource? {
         switch value.source {
         case .environment(let name): return .environment(name)
@@ -243,14 +245,14 @@ struct ValueParser {
         }
     }
 
-    /// A word of a line, with the values behind it.
+    /// A word of a line, with the values after it.
     struct Option<Word> {
         let word: Word
         let keyword: Value
         var values: [Value] = []
     }
 
-    /// `WORD VALUE … WORD VALUE …`. A value that is one of the words stands in quotes.
+    /// Parses `WORD VALUE … WORD VALUE …`. A value that equals one of the words must be in quotes.
     func options<Word: RawRepresentable<String> & CaseIterable>(
         _: Word.Type, in values: ArraySlice<Value>, isSound: inout Bool
     ) -> [Option<Word>] {
@@ -259,7 +261,7 @@ struct ValueParser {
             if let word = Word(rawValue: value.text), !value.isQuoted {
                 options.append(Option(word: word, keyword: value))
             } else if options.isEmpty {
-                // The values behind a word that is none belong to it.
+                // The values after an invalid word belong to it.
                 if isSound { _ = keyword(value, Word.self) }
                 isSound = false
             } else {

@@ -93,7 +93,7 @@ extension ManualTopic {
 
         = credential.parked
         The credential is on hold at this server since `since`. It is not sent before `next_try`. `details` has the reason,
-        the state, and what ends it ('attache help refusals'). There is one event for each next try, not for each request.
+        the state, and the way out ('attache help refusals'). There is one event for each next try, not for each request.
 
         = credential.lifted
         The credential is sent again. A server accepted it (`by` a client, or proxy). Or a command asked for it: `attache

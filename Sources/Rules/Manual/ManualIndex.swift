@@ -1,6 +1,6 @@
-/// The index of the manual: which topics a word leads to.
+/// The index of the manual: the topics for a word.
 extension ManualTopic {
-    /// The words that people look for, by the topics' names. A word may lead to several topics.
+    /// The words that people look for, by topic name. A word may lead to several topics.
     static let synonyms: [String: String] = [
         "rules": """
         config configuration proxy.conf syntax include unit size duration hosts pattern wildcard glob env environment
@@ -80,7 +80,7 @@ extension ManualTopic {
         [name] + (Self.synonyms[name] ?? "").split(whereSeparator: \.isWhitespace).map(String.init)
     }
 
-    /// The topics that list the word, in the order of the manual. Case and an `s` at the end make no difference.
+    /// The topics that list the word, in the order of the manual. Case and a final `s` are ignored.
     public static func listing(_ word: String) -> [ManualTopic] {
         let word = word.lowercased()
         let forms = [word, word + "s", word.hasSuffix("s") ? String(word.dropLast()) : word]
@@ -100,7 +100,7 @@ extension ManualTopic {
         return words.count { $0 == word || $0.hasSuffix(".") && $0.dropLast() == word }
     }
 
-    /// The topics with the words that are most like `word`, the nearest first.
+    /// The topics with the words that are most similar to `word`, the nearest first.
     public static func nearest(to word: String, count: Int) -> [ManualTopic] {
         let typed = Array(word.lowercased().prefix(40).utf8)
         let ranked = all.enumerated().map { number, topic in
@@ -110,7 +110,7 @@ extension ManualTopic {
         return ranked.sorted { ($0.distance, $0.number) < ($1.distance, $1.number) }.prefix(count).map(\.topic)
     }
 
-    /// The edits between two words, and none where one begins with the other.
+    /// The number of edits between two words; zero if one begins with the other.
     private static func likeness(_ typed: [UInt8], _ word: [UInt8]) -> Int {
         let common = min(typed.count, word.count)
         if common > 2, typed.prefix(common) == word.prefix(common) { return 0 }

@@ -1,10 +1,10 @@
-/// The manual for man(1): macros of the man package.
+/// The manual for man(1), in macros of the man package.
 public struct ManualRoff {
     private var lines: [String]
 
     /// - Parameters:
-    ///   - title: of the page, such as `proxy.conf`.
-    ///   - summary: one line behind its name.
+    ///   - title: the title of the page, such as `proxy.conf`.
+    ///   - summary: one line that follows its name.
     public init(_ title: String, section: Int, version: String, summary: String) {
         lines = [
             ".TH \(Self.quoted(title)) \(section) \"\" \(Self.quoted("attache \(version)"))", ".SH NAME",
@@ -12,7 +12,7 @@ public struct ManualRoff {
         ]
     }
 
-    /// Each line ended.
+    /// The lines, each with a line end.
     public var text: String { lines.map { $0 + "\n" }.joined() }
 
     public mutating func section(_ title: String) { lines.append(".SH \(Self.quoted(title.uppercased()))") }
@@ -23,12 +23,12 @@ public struct ManualRoff {
         lines += [".TP", ".B \(Self.quoted(term))"] + Self.prose(text)
     }
 
-    /// Lines as they are.
+    /// Adds lines as they are.
     public mutating func literal(_ literal: [some StringProtocol]) {
         lines += [".PP", ".RS 4", ".nf"] + literal.map { Self.line($0) } + [".fi", ".RE"]
     }
 
-    /// A text with paragraphs, lines as they are and items.
+    /// Adds a text with paragraphs, literal lines and items.
     public mutating func add(_ text: String) {
         for block in ManualText.Block.blocks(of: text) {
             switch block {
@@ -50,18 +50,18 @@ public struct ManualRoff {
         }
     }
 
-    /// Sentences begin lines of their own.
+    /// Begins a line for each sentence.
     private static func prose(_ text: String) -> [String] {
         text.replacing(". ", with: ".\n").split(separator: "\n").map { line($0) }
     }
 
-    /// A line that begins as no macro does.
+    /// Escapes a line so that it does not begin like a macro.
     private static func line(_ text: some StringProtocol) -> String {
         let escaped = escaped(text)
         return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&\(escaped)" : escaped
     }
 
-    /// An argument of a macro.
+    /// Quotes an argument of a macro.
     private static func quoted(_ text: String) -> String { "\"\(escaped(text).replacing("\"", with: "\\(dq"))\"" }
 
     private static func escaped(_ text: some StringProtocol) -> String {

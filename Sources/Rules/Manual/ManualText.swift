@@ -3,12 +3,12 @@ public struct ManualText {
     private let width: Int
     private var lines: [String] = []
 
-    /// - Parameter width: of the lines, as far as their words allow it.
+    /// - Parameter width: the width of the lines, as far as their words allow.
     public init(width: Int) {
         self.width = width
     }
 
-    /// One topic, with its directives.
+    /// Returns one topic, with its directives.
     public static func of(_ topic: ManualTopic, width: Int) -> String {
         var text = ManualText(width: width)
         text.add("\(topic.name): \(topic.title)", at: 0)
@@ -18,7 +18,7 @@ public struct ManualText {
         return text.lines.joined(separator: "\n")
     }
 
-    /// The entries of one directive's name.
+    /// Returns the entries of one directive's name.
     public static func of(_ entries: [ManualTopic.Entry], width: Int) -> String {
         var text = ManualText(width: width)
         for entry in entries { text.add(entry) }
@@ -56,7 +56,7 @@ public struct ManualText {
         if lines.last != "" { lines.append("") }
     }
 
-    /// Words in lines of at most that width.
+    /// Adds words in lines of at most the width.
     private mutating func add(_ text: String, at indentation: Int) {
         let margin = String(repeating: " ", count: indentation)
         var line = margin
@@ -70,10 +70,10 @@ public struct ManualText {
         lines.append(line)
     }
 
-    /// A part of the manual's text, as `ManualTopic` says.
+    /// A part of the manual's text, see `ManualTopic`.
     public enum Block: Equatable, Sendable {
         case paragraph(String)
-        /// Lines that stand as they are.
+        /// Lines that are shown as they are.
         case literal([String])
         case item(term: String, text: String)
 

@@ -1,11 +1,12 @@
-/// A chapter of the manual, and the directives that it explains.
+/// A chapter of the manual, with the directives that it explains.
 ///
-/// Its text is paragraphs, with a blank line between them. Lines that begin with four blanks stand as they are: lines of a
-/// rule file, or commands behind `$ `. A line `= TERM` begins an item, whose text are the lines behind it up to a blank one.
+/// The text consists of paragraphs, separated by a blank line. Lines that begin with four spaces are literal: lines of
+/// a rule file, or commands after `$ `. A line `= TERM` begins an item; its text is the lines after it, up to a blank
+/// one.
 public struct ManualTopic: Sendable {
-    /// As `attache help` is asked for it.
+    /// The name for `attache help`.
     public let name: String
-    /// No capital, no period.
+    /// The title, without a capital or a period.
     public let title: String
     public let text: String
     public let entries: [ManualTopic.Entry]
@@ -17,7 +18,7 @@ public struct ManualTopic: Sendable {
         self.entries = entries.flatMap(\.self)
     }
 
-    /// All of them, in the order in which they are read.
+    /// All topics, in the order in which they are read.
     public static let all: [ManualTopic] = [
         rules, tools, challenge, credential, refusals, preemptive, forms, negotiate, tokens, certificates, aws,
         operators,
@@ -27,26 +28,26 @@ public struct ManualTopic: Sendable {
 
     public static func named(_ name: String) -> ManualTopic? { all.first { $0.name == name } }
 
-    /// The topics whose directives have that name.
+    /// The topics that explain directives of this name.
     public static func explaining(_ directive: String) -> [ManualTopic] {
         all.filter { $0.entries.contains { $0.name == directive } }
     }
 
     /// A directive in the manual.
     public struct Entry: Sendable {
-        /// The directive that has the block it stands in; nil at the top of the file.
+        /// The directive whose block contains this one; nil at the top of the file.
         public let block: String?
         public let name: String
-        /// The form of its arguments; empty: it has none.
+        /// The form of its arguments; empty for none.
         public let values: String
         public let standard: String?
         public let text: String
         public let example: String
 
-        /// Entries for directives of one block, in that order.
+        /// Returns the entries for directives of one block, in this order.
         static func of<Name: DirectiveName>(_ names: Name...) -> [ManualTopic.Entry] { of(names) }
 
-        /// Entries for the conditions of a `challenge` that the topic explains.
+        /// Returns the entries for the conditions of a `challenge` that the topic explains.
         static func ofPredicates(in topic: String) -> [ManualTopic.Entry] {
             of(Predicates.Name.explained(in: topic).map(ChallengeDirective.predicate))
         }
@@ -61,7 +62,7 @@ public struct ManualTopic: Sendable {
             }
         }
 
-        /// As it is written.
+        /// The form in which it is written.
         public var form: String {
             let words = values.isEmpty ? name : "\(name) \(values)"
             return block.map { "\($0) { \(words) }" } ?? words

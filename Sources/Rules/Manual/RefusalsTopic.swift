@@ -48,8 +48,8 @@ extension ManualTopic {
         A new value is used at once.
 
         = It is visible
-        `attache credential list` shows each state except `good`, with its reason, its beginning, the next try and what ends
-        it. `attache status`, the dashboard and the metrics count the states. `attache challenges` shows why a client was
+        `attache credential list` shows each state except `good`, with its reason, its beginning, the next try and the way out.
+        `attache status`, the dashboard and the metrics count the states. `attache challenges` shows why a client was
         refused. The log has each change: credential.refused, credential.parked, credential.lifted.
 
         A value has a state at each server. The list shows the worst one first:

@@ -103,8 +103,8 @@ extension RouteReader.Word {
             The newest TLS version that is allowed. The default is 1.3. Use it for a server that fails with 1.3.
 
             With a server that closes the connection after each response, `tls maximum 1.2` saves half of the processor time.
-            A resumed TLS 1.2 session makes no new keys. So whoever learns the session's key later can read the recorded
-            traffic of all its connections.
+            A resumed TLS 1.2 session makes no new keys. An attacker who learns the session's key later can read the
+            recorded traffic of all its connections.
 
             = revocation
             Revocation lists (CRLs), PEM or DER, to check the server's certificates. No server is trusted before they were

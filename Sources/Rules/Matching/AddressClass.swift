@@ -1,22 +1,23 @@
 import Bytes
 
-/// Kinds of addresses that `egress` may name, by the registries of RFC 6890 and the clouds' documentation.
+/// The classes of addresses that `egress` may name, by the registries of RFC 6890 and the clouds' documentation.
 public enum AddressClass: String, CaseIterable, Sendable {
-    /// 127.0.0.0/8, ::1.
+    /// The ranges 127.0.0.0/8 and ::1.
     case loopback
-    /// 169.254.0.0/16, fe80::/10.
+    /// The ranges 169.254.0.0/16 and fe80::/10.
     case linkLocal = "link-local"
-    /// 224.0.0.0/4, ff00::/8 and the limited broadcast 255.255.255.255.
+    /// The ranges 224.0.0.0/4 and ff00::/8, and the limited broadcast 255.255.255.255.
     case multicast
-    /// 0.0.0.0/8 and ::, which Linux connects to the machine itself.
+    /// The addresses 0.0.0.0/8 and ::, which Linux connects to the machine itself.
     case unspecified
-    /// Where clouds hand out a machine's credentials; some of it outside link-local.
+    /// The addresses where clouds provide a machine's credentials; some of them are not link-local.
     case metadata
-    /// RFC 1918, the shared space of RFC 6598, unique local (RFC 4193) and the former site-local addresses.
+    /// The private ranges of RFC 1918, the shared space of RFC 6598, unique local addresses (RFC 4193) and the former
+    /// site-local ones.
     case `private`
     case any
 
-    /// The blocks that make up the class.
+    /// The blocks of the class.
     public var prefixes: [AddressPrefix] {
         switch self {
         case .loopback: Self.prefixes(["127.0.0.0/8", "::1"])
@@ -36,7 +37,7 @@ public enum AddressClass: String, CaseIterable, Sendable {
         }
     }
 
-    /// Refused unless the rule file allows them by something at least as narrow.
+    /// The classes that are refused unless the rule file allows them by an entry at least as narrow.
     static let refused: [AddressClass] = [.loopback, .linkLocal, .multicast, .unspecified, .metadata]
 
     private static func prefixes(_ texts: [String]) -> [AddressPrefix] {

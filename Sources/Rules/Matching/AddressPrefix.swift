@@ -1,24 +1,24 @@
 import Bytes
 
-/// A block of addresses in CIDR notation (RFC 4632 section 3.1, RFC 4291 section 2.3); a single address is the
-/// block of full length.
+/// A block of addresses in CIDR notation (RFC 4632 section 3.1, RFC 4291 section 2.3). A single address is the block of
+/// full length.
 public struct AddressPrefix: Hashable, Sendable, CustomStringConvertible {
-    /// Why a text is no prefix.
+    /// The reason why a text is not a prefix.
     public enum Fault: Error, Equatable, Sendable {
         case notAnAddress
         case badLength
-        /// The address has bits behind its prefix; the payload is the block that holds it.
+        /// The address has bits beyond its prefix; the payload is the block that contains it.
         case hostBits(AddressPrefix)
     }
 
     public let address: IPAddress
-    /// Bits: 0…32 or 0…128.
+    /// The length in bits: 0…32 or 0…128.
     public let length: Int
     private let highMask: UInt64
     private let lowMask: UInt64
 
-    /// The block of `length` bits that holds `address`. A block inside `::ffff:0:0/96` becomes the IPv4 block that
-    /// it is.
+    /// Creates the block of `length` bits that contains `address`. A block inside `::ffff:0:0/96` becomes the IPv4
+    /// block.
     public init?(holding address: IPAddress, length: Int) {
         guard (0...(address.family == .v4 ? 32 : 128)).contains(length) else { return nil }
         if address.family == .v6, address.unmapped.family == .v4, length >= 96 {
@@ -42,7 +42,7 @@ public struct AddressPrefix: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// `ADDRESS` or `ADDRESS/LENGTH`, without brackets.
+    /// Parses `ADDRESS` or `ADDRESS/LENGTH`, without brackets.
     public init(_ text: String) throws(Fault) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = parts.first.flatMap({ IPAddress($0) }) else { throw .notAnAddress }
@@ -62,13 +62,13 @@ public struct AddressPrefix: Hashable, Sendable, CustomStringConvertible {
         self = prefix
     }
 
-    /// Whether the address lies in the block. The caller unmaps first (`IPAddress.unmapped`).
+    /// Whether the block contains the address. The caller unmaps first (`IPAddress.unmapped`).
     public func contains(_ address: IPAddress) -> Bool {
         address.family == self.address.family && address.high & highMask == self.address.high
             && address.low & lowMask == self.address.low
     }
 
-    /// Whether every address of `other` lies in this block.
+    /// Whether this block contains every address of `other`.
     public func covers(_ other: AddressPrefix) -> Bool {
         other.length >= length && contains(other.address)
     }
@@ -77,9 +77,9 @@ public struct AddressPrefix: Hashable, Sendable, CustomStringConvertible {
         isSingle ? "\(address)" : "\(address)/\(length)"
     }
 
-    /// Whether it is one address.
+    /// Whether the block is a single address.
     var isSingle: Bool { length == (address.family == .v4 ? 32 : 128) }
 
-    /// The first `bits` of 64 set.
+    /// Returns 64 bits of which the first `bits` are set.
     private static func mask(_ bits: Int) -> UInt64 { bits <= 0 ? 0 : ~0 << UInt64(64 - min(bits, 64)) }
 }

@@ -3,7 +3,7 @@ import Bytes
 /// An address and a port to listen on.
 public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     public let address: IPAddress
-    /// Zero: any free port.
+    /// The port; zero for any free one.
     public let port: UInt16
 
     public init(_ address: IPAddress, _ port: UInt16) {
@@ -11,7 +11,7 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
         self.port = port
     }
 
-    /// `127.0.0.1:3128` or `[::1]:3128`.
+    /// Parses `127.0.0.1:3128` or `[::1]:3128`.
     public init?(_ text: String) {
         guard let colon = text.utf8.lastIndex(of: .colon) else { return nil }
         let digits = text[text.index(after: colon)...]

@@ -1,6 +1,6 @@
 import Model
 
-/// A word of the rule file for findings: one of them, or `weak` for the two that say so.
+/// A word of the rule file for problems of a certificate: one of them, or `weak` for two of them.
 public enum FindingWord: RawRepresentable, CaseIterable, Sendable, Hashable {
     case one(TrustFinding)
     case weak
@@ -28,7 +28,7 @@ public enum FindingWord: RawRepresentable, CaseIterable, Sendable, Hashable {
 }
 
 extension TrustFinding {
-    /// Whether a stranger on the way can present a chain with this finding, in the server's place.
+    /// Whether an attacker on the network can present a chain with this problem in the place of the server.
     var isForgeable: Bool {
         switch self {
         case .unknownIssuer, .selfSigned, .incompleteChain, .wrongName, .invalid: true

@@ -1,16 +1,16 @@
 import Bytes
 import Domains
 
-/// A pattern for the host of a request, compared without regard to ASCII case:
+/// A pattern for the host of a request. ASCII case is ignored:
 ///
-/// - `*`: any host.
-/// - `ci.example.com`: this name.
-/// - `*.example.com`: any name below it, at any depth, not itself.
-/// - `ci-*.example.com`: `*` stands for any run of characters within its label, also none.
-/// - `10.0.0.7`, `10.0.0.0/8`, `::1`: an address, when the request names one. A name's addresses are judged by
-///   `egress`, never here.
+///   - `*`: any host.
+///   - `ci.example.com`: this name.
+///   - `*.example.com`: any name below it, at any depth, but not the name itself.
+///   - `ci-*.example.com`: `*` matches any characters within its label, also none.
+///   - `10.0.0.7`, `10.0.0.0/8`, `::1`: an address, if the request names one. The addresses of a name are checked by
+///     `egress`, never here.
 public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
-    /// Why a text is no pattern, as a sentence about it.
+    /// The reason why a text is not a pattern, as a sentence.
     public struct Fault: Error, Equatable, Sendable {
         public let sentence: String
         public let suggestion: String?
@@ -19,9 +19,9 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
     enum Form: Hashable, Sendable {
         case any
         case exact([UInt8])
-        /// The name's end, with the dot in front.
+        /// The end of a name, with its leading dot.
         case suffix([UInt8])
-        /// Labels with `*` inside; `leading` says that any labels may stand before them.
+        /// Labels with `*` inside; `leading` says that any labels may precede them.
         case glob([UInt8], labels: Int, leading: Bool)
         case addresses(AddressPrefix)
     }
@@ -53,7 +53,7 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The one name or address it stands for, in lower case; nil when it stands for several.
+    /// The one name or address that the pattern matches, in lower case; nil if it matches several.
     var singleHost: String? {
         switch form {
         case .exact: description
@@ -62,7 +62,8 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The domain below which all names fit, or all that look alike; empty for any host. Nil for one host, and for addresses.
+    /// The domain whose names below all match, or those of the same form; empty for any host. Nil for a single host,
+    /// and for addresses.
     var openDomain: String? {
         switch form {
         case .any: return ""
@@ -75,15 +76,15 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether a host fits that has the same owner as every other host that does: the pattern is its name, or stands for
-    /// the names below a domain of one owner.
+    /// Whether a host matches, and has the same owner as every other host that matches: the pattern is its name, or
+    /// matches the names below a domain of one owner.
     func covers(_ host: Span<UInt8>) -> Bool {
         guard matches(host) else { return false }
         guard let domain = openDomain else { return true }
         return !domain.isEmpty && PublicSuffix.contains(domain) == false
     }
 
-    /// Whether a host fits, in any spelling. Allocates only for an IPv4 address that is spelled as an IPv6 address.
+    /// Whether a host matches, in any spelling. Allocates only for an IPv4 address that is spelled as an IPv6 address.
     public func matches(_ host: Span<UInt8>) -> Bool {
         Self.withName(of: host) { matches(name: $0) }
     }
@@ -106,7 +107,7 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether every host that fits `other` surely fits this.
+    /// Whether every host that matches `other` certainly matches this pattern.
     func covers(_ other: HostPattern) -> Bool {
         switch (form, other.form) {
         case (.any, _): true
@@ -118,7 +119,7 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether some host may fit both; false is sure.
+    /// Whether some host may match both patterns; false is certain.
     func mayOverlap(_ other: HostPattern) -> Bool {
         switch (form, other.form) {
         case (.any, _), (_, .any), (.glob, _), (_, .glob): true
@@ -128,8 +129,8 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Calls `body` with the one spelling that rules compare: without brackets and trailing dot, and an IPv4 address
-    /// that came as `::ffff:10.0.0.7` as the IPv4 address, lest a rule for it be passed by.
+    /// Calls `body` with the spelling that rules compare: without brackets and trailing dot. An IPv4 address that came
+    /// as `::ffff:10.0.0.7` becomes the IPv4 address, so that it cannot evade a rule.
     static func withName<Result>(of host: Span<UInt8>, _ body: (Span<UInt8>) -> Result) -> Result {
         let name = host.extracting(host.bareHost)
         if name.count > 7, name[0] == .colon || name[0] == UInt8(ascii: "0"), name.firstIndex(of: .colon) != nil,
@@ -140,7 +141,7 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         return body(name)
     }
 
-    /// The address that a host spells, or nil for a name.
+    /// The address that a host spells; nil for a name.
     static func address(_ host: Span<UInt8>) -> IPAddress? {
         if host.firstIndex(of: .colon) != nil { return IPAddress(host)?.unmapped }
         guard (7...15).contains(host.count), host[host.count - 1].isDigit else { return nil }
@@ -150,7 +151,7 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         var value: UInt32 = 0
         for index in 0...host.count {
             if index < host.count, host[index].isDigit {
-                // A leading zero is no decimal part: the system would read it as octal.
+                // A decimal part must not have a leading zero: the system would read it as octal.
                 guard digits < 3, digits == 0 || value > 0 else { return nil }
                 value = value * 10 + UInt32(host[index] & 0xF)
                 digits += 1
@@ -165,7 +166,7 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         return parts == 4 ? IPAddress(v4: bits) : nil
     }
 
-    /// Where the last `labels` labels of a host begin, or nil when it has fewer.
+    /// The start of the last `labels` labels of a host; nil if it has fewer.
     private static func start(of labels: Int, in host: Span<UInt8>) -> Int? {
         var left = labels
         var index = host.count
@@ -179,7 +180,7 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         return left == 1 ? 0 : nil
     }
 
-    /// Two-pointer globbing in which `*` stops at a dot; both sides have the same number of labels.
+    /// Matches with two pointers, where `*` stops at a dot; both sides have the same number of labels.
     private static func matches(_ pattern: Span<UInt8>, _ host: Span<UInt8>) -> Bool {
         var at = 0
         var inPattern = 0

@@ -1,6 +1,6 @@
 import Model
 
-/// Authentication methods.
+/// A set of authentication methods.
 public struct MethodSet: OptionSet, Hashable, Sendable {
     public let rawValue: UInt16
 
@@ -18,24 +18,25 @@ public struct MethodSet: OptionSet, Hashable, Sendable {
 
     public func contains(_ method: AuthenticationMethod) -> Bool { contains(MethodSet(method)) }
 
-    /// In the order of `AuthenticationMethod.allCases`.
+    /// The methods, in the order of `AuthenticationMethod.allCases`.
     public var methods: [AuthenticationMethod] { AuthenticationMethod.allCases.filter { contains($0) } }
 
-    /// Challenges of the TLS handshake. A rule speaks of them only if it says so: who writes `cancel` for a host means
-    /// its login, and not that no one may connect to it.
+    /// The challenges of the TLS handshake. A rule covers them only if it names them: `cancel` for a host is meant for
+    /// its login, not for every connection to it.
     public static let tls = MethodSet([.clientCertificate, .serverTrust])
-    /// Challenges of a response.
+    /// The challenges of a response.
     public static let http = all.subtracting(tls)
     public static let all = MethodSet(AuthenticationMethod.allCases)
-    /// Those that a rule means without naming any. With a password that is not Negotiate: the password would be taken to a
-    /// KDC, and whoever has none wants the challenges beside it answered; nor a form, of which nothing would be known.
+    /// The methods that a rule covers without naming any. With a password, Negotiate is excluded: the password would be
+    /// sent to a KDC, and users without a KDC want the other challenges answered. Forms are excluded because nothing is
+    /// known about them.
     var unnamed: MethodSet { self == .password ? MethodSet(AuthenticationMethod.ofPasswords) : self }
 
-    /// Those that a user and a password can answer.
+    /// The methods that a user and a password can answer.
     public static let password = MethodSet(AuthenticationMethod.allCases.filter(\.traits.takesPasswords))
 }
 
 extension AuthenticationMethod {
-    /// The methods that the word `default` means in a rule, as in Apple's model: a login by a user and a password.
+    /// The methods that the word `default` means in a rule, as in Apple's model: a login with a user and a password.
     static let ofPasswords = allCases.filter { $0.traits.takesPasswords && $0.traits.consent == .none }
 }

@@ -1,4 +1,4 @@
-/// Ports, as single ones and ranges.
+/// A set of ports and port ranges.
 public struct PortSet: Hashable, Sendable, CustomStringConvertible {
     public let ranges: [ClosedRange<UInt16>]
 

@@ -1,15 +1,15 @@
-/// Kerberos principals, as Kerberos writes them: `alice@EXAMPLE.COM`, `*@EXAMPLE.COM`, `HTTP/*@EXAMPLE.COM`. A `*` stands
-/// for any run of characters of one component or of the realm, never for a slash: a pattern for users names no service and
-/// no other instance of a user (RFC 4120 section 6.2). Case matters.
+/// A pattern for Kerberos principals in their usual form: `alice@EXAMPLE.COM`, `*@EXAMPLE.COM`, `HTTP/*@EXAMPLE.COM`. A
+/// `*` matches any characters of one component or of the realm, never a slash. A pattern for users thus matches no
+/// service and no other instance of a user (RFC 4120 section 6.2). Case matters.
 public struct PrincipalPattern: Hashable, Sendable, CustomStringConvertible {
     public let description: String
     private let components: [TextPattern]
     private let realm: TextPattern
 
-    /// Every user of every realm that the keytab's trusts, and no service.
+    /// A pattern for every user of every realm that the keytab's realm trusts, and no service.
     public static let users = PrincipalPattern("*@*", ["*"], "*")
 
-    /// Nil for what has no realm, or an empty component.
+    /// Parses a pattern; nil if it has no realm, or an empty component.
     public init?(_ text: String) {
         guard let (components, realm) = Self.parts(of: text), !realm.contains("@") else { return nil }
         self.init(text, components, realm)
@@ -28,7 +28,7 @@ public struct PrincipalPattern: Hashable, Sendable, CustomStringConvertible {
         return self.realm.matches(realm) && zip(self.components, components).allSatisfy { $0.matches($1) }
     }
 
-    /// A character behind a backslash separates nothing (`krb5_unparse_name`).
+    /// A character after a backslash separates nothing (`krb5_unparse_name`).
     private static func parts(of text: String) -> (components: [String], realm: String)? {
         var components: [String] = []
         var component: [UInt8] = []

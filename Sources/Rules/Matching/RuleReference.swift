@@ -1,16 +1,16 @@
-/// Which directive decided: for a log line, an explanation, the body of a `502`. A class, so that a decision on the
-/// hot path costs one retain and no copy.
+/// The directive that decided, for a log line, an explanation, or the body of a `502`. A class, so that a decision on
+/// the hot path costs one retain and no copy.
 public final class RuleReference: Sendable, Equatable, CustomStringConvertible {
-    /// The name in quotes after `challenge`, the pattern of a `route`, the name of a `credential`, or what an `egress`
-    /// line lists; nil for a `challenge` without a name.
+    /// The name in quotes after `challenge`, the pattern of a `route`, the name of a `credential`, or the items of an
+    /// `egress` line; nil for a `challenge` without a name.
     public let name: String?
     public let file: String
     public let line: Int
-    /// Its name in a log: the name, else the place.
+    /// The label in a log: the name, else the place.
     public let label: String
     /// The name and place for clients, without the directory of the rule file: `"build server" (proxy.conf:12)`.
     public let words: String
-    /// The words behind `rule`, as the reason of a decision has them. Kept, since each challenge wants them.
+    /// The words that follow `rule` in the reason of a decision. Stored, because each challenge needs them.
     public let reason: String
 
     public init(name: String?, file: String, line: Int) {
@@ -27,9 +27,9 @@ public final class RuleReference: Sendable, Equatable, CustomStringConvertible {
         left === right || left.name == right.name && left.file == right.file && left.line == right.line
     }
 
-    /// `file:line`.
+    /// The place as `file:line`.
     public var place: String { "\(file):\(line)" }
 
-    /// `"build server" (proxy.conf:12)`, or the place alone.
+    /// The text `"build server" (proxy.conf:12)`, or the place alone.
     public var description: String { name.map { "\"\($0)\" (\(place))" } ?? place }
 }

@@ -1,5 +1,5 @@
-/// Text in which `*` stands for any run of characters, also none. Case matters: realms and user names are compared
-/// as they are (RFC 9110 section 11.5).
+/// A text in which `*` matches any characters, also none. Case matters: realms and user names are compared as they are
+/// (RFC 9110 section 11.5).
 public struct TextPattern: Hashable, Sendable, CustomStringConvertible {
     public let text: String
     private let bytes: [UInt8]
@@ -9,7 +9,7 @@ public struct TextPattern: Hashable, Sendable, CustomStringConvertible {
         bytes = Array(text.utf8)
     }
 
-    /// Runs in pattern × text steps at worst and allocates nothing.
+    /// Whether the text matches. Takes at most pattern × text steps, and allocates nothing.
     public func matches(_ text: Span<UInt8>) -> Bool {
         var at = 0
         var inPattern = 0

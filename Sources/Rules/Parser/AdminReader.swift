@@ -18,7 +18,7 @@ extension AdminReader {
     }
 }
 
-/// `admin`.
+/// Reads `admin`.
 struct AdminReader: BlockReader {
     let context: ReadingContext
 

@@ -1,12 +1,12 @@
 import Bytes
 import Model
 
-/// Whether what a `challenge` says fits together: its method, its answer, and the kind of credential that the answer
-/// names, which may stand anywhere in the file.
+/// Checks that the parts of a `challenge` fit together: its method, its answer, and the kind of credential that the
+/// answer names, which may be defined anywhere in the file.
 struct AnswerChecks: BlockReader {
     let context: ReadingContext
 
-    /// Reports what does not fit together, and tells each rule what its credential can answer.
+    /// Reports parts that do not fit together, and sets in each rule what its credential can answer.
     func check(_ draft: inout RuleDraft) {
         let credentials = Dictionary(draft.configuration.credentials.map { (ExactText($0.name), $0) }) { first, _ in
             first
@@ -14,7 +14,7 @@ struct AnswerChecks: BlockReader {
         for (index, source) in draft.challenges.enumerated() {
             let names = draft.configuration.challenges[index].names
             let used = names.compactMap { credentials[ExactText($0)] }
-            // A credential that does not exist, or has an error, was reported.
+            // A credential that does not exist, or has an error, was already reported.
             guard used.count == names.count else { continue }
             if !used.isEmpty { draft.configuration.challenges[index].abilities = used.map(\.content.methods) }
             draft.configuration.challenges[index].placements = used.flatMap(\.content.placements)
@@ -28,7 +28,7 @@ struct AnswerChecks: BlockReader {
         }
     }
 
-    /// A rule that promises an answer to a method which cannot be answered would be ignored in silence.
+    /// Reports a method that the rule's answer cannot answer. The rule would be ignored silently.
     private func checkMethods(
         of rule: Configuration.ChallengeRule, _ used: [Configuration.Credential], _ source: RuleDraft.Challenge
     ) {
@@ -45,7 +45,8 @@ struct AnswerChecks: BlockReader {
         for (method, token) in methods {
             switch rule.action {
             case .use:
-                // A rule may leave methods of its answer's side to be passed by, such as `negotiate ntlm` with a ticket.
+                // A rule may name methods of its answer's side that the credential cannot answer, such as `negotiate
+                // ntlm` with a ticket.
                 let side = MethodSet.tls.contains(method) ? MethodSet.tls : .http
                 let isOtherSide = rule.answerable.isDisjoint(with: side)
                 if method == .other || method == .serverTrust {
@@ -64,7 +65,7 @@ struct AnswerChecks: BlockReader {
         }
     }
 
-    /// One of several credentials that has nothing to answer would be passed over in silence.
+    /// Reports a credential of several that has nothing to answer. It would be skipped silently.
     private func checkSeveral(
         _ used: [Configuration.Credential], of rule: Configuration.ChallengeRule, _ source: RuleDraft.Challenge
     ) {
@@ -80,7 +81,7 @@ struct AnswerChecks: BlockReader {
         }
     }
 
-    /// A predicate that tells no challenge of the rule's methods from another would be ignored in silence.
+    /// Reports a predicate that cannot match any challenge of the rule's methods. It would be ignored silently.
     private func checkPredicates(of rule: Configuration.ChallengeRule, _ source: RuleDraft.Challenge) {
         var spoken = rule.predicates.method.written ?? (rule.isUse ? rule.answerable : .all)
         if rule.isUse { spoken.remove(MethodSet(.serverTrust)) }
@@ -99,7 +100,7 @@ struct AnswerChecks: BlockReader {
         }
     }
 
-    /// Reports a word that has no effect on any challenge of TLS which the rule is for.
+    /// Reports a word without effect on any TLS challenge of the rule.
     private func reportMeaningless(
         _ node: SyntaxNode, forMethods methods: MethodSet, in rule: Configuration.ChallengeRule
     ) {
@@ -117,7 +118,7 @@ struct AnswerChecks: BlockReader {
                 log.report(at: node.name.range, "\(sentence)'\(rule.actionWords)'")
             }
         } else if modifiers.isEmpty {
-            // A rule that names a finding and says `trust` seems to forgive it, but only `allow` does.
+            // A rule that names a problem and says `trust` seems to allow it, but only `allow` does.
             let forgiven = rule.predicates.finding.values.joined(separator: " ")
             log.report(
                 at: source.answer,
@@ -145,12 +146,12 @@ struct AnswerChecks: BlockReader {
         }
     }
 
-    /// A modifier for a method that the challenge does not answer would be ignored in silence.
+    /// Reports a modifier for a method that the challenge does not answer. It would be ignored silently.
     private func checkLogin(of rule: Configuration.ChallengeRule, _ source: RuleDraft.Challenge) {
         let methods =
             switch rule.action {
             case .use: rule.effectiveMethods
-            // With what is stored only a rule that says so has a password taken to a KDC, or to a page.
+            // A stored password is used for a KDC or a page only if the rule says so.
             case .performDefault:
                 (rule.predicates.method.written ?? []).intersection(MethodSet(.negotiate))
                     .union(rule.effectiveMethods.intersection(MethodSet(.htmlForm)))

@@ -1,8 +1,8 @@
 import Bytes
 import Model
 
-/// The modifiers of an answer, in a `challenge`: those of `trust`, and those of `use` that belong to one method. They are
-/// kept until the answer is known that they belong to.
+/// Reads the modifiers of an answer in a `challenge`: those of `trust`, and those of `use` that belong to one method.
+/// They are stored until the answer is known that they belong to.
 struct AnswerReader: BlockReader {
     let context: ReadingContext
     private var allow: TrustFindings = []
@@ -24,14 +24,14 @@ struct AnswerReader: BlockReader {
             allow: allow, pins: pins, anchors: anchors, hasOnlyItsAnchors: hasOnlyItsAnchors, name: name, until: until)
     }
 
-    /// Nil when nothing is out of the ordinary.
+    /// The terms; nil if there are only defaults.
     var login: AnswerTerms? {
         let terms = AnswerTerms(
             servicePrincipal: servicePrincipal, delegates: delegates, canonicalises: canonicalises, form: form)
         return terms == AnswerTerms() ? nil : terms
     }
 
-    /// Takes one of them. Other modifiers are the rule's own.
+    /// Reads one of the modifiers; the rule itself reads the others.
     mutating func read(_ modifier: ChallengeDirective.Modifier, _ directive: Directive<ChallengeDirective>) {
         let first = directive.values.first
         switch modifier {
@@ -91,7 +91,7 @@ struct AnswerReader: BlockReader {
         return nil
     }
 
-    /// `SERVICE/HOST` or `SERVICE/HOST@REALM`, or `SERVICE@HOST` as GSSAPI writes it.
+    /// Parses `SERVICE/HOST` or `SERVICE/HOST@REALM`, or `SERVICE@HOST` as GSSAPI writes it.
     private func servicePrincipal(_ value: Value) -> String? {
         let isText = !value.text.isEmpty && value.text.utf8.allSatisfy { $0 > .space && $0 < .delete }
         guard isText, value.text.utf8.contains(where: { $0 == .slash || $0 == UInt8(ascii: "@") }) else {

@@ -11,7 +11,7 @@ extension AskReader {
     }
 }
 
-/// `ask`.
+/// Reads `ask`.
 struct AskReader: BlockReader {
     let context: ReadingContext
 
@@ -47,7 +47,7 @@ struct AskReader: BlockReader {
 }
 
 extension HTTPEndpoint {
-    /// Whether it is on this machine.
+    /// Whether the endpoint is on this machine.
     var isLocal: Bool {
         host == "localhost"
             || AddressClass.loopback.prefixes.contains { IPAddress(host).map($0.contains) ?? false }

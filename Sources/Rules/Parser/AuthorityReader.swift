@@ -20,7 +20,7 @@ extension AuthorityReader {
     }
 }
 
-/// `authority`.
+/// Reads `authority`.
 struct AuthorityReader: BlockReader {
     let context: ReadingContext
 
@@ -54,12 +54,12 @@ struct AuthorityReader: BlockReader {
         }
     }
 
-    /// A name constraint says "this and all below it"; `*.` before a name leaves the name itself out.
+    /// Parses a name constraint. It means "this and all below it"; `*.` before a name excludes the name itself.
     private func authorityName(_ value: Value) -> Configuration.Authority.Name? {
         guard let pattern = parse.hostPattern(value, value.text) else { return nil }
         switch pattern.form {
         case .exact:
-            // One IPv4 address is a name to a pattern.
+            // A pattern treats one IPv4 address like a name.
             let address = IPAddress(pattern.description).flatMap { AddressPrefix(holding: $0, length: 32) }
             return address.map { .addresses($0) } ?? .domain(pattern.description, withItself: true)
         case .suffix(let end): return .domain(String(decoding: end.dropFirst(), as: UTF8.self), withItself: false)

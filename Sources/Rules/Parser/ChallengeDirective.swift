@@ -1,6 +1,6 @@
 import Model
 
-/// The words of a `challenge`: its conditions, its answer, and how that is given.
+/// The words of a `challenge`: its conditions, its answer, and the modifiers of the answer.
 enum ChallengeDirective: DirectiveName {
     enum Answer: String, CaseIterable {
         case use

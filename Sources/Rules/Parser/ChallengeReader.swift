@@ -1,7 +1,7 @@
 import Bytes
 import Model
 
-/// `challenge`.
+/// Reads `challenge`.
 struct ChallengeReader: BlockReader {
     let context: ReadingContext
 
@@ -33,7 +33,7 @@ struct ChallengeReader: BlockReader {
             log.report(at: name.range, "there is already a challenge \(name.shown)")
         }
         guard let answer else {
-            // A word that is no directive was reported.
+            // An unknown word was already reported.
             let words = directive.node.block?.nodes.map(\.name.text) ?? []
             if words.allSatisfy({
                 ChallengeDirective(rawValue: $0) != nil && ChallengeDirective.Answer(rawValue: $0) == nil
@@ -97,7 +97,7 @@ struct ChallengeReader: BlockReader {
         return nil
     }
 
-    /// `never`, or how long after each refusal the next attempt is made.
+    /// Parses `never`, or the time after each refusal until the next attempt.
     private func retry(_ values: [Value]) -> [Int]? {
         let never = values.first { $0.text == "never" }
         if let never, values.count > 1 { refuse(never, "'never' stands alone") }
@@ -124,7 +124,7 @@ struct ChallengeReader: BlockReader {
         return nil
     }
 
-    /// `no`, or the path of the request that asks.
+    /// Parses `no`, or the path of the probe.
     private func probe(_ value: Value) -> Configuration.ChallengeRule.Probe? {
         if value.text == "no" { return .no }
         let isWord =
@@ -158,12 +158,12 @@ struct ChallengeReader: BlockReader {
         return names.isEmpty ? .performDefault : .use(names)
     }
 
-    /// The numbers that `attempts` may say.
+    /// The numbers allowed for `attempts`.
     static let attempts = 1...10
-    /// Of one `use`.
+    /// The limit of names in one `use`.
     private static let mostNames = 8
-    /// Bytes.
+    /// The limit of a probe's path in bytes.
     private static let longestProbe = 1000
-    /// Of one `retry`.
+    /// The limit of times in one `retry`.
     private static let mostRetries = 8
 }

@@ -30,7 +30,7 @@ extension ClientsReader {
     }
 }
 
-/// `clients`.
+/// Reads `clients`.
 struct ClientsReader: BlockReader {
     let context: ReadingContext
 
@@ -78,7 +78,7 @@ struct ClientsReader: BlockReader {
                 name == .users
                 ? "clients do not log in: add 'authenticate basic'"
                 : "this has no effect without 'authenticate \(name.methods[0].rawValue)'"
-            // A method that was refused there was reported.
+            // A method that was refused there was already reported.
             if !words.contains("authenticate") || !log.hasErrors { log.report(.warning, at: range, sentence) }
         }
     }
@@ -138,7 +138,7 @@ struct ClientsReader: BlockReader {
 }
 
 extension ClientsReader.Word {
-    /// The methods that use it; empty: it has nothing to do with methods.
+    /// The methods that use it; empty if it does not concern methods.
     fileprivate var methods: [Configuration.Clients.Method] {
         switch self {
         case .users: [.basic, .digest]

@@ -82,7 +82,7 @@ struct CredentialBlock {
 
     func values(_ word: CredentialDirective) -> [Value] { directive(word)?.values ?? [] }
 
-    /// Those of some words that are said, in the order of the file.
+    /// The directives with one of these names, in the order of the file.
     func said(_ words: [CredentialDirective]) -> [Directive<CredentialDirective>] {
         directives.filter { words.contains($0.name) }
     }
@@ -99,8 +99,8 @@ enum ContentKind: CaseIterable {
     case pem
     case password
 
-    /// The kind that the words of a block belong to; nil: they say nothing of the kind. A word that is one kind's alone
-    /// decides before those which are part of several.
+    /// The kind that the words of a block belong to; nil if they do not tell. A word of a single kind decides before
+    /// words that belong to several.
     init?(_ words: [CredentialDirective]) {
         let own = words.compactMap { word in Self.allCases.first { $0.first == word && !$0.isCommon } }.first
         let common = words.compactMap { word in Self.allCases.first { $0.isCommon && $0.needed.contains(word) } }
@@ -124,7 +124,7 @@ enum ContentKind: CaseIterable {
         }
     }
 
-    /// Directives that may stand with it besides.
+    /// The optional directives of this kind.
     private var optional: [CredentialDirective] {
         switch self {
         case .kerberos: [.keytab, .ccache, .password]
@@ -143,7 +143,7 @@ enum ContentKind: CaseIterable {
 
     func allows(_ word: CredentialDirective) -> Bool { needed.contains(word) || optional.contains(word) }
 
-    /// Its parts, in a sentence: "a certificate and its key".
+    /// The parts of this kind, in words: "a certificate and its key".
     var shown: String {
         switch self {
         case .kerberos: "a Kerberos principal"

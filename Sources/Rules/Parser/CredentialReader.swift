@@ -1,7 +1,7 @@
 import Bytes
 import Model
 
-/// `credential`.
+/// Reads `credential`.
 struct CredentialReader: BlockReader {
     let context: ReadingContext
 
@@ -30,12 +30,12 @@ struct CredentialReader: BlockReader {
         }
     }
 
-    /// The kind of a credential, if nothing that it needs is missing and nothing is of another kind.
+    /// The kind of a credential, if nothing is missing and nothing belongs to another kind.
     private func credentialKind(
         _ said: [Directive<CredentialDirective>], of name: Value, in node: SyntaxNode
     ) -> ContentKind? {
         let words = node.block?.nodes.map { CredentialDirective(rawValue: $0.name.text) } ?? []
-        // A word that is no directive was reported, and is probably the one that is missing.
+        // An unknown word was already reported, and is probably the missing one.
         let isDoubtful = words.contains(nil)
         guard let kind = ContentKind(words.compactMap { $0 }) else {
             let sentence =
@@ -57,7 +57,7 @@ struct CredentialReader: BlockReader {
         return isSound ? kind : nil
     }
 
-    /// Nil when a value is missing or wrong, which was reported.
+    /// Returns the content; nil if a value is missing or wrong, which was reported.
     private func content(
         _ kind: ContentKind, _ block: CredentialBlock, of name: Value
     ) -> CredentialSource? {
@@ -86,7 +86,7 @@ struct CredentialReader: BlockReader {
         }
     }
 
-    /// A PKCS#11 URI (RFC 7512). A PIN in it would be shown wherever the URI is.
+    /// Parses a PKCS#11 URI (RFC 7512). A PIN is refused: it would be shown wherever the URI is.
     private func tokenURI(_ value: Value) -> String? {
         let text = Array(value.text.utf8)
         guard value.text.hasPrefix("pkcs11:"), text.count > 7 else {

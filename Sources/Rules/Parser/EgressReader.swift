@@ -17,7 +17,7 @@ extension EgressReader {
     }
 }
 
-/// `egress`.
+/// Reads `egress`.
 struct EgressReader: BlockReader {
     let context: ReadingContext
 

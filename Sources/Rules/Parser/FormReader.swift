@@ -2,7 +2,7 @@ import Bytes
 import Model
 
 extension FormReader {
-    /// The block of `form`, in a `challenge`.
+    /// The directives in the block of `form`, in a `challenge`.
     enum Word: String, DirectiveName {
         case recognise
         case login
@@ -21,7 +21,7 @@ extension FormReader {
     }
 }
 
-/// `form`, in a `challenge`.
+/// Reads `form` in a `challenge`.
 struct FormReader: BlockReader {
     let context: ReadingContext
 
@@ -53,7 +53,7 @@ struct FormReader: BlockReader {
             }
         }
         let words = node.block?.nodes.map(\.name.text) ?? []
-        // A word that is no directive was reported, and is probably the one that is missing.
+        // An unknown word was already reported, and is probably the missing one.
         let isDoubtful = words.contains { FormReader.Word(rawValue: $0) == nil }
         for needed in FormReader.Word.allCases where !isDoubtful && !words.contains(needed.rawValue) {
             log.report(at: node.name.range, "this form has no '\(needed.rawValue)'")

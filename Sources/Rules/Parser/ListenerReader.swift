@@ -1,6 +1,6 @@
 import Bytes
 
-/// `listen`.
+/// Reads `listen`.
 struct ListenerReader: BlockReader {
     let context: ReadingContext
 
@@ -15,7 +15,7 @@ struct ListenerReader: BlockReader {
         draft.listeners.append(value.range)
     }
 
-    /// The words behind `listen ADDRESS:PORT`.
+    /// Parses the words after `listen ADDRESS:PORT`.
     private func tls(_ values: ArraySlice<Value>) -> Configuration.Listener.TLS? {
         guard let head = values.first else { return nil }
         guard head.text == "tls", !head.isQuoted else {
@@ -49,7 +49,7 @@ struct ListenerReader: BlockReader {
         return .init(certificate: certificate, key: key, clients: clients)
     }
 
-    /// `clients PATH [required]`.
+    /// Parses `clients PATH [required]`.
     private func clients(_ option: ValueParser.Option<ListenerReader.Word>) -> Configuration.Listener.TLS.Clients? {
         var option = option
         let last = option.values.count > 1 ? option.values.last : nil

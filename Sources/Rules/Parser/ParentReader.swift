@@ -25,7 +25,7 @@ extension ParentReader {
     }
 }
 
-/// `parent`.
+/// Reads `parent`.
 struct ParentReader: BlockReader {
     let context: ReadingContext
 

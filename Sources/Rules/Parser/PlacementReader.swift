@@ -1,7 +1,7 @@
 import Bytes
 import Model
 
-/// `header` and `query`, in a `credential`: where it stands in requests, in the place of `Authorization`.
+/// Reads `header` and `query` in a `credential`: its places in requests, instead of `Authorization`.
 struct PlacementReader: BlockReader {
     let context: ReadingContext
 
@@ -9,7 +9,7 @@ struct PlacementReader: BlockReader {
     private static let longestName = 64
     private static let longestValue = 256
 
-    /// Nil where one of them is wrong, which was reported.
+    /// Returns the places; nil if one of them is wrong, which was reported.
     func read(_ block: CredentialBlock, of kind: ContentKind) -> [CredentialPlacement]? {
         var placements: [CredentialPlacement] = []
         let said = block.said([.header, .query])
@@ -56,7 +56,7 @@ struct PlacementReader: BlockReader {
         return .field(name.text)
     }
 
-    /// The parts of what stands there. Of a token alone that need not be said.
+    /// Parses the parts of the value. For a token alone it may be omitted.
     private func value(_ directive: Directive<CredentialDirective>, of kind: ContentKind) -> [CredentialPlacement
         .Part]?
     {
@@ -93,7 +93,7 @@ struct PlacementReader: BlockReader {
         return parts
     }
 
-    /// The fields that frame a message, lead it or end at the next hop, and those of sessions.
+    /// The fields that frame a message, direct it or end at the next hop, and those of sessions.
     private static let reserved: Set = [
         "connection", "content-length", "cookie", "expect", "host", "keep-alive", "max-forwards", "te", "trailer",
         "transfer-encoding", "upgrade", "via",
@@ -101,7 +101,7 @@ struct PlacementReader: BlockReader {
 }
 
 extension UInt8 {
-    /// RFC 3986 section 2.3.
+    /// Whether the byte is unreserved (RFC 3986 section 2.3).
     fileprivate var isUnreserved: Bool {
         isDigit || (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self) || "-._~".utf8.contains(self)
     }

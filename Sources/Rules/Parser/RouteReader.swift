@@ -26,7 +26,7 @@ extension RouteReader {
     }
 }
 
-/// `route`.
+/// Reads `route`.
 struct RouteReader: BlockReader {
     let context: ReadingContext
 
@@ -78,7 +78,7 @@ struct RouteReader: BlockReader {
         return nil
     }
 
-    /// The `tls` lines of a route, together.
+    /// Combines the `tls` lines of a route.
     private func terms(_ directives: [Directive<RouteReader.Word>]) -> TLSTerms? {
         var versions: [TLSWord: TLSVersion] = [:]
         var seen: Set<TLSWord> = []
@@ -120,7 +120,7 @@ struct RouteReader: BlockReader {
         return nil
     }
 
-    /// Sets the ways of the routes; the parents of `via` may stand below the route.
+    /// Sets the paths of the routes; the parents of `via` may be defined after the route.
     func resolveDetours(_ draft: inout RuleDraft) {
         let parents = Dictionary(draft.configuration.parents.map { ($0.name, $0) }) { first, _ in first }
         let known = draft.parents.keys.sorted()

@@ -1,9 +1,9 @@
 import Bytes
 
-/// A rule file as far as it was read: its configuration, and the places that a later check may have to point at.
+/// The part of a rule file that was read: its configuration, and the positions that a later check may have to report.
 struct RuleDraft {
     var configuration = Configuration()
-    /// One for each listener that is written.
+    /// The ranges of the listeners in the file.
     var listeners: [SourceRange] = []
     var admin: SourceRange?
     var traces: SourceRange?
@@ -12,24 +12,24 @@ struct RuleDraft {
     /// Whether an `egress` block has `connect-ports`.
     var hasConnectPorts = false
     var credentials: [ExactText: SourceRange] = [:]
-    /// The words of `use`.
+    /// The names in `use`.
     var uses: [(name: String, range: SourceRange)] = []
     var parents: [String: SourceRange] = [:]
-    /// One for each route.
+    /// The ranges of the routes.
     var routes: [SourceRange] = []
-    /// The words of `via`, with the number of the route.
+    /// The names in `via`, with the number of the route.
     var detours: [(route: Int, values: [Value])] = []
-    /// One for each challenge.
+    /// The sources of the challenges.
     var challenges: [RuleDraft.Challenge] = []
     var challengeNames: Set<String> = []
 
-    /// A `challenge` as it was written.
+    /// A `challenge` as written.
     struct Challenge {
         let node: SyntaxNode
-        /// Where its answer stands.
+        /// The range of its answer.
         let answer: SourceRange
 
-        /// The first directive of that name.
+        /// Returns the first directive of this name.
         func said(_ name: Predicates.Name) -> SyntaxNode? { said(name.rawValue) }
 
         func said(_ answer: ChallengeDirective.Answer) -> SyntaxNode? { said(answer.rawValue) }

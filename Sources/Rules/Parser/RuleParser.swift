@@ -1,8 +1,8 @@
-/// Directives to a `Configuration`. It goes on after an error, so that one run shows them all; what it built is
-/// thrown away if there was any.
+/// Turns directives into a `Configuration`. It continues after an error, so that one run shows them all; if there is an
+/// error, the result is dropped.
 ///
-/// Each kind of block has a reader of its own, with the directives that may stand in it. `RuleChecks` is what only the
-/// whole file can show.
+/// Each kind of block has its own reader, with the directives that it allows. `RuleChecks` has the checks that need the
+/// whole file.
 struct RuleParser {
     private let context: ReadingContext
     private var draft = RuleDraft()

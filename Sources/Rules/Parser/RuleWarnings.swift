@@ -2,14 +2,14 @@ import Bytes
 import Domains
 import Model
 
-/// The parts of a file without errors that are probably not meant.
+/// Warns of parts of a file without errors that are probably not intended.
 struct RuleWarnings: BlockReader {
     let context: ReadingContext
     let draft: RuleDraft
 
     private var configuration: Configuration { draft.configuration }
 
-    /// Where rules are held against rules, only the first are, lest many of them take quadratic time.
+    /// The limit of rules that are compared with each other, because the time grows quadratically.
     private static let compared = 1024
 
     func warn() {
@@ -31,7 +31,7 @@ struct RuleWarnings: BlockReader {
         warnOfNamesBeyondAuthority()
     }
 
-    /// A rule behind one that takes everything it could take.
+    /// Warns of a rule after one that matches everything it could match.
     private func warnOfReach() {
         let challenges = configuration.challenges.prefix(Self.compared)
         let predicates = challenges.map(\.resolved)
@@ -70,7 +70,7 @@ struct RuleWarnings: BlockReader {
         }
     }
 
-    /// A collector that gets nothing.
+    /// Warns of a collector that gets no spans.
     private func warnOfIdleTraces() {
         guard let range = draft.traces, !configuration.routes.contains(where: { $0.trace != .no }) else { return }
         log.report(
@@ -91,7 +91,7 @@ struct RuleWarnings: BlockReader {
             "every host that asks gets this credential: add 'host', or 'proxy yes' for a parent proxy")
     }
 
-    /// A rule that applies after more refusals than it lets a request have.
+    /// Warns of a rule that applies after more refusals than it allows a request.
     private func warnOfAttempts(_ rule: Configuration.ChallengeRule, _ source: RuleDraft.Challenge) {
         guard rule.isUse || rule.action == .ask, rule.attempts <= rule.failuresBefore,
             let node = source.said(.attempts)
@@ -116,7 +116,7 @@ struct RuleWarnings: BlockReader {
         }
     }
 
-    /// Of a rule that says nothing of the matter: `secure` and `protocol` show that it was thought of.
+    /// Warns of a password in clear. Not if the rule has `secure` or `protocol`: its author has thought of it.
     private func warnOfClearPassword(
         _ rule: Configuration.ChallengeRule, _ source: RuleDraft.Challenge,
         behind earlier: ArraySlice<Configuration.ChallengeRule>
@@ -139,7 +139,7 @@ struct RuleWarnings: BlockReader {
             "over http, \(exposed.words) unencrypted: add 'secure yes', or 'protocol http' if you mean it")
     }
 
-    /// An answer that one client has shown is given for every other that the rule speaks of.
+    /// Warns that an answer learned from one client is given for every other client that the rule matches.
     private func warnOfSharedLearning(_ rule: Configuration.ChallengeRule, _ source: RuleDraft.Challenge) {
         guard let node = source.said(.learn) else { return }
         let isOneMachine = configuration.clients.allow.allSatisfy { prefix in
@@ -176,7 +176,7 @@ struct RuleWarnings: BlockReader {
                 + ": add 'route \(host) { intercept }' or 'route \(host) { upgrade }'")
     }
 
-    /// The predicate that shows that the rule is meant for https; nil where none does.
+    /// The predicate that shows that the rule is intended for https; nil if none.
     private func causeOfTLS(_ rule: Configuration.ChallengeRule, _ source: RuleDraft.Challenge) -> SourceRange? {
         if rule.predicates.protocol.protocols == [.https] { return source.said(.protocol)?.name.range }
         if let ports = rule.predicates.port.ports?.ranges, ports == [443...443] {
@@ -185,14 +185,14 @@ struct RuleWarnings: BlockReader {
         return rule.predicates.secure.wanted == true ? source.said(.secure)?.name.range : nil
     }
 
-    /// Whether a route may look into tunnels to such a host, or speak TLS with it for clients that do not.
+    /// Whether a route may intercept tunnels to such a host, or use TLS with it for clients without TLS.
     private func isSeen(_ host: HostPattern) -> Bool {
         configuration.routes.prefix(Self.compared).contains {
             ($0.action == .intercept || $0.upgrade != nil) && $0.host.mayOverlap(host)
         } || configuration.routes.count > Self.compared
     }
 
-    /// Whether anyone can register a name that the pattern matches: a route for it would decrypt what is not meant.
+    /// Whether anyone can register a name that the pattern matches. A route for it would then decrypt too much.
     private func isPublic(_ host: HostPattern) -> Bool {
         host.openDomain.map { PublicSuffix.contains($0) == true } ?? false
     }
@@ -206,7 +206,7 @@ struct RuleWarnings: BlockReader {
             }
     }
 
-    /// Whether a rule before it takes Basic in clear away: `challenge { method basic; secure no; reject }`.
+    /// Whether an earlier rule excludes Basic in clear: `challenge { method basic; secure no; reject }`.
     private func isKeptFromClear(
         _ rule: Configuration.ChallengeRule, _ method: AuthenticationMethod,
         by earlier: ArraySlice<Configuration.ChallengeRule>

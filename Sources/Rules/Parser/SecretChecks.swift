@@ -1,5 +1,5 @@
 import Bytes
-/// Secrets that are probably not where their author thinks.
+/// Warns of secrets that are probably exposed without their author's knowledge.
 struct SecretChecks: BlockReader {
     let context: ReadingContext
 
@@ -17,7 +17,8 @@ struct SecretChecks: BlockReader {
         }
     }
 
-    /// A group may read a secret: a service's own, or that of a container's volume.
+    /// Warns of a secret that all users can read. A group may read it: a service's own, or that of a container's
+    /// volume.
     private func warnOfExposure() {
         var seen: Set<String> = []
         for (word, value) in context.valuesForUse where Self.isSecret(word) {
@@ -64,7 +65,7 @@ struct SecretChecks: BlockReader {
         return context.reader.isFile(context.sources.file(value.range.file)?.resolve(text) ?? text)
     }
 
-    /// The password of the practice origin, which opens nothing else.
+    /// The password of the practice origin, which protects nothing else.
     private static let published = "practice makes perfect"
     private static let longestPath = 1024
     private static let typed: Set = ["password", "passphrase"]

@@ -38,7 +38,7 @@ extension SettingsReader {
     }
 }
 
-/// `threads`, `log`, `limits` and `timeouts`.
+/// Reads `threads`, `log`, `limits` and `timeouts`.
 struct SettingsReader: BlockReader {
     let context: ReadingContext
 

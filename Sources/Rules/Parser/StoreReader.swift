@@ -10,7 +10,7 @@ extension StoreReader {
     }
 }
 
-/// `store`.
+/// Reads `store`.
 struct StoreReader: BlockReader {
     let context: ReadingContext
 

@@ -1,11 +1,11 @@
 import Bytes
 
-/// A text with words in braces, such as `Token {token}`.
+/// Reads a text with words in braces, such as `Token {token}`.
 enum TemplateReader {
     /// - Parameters:
-    ///   - words: the words that may stand in braces, and the part that each is.
-    ///   - refuse: told of one that may not.
-    /// - Returns: nil where there is such a word.
+    ///   - words: the words that are allowed in braces, and the part for each.
+    ///   - refuse: called with a word that is not allowed.
+    /// - Returns: the parts; nil if a word is not allowed.
     static func parts<Part>(
         of text: Substring, _ words: [(word: String, part: Part)], text literalPart: (String) -> Part,
         refusing refuse: (Substring) -> Void

@@ -1,7 +1,7 @@
 import Bytes
 import Model
 
-/// The parts of a `credential` that is no password: a ticket, a token or a signature.
+/// Reads the parts of a `credential` that is not a password: a ticket, a token or a signature.
 struct TokenReader: BlockReader {
     let context: ReadingContext
 
@@ -25,7 +25,7 @@ struct TokenReader: BlockReader {
         }
     }
 
-    /// A path, or a name as MIT Kerberos writes it, with its type.
+    /// Parses a path, or a name as MIT Kerberos writes it, with its type.
     private func ticketCache(_ value: Value) -> TicketCacheName {
         guard let name = TicketCacheName(typed: value.text) else { return .file(context.keyFile(value)) }
         if case .file = name { return .file(context.kerberosFile(value)) }
@@ -97,7 +97,7 @@ struct TokenReader: BlockReader {
         return proof
     }
 
-    /// - Returns: nil for the endpoint.
+    /// - Returns: the audience; nil for the endpoint.
     private func assertionAudience(_ value: Value) -> String? {
         switch value.text {
         case "endpoint": return nil
@@ -108,7 +108,7 @@ struct TokenReader: BlockReader {
         }
     }
 
-    /// RFC 6749 section 3.2: a URL without a fragment, by TLS.
+    /// Parses a token endpoint (RFC 6749 section 3.2): a URL without a fragment, with TLS.
     private func tokenEndpoint(_ value: Value) -> HTTPEndpoint? {
         guard let endpoint = HTTPEndpoint(value.text) else {
             refuse(value, "\(value.shown) is not the URL of a token endpoint such as https://id.example.com/token")
@@ -141,9 +141,9 @@ struct TokenReader: BlockReader {
             sessionToken: secret(.sessionToken), signsPayload: payload != .unsigned)
     }
 
-    /// Of alternatives, all but the first that is said.
+    /// Reports all alternatives but the first.
     private func refuseOthers(_ directives: [Directive<CredentialDirective>], _ reason: String) {
-        // A client's certificate and its key are one thing.
+        // A client's certificate and its key belong together.
         guard let first = directives.first else { return }
         for other in directives.dropFirst() {
             log.report(
@@ -154,7 +154,7 @@ struct TokenReader: BlockReader {
 }
 
 extension UInt8 {
-    /// RFC 6749 section 3.3.
+    /// Whether the byte is allowed in a scope (RFC 6749 section 3.3).
     fileprivate var isOfScope: Bool { self > .space && self < .delete && self != .quote && self != .backslash }
 }
 

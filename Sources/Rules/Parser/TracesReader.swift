@@ -21,7 +21,7 @@ extension TracesReader {
     }
 }
 
-/// `traces`.
+/// Reads `traces`.
 struct TracesReader: BlockReader {
     let context: ReadingContext
 
@@ -50,7 +50,7 @@ struct TracesReader: BlockReader {
         return traces
     }
 
-    /// A URL without a path is that of the collector as a whole, as OpenTelemetry's exporters have it.
+    /// Parses the endpoint. A URL without a path names the collector as a whole, as for OpenTelemetry's exporters.
     private func endpoint(_ value: Value) -> HTTPEndpoint? {
         guard let endpoint = HTTPEndpoint(value.text) else {
             refuse(value, "\(value.shown) is not a URL such as https://otel.example.com:4318")
@@ -84,7 +84,7 @@ struct TracesReader: BlockReader {
         }
     }
 
-    /// Fields of each request that are not for others to say.
+    /// The fields of each request that the proxy sets itself.
     private static let own: Set<String> = [
         "host", "content-type", "content-length", "content-encoding", "transfer-encoding", "connection", "user-agent",
         "expect", "te", "upgrade",

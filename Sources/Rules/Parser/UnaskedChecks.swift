@@ -1,7 +1,6 @@
 import Model
 
-/// Whether a credential that goes out before anybody has asked for it goes to one place that is known: it would be shown to
-/// whoever is in that place otherwise.
+/// Checks that a preemptive credential goes to one known place. Otherwise it would be shown to any server there.
 struct UnaskedChecks: BlockReader {
     let context: ReadingContext
 
@@ -38,7 +37,7 @@ struct UnaskedChecks: BlockReader {
         if placed == nil { checkMethods(of: rule, used, source, range) }
     }
 
-    /// - Parameter isPlaced: whether the credential has a place of its own, which a parent would pass on.
+    /// - Parameter isPlaced: whether the credential has its own place in requests, which a parent would pass on.
     private func fault(of rule: Configuration.ChallengeRule, isPlaced: Bool) -> String? {
         if rule.predicates.proxy.wanted == true, isPlaced {
             return "is for servers: a parent proxy reads only Proxy-Authorization"
@@ -71,7 +70,7 @@ struct UnaskedChecks: BlockReader {
         }
     }
 
-    /// Only a method whose answer needs nothing of a challenge.
+    /// Checks the methods: only those whose answer needs nothing from a challenge are allowed.
     private func checkMethods(
         of rule: Configuration.ChallengeRule, _ used: [Configuration.Credential], _ source: RuleDraft.Challenge,
         _ range: SourceRange

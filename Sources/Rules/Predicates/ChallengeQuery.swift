@@ -1,7 +1,7 @@
 import Bytes
 import Model
 
-/// One challenge, asked of the rules.
+/// A challenge, for which the rules are asked.
 public struct ChallengeQuery: Sendable, Hashable {
     private var exactHost: ExactText
     public var port: UInt16
@@ -9,16 +9,16 @@ public struct ChallengeQuery: Sendable, Hashable {
     private var exactRealm: ExactText?
     public var method: AuthenticationMethod
     public var isProxy = false
-    /// Whether a credential would travel encrypted to who asks for it.
+    /// Whether a credential would be sent encrypted to the challenger.
     public var isSecure = false
     public var client: ClientIdentity
     /// The issuers that a client-certificate challenge accepts, each as RFC 4514 text.
     public var issuers: [String] = []
-    /// All findings of the evaluation that made a server-trust challenge.
+    /// The problems found by the evaluation that made a server-trust challenge.
     public var findings: TrustFindings = []
-    /// Answers refused before in this task, over all schemes.
+    /// The number of answers refused before for this request, over all schemes.
     public var failures = 0
-    /// For rules that end on a day. Nil: not known, and they do not apply.
+    /// The current day, for rules with an end date. Nil if unknown; such rules then do not apply.
     public var today: Day?
 
     public init(
@@ -33,16 +33,16 @@ public struct ChallengeQuery: Sendable, Hashable {
         self.client = client
     }
 
-    /// The protection space's host: a name, or an address; for a parent proxy's challenge, the parent's.
+    /// The host of the protection space: a name, or an address; for a parent's challenge, the parent's.
     public internal(set) var host: String {
         get { exactHost.text }
         set { exactHost = ExactText(newValue) }
     }
 
-    /// Nil for a method without realms, such as NTLM.
+    /// The realm; nil for a method without realms, such as NTLM.
     public var realm: String? { exactRealm?.text }
 
-    /// About a server's certificate in which something was found.
+    /// Returns the query about a server's certificate with problems.
     public static func serverTrust(
         host: String, port: UInt16, protocol: NetworkProtocol = .https, client: ClientIdentity,
         findings: TrustFindings, today: Day?
@@ -55,7 +55,7 @@ public struct ChallengeQuery: Sendable, Hashable {
         return query
     }
 
-    /// Of what tells most queries apart.
+    /// Hashes the parts that differ in most queries.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(host)
         hasher.combine(port)

@@ -2,14 +2,14 @@ import Bytes
 import Model
 
 extension Predicates {
-    /// `client`: who sends the request.
+    /// The predicate `client`: the sender of the request.
     struct Client: Predicate {
         static let grammar = DirectiveGrammar.some("user names, addresses or blocks", repeats: true)
         static let manual = DirectiveManual(
             "NAME|ADDRESS …", example: "challenge { host lab.example.com; client 10.1.0.0/16 \"alice\"; use lab }",
             "The client: a user who has logged in to the proxy, or addresses. A name in quotes is always a user.")
 
-        /// An address block, or the name under which the proxy authenticated the client.
+        /// An address block, or the user that the proxy authenticated.
         enum Pattern: Hashable, Sendable, CustomStringConvertible {
             case addresses(AddressPrefix)
             case user(TextPattern)

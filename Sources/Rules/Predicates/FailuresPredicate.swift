@@ -2,7 +2,7 @@ import Bytes
 import Model
 
 extension Predicates {
-    /// `failures`: how many answers of the request were refused before.
+    /// The predicate `failures`: the number of refused answers of the request so far.
     struct Failures: Predicate {
         static let grammar = DirectiveGrammar.one("a number, or a range such as 1.. or 0..1")
         static let manual = DirectiveManual(
@@ -11,7 +11,7 @@ extension Predicates {
             How many answers the server has already refused for this request, over all methods: N, N or more, N to M. For
             client-certificate, how many certificates this server has refused.
             """)
-        /// In TLS, a server can refuse only a client certificate.
+        /// The methods that it can match: with TLS, a server can refuse only a client certificate.
         static let methods = MethodSet.http.union(MethodSet(.clientCertificate))
         static let needsChallenge = true
 
@@ -24,7 +24,7 @@ extension Predicates {
             return [range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"]
         }
 
-        /// `N`, `N..` or `N..M`.
+        /// Parses `N`, `N..` or `N..M`.
         mutating func read(_ values: [Value], _ parse: ValueParser) {
             guard let value = values.first else { return }
             let text = Array(value.text.utf8)

@@ -1,7 +1,7 @@
 import Model
 
 extension Predicates {
-    /// `finding`: a problem of the server's certificate.
+    /// The predicate `finding`: a problem of the server's certificate.
     struct Finding: Predicate {
         static let grammar = DirectiveGrammar.some("problems of a certificate, such as expired")
         static let manual = DirectiveManual(

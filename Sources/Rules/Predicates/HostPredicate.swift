@@ -2,7 +2,7 @@ import Bytes
 import Model
 
 extension Predicates {
-    /// `host`: the server or parent proxy that asks.
+    /// The predicate `host`: the server or parent proxy that challenges.
     struct Host: Predicate {
         static let grammar = DirectiveGrammar.some("host patterns", repeats: true)
         static let manual = DirectiveManual(
@@ -36,7 +36,7 @@ extension Predicates {
             return false
         }
 
-        /// Whether the rule surely means its credential for that host.
+        /// Whether the rule certainly intends its credential for that host.
         func covers(_ host: Span<UInt8>) -> Bool {
             for index in patterns.indices where patterns[index].covers(host) { return true }
             return false
@@ -77,7 +77,7 @@ extension Predicates {
 }
 
 extension HostPattern {
-    /// A slip of the hand, a name above or below it, or another name of this machine.
+    /// Whether the host is a typing error, a name above or below the pattern, or another name of this machine.
     fileprivate func isNear(_ host: String) -> Bool {
         let name = description.hasPrefix("*.") ? String(description.dropFirst(2)) : description
         guard name.count > 1, !name.contains("*") else { return false }

@@ -1,7 +1,7 @@
 import Model
 
 extension Predicates {
-    /// `issuer` that the server accepts for client certificates.
+    /// The predicate `issuer`: an issuer that the server accepts for client certificates.
     struct Issuer: Predicate {
         static let grammar = DirectiveGrammar.some(
             "distinguished names, where '*' matches any characters", repeats: true)

@@ -1,7 +1,8 @@
 import Model
 
 extension Predicates {
-    /// `method` of the challenge. A rule that does not say it is for the methods that its answer implies.
+    /// The predicate `method`: the method of the challenge. Without it a rule is for the methods that its answer
+    /// implies.
     struct Method: Predicate {
         static let grammar = DirectiveGrammar.some("authentication methods")
         static let manual = DirectiveManual(
@@ -21,7 +22,7 @@ extension Predicates {
         var effective: MethodSet = []
         /// The methods that the rule's credentials can answer.
         var answerable: MethodSet = []
-        /// How many credentials the rule names.
+        /// The number of credentials that the rule names.
         var credentials = 0
 
         var isSaid: Bool { true }
@@ -65,7 +66,7 @@ extension Predicates {
 }
 
 extension ValueParser {
-    /// The name of one method; nil: it was reported.
+    /// Returns the name of one method; nil if an error was reported.
     func method(_ value: Value) -> AuthenticationMethod? {
         if let method = AuthenticationMethod(rawValue: value.text), method != .default { return method }
         let words = AuthenticationMethod.allCases.filter { $0 != .default }.map(\.description)

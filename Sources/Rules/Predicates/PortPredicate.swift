@@ -1,5 +1,5 @@
 extension Predicates {
-    /// `port` of the server.
+    /// The predicate `port`: the port of the server.
     struct Port: Predicate {
         static let grammar = DirectiveGrammar.some("ports", repeats: true)
         static let manual = DirectiveManual(

@@ -1,34 +1,34 @@
 import Model
 
-/// A condition of a `challenge`. One file of this folder has all that there is to it: its word's grammar and manual, its
-/// values, its test, and what is said where it fails. `Predicates` lists them.
+/// A condition of a `challenge`. A file of this folder contains the whole predicate: its word's grammar and manual, its
+/// values, its test, and the texts about a mismatch. `Predicates` lists them.
 protocol Predicate: Sendable, Equatable {
     static var grammar: DirectiveGrammar { get }
     static var manual: DirectiveManual { get }
-    /// The manual's topic that explains it.
+    /// The topic of the manual that explains it.
     static var topic: String { get }
-    /// The methods whose challenges it can tell apart. A predicate for methods of TLS alone makes its rule one for these.
+    /// The methods whose challenges it can match. A predicate for TLS methods alone limits its rule to these.
     static var methods: MethodSet { get }
-    /// Whether the request alone does not decide it.
+    /// Whether it depends on the challenge, not on the request alone.
     static var needsChallenge: Bool { get }
 
-    /// One that is not said.
+    /// Creates a predicate that the rule does not set.
     init()
-    /// False: it holds for every challenge.
+    /// Whether the rule sets it. If false, it matches every challenge.
     var isSaid: Bool { get }
     /// The values, as the rule file writes them.
     var values: [String] { get }
-    /// Takes the values of one directive, or reports what is wrong with them.
+    /// Reads the values of one directive, or reports what is wrong with them.
     mutating func read(_ values: [Value], _ parse: ValueParser)
-    /// Asked only if it is said.
+    /// Whether it matches. Called only if the rule sets it.
     func holds(for query: borrowing ChallengeQuery) -> Bool
-    /// Whether it surely holds where `other` does, both being said.
+    /// Whether it certainly matches everything that `other` matches, if both are set.
     func covers(_ other: Self) -> Bool
-    /// Why it does not hold, for `attache explain`.
+    /// The reason why it does not match, for `attache explain`.
     func mismatch(_ query: ChallengeQuery) -> String
-    /// A clause behind `rule "name" `: what the rule wants, and what the challenge has.
+    /// The clause after `rule "name" `: the rule's condition, and the challenge's value.
     func wish(_ query: ChallengeQuery) -> String
-    /// A clause behind `if `: what a challenge must have, if the request fits; nil: nothing.
+    /// The clause after `if `: the condition on a challenge if the request matches; nil if none.
     var prospect: String? { get }
 }
 
@@ -45,7 +45,7 @@ extension Predicate {
 }
 
 extension Sequence where Element: CustomStringConvertible {
-    /// `a, b or c`, and no more than four.
+    /// Returns `a, b or c`, with four items at most.
     var alternatives: String {
         let items = map(\.description)
         var words = Array(items.prefix(4))
@@ -56,6 +56,6 @@ extension Sequence where Element: CustomStringConvertible {
 }
 
 extension ChallengeQuery {
-    /// The server that asks, in a sentence.
+    /// The kind of server that challenges, for use in a sentence.
     var server: String { isProxy ? "parent" : "origin" }
 }

@@ -1,4 +1,5 @@
-/// The conditions of a `challenge`. A rule applies if all that it says hold. A new one gets a line in each list of this file.
+/// The conditions of a `challenge`. A rule applies if all that it sets match. A new predicate gets a line in each list
+/// of this file.
 public struct Predicates: Sendable, Equatable {
     var proxy = Proxy()
     var host = Host()
@@ -13,7 +14,7 @@ public struct Predicates: Sendable, Equatable {
     var finding = Finding()
     var failures = Failures()
 
-    /// The words of the predicates, in the order in which they are tried.
+    /// The words of the predicates, in the order in which they are checked.
     public enum Name: String, Sendable, CaseIterable {
         case proxy
         case host
@@ -29,7 +30,7 @@ public struct Predicates: Sendable, Equatable {
         case failures
     }
 
-    /// Whether one that is said holds.
+    /// Whether a predicate that is set matches.
     func holds(_ name: Name, for query: borrowing ChallengeQuery) -> Bool {
         switch name {
         case .proxy: proxy.holds(for: query)
@@ -47,7 +48,7 @@ public struct Predicates: Sendable, Equatable {
         }
     }
 
-    /// One of them, for what is seldom asked.
+    /// Returns a predicate, for uses that are not on the hot path.
     subscript(_ name: Name) -> any Predicate {
         switch name {
         case .proxy: proxy
@@ -65,7 +66,7 @@ public struct Predicates: Sendable, Equatable {
         }
     }
 
-    /// Takes the values of one directive, or reports what is wrong with them.
+    /// Reads the values of one directive, or reports what is wrong with them.
     mutating func read(_ name: Name, _ values: [Value], _ parse: ValueParser) {
         switch name {
         case .proxy: proxy.read(values, parse)
@@ -83,10 +84,10 @@ public struct Predicates: Sendable, Equatable {
         }
     }
 
-    /// The predicates that the rule says, in the order in which they are tried.
+    /// The predicates that the rule sets, in the order in which they are checked.
     var said: [Name] { Name.allCases.filter { self[$0].isSaid } }
 
-    /// Whether all of them surely hold where all of the others do.
+    /// Whether these predicates certainly match everything that `other` matches.
     func covers(_ other: Self) -> Bool { Name.allCases.allSatisfy { self[$0].coversAny(other[$0]) } }
 }
 
@@ -95,13 +96,13 @@ extension Predicates.Name {
 
     var type: any Predicate.Type { Swift.type(of: Self.none[self]) }
 
-    /// The methods whose challenges it can tell apart.
+    /// The methods whose challenges it can match.
     var methods: MethodSet { type.methods }
 
-    /// Whether it makes its rule one for methods of TLS alone.
+    /// Whether it limits its rule to TLS methods.
     var isOfTLS: Bool { MethodSet.tls.isSuperset(of: methods) }
 
-    /// The number of those that are tried before it.
+    /// The number of predicates that are checked before it.
     var depth: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 
     static func explained(in topic: String) -> [Self] { allCases.filter { $0.type.topic == topic } }

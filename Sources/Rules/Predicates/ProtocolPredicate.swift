@@ -1,7 +1,7 @@
 import Model
 
 extension Predicates {
-    /// `protocol` between the proxy and the server.
+    /// The predicate `protocol`: the protocol between the proxy and the server.
     struct NetworkProtocols: Predicate {
         static let grammar = DirectiveGrammar.some("'http', 'https', 'ftp' or 'socks'")
         static let manual = DirectiveManual(

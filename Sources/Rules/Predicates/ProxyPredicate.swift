@@ -1,7 +1,7 @@
 import Model
 
 extension Predicates {
-    /// `proxy`: which of the two asks, a server or a parent proxy.
+    /// The predicate `proxy`: whether a parent proxy or a server challenges.
     struct Proxy: Predicate {
         static let grammar = DirectiveGrammar.one("'yes' or 'no'")
         static let manual = DirectiveManual(

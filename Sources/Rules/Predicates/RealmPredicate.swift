@@ -1,7 +1,7 @@
 import Model
 
 extension Predicates {
-    /// `realm` of the challenge.
+    /// The predicate `realm`: the realm of the challenge.
     struct Realm: Predicate {
         static let grammar = DirectiveGrammar.some("realms, where '*' matches any characters", repeats: true)
         static let manual = DirectiveManual(
@@ -43,7 +43,7 @@ extension Predicates {
 }
 
 extension [TextPattern] {
-    /// Whether each of the others is one of these, or any text is.
+    /// Whether these patterns contain each of the others, or one that matches any text.
     func cover(_ others: Self) -> Bool {
         others.allSatisfy { inner in contains { $0.isAny || $0 == inner } }
     }

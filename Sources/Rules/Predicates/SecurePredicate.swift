@@ -1,5 +1,5 @@
 extension Predicates {
-    /// `secure`: whether the credential would travel encrypted.
+    /// The predicate `secure`: whether the credential would be sent encrypted.
     struct Secure: Predicate {
         static let grammar = DirectiveGrammar.one("'yes' or 'no'")
         static let manual = DirectiveManual(

@@ -1,7 +1,7 @@
 import Model
 
 extension Predicates {
-    /// `until`: the last day of a rule that trusts.
+    /// The predicate `until`: the last day of a `trust` rule.
     struct Until: Predicate {
         static let grammar = DirectiveGrammar.one("a day such as 2027-01-31")
         static let manual = DirectiveManual(
@@ -20,20 +20,20 @@ extension Predicates {
             if day == nil { parse.refuse(value, "\(value.shown) is not a day such as 2027-01-31") }
         }
 
-        /// An unknown day is behind every other.
+        /// Whether the day is not over. An unknown day is after every other.
         func holds(for query: borrowing ChallengeQuery) -> Bool {
             guard let day, let today = query.today else { return false }
             return today <= day
         }
 
-        /// A rule that ends leaves to the others all that it took.
+        /// A rule with an end date leaves the challenges to later rules after that.
         func covers(_ other: Self) -> Bool { false }
 
         func mismatch(_ query: ChallengeQuery) -> String { "it \(wish(query))" }
 
         func wish(_ query: ChallengeQuery) -> String { "expired on \(values.alternatives)" }
 
-        /// A warning where the day is over, or near.
+        /// Returns a warning if the day is over or near.
         func warning(on today: Day) -> String? {
             guard let day else { return nil }
             let left = day.number - today.number

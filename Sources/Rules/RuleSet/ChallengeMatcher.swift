@@ -1,14 +1,14 @@
 import Bytes
 import Model
 
-/// A `challenge`, ready to be asked. A class, so that asking it copies nothing.
+/// A `challenge` that can be matched. A class, so that matching copies nothing.
 final class ChallengeMatcher: Sendable {
     let rule: Configuration.ChallengeRule
     private let ruling: Ruling
-    /// For each method, where the rule names several credentials: not all of them answer each.
+    /// The ruling for each method, if the rule names several credentials: not each of them can answer each method.
     private let rulings: [Ruling]
     let predicates: Predicates
-    /// Those that are asked, in their order.
+    /// The predicates that the rule sets, in the order in which they are checked.
     private let said: [Predicates.Name]
 
     init(_ rule: Configuration.ChallengeRule) {
@@ -25,7 +25,7 @@ final class ChallengeMatcher: Sendable {
         rulings.isEmpty ? ruling : rulings[method.traits.number]
     }
 
-    /// The first predicate that does not hold, or nil when all do. `hostMatches` saves the look at the hosts.
+    /// The first predicate that does not match; nil if all match. `hostMatches` skips the check of the hosts.
     func firstMismatch(_ query: borrowing ChallengeQuery, hostMatches: Bool) -> Predicates.Name? {
         for index in said.indices {
             let name = said[index]
@@ -35,8 +35,8 @@ final class ChallengeMatcher: Sendable {
         return nil
     }
 
-    /// Whether the rule means its credential for the server of the challenge, and for answers that show as much of it.
-    /// Clients, failures and days do not count.
+    /// Whether the rule intends its credential for the server of the challenge, and for answers that show as much of
+    /// it. Clients, failures and days are ignored.
     func covers(_ query: borrowing ChallengeQuery) -> Bool {
         for name in [Predicates.Name.proxy, .port, .protocol, .secure, .realm] where predicates[name].isSaid {
             if !predicates.holds(name, for: query) { return false }
@@ -48,7 +48,7 @@ final class ChallengeMatcher: Sendable {
 
     func matches(host: Span<UInt8>) -> Bool { !predicates.host.isSaid || predicates.host.matches(host) }
 
-    /// Whether the predicates hold that are known before a challenge, host and port apart.
+    /// Whether the predicates match that are known before a challenge, except for host and port.
     func matchesBeforeChallenge(_ protocol: NetworkProtocol, isSecure: Bool, _ client: ClientIdentity) -> Bool {
         let wanted = predicates.protocol.protocols
         return (wanted.isEmpty || wanted.contains(`protocol`)) && (predicates.secure.wanted ?? isSecure) == isSecure

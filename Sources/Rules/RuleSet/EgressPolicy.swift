@@ -1,14 +1,15 @@
 import Bytes
 
-/// Where the proxy may connect to. It is asked with the address that is about to be connected, after resolution, so
-/// that a name cannot be made to point elsewhere between the question and the connection.
+/// The addresses that the proxy may connect to. The policy checks the address after resolution, right before
+/// connecting, so that a name cannot be made to point elsewhere in between.
 ///
-/// **The narrowest entry that holds the address decides.** The longer prefix is the narrower; of equal prefixes, one
-/// with a port; then an address over a class; then `deny` over `allow`. An address that no entry holds is permitted.
-/// Loopback, link-local, multicast, unspecified and metadata addresses are refused as if a `deny` stood there that
-/// yields to any written entry as narrow: `allow 127.0.0.1:3127` or `allow loopback` lifts it, `allow any` does not.
+/// **The narrowest entry that contains the address decides.** The longer prefix is narrower; of equal prefixes, one
+/// with a port; then an address before a class; then `deny` before `allow`. An address without an entry is permitted.
+/// Loopback, link-local, multicast, unspecified and metadata addresses are refused as by a `deny` that yields to any
+/// written entry as narrow: `allow 127.0.0.1:3127` or `allow loopback` permits them, `allow any` does not.
 ///
-/// An IPv6 address that carries an IPv4 address (mapped, NAT64, 6to4, Teredo, compatible) is refused if that is.
+/// An IPv6 address that carries an IPv4 address (mapped, NAT64, 6to4, Teredo, compatible) is refused if the IPv4
+/// address is.
 public struct EgressPolicy: Sendable {
     private struct Item: Sendable {
         let prefix: AddressPrefix
@@ -16,7 +17,7 @@ public struct EgressPolicy: Sendable {
         let decision: EgressPolicy.Decision
     }
 
-    /// Narrowest first, so that the first that holds the address decides.
+    /// The items, narrowest first, so that the first that contains the address decides.
     private let items: [Item]
     private let connectPorts: PortSet
 
@@ -40,11 +41,11 @@ public struct EgressPolicy: Sendable {
                 ranked.append(([Self.width(prefix), 2, 2, 2], item))
             }
         }
-        // The sort is stable: of equals, the first written.
+        // The sort is stable: of equals, the one written first.
         items = ranked.sorted { $0.rank.lexicographicallyPrecedes($1.rank) }.map(\.item)
     }
 
-    /// Whether to connect to an address and port. Allocates nothing.
+    /// Returns whether to connect to an address and port. Allocates nothing.
     public func permits(_ address: IPAddress, port: UInt16) -> EgressPolicy.Decision {
         let address = address.unmapped
         let decision = decide(address, port)
@@ -56,11 +57,11 @@ public struct EgressPolicy: Sendable {
     /// Whether `CONNECT` may name the port.
     public func permitsConnect(port: UInt16) -> Bool { connectPorts.contains(port) }
 
-    /// The entry that would let the proxy connect to a refused address; nil where that very entry denies it.
+    /// The entry that would let the proxy connect to a refused address; nil if exactly that entry denies it.
     public func entry(allowing address: IPAddress, port: UInt16) -> String? {
         let address = address.unmapped
         let refused = decide(address, port).isPermitted ? Self.carried(address) ?? address : address
-        // Nothing is narrower than one address with its port, and of two such `deny` wins.
+        // No entry is narrower than one address with its port, and of two such entries `deny` wins.
         let isDenied = items.contains {
             $0.port == port && $0.prefix.isSingle && $0.prefix.contains(refused) && !$0.decision.isPermitted
         }
@@ -68,7 +69,7 @@ public struct EgressPolicy: Sendable {
         return refused.family == .v4 ? "\(refused):\(port)" : "[\(refused)]:\(port)"
     }
 
-    /// The ports that `CONNECT` may name, and this one.
+    /// The ports that `CONNECT` may name, with this one added.
     public func connectPorts(with port: UInt16) -> PortSet {
         PortSet(connectPorts.ranges + (connectPorts.contains(port) ? [] : [port...port]))
     }
@@ -87,7 +88,7 @@ public struct EgressPolicy: Sendable {
     public static func carried(_ address: IPAddress) -> IPAddress? {
         guard address.family == .v6 else { return nil }
         let (high, low) = (address.high, address.low)
-        // ::1 is not 0.0.0.1.
+        // The address ::1 does not carry 0.0.0.1.
         let isCompatible = high == 0 && low > 1 && low >> 32 == 0
         let isTranslated = high == 0x0064_FF9B_0000_0000 && low >> 32 == 0 || high >> 16 == 0x0064_FF9B_0001
         let isStateless = high == 0 && low >> 32 == 0xFFFF_0000
@@ -97,14 +98,14 @@ public struct EgressPolicy: Sendable {
         return nil
     }
 
-    /// Bits that a prefix leaves open.
+    /// The number of bits that a prefix leaves open.
     private static func width(_ prefix: AddressPrefix) -> Int {
         (prefix.address.family == .v4 ? 32 : 128) - prefix.length
     }
 
     /// Whether the proxy may connect to an address, and why.
     public enum Decision: Sendable, Equatable {
-        /// No entry speaks of the address.
+        /// No entry matches the address.
         case permitted
         case permittedBy(RuleReference)
         case refusedBy(RuleReference)
@@ -118,7 +119,7 @@ public struct EgressPolicy: Sendable {
             }
         }
 
-        /// One lower-case sentence without a period.
+        /// A lower-case sentence without a period.
         public var reason: String {
             switch self {
             case .permitted: "no egress entry matches the address"

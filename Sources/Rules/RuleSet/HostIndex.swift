@@ -1,18 +1,18 @@
 import Bytes
 import Model
 
-/// Finds the rules that may match a host without looking at the others: names and `*.` suffixes by hash, all other
-/// patterns in one list. Each list is kept once for each authentication method, ascending, so that "the first match
-/// wins" is a scan that stops early. A lookup hashes the host once, from its end, and allocates nothing.
+/// Finds the rules that may match a host without checking the others: names and `*.` suffixes by hash, all other
+/// patterns in one list. There is a list for each authentication method, ascending, so that "the first match wins" is a
+/// scan that stops early. A lookup hashes the host once, from its end, and allocates nothing.
 struct HostIndex: Sendable {
-    /// A rule as the index sees it.
+    /// A rule in the form that the index needs.
     struct Entry {
         let patterns: [HostPattern]
-        /// Which lists it belongs to. Routes use one list only.
+        /// The methods whose lists contain it. Routes use only one list.
         let methods: MethodSet
     }
 
-    /// The list of every rule, whatever its methods.
+    /// The list of every rule, for any method.
     static let everyMethod = AuthenticationMethod.allCases.count
     private static let listsPerKey = everyMethod + 1
 
@@ -22,17 +22,18 @@ struct HostIndex: Sendable {
         let end: Int
     }
 
-    /// Names and suffixes, the latter with the dot in front.
+    /// The names and suffixes, the latter with their leading dot.
     private var names: [UInt8] = []
     private var keys: [Key] = []
-    /// Open addressing: the number of a key plus one, or zero. A power of two long, at most half full.
+    /// The slots of open addressing: the number of a key plus one, or zero. Their number is a power of two; at most
+    /// half are used.
     private var slots: [UInt32] = []
-    /// Rule numbers of all lists, list after list, doubled; odd when the host is known to match whatever it is. List 0
-    /// is that of the patterns which are no key.
+    /// The rule numbers of all lists, one list after the other. Each is doubled, and odd if the host certainly matches.
+    /// List 0 has the patterns that are not keys.
     private var numbers: [UInt32] = []
     private var bounds: [Int] = [0]
     private var hasSuffixes = false
-    /// For each list.
+    /// The greatest length of a lookup in each list.
     private var lengths: [Int] = []
 
     init(_ entries: [Entry]) {
@@ -78,12 +79,12 @@ struct HostIndex: Sendable {
         }
     }
 
-    /// The number of rules that a lookup in a list has to look at for a host with many of them. Those of names above
-    /// the host's are not counted.
+    /// The number of rules that a lookup in a list must check for a host with many of them. The rules of parent domains
+    /// are not counted.
     func longest(list: Int) -> Int { lengths[list] }
 
-    /// The lowest number of a rule that may match `host` and passes `test`. The test is told whether the host is
-    /// known to match; if not, it has still to look at the rule's other patterns.
+    /// The lowest number of a rule that may match `host` and passes `test`. The second argument says whether the host
+    /// certainly matches; if not, the test must check the rule's other patterns.
     func first(_ host: Span<UInt8>, list: Int, where test: (_ number: Int, _ hostMatches: Bool) -> Bool) -> Int? {
         var best = Int.max
         scan(0, list, &best, test)
@@ -136,7 +137,8 @@ struct HostIndex: Sendable {
         }
     }
 
-    /// FNV-1a over the bytes from last to first. Keys come from the rule file, so no peer can choose collisions.
+    /// Computes FNV-1a over the bytes from last to first. Keys come from the rule file, so no peer can choose
+    /// collisions.
     private static func hash(_ name: [UInt8]) -> UInt64 {
         name.reversed().reduce(basis) { step($0, $1) }
     }
@@ -148,7 +150,7 @@ struct HostIndex: Sendable {
 }
 
 extension HostPattern {
-    /// The bytes that the index finds it by: a name, or a suffix with its dot. Nil for all other forms.
+    /// The bytes that the index uses as a key: a name, or a suffix with its dot. Nil for all other forms.
     fileprivate var key: [UInt8]? {
         switch form {
         case .exact(let name): name

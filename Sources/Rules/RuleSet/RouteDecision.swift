@@ -1,16 +1,16 @@
-/// How a request travels, and which `route` said so. Immutable and shared, so that a request carries it at the price of
-/// one retain.
+/// The treatment of a request, and the `route` that decided it. Immutable and shared, so that a request can carry it
+/// for one retain.
 public final class RouteDecision: Sendable, Equatable {
     public let action: Configuration.Route.Action
-    /// Nil: `http:` stays `http:`.
+    /// The upgrade; nil if `http:` stays `http:`.
     public let upgrade: Configuration.Route.Upgrade?
     public let decodesContent: Bool
-    /// Nil: TLS as it is spoken without a word.
+    /// The TLS terms; nil for the defaults.
     public let tls: TLSTerms?
     public let trace: Configuration.Route.Trace
-    /// Nil: the origin is asked directly.
+    /// The parents; nil if the origin is connected to directly.
     public let parentList: ParentList?
-    /// Nil: no route matched, and the request travels as it is.
+    /// The rule; nil if no route matched, and the request is forwarded as it is.
     public let rule: RuleReference?
 
     init(_ route: Configuration.Route) {
@@ -33,7 +33,7 @@ public final class RouteDecision: Sendable, Equatable {
         rule = nil
     }
 
-    /// Holds when no route matches.
+    /// The decision if no route matches.
     public static let none = RouteDecision()
 
     public static func == (left: RouteDecision, right: RouteDecision) -> Bool {

@@ -1,46 +1,46 @@
 import Bytes
 import Model
 
-/// The rules, compiled: immutable, shared by all loops, swapped whole on a reload. An exchange keeps the one it began
-/// with. No query allocates, unless a host is an IPv6 address.
+/// The compiled rules: immutable, shared by all loops, replaced as a whole on a reload. An exchange keeps the rules it
+/// began with. No query allocates, unless a host is an IPv6 address.
 public final class RuleSet: Sendable {
     public let configuration: Configuration
     public let egress: EgressPolicy
     public let clients: RuleSet.ClientPolicy
     private let routes: HostIndex
     private let challenges: HostIndex
-    /// Nil where no host has many rules to be looked at.
+    /// The cache; nil if no host has many rules to check.
     private let cache: RulingCache?
     private let routeDecisions: [RouteDecision]
-    /// Zero for every port.
+    /// The ports of the routes; zero for every port.
     private let routePorts: [UInt16]
     let matchers: [ChallengeMatcher]
     private let gates: [RuleSet.Gate]
     private let ports: [ClosedRange<UInt16>]
     private let subjects: Subjects
 
-    /// The things that some rule speaks of. What none speaks of is not looked for: most requests need no more than this.
+    /// The subjects that at least one rule covers. Others need no check, so that most requests need only this.
     public struct Subjects: OptionSet, Sendable {
         public let rawValue: UInt16
         public init(rawValue: UInt16) { self.rawValue = rawValue }
 
         /// A challenge is answered, rejected or cancelled.
         static let challenges = Self(rawValue: 1 << 0)
-        /// A client's own `Authorization` gives way.
+        /// A client's own `Authorization` is replaced.
         static let replacement = Self(rawValue: 1 << 1)
-        /// Clients' own answers teach a credential.
+        /// Credentials are learned from clients' own answers.
         static let learning = Self(rawValue: 1 << 2)
-        /// A server's trust.
+        /// The trust in a server.
         public static let trust = Self(rawValue: 1 << 3)
         /// A certificate to show to a server.
         public static let clientCertificates = Self(rawValue: 1 << 4)
-        /// Signatures of requests, for which nobody asks.
+        /// Signatures of requests, which no challenge asks for.
         public static let signatures = Self(rawValue: 1 << 5)
-        /// Places of their own for credentials that go out before they are asked for.
+        /// Places of their own for preemptive credentials.
         public static let places = Self(rawValue: 1 << 6)
-        /// Credentials in `Authorization` that go out before they are asked for.
+        /// Preemptive credentials in `Authorization`.
         public static let preemption = Self(rawValue: 1 << 7)
-        /// Forms to be filled in.
+        /// Login forms.
         public static let forms = Self(rawValue: 1 << 8)
     }
 
@@ -63,10 +63,10 @@ public final class RuleSet: Sendable {
         subjects = Subjects(rules, of: configuration)
     }
 
-    /// Whether any rule does.
+    /// Whether any rule covers the subject.
     public func speaks(of subject: Subjects) -> Bool { subjects.contains(subject) }
 
-    /// How a request for a host and port travels. The first `route` that fits decides.
+    /// The treatment of a request for a host and port. The first `route` that matches decides.
     public func route(host: Span<UInt8>, port: UInt16) -> RouteDecision {
         if configuration.routes.isEmpty { return .none }
         let found = HostPattern.withName(of: host) { name in
@@ -79,7 +79,7 @@ public final class RuleSet: Sendable {
         return found.map { routeDecisions[$0] } ?? .none
     }
 
-    /// The ruling on a challenge. The first `challenge` block that fits decides; none: `Ruling.none`.
+    /// The ruling on a challenge. The first `challenge` block that matches decides; without one it is `Ruling.none`.
     public func decide(_ query: ChallengeQuery) -> Ruling {
         let isLong = challenges.longest(list: query.method.traits.number) > RulingCache.worthwhile
         let found =
@@ -95,31 +95,31 @@ public final class RuleSet: Sendable {
         }
     }
 
-    /// Whether some rule could answer a challenge of an origin at that host and port, or cancel the request. When not,
-    /// a request's body need not be held and a challenge is the client's own affair.
+    /// Whether some rule could answer a challenge of an origin at that host and port, or cancel the request. If not, a
+    /// request's body need not be held, and challenges are the client's own business.
     ///
-    /// - Parameter isProxy: whether it is a parent proxy.
+    /// - Parameter isProxy: whether the server is a parent proxy.
     public func mayAnswer(host: Span<UInt8>, port: UInt16, isProxy: Bool = false) -> Bool {
         guard speaks(of: .challenges) else { return false }
         return firstBeforeChallenge(host, port, isProxy: isProxy) { gates[$0].actsOnChallenge } != nil
     }
 
-    /// Whether a rule about that server's challenges asks who the client is. If so, what was answered for one client
-    /// says nothing for another.
+    /// Whether a rule about that server's challenges depends on the client. If so, the answer for one client does not
+    /// apply to another.
     public func answerDependsOnClient(host: Span<UInt8>, port: UInt16, isProxy: Bool) -> Bool {
         guard speaks(of: .challenges) else { return false }
         return firstBeforeChallenge(host, port, isProxy: isProxy) { matchers[$0].predicates.client.isSaid } != nil
     }
 
-    /// Whether some rule keeps what a client's own answer to an origin at that host and port teaches.
+    /// Whether some rule stores what a client's own answer to an origin at that host and port teaches.
     public func mayLearn(host: Span<UInt8>, port: UInt16) -> Bool {
         guard speaks(of: .learning) else { return false }
         return firstBeforeChallenge(host, port) { gates[$0].learns } != nil
     }
 
-    /// Whether a client's own `Authorization` is kept in a request to an origin, before anything was challenged: what
-    /// the first `challenge` says that speaks of `authorization` at all and whose `host`, `port`, `protocol`,
-    /// `secure`, `client` and `proxy` fit. None: keep.
+    /// Whether a client's own `Authorization` is kept in a request to an origin, before any challenge. The first
+    /// `challenge` decides that has `authorization` and whose `host`, `port`, `protocol`, `secure`, `client` and
+    /// `proxy` match. Without one it is kept.
     public func authorization(
         host: Span<UInt8>, port: UInt16, protocol: NetworkProtocol, isSecure: Bool, client: ClientIdentity
     ) -> Configuration.ChallengeRule.Authorization {
@@ -131,7 +131,7 @@ public final class RuleSet: Sendable {
         return found.flatMap { gates[$0].authorization } ?? .keep
     }
 
-    /// The first rule of a list of the index whose `proxy`, `host` and `port` fit, and which passes a test.
+    /// The first rule of a list of the index whose `proxy`, `host` and `port` match, and which passes a test.
     func firstBeforeChallenge(
         _ host: Span<UInt8>, _ port: UInt16, list: Int = HostIndex.everyMethod, isProxy: Bool = false,
         where test: (Int) -> Bool
@@ -146,7 +146,7 @@ public final class RuleSet: Sendable {
 }
 
 extension RuleSet.Subjects {
-    /// - Parameter rules: as they act in the mode that the rule file is in.
+    /// - Parameter rules: the rules as they act in the mode of the rule file.
     fileprivate init(_ rules: [Configuration.ChallengeRule], of configuration: Configuration) {
         let signing = Set(
             configuration.credentials.filter {
@@ -167,16 +167,16 @@ extension RuleSet.Subjects {
     }
 }
 
-/// Questions about a host's TLS challenges before its first connection: whether there is anything to ask, and
-/// whether connections may be shared between clients.
+/// Questions about a host's TLS challenges before its first connection: whether rules cover them, and whether clients
+/// may share connections.
 extension RuleSet {
     /// Whether a rule may decide on a certificate to show to that server.
     public func speaksOfClientCertificates(host: Span<UInt8>, port: UInt16, isProxy: Bool = false) -> Bool {
         speaks(of: .clientCertificates) && first(.clientCertificate, host, port, isProxy) { _ in true } != nil
     }
 
-    /// Whether a rule about that server's trust, or about a certificate to show to it, asks who the client is. If so,
-    /// a connection made for one client says nothing for another.
+    /// Whether a rule about that server's trust, or about a certificate to show to it, depends on the client. If so, a
+    /// connection made for one client does not serve another.
     public func trustDependsOnClient(host: Span<UInt8>, port: UInt16, isProxy: Bool = false) -> Bool {
         guard speaks(of: .trust) || speaks(of: .clientCertificates) else { return false }
         for method in [AuthenticationMethod.serverTrust, .clientCertificate]
@@ -200,7 +200,7 @@ extension RuleSet {
             allow = clients.allow
         }
 
-        /// The `allow` line that lets in that address as well. The first such line takes the place of the default.
+        /// The `allow` line that also admits that address. The first such line replaces the default.
         public func entries(with address: IPAddress) -> String {
             let standard = Configuration.Clients().allow
             return ((allow == standard ? standard.map { "\($0)" } : []) + ["\(address.unmapped)"]).joined(
@@ -215,8 +215,8 @@ extension RuleSet {
         }
     }
 
-    /// The part of a `challenge` that a request is held against before anything was challenged. It holds nothing that is
-    /// counted, so looking at one costs no retain.
+    /// The part of a `challenge` that a request is checked against before any challenge. It contains no reference-counted
+    /// values, so that reading it costs no retain.
     struct Gate: Sendable {
         let actsOnChallenge: Bool
         let learns: Bool
@@ -224,7 +224,7 @@ extension RuleSet {
         private let isForOrigins: Bool
         private let isForProxies: Bool
         private let isForAnyPort: Bool
-        /// Its ports in the rule set's common list.
+        /// The range of its ports in the rule set's common list.
         private let ports: Range<Int>
 
         init(_ rule: Configuration.ChallengeRule, ports list: inout [ClosedRange<UInt16>]) {

@@ -1,38 +1,39 @@
 import Model
 
-/// What the rules say of a challenge, and the rule that it is from.
+/// The decision of the rules on a challenge, and the rule that made it.
 public struct Ruling: Sendable, Equatable {
     public let action: Configuration.ChallengeRule.Action
-    /// Nil: no rule matched, and `action` is `.performDefault`.
+    /// The rule; nil if none matched and `action` is `.performDefault`.
     public let rule: RuleReference?
-    /// `attempts` of the rule file: refusals of one credential that a request may cost, with those before it that the rule's
-    /// `failures` asks for.
+    /// The value of `attempts`: the limit of refusals of one credential in a request, including those that the rule's
+    /// `failures` requires.
     public let attempts: Int
-    /// How many answers with one credential, or by an operator, the rule lets a request have; 0: it never answers.
+    /// The number of answers with one credential, or by an operator, that the rule allows a request; 0 if it never
+    /// answers.
     public let answers: Int
-    /// Milliseconds after which a version that was accepted before and is refused now is tried again by one request,
-    /// after each refusal the next, the last one over and over; empty: never.
+    /// The milliseconds after which a version that was accepted before and is refused now is tried again by one
+    /// request. The first value is for the first refusal, the next for the next; the last one repeats. Empty for never.
     public let retry: [Int]
     public let probe: Configuration.ChallengeRule.Probe
     public let persistence: Persistence
     public let preemption: Configuration.ChallengeRule.Preemption
-    /// The order in which to try a response's challenges; empty: by strength.
+    /// The order in which to try a response's challenges; empty for by strength.
     public let order: [AuthenticationMethod]
     public let authorization: Configuration.ChallengeRule.Authorization
-    /// Nil: nothing is out of the ordinary.
+    /// The terms of the answer; nil if there are only defaults.
     public let terms: AnswerTerms?
-    /// Whether a client's own answer is kept when the server accepts it.
+    /// Whether a client's own answer is stored when the server accepts it.
     public let learns: Bool
-    /// Whether its credential has a place of its own in requests, and goes with every one.
+    /// Whether the credential has its own place in requests, and goes with every one.
     public let isPlaced: Bool
-    /// Whether the rule speaks of the method by its name, and not of any.
+    /// Whether the rule names the method itself.
     public let namesMethod: Bool
-    /// Whether the rule says `proxy yes`.
+    /// Whether the rule has `proxy yes`.
     public let isForParents: Bool
-    /// Whether the answer is told, and not given.
+    /// Whether the answer is only reported, not given.
     public let isReport: Bool
 
-    /// - Parameter action: the rule's, or the part of it that goes with the challenge's method.
+    /// - Parameter action: the rule's action, or the part of it that fits the challenge's method.
     init(_ rule: Configuration.ChallengeRule, action: Configuration.ChallengeRule.Action) {
         self.action = action
         self.rule = rule.rule
@@ -71,12 +72,12 @@ public struct Ruling: Sendable, Equatable {
         isReport = false
     }
 
-    /// Whether an accepted credential is sent unasked from then on.
+    /// Whether an accepted credential is sent preemptively afterwards.
     public var isPreemptive: Bool { preemption != .no }
 
-    /// The rule that made it, in words.
+    /// The deciding rule, in words.
     public var reason: String { rule?.reason ?? "no rule" }
 
-    /// Holds when no rule matches.
+    /// The ruling if no rule matches.
     public static let none = Ruling()
 }

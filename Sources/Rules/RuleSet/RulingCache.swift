@@ -2,15 +2,15 @@ import Bytes
 import Model
 import Synchronization
 
-/// The last rulings of one rule set, by query. It spares a request to a known space the way through rules that no
-/// index serves: patterns with `*` inside, blocks of addresses, and many realms or clients of one host or of any.
+/// The latest rulings of one rule set, by query. A request to a known space then skips the rules that no index covers:
+/// patterns with `*` inside, blocks of addresses, and many realms or clients of one host or of any.
 ///
-/// It is bounded: a query takes the slot of an earlier one, and a long query, which a server can make, has none. A slot
-/// answers only the very query that it was filled for.
+/// It is bounded: a query replaces an earlier one in its slot, and a long query, which a server can make, gets no slot.
+/// A slot answers only the exact query that it was filled for.
 final class RulingCache: Sendable {
-    /// Below this number of rules to look at, looking is as cheap.
+    /// The number of rules from which the cache is faster than checking them.
     static let worthwhile = 32
-    /// Bytes of a query's texts.
+    /// The limit in bytes of a query's texts.
     private static let longest = 512
     private static let slots = 64
 
@@ -24,7 +24,7 @@ final class RulingCache: Sendable {
     }
 
     private let shards = (0..<16).map { _ in Shard() }
-    /// Whether any rule looks at the client, or ends on a day. If not, queries that differ in nothing else are one.
+    /// Whether any rule depends on the client, or on the day. If not, queries that differ only in that are one.
     private let asksClient: Bool
     private let asksDay: Bool
 
@@ -33,7 +33,7 @@ final class RulingCache: Sendable {
         asksDay = rules.contains { $0.predicates.until.isSaid }
     }
 
-    /// The number of the rule that decides, or nil for none.
+    /// The number of the rule that decides; nil if none.
     ///
     /// - Parameter find: asks the rules themselves.
     func number(for query: ChallengeQuery, else find: () -> Int?) -> Int? {

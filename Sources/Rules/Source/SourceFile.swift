@@ -1,13 +1,13 @@
 import Bytes
 
-/// One file of the rule set with its lines, and the places in it that must never be shown.
+/// A file of the rule set with its lines, and the ranges in it that must never be shown.
 public struct SourceFile: Sendable {
-    /// The path as the user gave it or, of an included file, as resolved against the including one.
+    /// The path as the user gave it. For an included file it is resolved against the including file.
     public let path: String
     public let bytes: [UInt8]
     /// The `include` that brought this file in; nil for the first.
     public let includedFrom: SourceRange?
-    /// Runs of bytes that may be secrets, ascending and apart. The renderer shows `***` in their place.
+    /// The ranges of bytes that may be secrets, ascending and separate. The renderer shows `***` in their place.
     var secrets: [Range<Int>] = []
     private let lineStarts: [Int]
 
@@ -18,7 +18,7 @@ public struct SourceFile: Sendable {
         lineStarts = [0] + bytes.indices.lazy.filter { bytes[$0] == .lineFeed }.map { $0 + 1 }
     }
 
-    /// The position of a byte offset; an offset beyond the end is the end's.
+    /// The position of a byte offset; an offset beyond the end counts as the end.
     public func position(of offset: Int) -> SourceFile.Position {
         let offset = min(max(offset, 0), bytes.count)
         let line = line(of: offset)
@@ -26,7 +26,7 @@ public struct SourceFile: Sendable {
         return SourceFile.Position(line: line, column: scalars + 1)
     }
 
-    /// The bytes of the line that holds `offset`, without its end.
+    /// The bytes of the line that contains `offset`, without its line end.
     func line(around offset: Int) -> Range<Int> {
         let number = line(of: offset)
         let start = lineStarts[number - 1]
@@ -46,7 +46,7 @@ public struct SourceFile: Sendable {
         return secrets[lower...].prefix { $0.lowerBound < range.upperBound }
     }
 
-    /// A path that stands in this file: absolute, or relative to the file's own directory.
+    /// Resolves a path in this file: absolute, or relative to the file's own directory.
     func resolve(_ target: String) -> String {
         guard !target.hasPrefix("/"), let slash = path.utf8.lastIndex(of: .slash) else { return target }
         return String(path[...slash]) + target
@@ -55,7 +55,7 @@ public struct SourceFile: Sendable {
     /// The offset of a line's first byte, by its number; that of the nearest line there is.
     func start(ofLine number: Int) -> Int { lineStarts[min(max(number, 1), lineStarts.count) - 1] }
 
-    /// The number of the line that holds `offset`: the last that starts at or before it.
+    /// The number of the line that contains `offset`: the last that starts at or before it.
     func line(of offset: Int) -> Int {
         var lower = 0
         var upper = lineStarts.count
@@ -66,7 +66,7 @@ public struct SourceFile: Sendable {
         return lower + 1
     }
 
-    /// Where a byte stands for a reader: both numbers count from 1, the column in Unicode scalars.
+    /// The position of a byte for a reader: both numbers count from 1, the column in Unicode scalars.
     public struct Position: Hashable, Sendable {
         public let line: Int
         public let column: Int

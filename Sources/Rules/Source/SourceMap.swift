@@ -2,12 +2,12 @@
 public struct SourceMap: Sendable {
     public private(set) var files: [SourceFile] = []
 
-    /// Nil for a number that names no file.
+    /// Returns a file; nil for a number without a file.
     public func file(_ number: Int) -> SourceFile? {
         files.indices.contains(number) ? files[number] : nil
     }
 
-    /// `file:line:column` of a range's first byte.
+    /// The place of a range's first byte as `file:line:column`.
     public func place(of range: SourceRange) -> String {
         guard let file = file(range.file) else { return "" }
         let position = file.position(of: range.bytes.lowerBound)
@@ -25,7 +25,7 @@ public struct SourceMap: Sendable {
     }
 }
 
-/// A run of bytes in one file of a rule set; empty only where something is missing.
+/// A range of bytes in one file of a rule set; empty only where something is missing.
 public struct SourceRange: Hashable, Sendable {
     /// The file's number in its `SourceMap`.
     public let file: Int
@@ -36,7 +36,7 @@ public struct SourceRange: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// From the start of this range to the end of `other`, which lies behind it in the same file.
+    /// The range from the start of this one to the end of `other`, which follows it in the same file.
     func through(_ other: SourceRange) -> SourceRange {
         guard other.file == file, other.bytes.upperBound >= bytes.lowerBound else { return self }
         return SourceRange(file: file, bytes: bytes.lowerBound..<other.bytes.upperBound)

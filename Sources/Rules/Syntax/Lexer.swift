@@ -1,12 +1,12 @@
 import Bytes
 
-/// Bytes to tokens. It knows words, strings, comments and marks, and no directive: what a value means is settled
-/// after lexing, so a column is always true and a substituted value can never become syntax.
+/// Turns bytes into tokens. It knows words, strings, comments and marks, but no directives. Values are interpreted
+/// after lexing, so that columns are exact and a substituted value can never become syntax.
 ///
-/// A word ends at a blank, a line end, `;`, `{` or `}`. `#` begins a comment only where a word could begin, so
-/// `abc#def` is one word. `={name}` stays inside its word: form fields are written so.
+/// A word ends at a space, a line end, `;`, `{` or `}`. `#` begins a comment only where a word could begin, so
+/// `abc#def` is one word. `={name}` stays inside its word, because form fields are written that way.
 struct Lexer {
-    /// A fault that is known without any grammar.
+    /// An error that is known without any grammar.
     struct Fault {
         let range: SourceRange
         let sentence: String
@@ -17,7 +17,7 @@ struct Lexer {
     private var offset = 0
     private(set) var tokens: [Token] = []
     private(set) var faults: [Fault] = []
-    /// Comments are no tokens, but the mask looks at them.
+    /// The comments, which are not tokens but which the mask checks.
     private(set) var comments: [Range<Int>] = []
 
     init(_ bytes: [UInt8], file: Int) {
@@ -80,7 +80,7 @@ struct Lexer {
         append(.word, String(decoding: bytes[start..<offset], as: UTF8.self), start..<offset)
     }
 
-    /// The end of `{name}` at the offset, or nil when the brace opens a block.
+    /// The end of `{name}` at the offset; nil if the brace opens a block.
     private func placeholderEnd() -> Int? {
         var end = offset + 1
         while end < bytes.count, (0x61...0x7A).contains(bytes[end]) { end += 1 }
@@ -142,7 +142,7 @@ struct Lexer {
         tokens.append(Token(kind: kind, text: text, range: range(bytes)))
     }
 
-    /// The offset of the first byte that is no part of well-formed UTF-8 (RFC 3629), or nil.
+    /// The offset of the first byte that is not well-formed UTF-8 (RFC 3629); nil if none.
     private func firstIllFormed() -> Int? {
         do throws(UTF8.ValidationError) {
             _ = try UTF8Span(validating: bytes.span)

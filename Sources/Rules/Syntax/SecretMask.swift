@@ -1,23 +1,23 @@
 import Bytes
 
-/// Finds what may be a secret among the tokens of a file, before any grammar has looked at them: a file that does
-/// not parse is exactly the file whose lines are shown. It would rather hide too much.
+/// Finds possible secrets among the tokens of a file, before any grammar has been applied: a file that does not parse
+/// is exactly the file whose lines are shown. It prefers to hide too much.
 ///
-/// Hidden is: what follows a word such as `password`, or a near miss of one, up to the end of its directive, unless
-/// it is `env NAME` or `file PATH`; what a directive of a `store` or an unknown one of a `credential` or
-/// `traces` block says; a URL with a password; a string that holds `password=`, or whose quotes are wrong; and a comment on
-/// such a line, or one that speaks of a secret itself.
+/// The following is hidden: the words after `password` or a similar word, or a near miss of one, up to the end of its
+/// directive, except `env NAME` and `file PATH`; the values of a directive of a `store`, or of an unknown one of a
+/// `credential` or `traces` block; a URL with a password; a string that contains `password=`, or whose quotes are
+/// wrong; and a comment on such a line, or one that mentions a secret itself.
 struct SecretMask {
     private(set) var ranges: [Range<Int>] = []
 
     init(_ tokens: inout [Token], comments: [Range<Int>], of bytes: [UInt8]) {
-        /// Depth of blocks below the `credential` block that we are in; nil outside one.
+        /// The depth of blocks below the current `credential` block; nil outside one.
         var depth: Int?
         var isHiding = false
         var isHead = true
         var opensCredential = false
         var isStore = false
-        /// Whether that block is a `store`, where a `key` is no path.
+        /// Whether that block is a `store`, where a `key` is not a path.
         var isInStore = false
         for index in tokens.indices {
             let token = tokens[index]
@@ -62,7 +62,7 @@ struct SecretMask {
         merge()
     }
 
-    /// Ascending, and no two of them touch.
+    /// Merges the ranges: ascending, and no two of them touch.
     private mutating func merge() {
         var merged: [Range<Int>] = []
         for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
@@ -75,7 +75,8 @@ struct SecretMask {
         ranges = merged
     }
 
-    /// A string that is not closed may go on in the lines below: everything up to the next quote is hidden too.
+    /// Hides a range. A string that is not closed may continue on the next lines: everything up to the next quote is
+    /// hidden too.
     private mutating func hide(_ range: Range<Int>, _ token: inout Token, _ bytes: [UInt8]) {
         token.isSecret = true
         let isOpen = token.kind == .string && (range.count < 2 || bytes[range.upperBound - 1] != .quote)
@@ -94,8 +95,8 @@ struct SecretMask {
         ranges.append(token.range.bytes)
     }
 
-    /// Whether the line below may hold the value: behind a secret word that ends its line, or a string that is not
-    /// closed and was to be a secret.
+    /// Whether the next line may contain the value: after a secret word that ends its line, or an unclosed string that
+    /// was to be a secret.
     private static func goesOn(_ last: Token, _ isHiding: Bool, _ bytes: [UInt8]) -> Bool {
         if speaksOfSecret(last) { return true }
         guard last.kind == .string, isMisquoted(last, bytes) else { return false }
@@ -106,7 +107,7 @@ struct SecretMask {
         hints.contains { text.firstIndex(ofWord: $0) != nil }
     }
 
-    /// `user:password@`, or a URL whose colon is followed by no port.
+    /// Whether the text has `user:password@`, or is a URL whose colon is not followed by a port.
     private static func holdsUserInformation(_ text: [UInt8]) -> Bool {
         let authority = text.firstIndex(ofWord: "://").map { $0 + 3 }
         let rest = text[(authority ?? 0)...]
@@ -115,7 +116,8 @@ struct SecretMask {
         return authority != nil && !rest[(colon + 1)...].prefix { $0 != .slash }.allSatisfy(\.isDigit)
     }
 
-    /// Where a quote is missing or one too many, a string is not what it seems, nor are the words behind it.
+    /// Whether the quotes of a token are wrong. If a quote is missing or extra, a string is not what it seems, nor are
+    /// the words after it.
     private static func isMisquoted(_ token: Token, _ bytes: [UInt8]) -> Bool {
         let range = token.range.bytes
         guard token.kind == .string else { return bytes[range].contains(.quote) }
@@ -133,7 +135,7 @@ struct SecretMask {
         }
     }
 
-    /// `env NAME` and `file PATH` say where a secret is, not what it is.
+    /// Whether the token belongs to `env NAME` or `file PATH`: they say where a secret is, not what it is.
     private static func isReference(_ tokens: [Token], _ index: Int) -> Bool {
         let isHere = tokens[index].isWord("env") || tokens[index].isWord("file")
         let follows = index > 0 && (tokens[index - 1].isWord("env") || tokens[index - 1].isWord("file"))
@@ -152,14 +154,14 @@ struct SecretMask {
         let typed = word.utf8.map(\.asciiLowercased)
         let letters = letters(typed)
         return targets.contains { target in
-            // Two slips bring in two other letters at most: most words of a file end here.
+            // Two typing errors add at most two other letters; most words of a file end here.
             let foreign = letters & ~self.letters(target.utf8)
             return foreign.nonzeroBitCount <= 2 && abs(typed.count - target.utf8.count) <= 2
                 && Suggestion.distance(typed, Array(target.utf8)) <= 2
         }
     }
 
-    /// A bit for each letter that occurs; some share one.
+    /// Returns a bit for each letter that occurs; some letters share one.
     private static func letters(_ word: some Sequence<UInt8>) -> UInt64 {
         var letters: UInt64 = 0
         for byte in word { letters |= 1 << UInt64(byte & 63) }
@@ -170,7 +172,7 @@ struct SecretMask {
         "password", "passwd", "pass", "pwd", "pw", "secret", "token", "api-key", "apikey",
         "nonce-key", "secret-key", "access-key", "session-token", "refresh-token", "assertion",
     ]
-    /// Directives of `credential` and `traces` whose arguments may be shown.
+    /// The directives of `credential` and `traces` whose arguments may be shown.
     private static let plain: Set = [
         "user", "kerberos", "keytab", "ccache", "oauth2", "client-id", "scope", "certificate", "key", "pkcs12",
         "pkcs11", "client-authentication", "key-id", "assertion-audience", "audience", "payload", "include",

@@ -1,10 +1,11 @@
-/// A directive as it was written: a name, arguments, perhaps a block. What they mean is the parser's business.
+/// A directive as written: a name, arguments, perhaps a block. The parser interprets them.
 struct SyntaxNode: Sendable {
     /// A block, closed or not.
     struct Block: Sendable {
         let brace: SourceRange
         var nodes: [SyntaxNode] = []
-        /// False when the file ended first. The directives that follow then probably belong one level up.
+        /// Whether the block is closed. False if the file ended first; the directives that follow then probably belong
+        /// one level up.
         var isClosed = true
     }
 
@@ -12,11 +13,11 @@ struct SyntaxNode: Sendable {
     var arguments: [Token] = []
     var block: Block?
 
-    /// The directive without its block.
+    /// The range of the directive without its block.
     var range: SourceRange { arguments.last.map { name.range.through($0.range) } ?? name.range }
 }
 
-/// A word, a string or a mark of the rule file, with the bytes it stands on.
+/// A word, a string or a mark of the rule file, with its range of bytes.
 struct Token: Sendable {
     enum Kind: Sendable {
         case word
@@ -28,15 +29,15 @@ struct Token: Sendable {
     }
 
     let kind: Kind
-    /// The text it means: of a string, without quotes and with its escapes resolved.
+    /// The text of the token; that of a string is without quotes and with its escapes resolved.
     let text: String
     let range: SourceRange
-    /// The mask lies over it: no diagnostic may show its text.
+    /// Whether the mask covers the token: no diagnostic may show its text.
     var isSecret = false
 
     func isWord(_ word: String) -> Bool { kind == .word && text == word }
 
-    /// The token as a diagnostic's sentence may show it: quoted, short, without control characters.
+    /// The token in the form that a diagnostic may show: quoted, short, without control characters.
     var shown: String { isSecret ? "this value" : Token.shown(text) }
 
     static func shown(_ text: String) -> String {

@@ -1,7 +1,7 @@
 import Bytes
 
-/// Tokens to directives with their blocks, over all files. Included files and open blocks are two explicit stacks,
-/// so neither nesting nor a circle of includes can exhaust the program's own.
+/// Turns tokens into directives with their blocks, over all files. Included files and open blocks are two explicit
+/// stacks, so that neither nesting nor a circle of includes can exhaust the call stack.
 struct SyntaxReader<Reader: SourceReader> {
     private let reader: Reader
     private let log: DiagnosticLog
@@ -11,12 +11,12 @@ struct SyntaxReader<Reader: SourceReader> {
     private var roots: [SyntaxNode] = []
     private var pending: SyntaxNode?
 
-    /// A file being read.
+    /// A file that is being read.
     private struct Frame {
         let file: Int
         let path: String
         let tokens: [Token]
-        /// How many blocks were open when the file began; it closes no more and leaves no more open.
+        /// The number of blocks that were open when the file began; it closes no more and leaves no more open.
         let depth: Int
         var next = 0
     }
@@ -31,7 +31,7 @@ struct SyntaxReader<Reader: SourceReader> {
         self.log = log
     }
 
-    /// Throws when the first file itself cannot be read. All else is reported.
+    /// Reads the file. Throws if the first file itself cannot be read; other errors are reported.
     mutating func read(_ path: String) throws(SourceError) -> [SyntaxNode] {
         let bytes = try reader.bytes(at: path, limit: SyntaxLimits.fileSize)
         open(path, bytes, includedFrom: nil)
@@ -97,7 +97,7 @@ struct SyntaxReader<Reader: SourceReader> {
         guard var open = blocks.popLast() else { return }
         open.block.isClosed = isClosed
         open.node.block = open.block
-        // A block without a directive was reported at its brace; nothing can be said of what is in it.
+        // A block without a directive was reported at its brace; its content is skipped.
         if open.node.name.kind != .open { attach(open.node) }
     }
 
@@ -110,7 +110,7 @@ struct SyntaxReader<Reader: SourceReader> {
     private mutating func finishFile(_ frame: Frame) {
         let framesBefore = frames.count
         finishDirective()
-        // A last line `include PATH` without a line end has pushed its file; come back when that is read.
+        // A last line `include PATH` without a line end has pushed its file; this file ends when that one was read.
         guard frames.count == framesBefore else { return }
         while blocks.count > frame.depth {
             if let open = blocks.last {
@@ -127,7 +127,7 @@ struct SyntaxReader<Reader: SourceReader> {
         if blocks.isEmpty { roots.append(node) } else { blocks[blocks.count - 1].block.nodes.append(node) }
     }
 
-    /// Takes back the directive that ended just before, if a block could still belong to it.
+    /// Takes back the directive that has just ended, if a block could still belong to it.
     private mutating func takeLast(of file: Int) -> SyntaxNode? {
         let last = blocks.isEmpty ? roots.last : blocks[blocks.count - 1].block.nodes.last
         guard let last, last.block == nil, last.name.range.file == file else { return nil }
@@ -162,12 +162,12 @@ struct SyntaxReader<Reader: SourceReader> {
     }
 }
 
-/// Limits of a rule file: generous for people who write, small beside what a machine can send.
+/// The limits of a rule file: generous for people who write, small compared with what a machine can send.
 enum SyntaxLimits {
     static let fileSize = 1 << 20
     static let files = 64
     static let includeDepth = 8
     static let blockDepth = 8
-    /// Of `challenge`, and of `route`.
+    /// The limit of `challenge` directives, and of `route` directives.
     static let rules = 65_536
 }

@@ -7,8 +7,8 @@ extension AccessLogEncoder {
         line.append(UInt8(ascii: "}"))
     }
 
-    /// Appends an object for the dashboard, without its opening brace: the members of a log line, and what only the
-    /// dashboard shows. A long path is cut.
+    /// Appends an object for the dashboard, without its opening brace: the members of a log line, and those for the
+    /// dashboard alone. A long path is cut.
     func appendRecent(_ record: ExchangeRecord, at epochMilliseconds: Int, to line: ByteBuffer) {
         let start = line.count
         appendMembers(record, at: epochMilliseconds, longestPath: Self.longestRecentPath, to: line)
@@ -32,7 +32,8 @@ extension AccessLogEncoder {
         line.append(UInt8(ascii: "}"))
     }
 
-    /// Bytes of a path on the dashboard, and of a request there after which no further challenge is appended.
+    /// The limits in bytes of a path on the dashboard, and of a request there; beyond it no further challenge is
+    /// appended.
     private static let (longestRecentPath, longestRecent) = (512, 6 << 10)
 
     private func append(_ challenge: MetChallenge, to line: ByteBuffer) {
@@ -93,7 +94,8 @@ extension AccessLogEncoder {
         appendDecision(record, to: line)
     }
 
-    /// Appends a path; of a longer one the beginning, its length, and a hash of this process that tells such paths apart.
+    /// Appends a path. Of a longer one it appends the beginning, its length, and a hash with a key of this process,
+    /// which tells such paths apart.
     private func append(path: Span<UInt8>, longest: Int, to line: ByteBuffer) {
         guard path.count > longest else { return line.append(json: path) }
         line.append(json: path.extracting(first: longest))

@@ -28,8 +28,8 @@ public final class AccessLogEncoder {
         line.append(.lineFeed)
     }
 
-    /// The request as the dashboard shows it among the recent ones: the content of a JSON object behind its opening brace.
-    /// The encoder's format is `json`.
+    /// Returns the request for the dashboard's list: the content of a JSON object after its opening brace. The
+    /// encoder's format is `json`.
     public func recent(_ record: ExchangeRecord, at epochMilliseconds: Int, in buffer: ByteBuffer) -> [UInt8] {
         buffer.clear()
         appendRecent(record, at: epochMilliseconds, to: buffer)

@@ -212,7 +212,6 @@ public enum UnansweredCause: Int, CaseIterable, Sendable {
     case ownAuthorization
     case refused
     case parked
-    /// The response would show the credential to the client.
     case exposing
     /// An answer was begun and failed.
     case failed
@@ -246,9 +245,7 @@ public enum Counter: Int, CaseIterable, Sendable {
     case responses4xx
     case responses5xx
     case signed
-    /// A credential was sent and the peer refused it.
     case credentialsRefused
-    /// A challenge was not answered because its credential is parked.
     case credentialsParked
     /// The proxy's own requests to check a credential, by the server's verdict.
     case probesAccepted
@@ -259,7 +256,6 @@ public enum Counter: Int, CaseIterable, Sendable {
     /// Successful TLS handshakes with origins, by whether a session was resumed.
     case upstreamHandshakesFull
     case upstreamHandshakesResumed
-    /// TLS handshakes with clients, at a listener or in a tunnel.
     case clientHandshakesFull
     case clientHandshakesResumed
     case clientHandshakesFailed

@@ -49,7 +49,7 @@ public enum AnsweredScheme: Hashable, Sendable {
     /// AWS Signature Version 4.
     case signature
 
-    /// Nil for a method that answers no challenge of a response.
+    /// Creates it; nil for a method that answers no challenge of a response.
     public init?(_ method: AuthenticationMethod) {
         if method.traits.label == nil { return nil }
         self = .method(method)

@@ -101,11 +101,12 @@ public final class ExchangeRecord {
     public var connecting: UInt64?
     /// The time from sending the request upstream to the first byte of the response, in nanoseconds.
     public var wait: UInt64?
-    /// The time from the first challenge to the response after the last answer, in nanoseconds; nil: the proxy answered none.
+    /// The time from the first challenge to the response after the last answer, in nanoseconds; nil if the proxy
+    /// answered none.
     public var answering: UInt64?
-    /// Each challenge that was decided about, if the record keeps `challenges`.
+    /// The decisions about challenges, if the record keeps `challenges`.
     public private(set) var challenges: [MetChallenge] = []
-    /// The value of `Proxy-Status` that went to the client, if the record keeps `challenges`; nil: there was none.
+    /// The value of `Proxy-Status` that was sent to the client, if the record keeps `challenges`; nil if none was sent.
     public var proxyStatus: String?
     /// The trace of the request; nil if no route requests one.
     public var trace: RequestTrace?
@@ -130,7 +131,7 @@ public final class ExchangeRecord {
     private(set) var text = ByteBuffer(capacity: 192)
     private(set) var client: IPAddress?
 
-    /// Challenges of one exchange that are kept.
+    /// The limit of challenges that are kept for one exchange.
     private static let challengeLimit = 16
 
     /// The limit above which a long URL's memory is freed when the exchange ends.
@@ -204,7 +205,7 @@ public final class ExchangeRecord {
         return keep(shown.readable)
     }
 
-    /// A challenge was decided about. The decision is made only for a trace or the dashboard.
+    /// Records the decision about a challenge. It is made only for a trace or the dashboard.
     public func note(_ decision: @autoclosure () -> ChallengeDecision) {
         let isKept = parts.contains(.challenges) && challenges.count < Self.challengeLimit
         guard trace != nil || isKept else { return }
@@ -213,15 +214,15 @@ public final class ExchangeRecord {
         if isKept { challenges.append(MetChallenge(decision: decision)) }
     }
 
-    /// The answer to the last challenge was judged.
+    /// Records the result of the answer to the last challenge.
     public func note(_ result: AnswerResult) {
         trace?.note(result)
         noteResult(result)
     }
 
-    /// The response is a challenge.
+    /// Records that the response is a challenge.
     ///
-    /// - Parameter result: what it says of the answer that the request had; nil: it had none.
+    /// - Parameter result: its verdict on the request's answer; nil if the request had none.
     public func meet(after result: AnswerResult?) {
         trace?.meet(after: result)
         result.map(noteResult)
@@ -344,10 +345,10 @@ public final class ChallengeRecord: Sendable {
     }
 }
 
-/// A challenge that was decided about, and what became of the answer. It holds no credential.
+/// A challenge that was decided about, and the result of the answer. It contains no credential.
 public struct MetChallenge {
     let decision: ChallengeDecision
-    /// Nil: no answer was judged.
+    /// The result; nil if no answer was judged.
     var result: AnswerResult?
 }
 

@@ -1,15 +1,15 @@
 import Bytes
 import Synchronization
 
-/// The last requests of all loops, as the dashboard shows them. Requests that fail are always kept, all others only while
-/// somebody is logged in to the dashboard, so that a plain request costs one comparison.
+/// The last requests of all loops, for the dashboard. Failed requests are always kept, others only while a browser is
+/// logged in to the dashboard, so that a plain request costs one comparison.
 ///
-/// Bounded by their number and by their bytes: long requests make the list shorter.
+/// It is bounded by number and by bytes: long requests make the list shorter.
 public final class RecentRequests: Sendable {
     private struct State {
-        /// JSON objects without their opening brace. The request with number `n` is at `n % limit`.
+        /// The JSON objects without their opening brace. The request with number `n` is at `n % limit`.
         var requests: [[UInt8]] = []
-        /// The number of the oldest one that is kept, and of the next one.
+        /// The numbers of the oldest kept request and of the next one.
         var first = 1
         var next = 1
         var bytes = 0
@@ -28,11 +28,11 @@ public final class RecentRequests: Sendable {
     private let byteLimit: Int
 
     /// - Parameters:
-    ///   - limit: requests.
-    ///   - byteLimit: bytes of all of them together.
+    ///   - limit: the limit of requests.
+    ///   - byteLimit: the limit of all their bytes together.
     public init(limit: Int = 1000, byteLimit: Int = 1 << 20) { (self.limit, self.byteLimit) = (limit, byteLimit) }
 
-    /// Whether somebody is logged in to the dashboard.
+    /// Whether a browser is logged in to the dashboard.
     public var isWatched: Bool {
         get { hasReader.load(ordering: .relaxed) }
         set { hasReader.store(newValue, ordering: .relaxed) }
@@ -45,7 +45,7 @@ public final class RecentRequests: Sendable {
             || isWatched
     }
 
-    /// - Parameter request: the content of a JSON object behind its opening brace.
+    /// - Parameter request: the content of a JSON object after its opening brace.
     public func add(_ request: [UInt8]) {
         state.withLock { state in
             if state.requests.isEmpty { state.requests = Array(repeating: [], count: limit) }
@@ -58,10 +58,10 @@ public final class RecentRequests: Sendable {
         }
     }
 
-    /// The number of the last request; 0: there was none.
+    /// The number of the last request; 0 if there was no request.
     public var last: Int { state.withLock { $0.next - 1 } }
 
-    /// Appends those behind a number to a list in JSON, the oldest first, each with its `number`.
+    /// Appends the requests after a number to a list in JSON, the oldest first, each with its `number`.
     ///
     /// - Returns: the number of the last one.
     public func write(after number: Int, into buffer: ByteBuffer) -> Int {

@@ -1,12 +1,12 @@
 import Rules
 
-/// A command's arguments, read as GNU programs read theirs: options may stand anywhere, a value stands behind `=` or is
-/// the next word, `--` ends the options.
+/// A command's arguments, parsed as by GNU programs: options may be anywhere, a value follows `=` or is the next word,
+/// `--` ends the options.
 struct Arguments: Sendable {
     private let syntax: CommandSyntax
     private(set) var operands: [String] = []
     private var values: [String: [String]] = [:]
-    /// `--help` or `-h` stands among them; what else they say has then not been looked at.
+    /// Whether `--help` or `-h` is among them; the other arguments are then not checked.
     private(set) var wantsHelp = false
 
     init(_ words: [String], for syntax: CommandSyntax) throws(CommandError) {
@@ -30,13 +30,13 @@ struct Arguments: Sendable {
         try checkOperands()
     }
 
-    /// The value of an option that stands once or not at all.
+    /// The value of an option that may be given at most once.
     func value(of option: String) -> String? { values[option]?.last }
 
-    /// Whether an option was said.
+    /// Whether an option was given.
     func has(_ option: String) -> Bool { values[option] != nil }
 
-    /// The value of an option that is 'yes' or 'no'; nil when it was not said.
+    /// The value of an option that is 'yes' or 'no'; nil if it was not given.
     func yesOrNo(_ option: String) throws(CommandError) -> Bool? {
         switch value(of: option) {
         case nil: return nil
@@ -49,7 +49,7 @@ struct Arguments: Sendable {
     /// All values of an option, in their order.
     func values(of option: String) -> [String] { values[option] ?? [] }
 
-    /// The operand of that number, if there are as many.
+    /// Returns the operand of that number; nil if there are fewer.
     func operand(_ number: Int) -> String? {
         operands.indices.contains(number) ? operands[number] : nil
     }
@@ -61,7 +61,7 @@ struct Arguments: Sendable {
         return named
     }
 
-    /// A mistake in what was said, together with the command's form.
+    /// The error of a wrong command line, with the command's usage.
     func error(_ sentence: String) -> CommandError { .usage(sentence, hint: syntax.hint) }
 
     private mutating func readOption(_ word: String, _ rest: inout ArraySlice<String>) throws(CommandError) {
@@ -82,7 +82,7 @@ struct Arguments: Sendable {
 
     private func checkOperands() throws(CommandError) {
         if operands.count > syntax.operands.count {
-            // A surplus word is not repeated: it may be a password that the user thought was wanted.
+            // A surplus word is not repeated: the user may have typed a password.
             let names = Self.list(syntax.operands.map(\.name))
             throw error("\(syntax.name) takes \(names.isEmpty ? "no arguments" : "\(names) and no more")")
         }
@@ -96,7 +96,7 @@ struct Arguments: Sendable {
         return "\(names.dropLast().joined(separator: ", ")) and \(last)"
     }
 
-    /// "Unknown option", and which was probably meant.
+    /// Returns "unknown option", and the option that was probably meant.
     static func unknown(_ what: String, _ word: String, among known: [String]) -> String {
         let meant = Suggestion.nearest(to: word, among: known).map { "; did you mean '\($0)'?" } ?? ""
         return "unknown \(what) '\(Console.printable(word))'\(meant)"

@@ -1,32 +1,32 @@
-/// One of the program's commands.
+/// A command of the program.
 protocol Command {
     static var syntax: CommandSyntax { get }
 
-    /// Throws when the arguments, each as the syntax wants it, make no sense together.
+    /// Creates the command. Throws if the arguments do not fit together, though each fits the syntax.
     init(_ arguments: Arguments) throws(CommandError)
 
     /// - Returns: the process's exit status.
     func run() throws(CommandError) -> Int32
 }
 
-/// The options and operands of a command, and the help about them.
+/// The options and operands of a command, with its help.
 struct CommandSyntax: Sendable {
     let name: String
-    /// The purpose of the command, after its name: no capital, no period.
+    /// The purpose of the command, to follow its name: without capital and period.
     let summary: String
     var operands: [CommandOperand] = []
     var options: [CommandOption] = []
-    /// Further explanations: whole lines.
+    /// Further explanations, in whole lines.
     let details: String
 
-    /// The command line's form.
+    /// The usage line.
     var usage: String {
         let optional = options.map { "[\($0.label)]\($0.isRepeatable ? "..." : "")" }
         let words = operands.map { $0.isOptional ? "[\($0.name)]" : $0.name }
         return Self.wrapped("usage: attache \(name)", optional + words)
     }
 
-    /// The words behind the start, in lines of at most 100 characters.
+    /// Returns the words after the start, in lines of at most 100 characters.
     private static func wrapped(_ start: String, _ words: [String]) -> String {
         let indentation = String(repeating: " ", count: start.count)
         var lines = [start]
@@ -61,45 +61,44 @@ struct CommandSyntax: Sendable {
             """
     }
 
-    /// Where a wrong command line is sent.
+    /// The hint after a wrong command line.
     var hint: String { "\(usage)\n'attache \(name) --help' says more" }
 }
 
-/// An option that a command takes, `--name VALUE` or `--name=VALUE`, or `--name` alone.
+/// An option of a command, `--name VALUE` or `--name=VALUE`, or `--name` alone.
 struct CommandOption: Sendable {
     let name: String
-    /// The name of its value in the help; nil when it has none.
+    /// The name of its value in the help; nil if it has none.
     var value: String?
-    /// Its purpose; a line of the help, or several.
+    /// The purpose, in one or more lines of the help.
     let summary: [String]
     var isRepeatable = false
-    /// The values that it may have, where these are few.
+    /// The allowed values, if there are few.
     var choices: [String] = []
 
-    /// As the help shows it.
+    /// The option as the help shows it.
     var label: String { "--\(name)\(value.map { " \($0)" } ?? "")" }
 }
 
-/// An argument that is no option.
+/// An argument that is not an option.
 struct CommandOperand: Sendable {
     let name: String
     var isOptional = false
-    /// The words that it may be, where these are few.
+    /// The allowed words, if there are few.
     var choices: [String] = []
 }
 
-/// Why a command did not do what was asked, by whose fault it is. A sentence reads well after `attache: `; a hint is
-/// a line of its own.
+/// The reason why a command failed, by its cause. A sentence follows `attache: `; a hint is a line of its own.
 enum CommandError: Error {
     /// The command line is wrong.
     case usage(String, hint: String)
-    /// The rule file, or what it says, does not allow it.
+    /// The rule file does not allow it.
     case configuration(String)
     /// The rule file has errors; the report shows them all and needs no sentence.
     case rules(report: String)
     /// The command was tried, and failed.
     case failed(String)
-    /// A signal stopped the command before its end.
+    /// A signal stopped the command.
     case stopped(String, signal: Int32)
 
     var status: Int32 {
@@ -118,7 +117,7 @@ enum CommandError: Error {
         }
     }
 
-    /// Says it on standard error.
+    /// Writes the error to standard error.
     func report() {
         switch self {
         case .usage(let sentence, let hint):
@@ -137,6 +136,6 @@ enum ExitStatus {
     static let failed: Int32 = 1
     /// The command line or the rule file is wrong.
     static let usage: Int32 = 2
-    /// Added to a signal's number, as shells do.
+    /// The base that a signal's number is added to, as in shells.
     static let signalled: Int32 = 128
 }

@@ -3,39 +3,40 @@ import IO
 import Synchronization
 import Telemetry
 
-/// The lines that a person at the terminal reads: results on standard output, everything else on standard error.
+/// Writes lines for a person at the terminal: results to standard output, everything else to standard error.
 ///
-/// A command waits until its words are written. While the proxy serves, nobody waits: a terminal that stands still or a
-/// pipe that nobody reads must not stop it.
+/// A command waits until its text is written. A serving proxy does not wait: a stopped terminal or a pipe without a
+/// reader must not stop it.
 enum Console {
     private static let isServing = Atomic(false)
     private static let losses = LineWriter.Losses()
     private static let folding = Mutex(ReportFolding())
     private enum Log {
-        /// There is none yet. It gets these when it is there.
+        /// The log is not open yet. It gets these events when it is.
         case missing([AuditEvent])
         case open(@Sendable (AuditEvent) -> Void)
     }
 
     private static let log = Mutex(Log.missing([]))
-    /// Whether the log is on standard error itself, and whether a person reads it there.
+    /// Whether the log is standard error itself, and whether a person reads it there.
     private static let isLog = Atomic(false)
     private static let isLogForPeople = Atomic(false)
 
-    /// Milliseconds in which standard error must take what was said before the process ends.
+    /// The milliseconds in which standard error must take the remaining text before the process ends.
     private static let patience = 1000
 
-    /// One message, which reads well after the program's name. It is one line whatever a client, an origin or a file
-    /// name put into it.
+    /// Writes one message, to follow the program's name. It is always one line, even if a client, an origin or a file
+    /// name put line ends into it.
     static func error(_ sentence: String) { write("attache: \(printable(sentence))\n") }
 
-    /// The same while the proxy serves, as a notice in the log. Standard error has it too, unless the log goes there itself.
+    /// Writes a message while the proxy serves, as a notice in the log. Standard error gets it too, unless the log is
+    /// written there.
     static func say(_ sentence: String, as name: AuditEvent.Name = .notice) {
         repeatEvent(sentence)
         note(sentence, as: name)
     }
 
-    /// A notice for the log alone.
+    /// Writes a notice to the log alone.
     static func note(_ sentence: String, as name: AuditEvent.Name) {
         let event = AuditEvent(name, by: .proxy, details: sentence)
         let open: (@Sendable (AuditEvent) -> Void)? = log.withLock { log in
@@ -49,37 +50,37 @@ enum Console {
         open?(event)
     }
 
-    /// A sentence for people, and for no program that reads the log.
+    /// Writes a sentence for people, not for programs that read the log.
     static func hint(_ sentence: String) {
         repeatEvent(sentence)
         if isLogForPeople.load(ordering: .relaxed) { note(sentence, as: .proxyStarted) }
     }
 
-    /// A sentence on an event that the log has.
+    /// Writes a sentence about an event that the log already has.
     static func repeatEvent(_ sentence: String) {
-        // Before the proxy serves, the log has nothing.
+        // The log has nothing before the proxy serves.
         if !isLog.load(ordering: .relaxed) || !isServing.load(ordering: .relaxed) { error(sentence) }
     }
 
-    /// A message about what goes wrong while the proxy serves. Repetitions are counted, and said once in a while.
+    /// Reports a problem while the proxy serves. Repetitions are counted, and reported once in a while.
     static func report(_ sentence: String, as name: AuditEvent.Name = .notice) {
         for sentence in folding.withLock({ $0.add(sentence, at: .now) }) { say(sentence, as: name) }
     }
 
-    /// Says how often reports were repeated, if it is time.
+    /// Reports the number of repetitions, if it is time.
     static func reportRepetitions() {
         for sentence in folding.withLock({ $0.due(at: .now) }) { say(sentence) }
     }
 
     /// - Parameters:
-    ///   - isLog: whether the log goes to standard error, which then has nothing twice.
-    ///   - isForPeople: whether it is written for a person.
+    ///   - isLog: whether the log is written to standard error, which then gets nothing twice.
+    ///   - isForPeople: whether the log is written for a person.
     static func share(withLog isLog: Bool, forPeople isForPeople: Bool) {
         self.isLog.store(isLog, ordering: .relaxed)
         isLogForPeople.store(isLog && isForPeople, ordering: .relaxed)
     }
 
-    /// Text that is complete in itself, such as diagnostics.
+    /// Writes text that is complete in itself, such as diagnostics.
     static func write(_ text: String) {
         let bytes = Array(text.utf8)
         if isServing.load(ordering: .relaxed) {
@@ -104,34 +105,34 @@ enum Console {
         return reason == 0 ? nil : "cannot write to standard output: \(IOError.sentence(for: reason))"
     }
 
-    /// Lines of the running proxy, which has texts of others in them.
+    /// Prints lines of the running proxy, which contain texts of peers.
     static func printText(_ text: String) {
         for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
             print(printable(String(line)))
         }
     }
 
-    /// From now on nobody waits for standard error, and the log has what the operator is told.
+    /// Starts serving: messages no longer wait for standard error, and also go to the log.
     static func beginServing(noting note: @escaping @Sendable (AuditEvent) -> Void) {
         isServing.store(true, ordering: .relaxed)
         let missed = log.withLock { log in
             defer { log = .open(note) }
             return if case .missing(let events) = log { events } else { [AuditEvent]() }
         }
-        // Where the log goes to standard error, they stand there.
+        // If the log is written to standard error, these events are there already.
         if !isLog.load(ordering: .relaxed) { for event in missed { note(event) } }
     }
 
-    /// Waits for standard error once more, as the process is about to end.
+    /// Waits for standard error once more before the process ends.
     static func endServing() {
         for sentence in folding.withLock({ $0.finish() }) { say(sentence) }
         LineWriter.standardError.drain(within: patience)
     }
 
-    /// Lines that standard error did not take.
+    /// The number of lines that standard error did not take.
     static var linesDropped: Int { losses.total }
 
-    /// A text of others, for a line on the terminal: it must not steer it.
+    /// Makes a peer's text safe for a line on the terminal.
     static func printable(_ text: String) -> String {
         let scalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in
             switch scalar.properties.generalCategory {

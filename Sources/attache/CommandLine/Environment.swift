@@ -6,7 +6,7 @@ import IO
 enum Environment {
     static func value(of name: String) -> String? { all[name] }
 
-    /// This machine's name as it knows it itself; in a container, the container's.
+    /// The host name of this machine; in a container, that of the container.
     static var hostName: String {
         var name = [CChar](repeating: 0, count: 256)
         guard unsafe gethostname(&name, name.count - 1) == 0 else { return "localhost" }
@@ -19,7 +19,7 @@ enum Environment {
         while let entry = unsafe place.pointee {
             let text = unsafe String(cString: entry)
             if let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")) {
-                // Of two with one name the first counts, as for getenv.
+                // If a name occurs twice, the first counts, as for getenv.
                 let name = String(text[..<equals])
                 all[name] = all[name] ?? String(text[text.utf8.index(after: equals)...])
             }
@@ -29,10 +29,10 @@ enum Environment {
     }()
 }
 
-/// Where what outlives a run is kept.
+/// The directory for data that outlives a run.
 enum StatePath {
-    /// The path behind `state`, else `$XDG_STATE_HOME/attache`, else `~/.local/state/attache` (XDG Base Directory
-    /// Specification: a relative path counts as none). Nil for a user without a home, as in many containers.
+    /// The path in `state`, else `$XDG_STATE_HOME/attache`, else `~/.local/state/attache` (XDG Base Directory
+    /// Specification: a relative path is ignored). Nil for a user without a home, as in many containers.
     static func find(_ said: String?, environment: (String) -> String? = Environment.value) -> String? {
         if let said { return said }
         return directory("XDG_STATE_HOME", below: ".local/state", environment: environment)
@@ -50,15 +50,15 @@ enum StatePath {
         return absolute(environment("HOME")).map { "\($0)/\(usual)/attache" }
     }
 
-    /// - Parameter what: the things that were to be kept.
+    /// - Parameter what: the things that were to be stored.
     static func unknown(for what: String) -> String {
         "there is no directory for \(what), because this user has no home: write one in the rule file, such as: "
             + "state /var/lib/attache"
     }
 
-    /// Why the directory is not used: another user of this machine could put a socket or a key into it.
+    /// The reason why the directory is not used: another user of this machine could put a socket or a key into it.
     ///
-    /// - Parameter said: the path behind `state`.
+    /// - Parameter said: the path in `state`.
     static func danger(_ said: String?) -> String? {
         guard let path = find(said), DurableFile.isOpenToOthers(path) else { return nil }
         return "other users can write to the state directory \(path), and could pose as this proxy: run "

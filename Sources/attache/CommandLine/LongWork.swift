@@ -2,28 +2,28 @@ import Credentials
 import IO
 import Synchronization
 
-/// Work of a command that may take a while. On a terminal one line says how far it is, which is gone at the end; a pipe,
-/// a file or a terminal that cannot go back in its line (`TERM=dumb`) gets nothing. SIGINT, SIGTERM or SIGHUP ends the
-/// work before its next item.
+/// Long work of a command. On a terminal one line shows the progress and disappears at the end. A pipe, a file or a
+/// terminal that cannot erase its line (`TERM=dumb`) gets nothing. SIGINT, SIGTERM or SIGHUP ends the work before its
+/// next item.
 final class LongWork: WorkObserver {
     private let purpose: String
     private let isShown: Bool
-    /// When the line was last written, on the clock that nobody sets back; nil: there is none.
+    /// The time when the line was last written, on the monotonic clock; nil if none is shown.
     private let shownAt = Mutex<Int?>(nil)
 
-    /// Milliseconds between two changes of the line.
+    /// The milliseconds between two changes of the line.
     private static let pause = 100
-    /// ECMA-48: the cursor goes to the line's start, and the line is erased.
+    /// ECMA-48: move the cursor to the start of the line, and erase the line.
     private static let erasure = "\r\u{1B}[K"
 
-    /// - Parameter purpose: what is done, as in `keeping credentials`.
+    /// - Parameter purpose: the activity, as in `keeping credentials`.
     private init(_ purpose: String) {
         self.purpose = purpose
         let terminal = Environment.value(of: "TERM") ?? ""
         isShown = Terminal.isStandardError && terminal != "" && terminal != "dumb"
     }
 
-    /// Carries `body` out. Whatever it throws, the line is gone and signals end the process again.
+    /// Runs `body`. Afterwards the line is gone and signals end the process again, even after an error.
     static func run<Value>(
         _ purpose: String, _ body: (LongWork) throws(CommandError) -> Value
     ) throws(CommandError) -> Value {
@@ -37,7 +37,7 @@ final class LongWork: WorkObserver {
         return try body(work)
     }
 
-    /// Whether somebody wants it to end.
+    /// Whether a signal has asked to stop.
     var isStopped: Bool { StopSignals.received != nil }
 
     func continues(after done: Int, of total: Int) -> Bool {
@@ -66,8 +66,8 @@ final class LongWork: WorkObserver {
         if wasShown { Console.write(Self.erasure) }
     }
 
-    /// The error of a command that was stopped.
+    /// Returns the error of a command that was stopped.
     ///
-    /// - Parameter state: what the work left behind, and how it goes on.
+    /// - Parameter state: the state of the unfinished work, and how to continue it.
     func stopped(_ state: String) -> CommandError { .stopped(state, signal: StopSignals.received ?? 0) }
 }

@@ -1,20 +1,20 @@
 import Crypto
 import IO
 
-/// How a person or a program hands over a new password: never as an argument, which every user of the machine can see.
+/// Reads a new password from a person or a program: never as an argument, which every user of the machine can see.
 enum PasswordEntry {
-    /// libcrypt's own limit.
+    /// The limit of libcrypt in bytes.
     private static let longest = 511
-    /// bcrypt does not look at what comes behind.
+    /// The limit of bcrypt in bytes; it ignores the rest.
     private static let longestForBcrypt = 72
     private static let standardInput = SecretFile(path: "-", noun: "the password")
 
-    /// - Parameter method: how a hash is made of it; nil: none is.
+    /// - Parameter method: the hash method for the password; nil for none.
     static func read(for method: PasswordHash.Method?) throws(CommandError) -> Secret {
         try checked(Terminal.isStandardInput ? try ask() : try standardInput.readLine(limit: longest), method)
     }
 
-    /// - Parameter file: where it stands; nil: as above.
+    /// - Parameter file: the file with the password; nil for the terminal or standard input.
     static func read(from file: String?) throws(CommandError) -> Secret {
         guard let file else { return try read(for: nil) }
         return try checked(try SecretFile(path: file, noun: "the password").readLine(limit: longest), nil)
@@ -58,7 +58,7 @@ enum PasswordEntry {
             return
                 "bcrypt uses only \(longestForBcrypt) bytes of a password, and this one is longer: use another --method"
         }
-        // RFC 7617 section 2: no client can send one.
+        // RFC 7617 section 2: no client can send a control character.
         if password.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return "the password has a control character in it" }
         return nil
     }

@@ -1,15 +1,15 @@
 import Crypto
 import IO
 
-/// A file of secret content that a command line names; `-` is standard input.
+/// A file with a secret that a command line names; `-` is standard input.
 struct SecretFile {
     let path: String
-    /// Its content, in error messages.
+    /// The noun for its content, in error messages.
     let noun: String
 
     func read(limit: Int) throws(CommandError) -> [UInt8] { try read(limit: limit, withEnd: 0) }
 
-    /// The content without the end of its one line.
+    /// Reads the content without the end of its one line.
     func readLine(limit: Int) throws(CommandError) -> [UInt8] {
         let text = try read(limit: limit, withEnd: 2)
         guard text.last == UInt8(ascii: "\n") else { return text }

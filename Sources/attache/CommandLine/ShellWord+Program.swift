@@ -2,7 +2,7 @@ import Bytes
 import IO
 
 extension ShellWord {
-    /// This program, as it was called.
+    /// The name by which this program was called.
     static var program: String {
         let name = ProcessArguments.all.first ?? "attache"
         return name.contains("/") ? quoted(name) : "attache"

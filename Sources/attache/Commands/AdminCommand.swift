@@ -1,7 +1,7 @@
 import Admin
 import Rules
 
-/// `attache admin token`: a link that logs in to the dashboard.
+/// The command `attache admin token`: prints a link that logs in to the dashboard.
 struct AdminCommand: Command {
     static let syntax = CommandSyntax(
         name: "admin", summary: "print a link that logs in to the dashboard",

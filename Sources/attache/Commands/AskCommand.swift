@@ -3,7 +3,7 @@ import Crypto
 import Model
 import Rules
 
-/// `attache ask`: the challenges that wait for an operator, and the operator's answers.
+/// The command `attache ask`: shows and answers challenges that wait for an operator.
 struct AskCommand: Command {
     static let syntax = CommandSyntax(
         name: "ask", summary: "show the challenges that wait for an operator, and answer them",
@@ -64,7 +64,7 @@ struct AskCommand: Command {
     private enum Deed {
         case showQuestions
         case showAnswers
-        /// By that word.
+        /// Answer with this word.
         case answer(String)
         case forget
     }

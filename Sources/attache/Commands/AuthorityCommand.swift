@@ -3,7 +3,7 @@ import IO
 import Rules
 import TLS
 
-/// `attache authority`: shows or replaces who issues the certificates of intercepted tunnels.
+/// The command `attache authority`: exports or replaces the CA of intercepted tunnels.
 struct AuthorityCommand: Command {
     static let syntax = CommandSyntax(
         name: "authority", summary: "export or renew the CA for intercepted https",
@@ -93,7 +93,7 @@ struct AuthorityCommand: Command {
     }
 }
 
-/// The authority's certificate on its way to those who are to trust it.
+/// Exports the CA certificate for clients that must trust it.
 private struct AuthorityExport {
     enum Format: String, CaseIterable {
         case pem
@@ -105,7 +105,7 @@ private struct AuthorityExport {
 
     let certificate: Certificate
     let format: Format
-    /// Nil: standard output.
+    /// The output file; nil for standard output.
     let output: String?
 
     func write() throws(CommandError) {
@@ -134,7 +134,7 @@ private struct AuthorityExport {
         }
     }
 
-    /// Of every truststore that comes with Java; there is nothing secret in one.
+    /// The password of every truststore that comes with Java; the content is not secret.
     private static let password = "changeit"
 
     private var hints: String {

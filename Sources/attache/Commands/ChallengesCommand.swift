@@ -1,7 +1,7 @@
 import Authentication
 import Model
 
-/// `attache challenges`: what the running proxy was asked for, and why it did not answer.
+/// The command `attache challenges`: shows the challenges that the running proxy has met, and why it did not answer.
 struct ChallengesCommand: Command {
     static let syntax = CommandSyntax(
         name: "challenges", summary: "show the challenges that the running proxy has met",

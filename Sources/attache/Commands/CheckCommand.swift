@@ -5,7 +5,7 @@ import Proxy
 import Rules
 import Upstream
 
-/// `attache check`: says what is wrong with a rule file.
+/// The command `attache check`: shows what is wrong with a rule file.
 struct CheckCommand: Command {
     static let syntax = CommandSyntax(
         name: "check", summary: "show every error of a rule file",
@@ -40,9 +40,9 @@ struct CheckCommand: Command {
     }
 }
 
-/// The problems with the files that rules name.
+/// Checks the files that rules name.
 private struct NamedFiles {
-    /// Problems with which the proxy does not start.
+    /// The problems that keep the proxy from starting.
     private(set) var errors: [String] = []
     private(set) var warnings: [String] = []
 
@@ -67,7 +67,7 @@ private struct NamedFiles {
         }
         let found = ConfiguredCredentials([credential], environment: Environment.all).refresh()
         for error in found.errors {
-            // The variables of this shell are not those of the proxy.
+            // This shell's variables are not those of the proxy.
             if case .noVariable = error { continue }
             if isIdentity { errors.append("\(error)") } else { warnings.append("\(error)") }
         }

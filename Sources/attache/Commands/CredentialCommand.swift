@@ -7,7 +7,7 @@ import IO
 import Model
 import Rules
 
-/// `attache credential`: shows and changes what the credential store holds.
+/// The command `attache credential`: shows and changes the credential store.
 struct CredentialCommand: Command {
     private enum Work {
         case set(CredentialSubject, CredentialEntry, isDefault: Bool?)
@@ -22,7 +22,7 @@ struct CredentialCommand: Command {
     private let work: Work
     private let configuration: Configuration
     private let place: CredentialStorePlace
-    /// As it was said.
+    /// The rule file as given on the command line.
     private let ruleFile: String?
     private let path: String
 
@@ -59,8 +59,8 @@ struct CredentialCommand: Command {
         self.place = place
     }
 
-    /// A store keeps what is permanent. `session` and `none` end with a client's session and with a request, and a
-    /// command has neither (as in Apple's URLCredentialStorage, which keeps no other).
+    /// Checks that the persistence is permanent. `session` and `none` end with a client's session and with a request,
+    /// and a command has neither (as in Apple's URLCredentialStorage, which stores no others).
     private static func checkPersistence(_ arguments: Arguments) throws(CommandError) {
         let name = arguments.value(of: "persistence") ?? Persistence.permanent.rawValue
         let known: [Persistence] = [.permanent, .session, .none]
@@ -91,7 +91,7 @@ struct CredentialCommand: Command {
         }
         switch work {
         case .set(let subject, let entry, let isDefault):
-            // Asked first: nothing is opened for somebody who thinks better of it.
+            // The value is read first: nothing is opened if the user stops here.
             let value = try entry.read()
             let credential = value.credential(named: subject.name(of: value), for: subject.space)
             try StoreEditing.openOrMake(place) { store throws(CommandError) in
@@ -109,8 +109,8 @@ struct CredentialCommand: Command {
         return ExitStatus.success
     }
 
-    /// Shows all credentials of the rule file and of the store, with what the running proxy knows of them; where none runs,
-    /// with what the store does.
+    /// Shows all credentials of the rule file and of the store, with the state from the running proxy; if none runs,
+    /// with the state in the store.
     private func list(_ store: StoreEditing?, asJSON: Bool) throws(CommandError) {
         var accounts = store?.accounts ?? []
         if case .path = ControlPlace(configuration),
@@ -254,7 +254,7 @@ private enum CredentialAction: String, CaseIterable {
     case take = "import"
     case export, retry
 
-    /// The options that mean something here, apart from `--config`.
+    /// The options of this action, apart from `--config`.
     private var options: Set<String> {
         switch self {
         case .set:
@@ -270,7 +270,7 @@ private enum CredentialAction: String, CaseIterable {
         }
     }
 
-    /// Throws when something was said that means nothing here.
+    /// Throws if an option or operand does not fit this action.
     func check(_ arguments: Arguments) throws(CommandError) {
         if self == .list, arguments.operands.count > 1 { throw arguments.error("'list' takes no URL and no USER") }
         for option in CredentialCommand.syntax.options

@@ -4,7 +4,7 @@ import IO
 import Model
 import TLS
 
-/// How `attache credential set` is given a secret: never as an argument.
+/// The input of a secret for `attache credential set`: never as an argument.
 struct CredentialEntry {
     private enum Source {
         case password(file: String?)
@@ -12,13 +12,13 @@ struct CredentialEntry {
         case identity(certificate: String, key: String?, passphrase: String?)
     }
 
-    /// A value as it was read.
+    /// A value that was read.
     enum Value {
         case password(Secret)
         case token(Secret)
         case identity(Identity)
 
-        /// The name that it brings with it.
+        /// The name in the value itself.
         var ownName: String? {
             if case .identity(let identity) = self { Console.printable("\(identity.leaf)") } else { nil }
         }
@@ -36,7 +36,7 @@ struct CredentialEntry {
 
     private let source: Source
 
-    /// No server takes a longer field.
+    /// The limit of a token in bytes: no server takes a longer field.
     private static let longestToken = 64 << 10
 
     init(_ arguments: Arguments) throws(CommandError) {
@@ -60,7 +60,7 @@ struct CredentialEntry {
 
     var kind: CredentialKind { method.storedKind }
 
-    /// The method that it is for where none is said.
+    /// The method for the value if none is given.
     var method: AuthenticationMethod {
         switch source {
         case .password: .basic
@@ -102,7 +102,7 @@ struct CredentialEntry {
         }
         do throws(IdentityError) {
             let identity = try Identity(certificate: content, key: keyContent, passphrase: opener)
-            // A key that stays in a token cannot be kept anywhere else.
+            // A key that stays in a hardware token cannot be stored elsewhere.
             _ = try identity.key.pem()
             return identity
         } catch {

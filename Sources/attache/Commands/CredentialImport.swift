@@ -5,7 +5,7 @@ import Crypto
 import IO
 import Model
 
-/// `attache credential import`: another program's file of credentials, and what is to be kept of it.
+/// The command `attache credential import`: reads another program's credential file, and selects what to store.
 struct CredentialImport {
     let isTrial: Bool
     private let file: String
@@ -131,14 +131,14 @@ struct CredentialImport {
                 throw CredentialFileProblem(line: one.line, "a user's name cannot have a colon in it")
             }
             if let known = passwords[space]?[ExactText(one.user)] {
-                // curl's configuration names a user once for each of a server's URLs.
+                // curl's configuration names a user once for each URL of a server.
                 if known == one.password { continue }
                 throw CredentialFileProblem(line: one.line, "the same user has another password in an earlier line")
             }
             let credential = Credential(
                 name: space.credentialName(of: one.user), user: one.user, password: one.password,
                 persistence: .permanent)
-            // The first is the one that the file's own program takes.
+            // The first is the one that the file's own program uses.
             batch.append(KeptCredential(credential, for: space, isDefault: passwords[space] == nil))
             passwords[space, default: [:]][ExactText(one.user)] = one.password
         }
@@ -154,7 +154,7 @@ struct CredentialImport {
                 guard isAddress || origin.host == HostSpelling.canonical(host) else {
                     throw ExplanationError("'\(Console.printable(host))' is not a host")
                 }
-                // As curl has it, which looks for the host alone.
+                // Like curl, which looks for the host alone.
                 return origin.onAnyPort
             case .url(let url): return try Origin(url: url, isProxy: false)
             case .proxy(let url): return try Origin(url: url, isProxy: true)
@@ -179,7 +179,7 @@ struct CredentialImport {
         }
     }
 
-    /// The changes that `keep` would make.
+    /// Shows the changes that `keep` would make.
     func show(_ batch: [KeptCredential], beside store: StoreEditing?) throws(CommandError) {
         let states = store?.states(of: batch) ?? batch.map { _ in .new }
         let rows = zip(store?.settled(batch) ?? batch, states).compactMap { kept, state in

@@ -3,19 +3,19 @@ import Authentication
 import Model
 import Upstream
 
-/// The credentials of an import, without their secrets.
+/// Lists the credentials of an import, without their secrets.
 enum CredentialListing {
     struct Row {
         let space: ProtectionSpace
         let name: String
         let isDefault: Bool
-        /// The last day on which it is any good, where that is known.
+        /// The last day on which it is valid, if known.
         var lastDay: Day?
-        /// Stands before it, in a column of its own.
+        /// The text before it, in its own column.
         var state = ""
     }
 
-    /// A line for each credential, `*` before the one of its space that is used.
+    /// Prints a line for each credential, with `*` before the default of its space.
     static func show(_ rows: [Row]) {
         let lines = rows.map { row in
             (

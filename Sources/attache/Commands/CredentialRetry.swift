@@ -3,11 +3,11 @@ import Authentication
 import Credentials
 import Rules
 
-/// `attache credential retry`: has refused credentials sent again at once, by the running proxy and by all that share its
-/// store.
+/// The command `attache credential retry`: has refused credentials sent again at once, by the running proxy and by all
+/// that share its store.
 struct CredentialRetry {
     private let origin: Origin?
-    /// The server is this KDC, as `attache credential list` names it.
+    /// The KDC whose refusal is lifted, as `attache credential list` names it.
     private let kdc: String?
     /// A credential's name, or the user of a stored one.
     private let name: String?

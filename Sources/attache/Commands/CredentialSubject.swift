@@ -2,13 +2,13 @@ import Authentication
 import Model
 import Rules
 
-/// The credential that a command line speaks of.
+/// The credential that a command line names.
 struct CredentialSubject {
     let space: ProtectionSpace
-    /// The user, or the name of what is no user's. Nil where none was said.
+    /// The user, or the name of a credential without a user; nil if none was given.
     private let said: String?
 
-    /// - Parameter entry: the value that it is given; nil: none.
+    /// - Parameter entry: the value that it gets; nil if none.
     init(_ arguments: Arguments, entry: CredentialEntry? = nil) throws(CommandError) {
         let mayBeNameless = entry.map { !$0.needsName } ?? (arguments.value(of: "method") == "\(Self.nameless)")
         guard let url = arguments.operand(1) else {
@@ -26,10 +26,10 @@ struct CredentialSubject {
         }
     }
 
-    /// - Parameter value: the one that is kept: a certificate has a name of its own.
+    /// - Parameter value: the value that is stored: a certificate has its own name.
     func name(of value: CredentialEntry.Value? = nil) -> String { said ?? value?.ownName ?? "token" }
 
-    /// A server has few tokens: one may go without a name.
+    /// The method whose credentials may have no name, because a server has few tokens.
     private static let nameless = AuthenticationMethod.bearer
 
     private static func space(

@@ -1,4 +1,4 @@
-/// `attache deploy`: the files by which a service manager or a cluster runs the proxy.
+/// The command `attache deploy`: prints the files by which a service manager or a cluster runs the proxy.
 struct DeployCommand: Command {
     static let syntax = CommandSyntax(
         name: "deploy", summary: "print a systemd unit, a compose file or manifests for Kubernetes",
@@ -93,7 +93,7 @@ struct DeployCommand: Command {
 
     private static let packaged = "/usr/bin/attache"
 
-    /// Kubernetes adds words to it, and takes 63 letters at most.
+    /// Whether the name can be a label in Kubernetes, which adds words to it and allows 63 letters.
     private static func isLabel(_ name: String) -> Bool {
         let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
@@ -104,7 +104,7 @@ struct DeployCommand: Command {
         return name.utf8.allSatisfy { letters.contains($0) || digits.contains($0) || $0 == hyphen }
     }
 
-    /// One that means the same in a unit: a blank, a quote or a `%` would not.
+    /// Whether the path has the same meaning in a unit: without spaces, quotes or `%`.
     private static func isPlainPath(_ path: String) -> Bool {
         path.hasPrefix("/")
             && path.unicodeScalars.allSatisfy { scalar in

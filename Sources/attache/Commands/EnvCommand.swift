@@ -1,7 +1,7 @@
 import IO
 import Rules
 
-/// `attache env`: prints the variables that lead tools through the proxy.
+/// The command `attache env`: prints the variables that make tools use the proxy.
 struct EnvCommand: Command {
     static let syntax = CommandSyntax(
         name: "env", summary: "print the environment variables that make tools use the proxy",

@@ -5,7 +5,7 @@ import Model
 import Proxy
 import Rules
 
-/// `attache explain`: says what would be done about a request, and why.
+/// The command `attache explain`: shows how the proxy would treat a request, and why.
 struct ExplainCommand: Command {
     static let syntax = CommandSyntax(
         name: "explain", summary: "show how the proxy would treat a request, and why",
@@ -143,7 +143,7 @@ struct ExplainCommand: Command {
     }
 }
 
-/// The operands: `[FILE] [METHOD] URL`. A method is a word of capital letters, or one that was meant so.
+/// The operands `[FILE] [METHOD] URL`. A method is a word of capital letters, or one that was meant so.
 struct ExplainedWords {
     let file: String?
     let method: String

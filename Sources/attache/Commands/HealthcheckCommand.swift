@@ -3,7 +3,7 @@ import HTTP
 import IO
 import Rules
 
-/// `attache healthcheck`: asks the running proxy whether it is well.
+/// The command `attache healthcheck`: checks that the running proxy is healthy.
 struct HealthcheckCommand: Command {
     static let syntax = CommandSyntax(
         name: "healthcheck", summary: "check that the running proxy is healthy",
@@ -28,7 +28,7 @@ struct HealthcheckCommand: Command {
     private let admin: Endpoint
 
     private static let milliseconds = 2000
-    /// Enough for any status line and head that the admin listener writes.
+    /// The limit of a response in bytes, enough for any head of the admin listener.
     private static let answerLimit = 16 * 1024
 
     init(_ arguments: Arguments) throws(CommandError) {

@@ -1,7 +1,7 @@
 import Authentication
 import Model
 
-/// `attache learn`: rules for the servers that the running proxy has met.
+/// The command `attache learn`: prints rules for the servers that the running proxy has met.
 struct LearnCommand: Command {
     static let syntax = CommandSyntax(
         name: "learn", summary: "print rules for the servers that have asked for a login",

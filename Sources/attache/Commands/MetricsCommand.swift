@@ -1,6 +1,6 @@
 import Admin
 
-/// `attache metrics`: the metrics of the running proxy, and what to watch them with.
+/// The command `attache metrics`: prints the metrics of the running proxy, and files to monitor them.
 struct MetricsCommand: Command {
     static let syntax = CommandSyntax(
         name: "metrics",

@@ -3,7 +3,7 @@ import Bytes
 import Crypto
 import IO
 
-/// `attache password`: makes a line of the users file, or of the tokens file.
+/// The command `attache password`: makes a line of the users file, or of the tokens file.
 struct PasswordCommand: Command {
     static let syntax = CommandSyntax(
         name: "password", summary: "make a line of the users file",
@@ -33,7 +33,7 @@ struct PasswordCommand: Command {
     let user: String?
     private let line: Line
 
-    /// The line that is made of the password.
+    /// The line to make of the password.
     private enum Line {
         case hash(PasswordHash.Method)
         case digest(user: String, realm: String)
@@ -93,10 +93,10 @@ struct PasswordCommand: Command {
 
     private func show(_ text: String) { Console.print(user.map { "\($0):\(text)" } ?? text) }
 
-    /// A guessable token can be found from its hash.
+    /// The least length of a token: a guessable token can be found from its hash.
     private static let shortestToken = 20
 
-    /// Why no line can be that user's (RFC 7617 section 2; `#` begins a comment).
+    /// The reason why a user cannot have a line (RFC 7617 section 2; `#` begins a comment).
     private static func reason(against user: String) -> String? {
         if user.isEmpty { return "the user's name is empty" }
         if user.contains(":") { return "a user's name cannot have a colon in it" }

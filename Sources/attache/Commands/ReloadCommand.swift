@@ -1,7 +1,7 @@
 import Glibc
 import Rules
 
-/// `attache reload`: has the running proxy read its rule file again, and waits for what comes of it.
+/// The command `attache reload`: has the running proxy read its rule file again, and waits for the result.
 struct ReloadCommand: Command {
     static let syntax = CommandSyntax(
         name: "reload", summary: "load the rule file into the running proxy",
@@ -32,9 +32,9 @@ struct ReloadCommand: Command {
     private let proxy: RunningProxy
     private let retries: Bool
 
-    /// Between two questions, in microseconds.
+    /// The pause between two questions, in microseconds.
     private static let pause: UInt32 = 50_000
-    /// A store may have to be opened, and files read that a network brings.
+    /// The limit of questions. A store may have to be opened, and files read over a network.
     private static let questions = 2400
 
     init(_ arguments: Arguments) throws(CommandError) {

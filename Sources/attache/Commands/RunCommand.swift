@@ -7,22 +7,22 @@ import Synchronization
 import TLS
 import Upstream
 
-/// `attache run`: serves until it is told to stop.
+/// The command `attache run`: serves until a signal stops it.
 struct RunCommand {
     let configuration: String
-    /// Whether a rule file that has changed is read without being asked.
+    /// Whether a changed rule file is read without a command.
     var watches = false
 
-    /// The objects of the loops. These run until the process has ended, and nothing is taken apart under them.
+    /// The objects of the loops. The loops run until the process has ended, so these are never freed.
     private static let served = Mutex<[any Sendable]>([])
 
-    /// How often all files are read again, in milliseconds, and in how many steps: a file that is written again counts within
-    /// a second.
+    /// The interval in milliseconds in which all files are read again, and its number of steps. A file that is written
+    /// counts within a second.
     private static let (refreshInterval, steps) = (1000, 2)
 
     private static let heap = Mutex(HeapTrim())
 
-    /// For what is left to do when the clients are gone.
+    /// The time for the remaining work when the clients are gone.
     private static let margin = Duration.seconds(5)
 
     func run() -> Int32 {
@@ -101,9 +101,9 @@ struct RunCommand {
         }
     }
 
-    /// The next signal, or `quiet` when all files are to be read again.
+    /// Returns the next signal, or `quiet` when all files must be read again.
     ///
-    /// - Parameter look: looks at the files of secrets between two steps.
+    /// - Parameter look: checks the files of secrets between two steps.
     private func next(_ look: () -> Void) -> Signals.Event {
         Self.heap.withLock { _ = $0.run() }
         for step in 1...Self.steps {
@@ -114,7 +114,7 @@ struct RunCommand {
         return .quiet
     }
 
-    /// Its file may have been renamed, as by logrotate.
+    /// Opens the log file again, which may have been renamed by logrotate.
     private func reopenLog(of setup: Setup) {
         do throws(StartError) {
             try setup.openLog()
@@ -124,7 +124,7 @@ struct RunCommand {
         }
     }
 
-    /// Ends when all clients have their answers, when the time is over, or when it is told to stop once more.
+    /// Waits until all clients have their responses, the time is over, or another signal comes.
     private func drain(_ server: ProxyServer, _ setup: Setup, _ reloads: ReloadRequests) -> Int32 {
         Supervision.tell(.stopping(within: setup.drain + Self.margin))
         var isToldAgain = false

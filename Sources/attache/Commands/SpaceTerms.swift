@@ -10,7 +10,7 @@ struct SpaceTerms {
         .basic, .digest, .ntlm, .negotiate, .htmlForm, .bearer, .clientCertificate, .serverTrust, .default,
     ]
 
-    /// - Parameter kinds: the kinds of credentials that are spoken of.
+    /// - Parameter kinds: the kinds of credentials that are meant.
     init(
         _ arguments: Arguments, defaultMethod: AuthenticationMethod, kinds: [CredentialKind]
     ) throws(CommandError) {

@@ -1,4 +1,4 @@
-/// `attache status`: what the running proxy does.
+/// The command `attache status`: shows the state of the running proxy.
 struct StatusCommand: Command {
     static let syntax = CommandSyntax(
         name: "status", summary: "show the state of the running proxy",

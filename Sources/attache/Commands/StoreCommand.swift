@@ -2,7 +2,7 @@ import Credentials
 import Model
 import Rules
 
-/// `attache store`: the work on the credential store as a whole.
+/// The command `attache store`: changes the key of the credential store, or copies the store.
 struct StoreCommand: Command {
     static let syntax = CommandSyntax(
         name: "store", summary: "change the key of the credential store, or copy it to another place",

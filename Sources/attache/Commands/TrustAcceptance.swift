@@ -6,16 +6,16 @@ import Model
 import TLS
 import Upstream
 
-/// `attache trust --accept`: keeps an exception for the key that a server shows, once somebody has said yes to it.
+/// The option `attache trust --accept`: stores an exception for the server's key, once a person has confirmed it.
 struct TrustAcceptance {
     private let until: Day
-    /// Whether yes was said on the command line.
+    /// Whether the command line confirms it.
     private let isConfirmed: Bool
     private let place: CredentialStorePlace
 
-    /// Nil where nothing is to be kept.
+    /// Creates it; nil if nothing is to be stored.
     ///
-    /// - Parameter place: the store; nil: nobody knows where that is to be.
+    /// - Parameter place: the place of the store; nil if unknown.
     init?(_ arguments: Arguments, _ place: CredentialStorePlace?) throws(CommandError) {
         guard arguments.has("accept") else {
             if let alone = ["until", "yes"].first(where: { arguments.has($0) }) {
@@ -39,14 +39,14 @@ struct TrustAcceptance {
         self.place = place
     }
 
-    /// Throws when nobody could say yes.
+    /// Throws if there is no way to ask for confirmation.
     func check() throws(CommandError) {
         guard !isConfirmed, !Terminal.isStandardInput else { return }
         throw .failed(
             "there is no terminal to confirm: compare the key pin with one from another source, then add --yes")
     }
 
-    /// - Parameter opinion: what the person has seen of the server.
+    /// - Parameter opinion: what the person has seen about the server.
     func run(on opinion: TrustOpinion, of host: String, port: UInt16) throws(CommandError) {
         guard opinion.isTrustedByException || !opinion.isTrusted else {
             throw .failed("nothing was stored: no exception is needed")

@@ -7,7 +7,7 @@ import Rules
 import TLS
 import Upstream
 
-/// `attache trust`: shows whether a server is trusted, and what would trust it.
+/// The command `attache trust`: shows whether a server is trusted, and what would make it trusted.
 struct TrustCommand: Command {
     static let syntax = CommandSyntax(
         name: "trust", summary: "check a server's certificate, and show how to trust it",
@@ -74,7 +74,7 @@ struct TrustCommand: Command {
         return opinion.isTrusted ? ExitStatus.success : ExitStatus.failed
     }
 
-    /// `HOST:PORT`, an IPv6 address in brackets.
+    /// Parses `HOST:PORT`, with an IPv6 address in brackets.
     private static func server(_ text: String) -> (host: String, port: UInt16)? {
         if let endpoint = Endpoint(text) {
             return endpoint.port > 0 ? ("\(endpoint.address.unmapped)", endpoint.port) : nil

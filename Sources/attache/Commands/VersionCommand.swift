@@ -1,4 +1,4 @@
-/// `attache version`.
+/// The command `attache version`.
 struct VersionCommand: Command {
     static let syntax = CommandSyntax(
         name: "version", summary: "show the version", details: "One line: the program's name and its version.")

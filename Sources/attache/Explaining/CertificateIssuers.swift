@@ -8,7 +8,8 @@ import TLS
 enum CertificateIssuers {
     private static let limit = 1 << 20
 
-    /// By the credential's name, as RFC 4514 text; those in PKCS#12 files and tokens are left out.
+    /// Returns the issuers by the credential's name, as RFC 4514 text. Those in PKCS#12 files and hardware tokens are
+    /// left out.
     static func of(_ configuration: Configuration) -> [String: [String]] {
         var issuers: [String: [String]] = [:]
         for credential in configuration.credentials {

@@ -4,11 +4,11 @@ import Forwarding
 import Model
 import Rules
 
-/// The response that a server gives to the request itself, without a credential.
+/// A server's response to the request itself, without a credential.
 struct ExplainedAnswer {
-    /// Nil: it does not challenge.
+    /// The challenges; nil if it does not challenge.
     let challenges: ExplainedChallenges?
-    /// What came back, for the explanation.
+    /// The response in words, for the explanation.
     let words: String
 
     /// Sends the request. Blocks.

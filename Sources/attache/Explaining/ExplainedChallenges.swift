@@ -3,11 +3,11 @@ import Challenges
 import Model
 import Rules
 
-/// The challenges of a `401`, or of a parent's `407`, that somebody asks about.
+/// The challenges of a `401`, or of a parent's `407`, to explain.
 struct ExplainedChallenges: Sendable {
     private let challenges: [HeaderChallenge]
     private let brokenCount: Int
-    /// Whether a parent proxy asks.
+    /// Whether a parent proxy challenges.
     let isOfParent: Bool
 
     /// - Parameter lines: field values, each perhaps with the field's name before it.
@@ -47,8 +47,8 @@ struct ExplainedChallenges: Sendable {
     }
 
     /// - Parameters:
-    ///   - failures: refused answers before it.
-    ///   - facts: those of a running proxy; nil: there are none.
+    ///   - failures: the number of refused answers before it.
+    ///   - facts: the facts of a running proxy; nil if there are no facts.
     func response(
         of origin: Origin, to client: ClientIdentity, by rules: RuleSet, failures: Int,
         facts: (ProtectionSpace) -> ExplainedSpace?
@@ -82,7 +82,7 @@ struct ExplainedChallenges: Sendable {
         return (value, name.lowercased() == fields[1])
     }
 
-    /// With the algorithm, which decides how strong Digest is.
+    /// The name with the algorithm, which decides how strong Digest is.
     private static func name(of challenge: HeaderChallenge) -> String {
         if challenge.scheme == "ntlm" { return "NTLM" }
         if challenge == .loginPage { return "a login page" }
@@ -100,7 +100,7 @@ struct ExplainedChallenges: Sendable {
 }
 
 extension TrustFindings {
-    /// Findings by the rule file's words.
+    /// Parses problems of a certificate in the words of the rule file.
     init(explained words: [String]) throws(ExplanationError) {
         self = []
         for word in words {

@@ -2,9 +2,9 @@ import Authentication
 import Model
 import Rules
 
-/// The running proxy's knowledge of an origin, for an explanation.
+/// The running proxy's knowledge about an origin, for an explanation.
 struct RunningKnowledge {
-    /// For the explanation; the facts about the origin where a proxy runs.
+    /// The knowledge for the explanation; with facts about the origin if a proxy runs.
     let knowledge: ExplainedKnowledge
     private let proxy: RunningProxy?
     private let target: String
@@ -34,7 +34,7 @@ struct RunningKnowledge {
         }
     }
 
-    /// The client certificate that is stored for a server that speaks TLS.
+    /// The client certificate stored for a server with TLS.
     private static func certificate(for origin: Origin, in proxy: RunningProxy) -> [String] {
         guard origin.protocol == .https else { return [] }
         var query = query(of: origin, at: "/")
@@ -45,7 +45,7 @@ struct RunningKnowledge {
 
     private static let absence = "what is stored or refused: no proxy runs with this 'state'"
 
-    /// Nil: no proxy runs.
+    /// The facts about a space; nil if no proxy runs.
     func facts(of space: ProtectionSpace) -> ExplainedSpace? {
         guard let proxy else { return nil }
         var query = Self.query(of: space.origin, at: target)
@@ -69,7 +69,7 @@ struct RunningKnowledge {
         return query
     }
 
-    /// Of the answer's lines of that kind.
+    /// The values of the answer's lines of this kind.
     private static func values(of kind: String, in answer: String) -> [String] {
         answer.split(separator: "\n").filter { $0.hasPrefix("\(kind)\t") }
             .map { String($0.dropFirst(kind.count + 1)) }

@@ -8,7 +8,7 @@ import Rules
 import TLS
 import Upstream
 
-/// A request to a server from this machine, as the proxy would send it by the rules.
+/// Sends a request to a server from this machine, as the proxy would send it by the rules.
 enum ServerProbe {
     /// The response to the request without a credential. Blocks.
     static func response(
@@ -60,7 +60,7 @@ enum ServerProbe {
 }
 
 extension ExplainedRequest {
-    /// Nil for one that no HTTP server gets.
+    /// The scheme; nil for a request that no HTTP server gets.
     fileprivate var scheme: Scheme? {
         switch `protocol` {
         case .http: .http

@@ -47,7 +47,7 @@ struct TrustInquiry {
     }
 }
 
-/// The text that `attache trust` shows.
+/// The text of `attache trust`.
 struct ServerCertificates {
     let text: String
     /// The part about the certificates and their problems.
@@ -99,7 +99,7 @@ struct ServerCertificates {
             }
     }
 
-    /// A certificate may have thousands.
+    /// The names in a certificate, limited because it may have thousands.
     private static func names(of certificate: Certificate) -> String {
         let names = certificate.subjectAlternativeNames
         let shown = names.prefix(nameLimit).map { "\($0)" }.joined(separator: " ")

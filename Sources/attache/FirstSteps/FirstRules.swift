@@ -7,7 +7,7 @@ import Upstream
 
 /// The lines of a rule file for one server: those of a new file, or those that a file needs in addition.
 struct FirstRules {
-    /// How the tools reach the server through the proxy.
+    /// The way in which the tools reach the server through the proxy.
     enum Way {
         /// Tools and proxy use http.
         case plain

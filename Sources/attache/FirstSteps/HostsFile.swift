@@ -5,9 +5,9 @@ import IO
 enum HostsFile {
     private static let limit = 4 << 20
 
-    /// The addresses of a name, in the file's order; empty for a name that the file does not have.
+    /// Returns the addresses of a name, in the file's order; empty if the file does not have the name.
     static func addresses(of name: String) -> [IPAddress] {
-        // c-ares reads the variable, too.
+        // c-ares reads the variable too.
         let path = Environment.value(of: "CARES_HOSTS") ?? "/etc/hosts"
         guard let bytes = try? SmallFile.read(path, limit: limit) else { return [] }
         var addresses: [IPAddress] = []

@@ -44,7 +44,7 @@ struct NextSteps {
         return lines.joined(separator: "\n")
     }
 
-    /// The URL that tools ask for.
+    /// Returns the URL that tools use.
     private var clientURL: String {
         guard way == .upgrade, server.protocol == .https else { return server.url }
         return Self.upgraded(server)

@@ -98,7 +98,7 @@ struct ServerSetup {
         if response.status == 401 || response.status == 400 && answer.methods == [.bearer] {
             throw Self.refusal(of: login)
         }
-        // A server in trouble has said nothing about the login.
+        // A server in trouble has not judged the login.
         guard response.status < 500 else {
             throw .failed(
                 "the server answers \(response.status) to the login of \(login.subject): it neither accepts nor refuses "

@@ -3,10 +3,10 @@ import IO
 import Rules
 import TLS
 
-/// The authority's certificate in the forms that tools take: alone, and together with the system's anchors for those that
-/// trust one file and no other.
+/// Writes the CA certificate in the forms that tools take: alone, and together with the system's root certificates for
+/// tools that trust only one file.
 struct ToolFiles {
-    /// Of every truststore that comes with Java; there is nothing secret in one.
+    /// The password of every truststore that comes with Java; the content is not secret.
     static let javaPassword = "changeit"
 
     private let directory: String
@@ -14,8 +14,8 @@ struct ToolFiles {
     var bundle: String { "\(directory)/tools.pem" }
     var javaStore: String { "\(directory)/tools.p12" }
 
-    /// Writes them. The authority is made first if there is none yet.
-    /// - Parameter said: the directory to put them in; nil: beside the authority.
+    /// Writes the files. The CA is created first if it does not exist.
+    /// - Parameter said: the directory for the files; nil for that of the CA.
     init(_ configuration: Configuration, in said: String?) throws(CommandError) {
         guard let store = AuthorityStore(configuration), let state = StatePath.find(configuration.state) else {
             throw .configuration(StatePath.unknown(for: "the authority"))
@@ -48,14 +48,15 @@ struct ToolFiles {
         } catch { throw .failed("\(error)") }
     }
 
-    /// The system's anchors.
-    /// - Parameter own: a bundle of ours, which is not the system's though the environment may name it.
+    /// The system's root certificates.
+    /// - Parameter own: a file that the proxy has written, which is not the system's though the environment may name
+    ///   it.
     private static func system(but own: String) throws(CommandError) -> [Certificate] {
         do throws(TrustAnchorsError) {
             let contents = try TrustAnchors.systemContents { name in
                 Environment.value(of: name).flatMap { $0 == own ? nil : $0 }
             }
-            // A file and a folder may have the same ones.
+            // A file and a folder may have the same certificates.
             var known: Set<[UInt8]> = []
             return contents.filter { known.insert($0).inserted }.compactMap { try? Certificate(der: $0) }
         } catch { throw .failed("\(error)") }

@@ -2,7 +2,7 @@ import Bytes
 import IO
 import Rules
 
-/// The variables that lead tools through the proxy.
+/// The variables that make tools use the proxy.
 struct ToolVariables {
     typealias Variable = (name: String, value: String)
 
@@ -10,12 +10,12 @@ struct ToolVariables {
     let proxy: String
     private let host: String
     private let port: UInt16
-    /// The hosts that tools ask directly.
+    /// The hosts that tools connect to directly.
     private let direct: [String]
-    /// Nil where nothing has to be trusted.
+    /// The files; nil if no CA has to be trusted.
     private let files: ToolFiles?
 
-    /// - Throws: where no listener has a port that is known.
+    /// - Throws: if no listener has a known port.
     init(_ configuration: Configuration, files: ToolFiles?) throws(CommandError) {
         let known = configuration.listeners.filter { $0.endpoint.port != 0 }
         guard let listener = known.first(where: { $0.tls == nil }) ?? known.first else {
@@ -38,16 +38,18 @@ struct ToolVariables {
         }
     }
 
-    /// A file in the place of the system's anchors: OpenSSL, Go and Ruby; curl; requests; pip; git; the AWS tools.
+    /// The variables for a file that replaces the system's root certificates: OpenSSL, Go and Ruby; curl; requests;
+    /// pip; git; the AWS tools.
     private static let replacing = [
         "SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "PIP_CERT", "GIT_SSL_CAINFO", "AWS_CA_BUNDLE",
     ]
-    /// A file beside the tool's own.
+    /// The variables for a file beside the tool's own.
     private static let adding = ["NODE_EXTRA_CA_CERTS", "DENO_CERT"]
 
     var all: [Variable] {
         let exceptions = direct.joined(separator: ",")
-        // Some tools read the one, some the other, and curl takes HTTP_PROXY for a field of a request to a CGI script.
+        // Tools read one of the two spellings. curl ignores HTTP_PROXY, because a CGI script gets it from a field of
+        // the request.
         var all: [Variable] = [
             ("http_proxy", proxy), ("https_proxy", proxy), ("no_proxy", exceptions), ("HTTP_PROXY", proxy),
             ("HTTPS_PROXY", proxy), ("NO_PROXY", exceptions),
@@ -59,7 +61,7 @@ struct ToolVariables {
         return all
     }
 
-    /// Java looks at no other variable.
+    /// The options for Java, which reads no other variable.
     private var java: String {
         var words = ["http", "https"].flatMap { ["-D\($0).proxyHost=\(host)", "-D\($0).proxyPort=\(port)"] }
         words.append("-Dhttp.nonProxyHosts=\(direct.map { $0.contains(":") ? "[\($0)]" : $0 }.joined(separator: "|"))")
@@ -73,7 +75,7 @@ struct ToolVariables {
     }
 }
 
-/// The languages that variables are set in.
+/// The languages in which variables are set.
 enum VariableSyntax: String, CaseIterable {
     case sh
     case fish
@@ -101,7 +103,7 @@ enum VariableSyntax: String, CaseIterable {
         }
     }
 
-    /// Doubles the quotes. PowerShell takes those of typesetters for single quotes, too.
+    /// Doubles the quotes. PowerShell also treats typographic quotes as single quotes.
     private static func doublingQuotes(_ value: String) -> String {
         let quotes = "'\u{2018}\u{2019}\u{201A}\u{201B}".unicodeScalars
         return value.unicodeScalars.map { quotes.contains($0) ? "\($0)\($0)" : "\($0)" }.joined()

@@ -1,7 +1,7 @@
 import Authentication
 import Model
 
-/// The kind of credential that a server asks for, of those that a person can type.
+/// The kind of credential that a server asks for, among those that a person can type.
 struct WantedLogin {
     enum Kind: Equatable {
         case password
@@ -11,7 +11,7 @@ struct WantedLogin {
     }
 
     let kind: Kind
-    /// The methods that it is to answer, strongest first.
+    /// The methods that it must answer, strongest first.
     let methods: [AuthenticationMethod]
     /// The realm of the strongest; nil if it has none.
     let realm: String?
@@ -37,7 +37,7 @@ struct WantedLogin {
         ]
         let found = byKind.first { !$0.offers.isEmpty && (wanted == nil || wanted == $0.kind) }
         guard let (kind, all) = found else { return nil }
-        // A password that can be kept from those who listen is never shown to them.
+        // A password is not sent in a readable form if a safe method is offered.
         let safe = all.filter { $0.space.receivesCredentialSecurely }
         let chosen = safe.isEmpty ? all : safe
         guard let first = chosen.first else { return nil }
@@ -52,7 +52,7 @@ struct WantedLogin {
         isReadable = safe.isEmpty
     }
 
-    /// The secret in a sentence.
+    /// The secret, for use in a sentence.
     var noun: String { kind == .token ? "the token" : "the password" }
 
     /// The methods as people write them.

@@ -5,7 +5,7 @@ enum CompletionShell: String, CaseIterable {
     case bash, zsh, fish
 }
 
-/// The completions of the program's commands and options. What is no word of ours is a file.
+/// The completions of the program's commands and options. All other words are completed as files.
 struct CompletionScript {
     let commands: [CommandSyntax]
 
@@ -19,7 +19,7 @@ struct CompletionScript {
 
     private static let everywhere = CommandOption(name: "help", summary: ["show the help"])
 
-    /// Words of the command's first operand.
+    /// The allowed words of the command's first operand.
     private static func actions(of command: CommandSyntax) -> [String] { command.operands.first?.choices ?? [] }
 
     // MARK: - bash

@@ -1,11 +1,11 @@
 import Rules
 
-/// The pages for man(1), from the tables that the program itself reads by.
+/// The pages for man(1), made from the tables that the program itself uses.
 enum ManualPage: String, CaseIterable {
     case program = "attache"
     case ruleFile = "proxy.conf"
 
-    /// In roff.
+    /// The page in roff.
     func text(_ commands: [CommandSyntax], version: String) -> String {
         switch self {
         case .program: Self.program(commands, version)
@@ -70,7 +70,7 @@ enum ManualPage: String, CaseIterable {
         """
 }
 
-/// The help of the program, and of what is asked for by a word.
+/// The help of the program, and of a topic or word.
 struct ProgramHelp {
     let commands: [CommandSyntax]
 
@@ -109,13 +109,13 @@ struct ProgramHelp {
         text + String(repeating: " ", count: max(0, width - text.count))
     }
 
-    /// Topics as a list of the commands that show them.
+    /// Returns topics as a list of the commands that show them.
     static func list(_ topics: [ManualTopic]) -> String {
         let width = topics.map(\.name.count).max() ?? 0
         return topics.map { "  attache help \(padded($0.name, width))  \($0.title)" }.joined(separator: "\n")
     }
 
-    /// The text about a topic, a command, a directive or another word, in small or capital letters; nil if nothing is found.
+    /// Returns the text about a topic, a command, a directive or another word, ignoring case; nil if nothing is found.
     func text(about asked: String) -> String? {
         let word = asked.lowercased()
         let command = commands.first { $0.name == word }
@@ -138,7 +138,7 @@ struct ProgramHelp {
         return "These topics are about '\(Console.printable(asked))':\n\n\(Self.list(topics))"
     }
 
-    /// The words that there is a text about.
+    /// The words for which there is a text.
     var words: [String] {
         let directives = ManualTopic.all.flatMap(\.entries).map(\.name)
         return Set(ManualTopic.all.map(\.name) + commands.map(\.name) + directives).sorted()

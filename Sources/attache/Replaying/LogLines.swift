@@ -2,22 +2,22 @@ import Bytes
 import Glibc
 import IO
 
-/// The lines of a log, one after the other: of a file, or of standard input. Blocks.
+/// The lines of a log, from a file or standard input. Blocks.
 struct LogLines: ~Copyable {
     private let descriptor: Int32
     private let name: String
     private var rest: [UInt8] = []
     private var hasEnded = false
-    /// Bytes that were read so far.
+    /// The number of bytes that were read so far.
     private(set) var position = 0
-    /// Bytes of a file; nil for what has no size, such as a pipe.
+    /// The number of bytes of a file; nil for a source without a size, such as a pipe.
     let size: Int?
 
     private static let step = 64 << 10
-    /// A longer line is none of ours.
+    /// The limit of a line in bytes; the proxy writes no longer ones.
     private static let longest = 1 << 20
 
-    /// - Parameter path: `-`: standard input.
+    /// - Parameter path: the path; `-` is standard input.
     init(_ path: String) throws(CommandError) {
         name = path == "-" ? "standard input" : path
         descriptor = path == "-" ? dup(STDIN_FILENO) : unsafe open(path, O_RDONLY | O_CLOEXEC)
@@ -33,7 +33,7 @@ struct LogLines: ~Copyable {
 
     /// Calls `body` with each line that is not too long, without its end.
     ///
-    /// - Parameter goesOn: asked whether to read on, also while there is nothing to read.
+    /// - Parameter goesOn: returns whether to read on; also called while there is nothing to read.
     mutating func read(
         while goesOn: (borrowing LogLines) -> Bool, each body: ([UInt8]) -> Void
     ) throws(CommandError) {
@@ -52,7 +52,7 @@ struct LogLines: ~Copyable {
         if !rest.isEmpty { body(rest) }
     }
 
-    /// Milliseconds between two questions whether to read on.
+    /// The milliseconds between two calls of `goesOn`.
     private static let patience: Int32 = 200
 
     /// Whether there was nothing to read for a while.

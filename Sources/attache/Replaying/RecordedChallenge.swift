@@ -4,16 +4,16 @@ import Challenges
 import Model
 import Rules
 
-/// A challenge as a line of the JSON log has it: the server, what it asked for, the client, and what was answered.
+/// A challenge from a line of the JSON log: the server, its challenge, the client, and the answer.
 struct RecordedChallenge {
     let origin: Origin
-    /// As the server names them, in lower case.
+    /// The schemes as the server names them, in lower case.
     let schemes: [String]
     let realm: String?
     let client: ClientIdentity
     let answer: ReplayedAnswer
 
-    /// Nil for a line that is about no challenge of an origin.
+    /// Creates it; nil for a line without a challenge of an origin.
     init?(_ line: [UInt8]) {
         guard let members = JSONMembers(line), let schemes = members.text("challenge"),
             let target = members.text("target"), let address = members.text("client")
@@ -29,8 +29,8 @@ struct RecordedChallenge {
         answer = ReplayedAnswer(rule: text("rule"), words: text("credential").map { "use \($0)" })
     }
 
-    /// The answer that rules would give: that to the first challenge, in the order in which they are tried, which is answered
-    /// at all.
+    /// Returns the answer that the rules would give: that to the first answered challenge, in the order in which they
+    /// are tried.
     func answer(by rules: RuleSet) -> ReplayedAnswer {
         let parameters = realm.map { [HeaderChallenge.Parameter(name: "realm", value: Array($0.utf8))] } ?? []
         let challenges = schemes.map { scheme in
@@ -53,11 +53,11 @@ struct RecordedChallenge {
     }
 }
 
-/// An answer, as it was or as it would be.
+/// An answer from the log, or by the rules.
 struct ReplayedAnswer: Hashable {
-    /// The rule's name, or its place; nil: none decided.
+    /// The rule's name, or its place; nil if none decided.
     let rule: String?
-    /// Nil: nothing was answered.
+    /// The answer in words; nil if there was no answer.
     let words: String?
 
     var text: String {
@@ -65,10 +65,10 @@ struct ReplayedAnswer: Hashable {
         return words + (rule.map { ", by rule \($0)" } ?? "")
     }
 
-    /// Whether the same credential goes out, or none: lines of a rule file move.
+    /// Whether the same credential is sent, or none. Lines of a rule file may move.
     func isSame(as other: ReplayedAnswer) -> Bool {
         if words == other.words { return true }
-        // A rule with several credentials has used one of them; what is stored is known to the store alone.
+        // A rule with several credentials has used one of them; only the store knows what is stored.
         guard let words, let later = other.words, words.hasPrefix("use ") else { return false }
         if later == "default" { return words.contains(":") }
         return later.hasPrefix("use ") && later.dropFirst(4).split(separator: " ").first == words.dropFirst(4)

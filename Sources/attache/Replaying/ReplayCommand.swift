@@ -3,7 +3,7 @@ import Authentication
 import Model
 import Rules
 
-/// `attache replay`: asks a rule file about the challenges of a log.
+/// The command `attache replay`: tests a rule file with the challenges of a log.
 struct ReplayCommand: Command {
     static let syntax = CommandSyntax(
         name: "replay", summary: "test a rule file with the challenges in a log",
@@ -33,7 +33,7 @@ struct ReplayCommand: Command {
         showsAll = arguments.has("all")
     }
 
-    /// Challenges of one kind that were answered alike, and would be.
+    /// Challenges of one kind with the same answer in the log, and the same answer by the rules.
     private struct Group: Hashable {
         let origin: Origin
         let schemes: [String]
@@ -54,10 +54,10 @@ struct ReplayCommand: Command {
     private struct Tally {
         private(set) var groups: [Group: Int] = [:]
         private(set) var challenges = 0
-        /// Challenges of kinds that were too many to be told apart.
+        /// The number of challenges of further kinds, beyond the limit.
         private(set) var left = 0
 
-        /// Kinds that are told apart; a log may be of servers that name another realm each time.
+        /// The limit of kinds that are counted separately; a server in the log may change its realm each time.
         private static let groupLimit = 100_000
 
         var changed: Int { groups.reduce(0) { $0 + ($1.key.isChange ? $1.value : 0) } }

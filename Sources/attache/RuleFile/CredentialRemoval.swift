@@ -8,14 +8,14 @@ import Model
 struct CredentialRemoval {
     let space: ProtectionSpace
     let name: String
-    /// Whether the space's challenges were answered with it.
+    /// Whether it was the default of the space.
     let wasDefault: Bool
-    /// Another credential of the space, if there is one.
+    /// The name of another credential of the space; nil if none.
     let next: String?
 
-    /// Nil where nothing but the credential is gone.
+    /// The sentence about the effects; nil if only the credential is gone.
     ///
-    /// - Parameter ruleFile: the one that was said.
+    /// - Parameter ruleFile: the rule file on the command line.
     func sentence(ruleFile: String?) -> String? {
         guard wasDefault else { return nil }
         let loss = "\(name) was the default for \(space.words)"

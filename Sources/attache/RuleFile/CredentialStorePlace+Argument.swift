@@ -3,9 +3,9 @@ import Model
 import Rules
 
 extension CredentialStorePlace {
-    /// A rule file, whose store is meant, or what one says behind `store`.
+    /// Parses a place of a store: a rule file that names the store, or the arguments of `store`.
     ///
-    /// - Parameter name: its name in error messages.
+    /// - Parameter name: the name of the argument in error messages.
     init(saying text: String, as name: String) throws(CommandError) {
         let isDirective = StoreBackend.allCases.map(\.rawValue).contains { text == $0 || text.hasPrefix($0 + " ") }
         let file =
@@ -27,7 +27,7 @@ extension CredentialStorePlace {
         self = place
     }
 
-    /// As a keyword or in a URI (libpq, section Connection Strings).
+    /// Whether the connection string has a password, as a keyword or in a URI (libpq, section Connection Strings).
     private static func showsPassword(_ info: String) -> Bool {
         if info.lowercased().contains("password") { return true }
         guard let start = info.firstRange(of: "://")?.upperBound else { return false }
@@ -55,7 +55,7 @@ struct ArgumentSource: SourceReader {
 }
 
 extension ValueSource {
-    /// `--OPTION file NAME` or `--OPTION env NAME`.
+    /// Parses `--OPTION file NAME` or `--OPTION env NAME`.
     ///
     /// - Parameter operand: the number of `NAME` among the operands.
     init(_ arguments: Arguments, option: String, operand: Int) throws(CommandError) {

@@ -5,10 +5,10 @@ import Rules
 import TLS
 
 extension CredentialStorePlace {
-    /// The store that a rule file speaks of, else the usual one. Nil when nobody knows where that is to be.
+    /// The store that a rule file names, else the usual one. Nil if its place is unknown.
     init?(_ configuration: Configuration) {
         if let store = configuration.store {
-            // The parser wants a key where one is needed.
+            // The parser requires a key if one is needed.
             self.init(store.location, key: store.key)
         } else {
             guard let directory = StatePath.find(configuration.state) else { return nil }
@@ -18,12 +18,12 @@ extension CredentialStorePlace {
 }
 
 extension Configuration {
-    /// Whether something is to be kept that outlives the process.
+    /// Whether the rules store credentials that outlive the process.
     var keepsCredentials: Bool { challenges.contains { $0.persistence == .permanent || $0.learns } }
 }
 
 extension AuthorityStore {
-    /// The authority that a rule file speaks of. Nil when nobody knows where it is to be kept.
+    /// The CA that a rule file names. Nil if its place is unknown.
     convenience init?(_ configuration: Configuration) {
         guard let place = AuthorityPlace(configuration) else { return nil }
         self.init(

@@ -7,9 +7,9 @@ import Rules
 extension ExplainedRequest {
     static let methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"]
 
-    /// The request as a client would send it to the proxy, read by the parser that would read it there.
+    /// Creates the request as a client would send it to the proxy, with the proxy's own parser.
     init(method: String, url: String, client: ClientIdentity) throws(ExplanationError) {
-        // The parser is given a whole line: neither part may bring its own blanks and line ends into it.
+        // The parser gets a whole line: neither part may bring its own spaces or line ends into it.
         for (what, text) in [("method", method), ("URL", url)] {
             guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
                 throw ExplanationError("the \(what) has a character that is not allowed in a request")
@@ -60,7 +60,7 @@ extension ExplainedRequest {
         ExplanationError("'\(Console.printable(url))' is not a complete URL: write http://HOST/PATH")
     }
 
-    /// The URL without user and password, which are nobody's who looks at the terminal.
+    /// Returns the URL without user and password, which must not appear on the terminal.
     private static func withoutUser(_ url: String) -> String {
         guard let start = url.firstRange(of: "://")?.upperBound else { return url }
         let end = url[start...].firstIndex { $0 == "/" || $0 == "?" } ?? url.endIndex
@@ -70,7 +70,7 @@ extension ExplainedRequest {
 }
 
 extension ClientIdentity {
-    /// `ADDRESS`, `USER` or `USER@ADDRESS`. A user without an address asks from this machine.
+    /// Parses `ADDRESS`, `USER` or `USER@ADDRESS`. A user without an address is on this machine.
     init(explained text: String) throws(ExplanationError) {
         let at = text.lastIndex(of: "@")
         let place = at.map { text[text.index(after: $0)...] } ?? text[...]
@@ -78,7 +78,7 @@ extension ClientIdentity {
         if let address = IPAddress(place), user != "" {
             self.init(address: address, user: user)
         } else if place.utf8.allSatisfy({ $0.isDigit || $0 == .colon || $0 == UInt8(ascii: ".") }) {
-            // Too much like an address to be meant as a name; or there is nothing.
+            // It resembles an address too much to be a name, or is empty.
             throw ExplanationError("the client '\(Console.printable(text))' is neither ADDRESS, USER nor USER@ADDRESS")
         } else {
             self.init(address: IPAddress(v4: 0x7F00_0001), user: text)
@@ -87,7 +87,7 @@ extension ClientIdentity {
 }
 
 extension Origin {
-    /// The server of a URL, whatever its path.
+    /// The server of a URL; its path is ignored.
     init(url: String, isProxy: Bool) throws(ExplanationError) {
         guard let start = url.firstRange(of: "://")?.upperBound else {
             throw ExplanationError("'\(Console.printable(url))' is not a complete URL, such as http://www.example.com/")
@@ -111,7 +111,7 @@ extension Origin {
         self.init(host: request.host, port: request.port, protocol: kind, isProxy: isProxy)
     }
 
-    /// The server of a URL, or each port of its host where the port is `*`.
+    /// The server of a URL, or each port of its host if the port is `*`.
     init(urlOrAnyPort url: String, isProxy: Bool) throws(ExplanationError) {
         let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
         let end = url[start...].firstIndex { $0 == "/" || $0 == "?" } ?? url.endIndex
@@ -126,7 +126,7 @@ extension Origin {
         self = origin.onAnyPort
     }
 
-    /// A parent that speaks SOCKS, which no request names.
+    /// Returns a parent that speaks SOCKS, which no request names.
     private static func socks(_ place: Substring) throws(ExplanationError) -> Origin {
         let authority = place.prefix { $0 != "/" && $0 != "?" }
         let hasPort = authority.last != "]" && authority.contains(":")
@@ -135,7 +135,7 @@ extension Origin {
     }
 }
 
-/// Why what is to be explained cannot be: it is no request that a client could send.
+/// The reason why a request cannot be explained: no client could send it.
 struct ExplanationError: Error {
     let sentence: String
 

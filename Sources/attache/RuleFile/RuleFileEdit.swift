@@ -68,7 +68,7 @@ struct RuleFileEdit {
     }
 }
 
-/// A rule file that is not written yet; all else is the machine's.
+/// A rule file that is not written yet; other files are those of the machine.
 struct DraftSource: SourceReader {
     let path: String
     let text: [UInt8]
@@ -108,7 +108,7 @@ enum SecretFileName {
     }
 }
 
-/// A value as the rule file writes it.
+/// Writes a value for the rule file.
 enum RuleWord {
     /// The text in quotes, except for words that mean themselves without.
     static func quoted(_ text: String) -> String {

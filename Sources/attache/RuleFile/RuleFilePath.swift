@@ -98,7 +98,7 @@ extension RuleFile {
     }
 }
 
-/// The machine's files and environment, for the rule file.
+/// Provides the machine's files and environment for the rule file.
 struct FileSource: SourceReader {
     func bytes(at path: String, limit: Int) throws(SourceError) -> [UInt8] {
         do throws(FileError) {

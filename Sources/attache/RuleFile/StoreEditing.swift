@@ -8,11 +8,11 @@ import IO
 import Model
 import Upstream
 
-/// The credential store in the hands of a person. Every call blocks.
+/// Changes the credential store for a person. Every call blocks.
 struct StoreEditing {
     private let store: CredentialStore
 
-    /// Opens it, or makes an empty one.
+    /// Opens the store, or creates an empty one.
     init(_ place: CredentialStorePlace) throws(CommandError) {
         do throws(CredentialStoreError) {
             store = try place.open(
@@ -21,7 +21,7 @@ struct StoreEditing {
         } catch { throw .failed("\(error)") }
     }
 
-    /// Opens it, or makes an empty one, and says that a running proxy does not know it yet.
+    /// Opens the store, or creates an empty one and says that a running proxy does not know it yet.
     static func openOrMake(
         _ place: CredentialStorePlace, _ body: (StoreEditing) throws(CommandError) -> Void
     ) throws(CommandError) {
@@ -41,7 +41,7 @@ struct StoreEditing {
     /// All stored credentials.
     var places: [CredentialList.StoredPlace] { store.places(opens: true) }
 
-    /// - Parameter isDefault: nil: where the space has none.
+    /// - Parameter isDefault: whether it becomes the space's default; nil: only if the space has no default.
     func set(
         _ credential: Credential, for space: ProtectionSpace, asDefault isDefault: Bool?
     ) throws(CommandError) {
@@ -52,7 +52,7 @@ struct StoreEditing {
     }
 
     func remove(_ user: String, for space: ProtectionSpace) throws(CommandError) -> CredentialRemoval {
-        // Also one that does not open: this is how it is got rid of.
+        // This also removes a credential that cannot be decrypted.
         guard store.storage.holds(user, for: space) else { throw Self.absence }
         let wasDefault = store.storage.defaultUser(for: space)?.hasSameBytes(as: user) == true
         try change { () throws(CredentialStorageError) in try store.storage.apply([.remove(user: user, for: space)]) }
@@ -68,12 +68,12 @@ struct StoreEditing {
         }
     }
 
-    /// What servers have said of credentials.
+    /// The servers' verdicts on credentials.
     var accounts: [SharedAccount] { store.accounts.all }
 
-    /// Forgets what is held against versions of credentials.
+    /// Forgets the doubts about versions of credentials.
     ///
-    /// - Returns: their names.
+    /// - Returns: the names of the credentials.
     func retry(_ choice: CredentialChoice) throws(CommandError) -> [String] {
         do throws(CredentialStoreError) { return try store.reset(where: choice.fits).map(\.name) } catch {
             throw .failed("\(error)")
@@ -102,7 +102,7 @@ struct StoreEditing {
             && one.identity?.fingerprint == other.identity?.fingerprint
     }
 
-    /// Those that are no default where the space has another one.
+    /// Returns the credentials, without the default mark if the space has another default.
     func settled(_ batch: [KeptCredential]) -> [KeptCredential] {
         let taken = Dictionary(
             store.storage.entries.filter(\.isDefault).map { ($0.space, $0.user) },
@@ -115,9 +115,9 @@ struct StoreEditing {
         }
     }
 
-    /// All of them, or none.
+    /// Stores all credentials, or none.
     ///
-    /// - Parameter stopped: the error where somebody stopped the work.
+    /// - Parameter stopped: the error if a signal stopped the work.
     func keep(
         _ batch: [KeptCredential], observedBy work: LongWork, stopped: @autoclosure () -> CommandError
     ) throws(CommandError) {
@@ -126,7 +126,7 @@ struct StoreEditing {
         }
     }
 
-    /// Writes them all to standard output.
+    /// Writes all credentials to standard output.
     func export(sealedWith source: ValueSource) throws(CommandError) {
         let key: SealingKey
         do throws(CredentialStoreError) {
@@ -150,6 +150,6 @@ struct StoreEditing {
 }
 
 extension AuditTrail {
-    /// Of this command: the changes that it makes in a store are its user's.
+    /// The audit trail of this command: its changes to a store are recorded for its user.
     static var ofCommand: AuditTrail { AuditTrail(at: Environment.hostName, by: .command(user: LocalPeer.ownUser)) }
 }

@@ -7,18 +7,18 @@ import Rules
 import Telemetry
 import Upstream
 
-/// The administrator's listener of this process, and its dashboard. It lives on the first loop, and as long as the process.
+/// The admin listener of this process, with its dashboard. It runs on the first loop, as long as the process.
 final class AdminListener {
-    /// Nil where the rule file wants none.
+    /// The server; nil if the rule file sets none.
     let server: LoopBound<AdminServer>?
     let address: SocketAddress?
     let login: DashboardLogin?
     private let identity: ListenerIdentity?
     private let users: UsersFile?
 
-    /// Milliseconds.
+    /// The limit of a handshake in milliseconds.
     private static let handshakeLimit = 10_000
-    /// Problems with files, which are told once.
+    /// The problems with files that were reported already.
     private var reported: Set<String> = []
 
     init(
@@ -65,7 +65,7 @@ final class AdminListener {
         refresh()
     }
 
-    /// Reads files again that have changed. Blocks.
+    /// Reads changed files again. Blocks.
     func refresh() {
         for problem in identity?.refresh() ?? [] { report("\(problem)") }
         for problem in users?.refresh() ?? [] { report("\(problem)") }

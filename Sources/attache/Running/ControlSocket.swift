@@ -9,10 +9,10 @@ import IO
 import Rules
 import Upstream
 
-/// The socket that commands reach a running proxy by: `control` in the directory that `state` names.
+/// The socket by which commands reach a running proxy: `control` in the directory that `state` names.
 enum ControlPlace {
     case path(LocalPath)
-    /// There is none, for that reason.
+    /// There is no socket, for this reason.
     case none(String)
 
     init(_ configuration: Configuration) { self.init(state: configuration.state) }
@@ -37,7 +37,7 @@ struct ControlSocket {
     private let path: LocalPath?
     let server: LoopBound<ControlServer>?
 
-    /// - Parameter admin: where the admin listener is.
+    /// - Parameter admin: the address of the admin listener.
     init(
         _ configuration: Configuration, of shared: SharedState, on loop: EventLoop?, telling status: StatusSource,
         admin: SocketAddress?, dashboard: DashboardLogin?
@@ -61,7 +61,7 @@ struct ControlSocket {
             self.path = path
         } catch {
             (self.path, server) = (nil, nil)
-            // Nobody has named the directory, and nobody may miss it.
+            // The rule file does not name the directory, so the socket may not be needed.
             if let reason = Self.sentence(on: error, path, isNamed: configuration.state != nil) {
                 Console.error(reason)
             }
@@ -83,11 +83,11 @@ struct ControlSocket {
         }
     }
 
-    /// The proxy stops: nobody finds it any more.
+    /// Removes the socket when the proxy stops.
     func remove() { path?.remove() }
 }
 
-/// A running proxy, as a command asks it.
+/// A running proxy, as a command reaches it.
 struct RunningProxy {
     private let path: LocalPath
 
@@ -124,7 +124,7 @@ struct RunningProxy {
                 + ShellWord.quoted(Console.printable(used)))
     }
 
-    /// That of the rule file that a command's `--config` names.
+    /// Finds the control socket of the proxy that runs the rule file of `--config`.
     init(by arguments: Arguments) throws(CommandError) {
         let path = try RuleFilePath.choose(arguments.value(of: "config"))
         try self.init(of: try RuleFile.read(path), at: path)
@@ -152,9 +152,9 @@ struct RunningProxy {
     }
 
     /// - Parameters:
-    ///   - target: with its query.
+    ///   - target: the request target with its query.
     ///   - secret: the request's body.
-    /// - Returns: the answer's body; nil where no proxy runs.
+    /// - Returns: the response's body; nil if no proxy runs.
     func ask(_ method: String, _ target: String, with secret: Secret? = nil) throws(CommandError) -> String? {
         let length = secret.map { "Content-Length: \($0.count)\r\n" } ?? ""
         var request = Array(

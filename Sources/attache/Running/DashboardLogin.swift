@@ -14,9 +14,9 @@ struct DashboardLogin: Sendable {
         self.access = access
     }
 
-    /// A link for one login. Its token stands behind `#`, which no browser sends to anybody.
+    /// Returns a link for one login. Its token follows `#`, which browsers never send.
     ///
-    /// - Returns: nil when the system gives no random bytes.
+    /// - Returns: nil if the system gives no random bytes.
     func makeLink() -> String? {
         guard let token = access.makeToken() else { return nil }
         let isAny = [IPAddress(v4: 0), IPAddress(v6High: 0, low: 0)].contains(address.address)
@@ -24,7 +24,8 @@ struct DashboardLogin: Sendable {
         return "\(isSecure ? "https" : "http")://\(place)/dashboard/#token=\(token)"
     }
 
-    /// Says a link to whoever started the proxy. In a file or a journal it would be there for others.
+    /// Prints a link for the person who started the proxy. It is not written to a file or a journal, which others may
+    /// read.
     func announce() {
         guard Terminal.isStandardError, let link = makeLink() else { return }
         Console.error("the dashboard (link valid for \(DashboardAccess.tokenMinutes) minutes): \(link)")

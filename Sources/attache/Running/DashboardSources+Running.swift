@@ -7,7 +7,7 @@ import Telemetry
 import Upstream
 
 extension DashboardSources {
-    /// Those of this process.
+    /// Creates the sources of this process.
     init(
         _ access: DashboardAccess, proxy: ProxyServer, shared: SharedState,
         status: @escaping @Sendable () -> RunningStatus

@@ -6,20 +6,20 @@ import Synchronization
 import Telemetry
 import Upstream
 
-/// The destinations of the log. Each has one stream as long as the process lives, so that the lines of one file keep their
-/// order over a reload.
+/// The destinations of the log. Each has one stream as long as the process lives, so that the lines of a file keep
+/// their order over a reload.
 enum Logs {
-    /// A destination that is open.
+    /// An open destination.
     struct Opened {
         let stream: LogStream
-        /// Nil: the system's log.
+        /// The file; nil for the system's log.
         let file: OutputFile?
 
-        /// Whether standard error leads there, too: then it has no need of what the log has.
+        /// Whether it is the same file as standard error, which then gets no copies of events.
         var isStandardError: Bool { file?.isSame(as: .standardError) ?? false }
         var isTerminal: Bool { file?.isTerminal ?? false }
 
-        /// Colours are for terminals that can show them, and for people who want them (no-color.org).
+        /// Whether to use colours: for terminals that can show them, unless the user does not want them (no-color.org).
         var hasColours: Bool {
             isTerminal && (Environment.value(of: "NO_COLOR") ?? "").isEmpty && Environment.value(of: "TERM") != "dumb"
         }
@@ -27,10 +27,10 @@ enum Logs {
 
     private static let streams = Mutex<[String: LogStream]>([:])
     private static let standardOutput = LogStream(to: LineWriter(OutputFile.standardOutput) { report($0) })
-    /// Sentences for the operator go there as well: if it takes none, nobody can be told.
+    /// Messages for the operator are also written there, so its failures are not reported.
     static let standardError = Opened(stream: LogStream(to: .standardError), file: .standardError)
 
-    /// The log of a destination; a file is opened, and opened anew if it was open.
+    /// Opens the log of a destination; a file that is already open is opened again.
     static func open(_ destination: Configuration.Log.Destination) throws(IOError) -> Opened {
         switch destination {
         case .standardOutput: return Opened(stream: standardOutput, file: .standardOutput)
@@ -56,7 +56,8 @@ enum Logs {
         }
     }
 
-    /// Says what becomes of lines, once each. Not from where they come: whoever writes one may hold the log.
+    /// Reports a change in the writing of lines, once. This runs on another thread, because the caller may hold the
+    /// log's lock.
     private static func report(_ change: LineWriter.Change) { BlockingPool.shared.submit { say(change) } }
 
     private static func say(_ change: LineWriter.Change) {
@@ -71,10 +72,10 @@ enum Logs {
 }
 
 extension Configuration.Log {
-    /// On a terminal, where nothing else is said, a person reads it.
+    /// The format. Without a setting, a terminal gets the format for people.
     private var usedFormat: Format { isSaid || !Terminal.isStandardOutput ? format : .console }
 
-    /// Opens the log, anew if it is open already.
+    /// Opens the log, again if it is already open.
     func open() throws(StartError) -> LogPolicy {
         var policy = LogPolicy()
         let format = usedFormat
@@ -89,7 +90,7 @@ extension Configuration.Log {
         if let exchanges = format.exchanges(inColours: opened.hasColours) {
             policy.writeExchanges(to: opened.stream, as: exchanges)
         }
-        // The lines of other programs' formats have no room for anything else.
+        // The lines of other programs' formats have no room for events.
         let events = format.hasEvents || opened.file == nil ? opened : Logs.standardError
         let isForPeople = format == .console || !format.hasEvents && events.isTerminal
         policy.writeEvents(to: events.stream, as: isForPeople ? .console(hasColours: events.hasColours) : .json)
@@ -97,12 +98,12 @@ extension Configuration.Log {
         return policy
     }
 
-    /// What the log asks of the records of exchanges.
+    /// The parts of an exchange's record that the log needs.
     var parts: ExchangeRecord.Parts { usedFormat.exchanges(inColours: false)?.parts ?? [] }
 }
 
 extension Configuration.Log.Format {
-    /// Nil where exchanges are not logged.
+    /// The format of exchanges; nil if they are not logged.
     fileprivate func exchanges(inColours hasColours: Bool) -> AccessLogFormat? {
         switch self {
         case .json: .json

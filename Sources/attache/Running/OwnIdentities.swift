@@ -6,10 +6,10 @@ import Rules
 import TLS
 import Upstream
 
-/// The proxy's own certificates: at listeners that speak TLS, and in the tunnels that it looks into. Lives as long as
-/// the process, so that a reload forgets no leaf.
+/// The proxy's own certificates: for listeners with TLS, and for intercepted tunnels. It lives as long as the process,
+/// so that a reload keeps all leaves.
 final class OwnIdentities {
-    /// Where the rule file says that the authority is.
+    /// The settings in the rule file for the CA.
     private struct AuthoritySettings: Equatable {
         let authority: Configuration.Authority
         let state: String?
@@ -20,7 +20,7 @@ final class OwnIdentities {
 
     private static var now: Int { SystemClock.epochMilliseconds / 1000 }
 
-    /// Reads what the listeners show; a reload does not change which files those are. Blocks.
+    /// Reads the listeners' certificates; a reload does not change their paths. Blocks.
     init(_ configuration: Configuration) throws(StartError) {
         var listeners: [ClientListener] = []
         for listener in configuration.listeners {
@@ -33,7 +33,7 @@ final class OwnIdentities {
         self.listeners = listeners
     }
 
-    /// Why listeners could not speak TLS: a sentence on each reason. Blocks.
+    /// Returns the reasons why listeners could not use TLS, a sentence for each. Blocks.
     static func problems(with listeners: [Configuration.Listener]) -> [String] {
         listeners.flatMap { listener in
             (listener.tls.map(ListenerIdentity.problems) ?? []).map { sentence(on: listener, $0) }
@@ -44,8 +44,8 @@ final class OwnIdentities {
         "cannot listen on \(listener.endpoint) by TLS: \(problem)"
     }
 
-    /// The authority for clients in tunnels under these rules; a missing one is made. Nil where no route looks
-    /// into tunnels. Blocks.
+    /// Returns the CA for clients in tunnels under these rules; a missing one is created. Nil if no route intercepts
+    /// tunnels. Blocks.
     func interception(for configuration: Configuration) throws(StartError) -> InterceptionIdentity? {
         guard configuration.routes.contains(where: { $0.action == .intercept }) else { return nil }
         let settings = AuthoritySettings(authority: configuration.authority, state: configuration.state)
@@ -63,7 +63,7 @@ final class OwnIdentities {
         } catch { throw StartError("tunnels cannot be intercepted: \(error)") }
     }
 
-    /// The ends of those that are at work.
+    /// The expiry dates of the certificates in use.
     var expiries: [Expiry] {
         var expiries = listeners.compactMap { listener in
             listener.identity.map {
@@ -77,8 +77,8 @@ final class OwnIdentities {
         return expiries
     }
 
-    /// Reads files again that have changed. Blocks.
-    /// - Returns: sentences on those which are of no use.
+    /// Reads changed files again. Blocks.
+    /// - Returns: sentences about unusable files.
     func refresh() -> [String] {
         listeners.flatMap { $0.identity?.refresh() ?? [] }.map { "\($0)" }
             + [interception?.identity.authority.refresh(at: Self.now)].compactMap { $0.map { "\($0)" } }

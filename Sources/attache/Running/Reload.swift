@@ -14,8 +14,8 @@ struct Reload {
     let store: RunningStore
     let requests: ReloadRequests
 
-    /// - Parameter cause: who has sent the signal, or written the file, if no command has asked.
-    /// - Returns: the new rules at work, or, where they cannot be used, the old ones.
+    /// - Parameter cause: the sender of the signal, or the writer of the file, if no command asked for the reload.
+    /// - Returns: the new rules in use; the old ones if the new ones cannot be used.
     func run(since running: Setup, _ identities: OwnIdentities, for cause: AuditEvent.Actor) -> Setup {
         Supervision.tell(.reloading)
         defer { Supervision.tell(.ready) }
@@ -37,13 +37,13 @@ struct Reload {
             return (running, reject(askedBy: actor, because: reason))
         }
         do throws(StartError) {
-            // A file that cannot be read at this moment is no reason to forget what was in it.
+            // The values of a file that cannot be read at this moment are kept.
             fresh.credentials.keep(valuesOf: running.credentials)
             fresh.refresh(into: shared, identities)
             try fresh.requireIdentities()
             try fresh.requireAutomaticParents()
             let policy = try fresh.policy(identities)
-            // Last, as it cannot be undone.
+            // This comes last because it cannot be undone.
             let opened = try store.open(for: fresh.rules.configuration)
             if opened != nil { fresh.refresh(into: shared, identities) }
             server.adopt(policy)

@@ -5,27 +5,27 @@ import IO
 import Synchronization
 import Telemetry
 
-/// The reloads of the rule file: those that were asked for, and what came of the last. The main thread does them.
+/// The requested reloads of the rule file, and the result of the last one. The main thread does them.
 final class ReloadRequests: ReloadControl {
     private struct State {
-        /// The number of the last one that was asked for.
+        /// The number of the latest request.
         var asked = 0
         var actor: AuditEvent.Actor?
-        /// Whether one of those that are not done yet wants refused credentials tried again.
+        /// Whether a pending request wants refused credentials tried again.
         var retries = false
-        /// All up to this one are done.
+        /// The number up to which all requests are done.
         var done = 0
         var outcome = ReloadOutcome.reloaded(lifted: nil)
-        /// When the rules at work were loaded, in milliseconds since 1970.
+        /// The time when the current rules were loaded, in milliseconds since 1970.
         var loaded = SystemClock.epochMilliseconds
         var rejection: RunningStatus.Rejection?
-        /// How many were put to use, and how many not.
+        /// The numbers of reloads that succeeded and failed.
         var (successes, failures) = (0, 0)
     }
 
     private let state = Mutex(State())
 
-    /// When the rules at work were loaded, and why others behind them were not put to use.
+    /// The time when the current rules were loaded, and the reason why a later reload was rejected.
     var standing: (loaded: Int, rejection: RunningStatus.Rejection?) {
         state.withLock { ($0.loaded, $0.rejection) }
     }
@@ -52,10 +52,11 @@ final class ReloadRequests: ReloadControl {
 
     func outcome(of number: Int) -> ReloadOutcome? { state.withLock { $0.done >= number ? $0.outcome : nil } }
 
-    /// A reload begins. Those who ask from now on mean a later one.
+    /// Begins a reload. Later requests mean a later reload.
     ///
-    /// - Parameter cause: of the reload, if no command has asked for it.
-    /// - Returns: the last one that it is for, who has asked for it, and whether refused credentials are tried again behind it.
+    /// - Parameter cause: the cause of the reload, if no command asked for it.
+    /// - Returns: the number of its latest request, its sender, and whether refused credentials are tried again
+    ///   afterwards.
     func begin(for cause: AuditEvent.Actor) -> (number: Int, actor: AuditEvent.Actor, retries: Bool) {
         state.withLock { state in
             defer { (state.actor, state.retries) = (nil, false) }

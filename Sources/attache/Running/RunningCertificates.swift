@@ -9,7 +9,7 @@ import Synchronization
 import TLS
 import Upstream
 
-/// Looks at servers' certificates as `attache trust` does, for the dashboard of this process.
+/// Checks servers' certificates as `attache trust` does, for the dashboard of this process.
 final class RunningCertificates: CertificateDesk {
     private struct Record {
         var look: CertificateLook
@@ -22,13 +22,13 @@ final class RunningCertificates: CertificateDesk {
     private let hasStore: @Sendable () -> Bool
     private let judging: @Sendable () -> (rules: RuleSet, trust: TrustSources)
 
-    /// Looks that are kept, and of these such as are under way.
+    /// The limits of stored checks, and of those in progress.
     private static let limit = 16
     private static let pendingLimit = 4
 
     /// - Parameters:
     ///   - hasStore: whether exceptions outlive the process.
-    ///   - judging: the rules at work, and what they judge by.
+    ///   - judging: the current rules, and the sources of trust.
     init(
         _ shared: SharedState, on loop: EventLoop, hasStore: @escaping @Sendable () -> Bool,
         judging: @escaping @Sendable () -> (rules: RuleSet, trust: TrustSources)
@@ -109,7 +109,7 @@ extension CertificateLook {
 }
 
 extension CertificateLook.Seen {
-    /// Names that are shown: a certificate may have thousands.
+    /// The limit of names that are shown: a certificate may have thousands.
     private static let nameLimit = 20
 
     fileprivate init(_ opinion: TrustOpinion) {

@@ -7,14 +7,14 @@ import Rules
 import Synchronization
 import Upstream
 
-/// The credentials that end at a time that is known: certificates, tokens, tickets and exceptions, of the rule file and of the store,
-/// and the proxy's own. Gathered now and then by the thread that may wait, since stored ones are opened for it.
+/// The items with a known end: certificates, tokens, tickets and exceptions, of the rule file, the store and the proxy
+/// itself. They are collected from time to time on a thread that may wait, because stored ones must be decrypted.
 final class RunningExpiries: Sendable {
     private struct State {
         var list: [Expiry] = []
-        /// Seconds until they are gathered again.
+        /// The seconds until they are collected again.
         var rest = 0
-        /// Of the TLS answers, when they were gathered.
+        /// The number of the TLS policy when they were collected.
         var number = 0
     }
 
@@ -22,7 +22,7 @@ final class RunningExpiries: Sendable {
 
     private static let interval = 30
 
-    /// The first to end comes first. Tickets and fetched tokens, which live for hours, are those of this moment.
+    /// The items, the soonest first. Tickets and fetched tokens, which live for hours, are those of this moment.
     func list(with setup: Setup, _ storage: StoredCredentials, _ tokens: TokenStore) -> [Expiry] {
         var expiries = state.withLock { $0.list }
         for configured in setup.rules.configuration.credentials {
@@ -32,7 +32,7 @@ final class RunningExpiries: Sendable {
         }
         for (space, credentials) in storage.ticketHolders {
             for credential in credentials.values {
-                // Nobody renews one before it is used again.
+                // An expired one is renewed only when it is used again.
                 guard let end = credential.principal?.ticketEnd, end > SystemClock.epochMilliseconds / 1000 else {
                     continue
                 }
@@ -50,10 +50,10 @@ final class RunningExpiries: Sendable {
         expiries.sorted { ($0.end, $0.name) < ($1.end, $1.name) }
     }
 
-    /// There are others now.
+    /// Makes the next check collect them again.
     func expire() { state.withLock { $0.rest = 0 } }
 
-    /// Whether it is time to gather them. To be asked about once a second.
+    /// Whether it is time to collect them. Call it about once a second.
     func isDue(with answers: TLSAnswers) -> Bool {
         let number = answers.number
         return state.withLock { state in
@@ -91,7 +91,7 @@ final class RunningExpiries: Sendable {
 }
 
 extension Credential {
-    /// For people: what it is.
+    /// The kind of credential, for people.
     fileprivate var words: String {
         switch kind {
         case .certificate: "client certificate"

@@ -6,7 +6,7 @@ import Rules
 import Synchronization
 import Upstream
 
-/// The credential store of a running proxy: none, until a rule file or a command makes one.
+/// The credential store of a running proxy: none, until a rule file or a command creates one.
 final class RunningStore: Sendable {
     private struct Opened {
         let place: CredentialStorePlace
@@ -19,27 +19,27 @@ final class RunningStore: Sendable {
 
     var isOpen: Bool { opened.withLock { $0 != nil } }
 
-    /// Why the store could not be followed when it was last tried; nil while all is well.
+    /// The reason why the last attempt to follow the store failed; nil if it succeeded.
     var problem: CredentialStoreError? { opened.withLock { $0?.follower.problem } }
 
-    /// When all changes in it were known, in milliseconds since 1970; nil where there is none.
+    /// The time when all its changes were known, in milliseconds since 1970; nil if there is no store.
     var lastFollowed: Int? { opened.withLock { $0?.follower.lastFollowed } }
 
-    /// Where credentials are kept; nil: nowhere.
+    /// The place of the credentials; nil if there is no store.
     var place: CredentialStorePlace? { opened.withLock { $0?.place } }
 
     /// The stored credentials.
     ///
-    /// - Parameter opens: whether certificates and tokens are opened, for their last day.
+    /// - Parameter opens: whether certificates and tokens are decrypted, for their last day.
     func places(opens: Bool) -> [CredentialList.StoredPlace] {
         opened.withLock { $0?.store }?.places(opens: opens) ?? []
     }
 
-    /// Opens the store, if the rule file names one, if its rules keep something, or if somebody has put a credential into
-    /// the usual one. Else none is opened or made: a proxy without a directory of its own runs as well. One that is open
-    /// stays. Credentials that were read before have other fingerprints than those to be read now. Blocks.
+    /// Opens the store if the rule file names one, if its rules store credentials, or if a command has created the
+    /// usual one. Otherwise none is opened or created, so that a proxy without its own directory can run. An open store
+    /// stays open. Credentials that were read before have different fingerprints from those read afterwards. Blocks.
     ///
-    /// - Returns: what was opened just now; nil: nothing was.
+    /// - Returns: the place that was opened just now; nil if none.
     func open(for configuration: Configuration) throws(StartError) -> CredentialStorePlace? {
         let isNeeded = configuration.store != nil || configuration.keepsCredentials
         let place = CredentialStorePlace(configuration)
@@ -70,7 +70,8 @@ final class RunningStore: Sendable {
 extension CredentialStore {
     /// The stored credentials.
     ///
-    /// - Parameter opens: as above. A password says nothing about its end: none is opened to be asked.
+    /// - Parameter opens: whether certificates and tokens are decrypted, for their last day. Passwords have no end and
+    ///   are not decrypted.
     func places(opens: Bool) -> [CredentialList.StoredPlace] {
         storage.entries.map { entry in
             let mayEnd = entry.space.authenticationMethod.storedKind != .password

@@ -12,15 +12,15 @@ import Synchronization
 import Telemetry
 import Upstream
 
-/// A rule file that was loaded, made into what runs.
+/// A loaded rule file, with the objects made from it.
 struct Setup {
     let rules: RuleSet
     let credentials: ConfiguredCredentials
     let clients: ClientAccounts
     let trust: TrustSources
-    /// By the parent's name.
+    /// The PAC files, by the parent's name.
     private let automaticParents: [String: PACFile]
-    /// The reports about files so far: a file that stays unreadable is news once.
+    /// The reports about files so far: a file that stays unreadable is reported once.
     private let reported: Reported
 
     private final class Reported: Sendable {
@@ -40,8 +40,8 @@ struct Setup {
 
     var drain: Duration { rules.configuration.timeouts.drain }
 
-    /// Reads and compiles a rule file, and says what is wrong with it. Nil when it cannot be used.
-    /// - Parameter running: the setup whose parts it may keep.
+    /// Reads and compiles a rule file, and reports its errors. Nil if it cannot be used.
+    /// - Parameter running: the setup whose parts may be reused.
     static func load(_ path: String, since running: Setup? = nil) -> Setup? {
         do throws(CommandError) {
             let file = try RuleFile.read(path)
@@ -87,7 +87,7 @@ struct Setup {
             automaticParents: Dictionary(automatic) { $1 }, reported: Reported())
     }
 
-    /// Opens the log, and puts together what the proxy decides by.
+    /// Opens the log, and creates the policy.
     func policy(_ identities: OwnIdentities) throws(StartError) -> ServicePolicy {
         let log = try openLog()
         let exchanges = Policy(
@@ -102,7 +102,7 @@ struct Setup {
             collector: rules.configuration.traces.map { SpanCollector($0) })
     }
 
-    /// Opens the log, anew if it is open already.
+    /// Opens the log, again if it is already open.
     @discardableResult
     func openLog() throws(StartError) -> LogPolicy {
         try rules.configuration.log.open()
@@ -125,13 +125,13 @@ struct Setup {
         }
     }
 
-    /// From now on refused principals of these rules are asked about again when somebody gives them another chance.
+    /// Has refused principals of these rules tried again when a command asks for it.
     func offerRetries(to shared: SharedState) {
         shared.challenges.onRetry { [credentials] fits in credentials.retryPrincipals(where: fits) }
     }
 
-    /// A rule file whose certificates cannot be used is not put to use: without them requests would go out as nobody's.
-    /// To be asked after `refresh`, which has said what is wrong.
+    /// Throws if certificates of the rule file cannot be used: without them requests would be sent without a client
+    /// certificate. Call it after `refresh`, which has reported the problem.
     func requireIdentities() throws(StartError) {
         for credential in rules.configuration.credentials {
             guard case .identity = credential.content else { continue }
@@ -141,14 +141,14 @@ struct Setup {
         }
     }
 
-    /// A rule file with a PAC file that cannot be used is not put to use: its routes would lead nowhere.
+    /// Throws if a PAC file cannot be used: routes would have no parents.
     func requireAutomaticParents() throws(StartError) {
         for (name, file) in automaticParents.sorted(by: { $0.key < $1.key }) {
             if let error = file.check() { throw StartError("the PAC file of the parent \(name): \(error)") }
         }
     }
 
-    /// Reports changes of settings that a reload cannot change.
+    /// Reports changes of settings that a reload cannot apply.
     func reportFixedSettings(since running: Setup) {
         let (new, old) = (rules.configuration, running.rules.configuration)
         if new.listeners != old.listeners || new.admin != old.admin || new.adminLogin != old.adminLogin

@@ -3,15 +3,15 @@ import IO
 import Rules
 import TLS
 
-/// The lines that a start leaves for the operator: what runs, and what to try next.
+/// The lines for the operator after a start: what runs, and what to try next.
 struct StartReport {
     let configuration: Configuration
     let path: String
     let listeners: [SocketAddress]
     let admin: SocketAddress?
-    /// Nil: there is none.
+    /// The place of the store; nil if there is no store.
     let store: CredentialStorePlace?
-    /// Where sockets listen that the service manager has opened.
+    /// The addresses of sockets that the service manager has opened.
     var passed = PassedSockets.addresses
 
     func tell() {
@@ -43,7 +43,7 @@ struct StartReport {
         passed.contains(address) ? ", by a socket from systemd" : ""
     }
 
-    /// The authority that clients have to trust; nil where no tunnel is looked into.
+    /// The line about the CA that clients must trust; nil if no tunnel is intercepted.
     private var authority: String? {
         guard configuration.routes.contains(where: { $0.action == .intercept }),
             let store = AuthorityStore(configuration),

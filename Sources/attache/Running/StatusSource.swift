@@ -10,7 +10,7 @@ import Synchronization
 import Telemetry
 import Upstream
 
-/// The state of this process for those who ask: the admin listener and the control socket.
+/// The state of this process, for the admin listener and the control socket.
 final class StatusSource: Sendable {
     let reloads = ReloadRequests()
     private let expiries = RunningExpiries()
@@ -45,25 +45,25 @@ final class StatusSource: Sendable {
             ?? CredentialRemedy(of: version.name)
     }
 
-    /// That is at work from now on.
+    /// Sets the current setup.
     func take(_ setup: Setup) {
         self.setup.withLock { $0 = setup }
         expiries.expire()
     }
 
-    /// To be called about once a second. Blocks.
+    /// Updates the state. Call it about once a second. Blocks.
     func refresh(_ setup: Setup, _ shared: SharedState, _ identities: OwnIdentities) {
         shared.spaces.accounts.noteUse(at: SystemClock.epochMilliseconds)
         if expiries.isDue(with: shared.tlsAnswers) { expiries.gather(setup, shared.storage, identities) }
     }
 
-    /// Whether what is kept outlives the process.
+    /// Whether stored credentials outlive the process.
     var hasStore: Bool { store.isOpen }
 
-    /// The rules at work, and what they judge servers by.
+    /// The current rules, and the sources of trust.
     var judging: (rules: RuleSet, trust: TrustSources) { setup.withLock { ($0.rules, $0.trust) } }
 
-    /// - Parameter admin: where the admin listener is.
+    /// - Parameter admin: the address of the admin listener.
     func status(admin: SocketAddress?) -> RunningStatus {
         let (loaded, rejection) = reloads.standing
         let rules = setup.withLock { setup in
@@ -84,19 +84,19 @@ final class StatusSource: Sendable {
         return status
     }
 
-    /// What ends at a time that is known, the first first.
+    /// The items with a known end, the soonest first.
     var ends: [Expiry] { setup.withLock { expiries.list(with: $0, shared.storage, shared.challenges.tokens) } }
 
-    /// The credentials of the rules at work and of the store, with what servers have said of them.
+    /// The credentials of the current rules and of the store, with the servers' verdicts.
     ///
-    /// - Parameter opens: whether stored certificates and tokens are opened, for their last day.
+    /// - Parameter opens: whether stored certificates and tokens are decrypted, for their last day.
     func credentials(opens: Bool = false) -> CredentialList {
         CredentialList(
             configured: setup.withLock { $0.rules.configuration.configuredCredentials },
             stored: store.places(opens: opens), accounts: shared.spaces.accounts.all, at: SystemClock.epochMilliseconds)
     }
 
-    /// Those of the rules at work, and those that their PAC files have named.
+    /// The parents of the current rules, and those that their PAC files have named.
     private var parents: [ParentState] {
         let groups = setup.withLock { $0.rules.configuration.parents }
         return shared.parents.states(
@@ -104,7 +104,7 @@ final class StatusSource: Sendable {
             foundBy: Set(groups.filter { $0.automatic != nil }.map(\.name)))
     }
 
-    /// What of the program does not work, though it serves; nil: nothing.
+    /// The parts of the program that do not work although it serves; nil if all work.
     var degradation: String? {
         let reasons = [
             store.problem.map { "\($0)" },

@@ -1,6 +1,6 @@
 import IO
 
-/// Tells the service manager of this process, if it has one, how far it is.
+/// Reports the state of this process to the service manager, if there is one.
 enum Supervision {
     private static let manager = ServiceManager(socket: Environment.value(of: "NOTIFY_SOCKET"))
 

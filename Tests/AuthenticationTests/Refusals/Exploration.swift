@@ -10,7 +10,7 @@ struct Exploration {
 
     /// Worlds that differ.
     private(set) var states = 0
-    /// So many moves were followed by all that can come next.
+    /// The number of moves that were followed by all possible next ones.
     private(set) var depth = 0
     private var seen: Set<UInt64> = []
     /// The moves to each world, as the place of the one before it and the last move.

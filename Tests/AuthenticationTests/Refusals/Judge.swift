@@ -11,7 +11,7 @@
 struct Judge {
     /// The first refused answer of the open run, by its place in the order of sending; nil: no run is open.
     private(set) var run: Int?
-    /// When the refused answers of the run became known that the directory still counts.
+    /// The times when the refused answers became known that the directory still counts.
     private(set) var counted: [Int] = []
     private(set) var wasAccepted = false
     /// The refused answers of a version that no server has accepted.

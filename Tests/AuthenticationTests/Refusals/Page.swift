@@ -24,7 +24,7 @@ struct Page: Hashable, CustomStringConvertible {
     static func forbidden(_ number: Int) -> Page { Page(kind: .forbidden, number: number) }
     static func spoiled(_ number: Int) -> Page { Page(kind: .spoiled, number: number) }
 
-    /// What an `Account` knows of it.
+    /// The hash that an `Account` has of it.
     var target: UInt64 { UInt64(kind.rawValue + Kind.allCases.count * number) }
 
     init(kind: Kind, number: Int) {

@@ -5,7 +5,7 @@
 /// Follows the pauses of the version at each server. Only verdicts on answers that were sent later change that. Three leaders
 /// in a row without a verdict pause it, too.
 struct PauseWatch {
-    /// By server, the place in the order of sending of the last answer that was sent before the pause.
+    /// The position of the last answer that was sent before the pause, by server.
     private var paused: [String: Int] = [:]
     /// The number of leaders in a row that got no verdict, by server.
     private(set) var indecisions: [String: Int] = [:]

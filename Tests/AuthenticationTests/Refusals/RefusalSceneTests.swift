@@ -2,8 +2,8 @@ import Testing
 
 @testable import Authentication
 
-/// What clients, servers and operators do, over a played clock, with the number of refused answers that it costs. The promises
-/// of `Account` are checked with each event.
+/// The actions of clients, servers and operators, with a played clock, and the number of refused answers that they
+/// cost. The promises of `Account` are checked with each event.
 @Suite struct RefusalSceneTests {
     @Test func `a client that asks for forbidden pages takes nothing from the others`() throws {
         var scene = Scene(["a"])

@@ -7,7 +7,7 @@ extension Walk {
     /// Milliseconds that others wait for a leader whose replica has died.
     private static let leaderTime = 30_000
 
-    /// Whether P2 holds for a request: its server has accepted the version, goes on to accept it, and no more than one other
+    /// Whether P2 holds for a request: its server has accepted the version and still accepts it, and at most one other
     /// server refuses it.
     func isPromised(_ asked: Asked) -> Bool {
         asked.isPromised && (asked.page.kind == .open || plan.probedPage != nil && asked.page.isOpen)

@@ -64,14 +64,14 @@ struct Walk {
     private var pauses = PauseWatch()
     var now = 0
     var requests: [Key: Asked] = [:]
-    /// Of the requests that wait, how many verdicts of leaders at their server they have waited for.
+    /// The number of leaders' verdicts that each waiting request has waited for at its server.
     var waiting: [Key: Int] = [:]
     var underWay: [Key: UnderWay] = [:]
     /// Refused answers that became known.
     private(set) var refusedAnswers = 0
     /// Requests that were refused without an answer.
     private(set) var heldBack = 0
-    /// When a replica has died.
+    /// The time when a replica died; nil if it lives.
     private(set) var death: Int?
     /// Whether no leader was accepted that was sent later.
     private(set) var isDeathOpen = false
@@ -86,7 +86,7 @@ struct Walk {
     private(set) var lastReset: Int?
     /// Whether an answer was refused since.
     private(set) var isRefusedSinceReset = false
-    /// What happened, if it is asked for.
+    /// The events so far, if they are recorded.
     private(set) var story: [String]?
     private var events = EventQueue<Event>()
     /// The run that each replica knows of.
@@ -175,7 +175,7 @@ struct Walk {
         try play(until: time)
     }
 
-    /// Plays all events. The account is woken up to that time, and goes on as long as requests are under way.
+    /// Plays all events. The account is woken up to that time, and longer while requests are in progress.
     mutating func play(until last: Int) throws(BrokenPromise) {
         var steps = 0
         while let (time, event) = events.next() {

@@ -1,4 +1,4 @@
-/// What a walk meets: servers and their troubles, replicas, the rule's settings, and how clients behave.
+/// The conditions of a walk: servers and their troubles, replicas, the rule's settings, and the clients' behaviour.
 struct WalkPlan {
     enum Kind: CaseIterable {
         /// All servers accept the version.
@@ -13,10 +13,10 @@ struct WalkPlan {
         case straggler
         /// A server that has never accepted it refuses it at first.
         case late
-        /// Another server never accepts it, or two.
+        /// One or two other servers never accept it.
         case hostile
         case twoHostile
-        /// Another server accepts it every other time.
+        /// A further server accepts it every other time.
         case flips
         case never
         /// The first request may be for a forbidden page.
@@ -64,7 +64,7 @@ struct WalkPlan {
         let name: String
         /// The longest time of an exchange.
         var latency: Int
-        /// When it refuses the version.
+        /// The time in which it refuses the version.
         var trouble: Range<Int>?
         var hostility: Hostility?
 
@@ -78,11 +78,11 @@ struct WalkPlan {
     var retry: [Int]?
     /// The page that the proxy asks for.
     var probedPage: Page?
-    /// So many of a hundred requests get no verdict.
+    /// The percentage of requests that get no verdict.
     var flakiness = 0
     /// The clients of a hundred that leave before their answer comes back.
     var haste = 0
-    /// So many of a hundred requests are for pages that are refused.
+    /// The percentage of requests for pages that are refused.
     var badness = 0
     var areAllPosted = false
     /// The number of different pages of a kind.
@@ -96,7 +96,7 @@ struct WalkPlan {
     var pace = 1000
     /// The time at which the first server's open pages become forbidden, or one of them forbidden or faulty.
     var gone: Int?
-    /// When a replica dies, which does so with its next leader.
+    /// The time at which a replica dies, together with its next leader.
     var death: Int?
     /// Whether another value came between the accepted one and this one, which no server was asked with.
     var isRotatedTwice = false

@@ -4,7 +4,7 @@
 
 /// A small world of which every interleaving is played: requests, verdicts, changes of a password, and time. See `Exploration`.
 struct World {
-    /// What may happen next.
+    /// A possible next event.
     enum Move: Hashable {
         case request(Int, replica: Int)
         /// The verdict on an answer that is under way, by its place among those.
@@ -23,7 +23,7 @@ struct World {
         case follow(Int)
         /// A replica's process ends, and another begins.
         case death(Int)
-        /// So many milliseconds pass.
+        /// The given number of milliseconds passes.
         case time(Int)
     }
 

@@ -1,4 +1,4 @@
-/// What may happen in a small world.
+/// The possible events in a small world.
 struct WorldSetting {
     enum Server { case right, wrong }
 
@@ -13,7 +13,7 @@ struct WorldSetting {
 
     let name: String
     var servers: [Server]
-    /// Where the password changes and comes back.
+    /// The servers where the password changes and comes back.
     var changing: [Int] = []
     var requests: [Request]
     var replicas = 1
@@ -37,7 +37,7 @@ struct WorldSetting {
     var times = [31_000, 301_000, 1_801_000]
     /// The moves that come first.
     var story: [World.Move] = []
-    /// So many requests wait or are under way at the same time.
+    /// The limit of requests that wait or are in progress at the same time.
     var width = 3
 
     static let names = ["a", "b", "c"]

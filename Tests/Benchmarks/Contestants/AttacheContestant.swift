@@ -2,10 +2,10 @@ import Model
 
 /// Attaché as a contestant: one loop, no log, clients and destinations on this machine.
 enum AttacheContestant {
-    /// What a request meets beside the relay.
+    /// The work on a request besides the relay.
     enum Rules {
         case plain
-        /// As `plain`, with an access log.
+        /// Like `plain`, with an access log.
         case logged
         /// Address rules, routes and challenges that do not match, and then a Digest space whose password is known.
         case full(digestPort: UInt16)
@@ -17,11 +17,11 @@ enum AttacheContestant {
         case answering(_ method: AuthenticationMethod, origin: UInt16, modifiers: String = "", others: Int = 0)
         /// Tunnels that are looked into, besides.
         case intercepting(Certificates)
-        /// As `plain`, with a dashboard at that port.
+        /// Like `plain`, with a dashboard at that port.
         case watched(admin: UInt16)
-        /// As `plain`, with a rule that asks about each Basic challenge of that origin.
+        /// Like `plain`, with a rule that asks an operator about each Basic challenge of that origin.
         case asking(origin: UInt16)
-        /// As `plain`, with the credentials of a store in that directory.
+        /// Like `plain`, with the credentials of a store in that directory.
         case stored(directory: String)
     }
 

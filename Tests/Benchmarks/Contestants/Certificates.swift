@@ -9,7 +9,7 @@ struct Certificates {
     let bundle: String
     let authority: String
     let authorityKey: String
-    /// The same in one file, as squid wants them.
+    /// The CA's certificate and key in one file, as squid requires.
     let authorityBundle: String
 
     init(in workspace: Workspace) throws(BenchError) {

@@ -8,7 +8,7 @@ struct Contestant {
     /// How it is run, beyond being run.
     enum Instrument {
         case none
-        /// With `allocations.c` loaded, which counts into `counter`.
+        /// Loads `allocations.c`, which counts into `counter`.
         case allocations(library: String, counter: String)
         /// Under callgrind, which writes `report` at the end.
         case instructions(report: String)

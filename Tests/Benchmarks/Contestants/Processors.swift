@@ -1,6 +1,6 @@
 import Glibc
 
-/// Who runs where: the contestant alone on one processor, load generator and origin on another.
+/// The processors: the contestant alone has one, load generator and origin share another.
 enum Processors {
     /// False on a machine with one processor, where all share it.
     private static var areSeparate: Bool { sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1 }

@@ -6,7 +6,7 @@ import TestSupport
 final class RunningContestant {
     let name: String
     let route: Route
-    /// Its rules, or what stands for them.
+    /// The file of its rules or settings.
     let file: String
     private let child: Child
     private let log: String
@@ -55,7 +55,7 @@ final class RunningContestant {
     /// Resident memory in KiB.
     var residentMemory: Int { child.residentMemory }
 
-    /// The same once it is at rest: behind the answers of a load there is still something to be cleared away.
+    /// The memory once it is at rest: after the responses of a load some is still to be freed.
     var settledMemory: Int {
         var (before, looks) = (residentMemory, 0)
         _ = Wait.until(seconds: 10) {
@@ -67,12 +67,12 @@ final class RunningContestant {
         return before
     }
 
-    /// To be called when no client connection is left, so that it ends in order.
+    /// Stops the contestant. Call it when no client connection is left, so that it ends in order.
     func stop() { child.stop() }
 
     deinit { child.stop(patience: 0.1) }
 
-    /// A port that the system gave. It stays bound, without listening, so that nobody else is given it before the
+    /// A port from the system. It stays bound, without listening, so that no other program gets it before the
     /// contestant binds it as well (`SO_REUSEADDR`).
     static func freePort() throws(BenchError) -> UInt16 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

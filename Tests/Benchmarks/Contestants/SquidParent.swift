@@ -6,7 +6,7 @@ final class SquidParent {
     /// How it asks.
     enum Scheme: String, CaseIterable {
         case basic
-        /// Once for each connection. Whatever the answer says is believed, which costs the contestants the same.
+        /// One login for each connection. Any answer is accepted, which costs the contestants the same.
         case ntlm
     }
 

@@ -34,7 +34,7 @@ struct Workspace {
 
     static func text(_ file: String) -> String? { read(file).map { String(decoding: $0, as: UTF8.self) } }
 
-    /// Nil when there is no such file.
+    /// Returns the size; nil if the file does not exist.
     static func size(of file: String) -> Int? {
         var status = stat()
         return stat(file, &status) == 0 ? Int(status.st_size) : nil

@@ -63,7 +63,7 @@ final class Client {
 
     /// Sends a request and reads the head of the answer.
     /// - Returns: its Content-Length.
-    /// - Throws: `endOfStream` as well when the answer is no 200, which then stands in the buffer.
+    /// - Throws: `endOfStream` also if the response is not a 200, which is then in the buffer.
     private func ask(_ request: [UInt8]) async throws(IOError) -> Int? {
         stream.setDeadline(after: Self.patience)
         buffer.append(request)

@@ -47,7 +47,7 @@ final class DashboardPages {
         }
     }
 
-    /// Bytes that each was told so far.
+    /// The bytes that each page has got so far.
     var told: [Int] { pages.map(\.bytes) }
 
     func close() {

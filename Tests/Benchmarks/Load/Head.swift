@@ -1,6 +1,6 @@
 import Bytes
 
-/// As much of an HTTP/1.1 head as a load generator and its origin need. The project's own parser is under test here,
+/// The part of an HTTP/1.1 head that a load generator and its origin need. The project's own parser is under test here,
 /// so it is not used.
 struct Head {
     /// Bytes up to and including the empty line.

@@ -1,4 +1,4 @@
-/// What a run of the load generator came to.
+/// The result of a run of the load generator.
 struct Load {
     var requests = 0
     /// Bytes of bodies.

@@ -3,20 +3,20 @@ import IO
 /// A closed loop: each of a number of clients sends its next request when it has the answer to the one before. Unless
 /// told otherwise they keep their connections, also from one run to the next.
 final class LoadGenerator {
-    /// When a run ends.
+    /// The end of a run.
     enum Goal {
         case requests(Int)
         case milliseconds(Int)
     }
 
-    /// What a client does with its connection after an answer.
+    /// A client's use of its connection after a response.
     enum Manner {
         case keeps
         /// Closes it and opens another, with nothing remembered or with the session that it was given.
         case reconnects
     }
 
-    /// What the connections of one run share.
+    /// The state that the connections of one run share.
     private final class Run {
         var load = Load()
         /// Requests that no connection has taken yet.

@@ -2,9 +2,10 @@ import Bytes
 import IO
 import Transport
 
-/// Requests that a rule asks about, each to a space of its own and from a client connection of its own. Nobody answers.
+/// Requests that a rule asks an operator about, each to its own space and from its own client connection. They get no
+/// answer.
 final class OpenQuestions {
-    /// As many wait at once, unless the rule file says otherwise.
+    /// The number of requests that wait at once, unless the rule file sets another.
     static let limit = 100
 
     private let count: LoopBound<Count>
@@ -15,7 +16,7 @@ final class OpenQuestions {
         var answers = 0
     }
 
-    /// Requests that were answered, since newer questions took the place of theirs.
+    /// The number of requests that were answered because newer questions replaced theirs.
     var cancelled: Int { count.value.answers }
 
     init(_ questions: Int, through proxy: RunningContestant, _ setting: Setting) async throws(BenchError) {

@@ -5,7 +5,7 @@ import IO
 enum Route {
     /// Absolute-form requests to the proxy on a port.
     case forward(proxy: UInt16)
-    /// The same with the field by which old proxies tell that the connection is kept (RFC 9112 appendix C.2.2).
+    /// Like `forward`, with the field by which old proxies say that they keep the connection (RFC 9112 appendix C.2.2).
     case oldForward(proxy: UInt16)
     /// CONNECT to the proxy on a port, then requests to the origin inside the tunnel.
     case tunnel(proxy: UInt16)

@@ -1,7 +1,7 @@
 import Glibc
 import IO
 
-/// Calls that only a load generator wants: bytes that nobody looks at.
+/// Calls for a load generator only: bytes that are not read.
 extension Socket {
     /// Drops up to `limit` received bytes inside the kernel.
     func tryDiscard(limit: Int) -> Transfer {

@@ -1,4 +1,4 @@
-/// What is shipped: its size, and whether the whole of Foundation came with it.
+/// The released binary: its size, and whether it contains the whole of Foundation.
 enum BinaryMeasure {
     static func take(in setting: Setting) throws(BenchError) -> [Finding] {
         let binary = setting.options.attache

@@ -23,7 +23,7 @@ final class ForeignLoad {
         elapsed += end.clock - start.clock
     }
 
-    /// In parts of one processor; nil when nothing was timed.
+    /// The share of one processor; nil if nothing was measured.
     var share: Double? { elapsed > 0 ? Double(foreign) / Double(elapsed) : nil }
 
     private static func now() -> Moment? {

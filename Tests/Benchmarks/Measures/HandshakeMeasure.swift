@@ -1,7 +1,7 @@
 import Model
 import TLS
 
-/// What a new connection costs with TLS: CPU time per request when every request has a connection of its own.
+/// The cost of a new connection with TLS: CPU time per request if every request has its own connection.
 enum HandshakeMeasure {
     private static let connections = 16
     private static let warmup = 300
@@ -9,7 +9,7 @@ enum HandshakeMeasure {
     /// Microseconds of CPU per request.
     private typealias Cost = (ours: Double, theirs: Double?)
 
-    /// Between the contestant and the origin.
+    /// Measures handshakes between the contestant and the origin.
     static func takeOrigins(in setting: Setting) async throws(BenchError) -> [Finding] {
         let (options, secure) = (setting.options, try setting.secure())
         let root = secure.certificates.root
@@ -30,7 +30,7 @@ enum HandshakeMeasure {
         }
     }
 
-    /// Between the client and the contestant.
+    /// Measures handshakes between the client and the contestant.
     static func takeClients(in setting: Setting) async throws(BenchError) -> [Finding] {
         let (options, secure) = (setting.options, try setting.secure())
         let plain = try await cost(

@@ -20,7 +20,7 @@ enum InstructionMeasure {
         return findings
     }
 
-    /// What rules cost that no index serves, beside a rule file without them.
+    /// Measures the cost of rules that no index serves, beside a rule file without them.
     static func takeRules(in setting: Setting) async throws(BenchError) -> [Finding] {
         let instructions = { (workload: Workload) async throws(BenchError) -> Double in
             try await Self.instructions(

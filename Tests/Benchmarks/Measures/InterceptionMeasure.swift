@@ -1,6 +1,6 @@
 import Glibc
 
-/// What it costs to look into a tunnel: TLS to the client and TLS to the origin.
+/// The cost of intercepting a tunnel: TLS to the client and TLS to the origin.
 enum InterceptionMeasure {
     private static let connections = 64
     private static let warmup = 1500

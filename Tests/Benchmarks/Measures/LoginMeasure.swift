@@ -1,6 +1,6 @@
 import Synchronization
 
-/// NTLM by a rule for clients that connect anew for each request: CPU time, and the logins that a request costs.
+/// NTLM by a rule, for clients that make a new connection for each request: CPU time, and logins per request.
 enum LoginMeasure {
     private static let connections = 16
     private static let warmup = 500

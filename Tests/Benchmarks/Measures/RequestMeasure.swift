@@ -42,7 +42,8 @@ enum RequestMeasure {
         return findings
     }
 
-    /// What the log costs, and the metrics, which are always counted: beside our own plain GET without a log.
+    /// Measures the cost of the log, and of the metrics, which are always counted: beside our own plain GET without a
+    /// log.
     static func takeLogged(in setting: Setting) async throws(BenchError) -> [Finding] {
         var rounds = Rounds(in: setting)
         defer { rounds.stop() }

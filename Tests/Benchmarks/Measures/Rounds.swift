@@ -8,7 +8,7 @@ struct Rounds {
         var requests = 0
     }
 
-    /// What a contestant's CPU time is divided by.
+    /// The unit that a contestant's CPU time is divided by.
     enum Unit {
         case request
         case byte

@@ -45,7 +45,7 @@ enum SizeMeasure {
         return (rounds.cost(0) / 1000, setting.hasHAProxy ? rounds.cost(1) / 1000 : nil)
     }
 
-    /// What a request costs at the origin once every client has made one.
+    /// Measures the cost of a request at the origin once every client has made one.
     private static func count(
         _ contestant: Contestant, _ path: String, in setting: Setting
     ) async throws(BenchError) -> (connections: Double, logins: Double) {

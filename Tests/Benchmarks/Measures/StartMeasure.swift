@@ -1,6 +1,6 @@
 import Glibc
 
-/// From starting the process to the whole answer of the first request through it.
+/// The time from starting the process to the whole response of the first request through it.
 enum StartMeasure {
     private static let starts = 9
 

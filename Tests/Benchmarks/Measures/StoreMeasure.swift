@@ -4,7 +4,7 @@ import Crypto
 import Glibc
 import Model
 
-/// What a store of many credentials costs a proxy: at its start, in memory, and at every look.
+/// The cost of a store with many credentials: at the start, in memory, and at every check.
 enum StoreMeasure {
     private static let (many, few) = (100_000, 100)
     private static let looks = 200_000
@@ -71,7 +71,7 @@ enum StoreMeasure {
         return Double(taken) / Double(looks)
     }
 
-    /// Of this thread, in nanoseconds: nobody else's work counts.
+    /// The processor time of this thread, in nanoseconds: the work of others does not count.
     private static var processorTime: Int {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

@@ -1,10 +1,10 @@
 import Model
 
-/// What a request asks for, and of whom.
+/// The resource and the origin of a request.
 enum Workload {
     /// 1 KiB through the bare relay.
     case plain
-    /// As `plain`, with a line of JSON in the log for each request.
+    /// Like `plain`, with a line of JSON in the log for each request.
     case logged
     /// 1 KiB from a Digest space whose password the proxy knows, past access rules.
     case digest
@@ -16,11 +16,11 @@ enum Workload {
     case ntlm
     /// 1 KiB after a 401 for each request: a Digest space whose password is not sent unasked.
     case challenged
-    /// As `challenged`'s space, but known, and behind so many rules that no index serves.
+    /// Like `challenged`, but with a known space behind this number of rules that no index serves.
     case ruled(Int)
-    /// As `plain`, from a client that connects anew for each request.
+    /// Like `plain`, from a client that makes a new connection for each request.
     case newClient
-    /// As `plain`, from an origin that ends the connection with each answer.
+    /// Like `plain`, from an origin that ends the connection with each response.
     case newOrigin
 
     /// The first word of the metric names.
@@ -114,7 +114,7 @@ enum Workload {
     /// The path that HAProxy is asked for.
     var rivalPath: String { Workload.plain.path }
 
-    /// What `figure` says of Attaché with this workload and of HAProxy with the one that is its measure.
+    /// Compares the `figure` of Attaché for this workload with that of HAProxy for its counterpart.
     func compare(
         in setting: Setting,
         _ figure: (Contestant, _ path: String, _ origin: UInt16) async throws(BenchError) -> Double

@@ -18,9 +18,9 @@ struct DigestGuard: Sendable {
         Content-Length: 0\r
         \r\n
         """.utf8)
-    /// What each parameter that does not change from request to request has to be.
+    /// The expected value of each parameter that is the same in all requests.
     private let expected: [(name: [UInt8], value: [UInt8])]
-    /// The digest begun with the secret and the nonce, and what ends it: the request's own digest.
+    /// The digest that begins with the secret and the nonce, and the end of its input: the request's own digest.
     private let beginning: MessageDigest
     private let request: [UInt8]
 

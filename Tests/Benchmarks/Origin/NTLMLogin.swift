@@ -5,7 +5,7 @@ import Bytes
 final class NTLMLogin {
     enum Judgement {
         case loggedIn
-        /// By this request.
+        /// This request completed the login.
         case loggedInNow
         /// The response that asks for the next message.
         case challenged([UInt8])

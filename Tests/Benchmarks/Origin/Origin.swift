@@ -1,9 +1,10 @@
 import IO
 import Synchronization
 
-/// The server behind the contestants, on a loop of its own: `/small` (1 KiB), `/body-16k` to `/body-1m`, `/large` (100 MiB); for clients that prove that they know the password `/basic` and `/digest` (1 KiB each); and, on connections
-/// that are logged in, `/ntlm` (1 KiB) and `/ntlm-medium` (64 KiB); below `/ask/` a Basic space for each path, which
-/// nobody gets into.
+/// The server behind the contestants, on its own loop. It has `/small` (1 KiB), `/body-16k` to `/body-1m`, and `/large`
+/// (100 MiB). Clients that prove that they know the password get `/basic` and `/digest` (1 KiB each). On connections
+/// that are logged in, there are `/ntlm` (1 KiB) and `/ntlm-medium` (64 KiB). Below `/ask/` each path is a Basic space
+/// that accepts no password.
 final class Origin: Sendable {
     let content = OriginContent()
     let digest = DigestGuard(path: "/digest")

@@ -5,9 +5,9 @@ struct Finding {
     let title: String
     let unit: String
     let ours: Double
-    /// What it is compared with, where there is that.
+    /// The figure that it is compared with, if any.
     let theirs: Double?
-    /// Whose figure `theirs` is.
+    /// The contestant that `theirs` belongs to.
     let rival: String
 
     init(

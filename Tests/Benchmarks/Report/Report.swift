@@ -6,7 +6,7 @@ struct Report {
     var faults: [String] = []
     /// Whether all measures were asked for.
     private let isWhole: Bool
-    /// What others used meanwhile, in parts of a processor.
+    /// The load of other programs meanwhile, in parts of a processor.
     var foreignLoad: Double?
 
     init(thresholds: [Threshold], isWhole: Bool) {
@@ -20,7 +20,7 @@ struct Report {
             && !unmeasured.contains { $0.gate != nil }
     }
 
-    /// Findings without a threshold, which nobody would see get worse.
+    /// The findings without a threshold, which could get worse unnoticed.
     private var unjudged: [Finding] { findings.filter { threshold(of: $0) == nil } }
 
     /// Thresholds of a whole run that no finding belongs to: the contestant or the parent that they need is missing.

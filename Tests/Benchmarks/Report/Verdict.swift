@@ -1,9 +1,9 @@
-/// What a threshold says of a finding.
+/// The verdict of a threshold on a finding.
 enum Verdict: String {
     case met
-    /// Above the figure that is wanted, and not above the gate.
+    /// The figure is above the wanted one, and not above the gate.
     case over
-    /// Above the gate.
+    /// The figure is above the gate.
     case failed = "FAILED"
     /// There is nothing to compare with, which a gate does not survive.
     case incomparable = "not compared"

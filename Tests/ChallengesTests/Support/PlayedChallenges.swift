@@ -12,12 +12,12 @@ import Testing
 
 @testable import Challenges
 
-/// The other side of a request's challenges: the responses, and the connection that they come on, as a test plays them.
+/// The server's side of a request's challenges: the responses, and the connection that they come on, played by a test.
 final class PlayedServer: ChallengeResponse, LoginConnection, RequestPresence {
     var status = Status.ok
     var keepsConnection = true
     var persistsLogin = true
-    /// Of the response, by name.
+    /// The fields of the response, by name.
     var fields: [KnownField: [String]] = [:]
     var digest = BodyDigest.tooLarge
     var channelBinding: ChannelBinding?
@@ -44,7 +44,7 @@ final class PlayedServer: ChallengeResponse, LoginConnection, RequestPresence {
         return body(value.utf8Span.span)
     }
 
-    /// Of the response; a text that comes late is there once it was waited for.
+    /// The text of the response; a late text is there once it was waited for.
     var text: String?
     var lateText: String?
 
@@ -135,7 +135,7 @@ final class PlayedRequest {
         self.loop = known?(source).map { ChallengeLoop(context, after: $0) } ?? ChallengeLoop(context)
     }
 
-    /// Nothing was learned yet, and nothing is stored.
+    /// Returns a state that has learned and stored nothing.
     static func freshState() -> ChallengeState {
         ChallengeState(
             storage: StoredCredentials(), spaces: ProtectionSpaces(), tokens: TokenStore(), report: { _ in })

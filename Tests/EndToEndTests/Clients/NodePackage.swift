@@ -4,7 +4,7 @@ import Foundation
 struct NodePackage {
     static let text = "module.exports = 42;\n"
 
-    /// Of the file, from the server's root.
+    /// The path of the file, from the server's root.
     let path: String
 
     init(_ name: String, at apache: ApacheServer) throws {

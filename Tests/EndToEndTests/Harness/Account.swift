@@ -1,7 +1,9 @@
-/// What the servers accept. The password is unlike anything else that is printed, so that a leak is found by searching.
+/// The users and passwords that the servers accept. The password is unlike anything else that is printed, so that a
+/// search finds a leak.
 enum Account {
     static let user = "user"
-    /// With the same password; of one test at a time, for servers that keep one state for each user over all connections.
+    /// A user with the same password, for one test at a time. It is for servers that keep one state for each user over
+    /// all connections.
     static let loneUser = "lone"
     static let password = "Winter-Qu33n/7"
     static let unicodeUser = "usér"
@@ -12,15 +14,15 @@ enum Account {
     /// The password that follows, where a test changes it.
     static let nextPassword = "Spring-Qu33n/9"
 
-    /// Of the proxy's own clients.
+    /// The password of the proxy's own clients.
     static let clientPassword = "Cl13nt-Pass"
 
-    /// Of the NTLM server's domain.
+    /// The domain of the NTLM server.
     static let domain = "NTDOM"
     static let ntlmUsers = ["alice", "bob"]
     static let ntlmPasswords = ["alice": "Al1ce-Pässwörd", "bob": "B0b-Other-Pass"]
 
-    /// Of the Kerberos realm's database, and of its principals.
+    /// The master password of the Kerberos realm's database, and of its principals.
     static let kerberosPassword = "K3rberos-Master"
     static let principals = [
         "alice": "Al1ce-Ticket-Pass", "bob": "B0b-Ticket-Pass", "planted": "K3rberos/+é%planted",

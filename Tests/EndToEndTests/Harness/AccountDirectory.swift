@@ -18,15 +18,15 @@ final class AccountDirectory: Sendable {
     init(_ password: String = Account.password) { state = Mutex(State(passwords: [password])) }
 
     func set(away isAway: Bool) { state.withLock { $0.isAway = isAway } }
-    /// From now on these are right, and no other.
+    /// Sets the passwords that are right.
     func change(to passwords: Set<String>) { state.withLock { $0.passwords = passwords } }
 
     /// Wrong passwords that were looked at, by password.
     var wrong: [String: Int] { state.withLock { $0.wrong } }
     var isLocked: Bool { wrong.values.reduce(0, +) >= Self.lockLimit }
-    /// Answers that came while nobody could look at them.
+    /// The number of answers that came while the directory was away.
     var deniedWhileAway: Int { state.withLock { $0.deniedWhileAway } }
-    /// By password.
+    /// The number of accepted answers by password.
     var accepted: [String: Int] { state.withLock { $0.accepted } }
 
     fileprivate func admits(_ authorization: String?) -> Bool {

@@ -4,7 +4,7 @@ import Foundation
 struct ApacheConfiguration {
     let folder: String
     let port: UInt16
-    /// With TLS; the number is the version's, 1.2 or 1.3.
+    /// The ports with TLS 1.2 and 1.3.
     let securePorts: (two: UInt16, three: UInt16)
     let identity: ServerIdentity
 
@@ -39,7 +39,7 @@ struct ApacheConfiguration {
         echo "client=$SSL_CLIENT_S_DN_CN verification=$SSL_CLIENT_VERIFY protocol=$SSL_PROTOCOL"
         """
 
-    /// Counts and hashes the content, whatever its framing, and keeps one line of each arrival.
+    /// Counts and hashes the content in any framing, and logs one line for each upload.
     static let upload = """
         #!/bin/sh
         umask 022

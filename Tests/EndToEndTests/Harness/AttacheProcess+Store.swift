@@ -20,6 +20,6 @@ extension AttacheProcess {
             directory: folder, input: folder + "/typed", seconds: 20)
     }
 
-    /// What `/readyz` says.
+    /// The text of `/readyz`.
     var readiness: String { (try? Curl.fetch("http://127.0.0.1:\(adminPort)/readyz"))?.text ?? "" }
 }

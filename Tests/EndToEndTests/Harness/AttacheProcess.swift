@@ -17,9 +17,9 @@ final class AttacheProcess: Sendable {
         var descriptors: Int?
         /// Whether the process may raise that limit.
         var mayRaiseDescriptors = false
-        /// Whether standard error is a pipe that is full, and that nobody reads.
+        /// Whether standard error is a full pipe without a reader.
         var hasFullErrorOutput = false
-        /// The same for standard output.
+        /// Whether standard output is a full pipe without a reader.
         var hasFullOutput = false
         /// The lines of a hosts file of its own, which only root can give it; nil for the system's.
         var hosts: String?
@@ -27,7 +27,7 @@ final class AttacheProcess: Sendable {
         var files: [String: String] = ["password": Account.password + "\n"]
         /// Whether a service manager has opened the two listening sockets, and one on that port beside them.
         var socketPassedBeside: UInt16?
-        /// Of the command line.
+        /// The options on the command line.
         var options: [String] = []
         /// Whether its texts name the rule file by its name alone.
         var hasRelativePath = false
@@ -211,13 +211,13 @@ final class AttacheProcess: Sendable {
         return try accessLogLines.map(AccessRecord.init)
     }
 
-    /// Those of exchanges, without the one that is being written.
+    /// The lines of exchanges, without the one that is being written.
     var accessLogLines: [Substring] { logLines.filter { !Self.isEvent($0) } }
 
     /// Entries of the log that tell of changes.
     func events() throws -> [AccessRecord] { try allEvents().filter { !Self.notices.contains($0["event"] ?? "") } }
 
-    /// Entries of the log with what the operator is told.
+    /// The log entries with messages for the operator.
     func notices() throws -> [AccessRecord] { try allEvents().filter { Self.notices.contains($0["event"] ?? "") } }
 
     private func allEvents() throws -> [AccessRecord] { try logLines.filter(Self.isEvent).map(AccessRecord.init) }

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// What an origin that asks for Basic has seen.
+/// The requests at an origin that asks for Basic.
 final class BasicGuard: Sendable {
     private struct State {
         var password: String
@@ -18,7 +18,7 @@ final class BasicGuard: Sendable {
         state = Mutex(State(password: password))
     }
 
-    /// What it takes from now on.
+    /// Sets the password that is accepted.
     func change(to password: String) { state.withLock { $0.password = password } }
 
     /// Requests without an answer, with the right one, with a wrong one.

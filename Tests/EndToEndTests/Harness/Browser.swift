@@ -14,10 +14,10 @@ final class Browser {
     private var input: [UInt8] = []
     private var number = 0
     private var session: String?
-    /// What scripts have thrown and the page has logged, such as breaches of its security policy.
+    /// Exceptions of scripts and messages of the page, such as breaches of its security policy.
     private(set) var complaints: [String] = []
 
-    /// - Parameter trustsAnyCertificate: whether it goes on where a certificate is none of a known authority's.
+    /// - Parameter trustsAnyCertificate: whether the browser accepts a certificate of an unknown CA.
     init(trustsAnyCertificate: Bool = false) throws {
         let folder = Scratch.folder("browser")
         mkfifo("\(folder)/commands", 0o600)

@@ -6,7 +6,7 @@ import Synchronization
 final class DigestGuard: Sendable {
     struct Terms: Sendable {
         var realm = "guarded realm"
-        /// As in the challenge; nil leaves the parameter out.
+        /// The algorithm in the challenge; nil leaves the parameter out.
         var algorithm: String? = "SHA-256"
         var qop: String? = "auth"
         var domain: String?
@@ -22,7 +22,7 @@ final class DigestGuard: Sendable {
         /// insist).
         var countsStrictly = false
         var lies = false
-        /// What an accepted request gets: `rspauth` covers it under `auth-int`.
+        /// The content for an accepted request: `rspauth` covers it under `auth-int`.
         var content = "ok"
         var framing = Framing.length
     }
@@ -45,7 +45,7 @@ final class DigestGuard: Sendable {
         var nonce = UUID().uuidString
         var counts: Set<String> = []
         var staleNonces: Set<String> = []
-        /// Those of challenges that are not answered yet.
+        /// The nonces of unanswered challenges.
         var openNonces: Set<String> = []
         /// The last `nc` of each nonce.
         var counters: [String: Int] = [:]

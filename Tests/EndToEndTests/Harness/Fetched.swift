@@ -1,4 +1,4 @@
-/// What curl brought home.
+/// The response that curl got.
 struct Fetched: CustomStringConvertible {
     let run: Finished
     /// Every head, interim ones and challenges included.

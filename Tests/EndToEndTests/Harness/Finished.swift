@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a program did that ran to its end.
+/// The result of a program that ran to its end.
 struct Finished: CustomStringConvertible {
     let command: String
     let status: Int32

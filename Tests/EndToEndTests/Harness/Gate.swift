@@ -9,7 +9,7 @@ final class Gate: Sendable {
 
     func open() { state.withLock { $0 = true } }
 
-    /// False if nobody opened it.
+    /// Waits until the gate is opened; false if it was not opened in time.
     @discardableResult
     func wait() -> Bool { Wait.until { isOpen } }
 }

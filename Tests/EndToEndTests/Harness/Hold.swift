@@ -23,7 +23,7 @@ final class Hold: Sendable {
 
     /// Waits, if the request is one to hold: of NTLM, one that proves the password.
     ///
-    /// - Returns: whether the server refuses it, whatever its answer.
+    /// - Returns: whether the server refuses the request, with any answer.
     func refuses(_ request: Message) -> Bool {
         guard request.target.hasPrefix("/held/"), let answer = request["Authorization"],
             !answer.hasPrefix("NTLM ") || answer.count > 100

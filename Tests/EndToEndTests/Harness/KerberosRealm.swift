@@ -5,7 +5,7 @@ import Synchronization
 final class KerberosRealm: Sendable {
     private static let started = Result { try KerberosRealm() }
 
-    /// For tests that leave the KDC alone.
+    /// The realm for tests that leave the KDC alone.
     static func shared() throws -> KerberosRealm { try started.get() }
 
     static let name = "ATTACHE.TEST"
@@ -43,7 +43,7 @@ final class KerberosRealm: Sendable {
     // MARK: What others are started with
 
     var configurationPath: String { folder + "/krb5.conf" }
-    /// With it every clock is too far from every other.
+    /// A configuration in which all clocks differ too much.
     var skewedConfigurationPath: String { folder + "/skewed.conf" }
     var environment: [String: String] { environment(isSkewed: false) }
     func environment(isSkewed: Bool) -> [String: String] {
@@ -100,7 +100,7 @@ final class KerberosRealm: Sendable {
         }
     }
 
-    /// Nobody listens on its port from now on.
+    /// Stops the KDC: its port has no listener.
     func stopKDC() {
         kdc.withLock { kdc in
             _ = kdc?.kill()
@@ -108,14 +108,14 @@ final class KerberosRealm: Sendable {
         }
     }
 
-    /// What listens on its port from now on takes connections, and says nothing.
+    /// Replaces the KDC by a listener that accepts connections and sends nothing.
     func silenceKDC() throws {
         stopKDC()
         let descriptor = try Socket.listen(on: port)
         silence.withLock { $0 = descriptor }
     }
 
-    /// What the KDC was asked, a line for each: `AS_REQ … alice@ATTACHE.TEST for krbtgt/…`.
+    /// The requests that the KDC got, a line for each: `AS_REQ … alice@ATTACHE.TEST for krbtgt/…`.
     func requests(_ kind: String, of principal: String = "") -> [String] {
         Scratch.read(folder + "/kdc.log").split(separator: "\n").map(String.init)
             .filter { $0.contains(kind) && $0.contains(principal) }
@@ -146,7 +146,7 @@ final class KerberosRealm: Sendable {
         """
     }
 
-    /// TCP alone: nobody keeps the port's number for UDP, so that somebody else may have it.
+    /// The KDC uses TCP alone: the port's number is not reserved for UDP, so another program may have it.
     private func kdcConfiguration(_ life: String) -> String {
         """
         [kdcdefaults]

@@ -50,7 +50,7 @@ final class KerberosServer: Sendable {
         }
     }
 
-    /// What `klist` says of the tickets that the user has given away at `/delegation/`; nil where there are none.
+    /// The output of `klist` about the tickets that the user has delegated at `/delegation/`; nil if none.
     func delegated(by user: String) throws -> String? {
         let path = "\(folder)/delegated/\(realm.principal(user))"
         guard access(path, R_OK) == 0 else { return nil }
@@ -59,7 +59,7 @@ final class KerberosServer: Sendable {
 
     func url(_ path: String) -> String { "http://localhost:\(port)\(path)" }
 
-    /// Of the requests whose target holds the mark, oldest first.
+    /// The entries of requests whose target contains the mark, oldest first.
     func entries(marked mark: String, atLeast count: Int = 1) -> [Entry] {
         var found: [Entry] = []
         _ = Wait.until {

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Ends what the run started when the run itself ends, even by SIGKILL: a shell in a session of its own reads names of
-/// processes and folders from a pipe, and at its end (nobody holds the other side any more) stops and removes them.
+/// Ends the processes of the run when the run itself ends, even by SIGKILL. A shell in its own session reads names of
+/// processes and folders from a pipe. When the pipe's other side is closed, it stops and removes them.
 final class LastWill: Sendable {
     static let shared = LastWill()
 

@@ -44,7 +44,7 @@ final class LogServer {
         var description: String { "rsyslogd does not listen: \(output)" }
     }
 
-    /// So far.
+    /// The messages so far.
     var messages: [Message] {
         Scratch.read(file).split(separator: "\n").compactMap { line in
             let fields = line.split(separator: "\t", maxSplits: 4, omittingEmptySubsequences: false).map(String.init)

@@ -58,7 +58,7 @@ final class NTLMGuard: Sendable {
 
     /// Third messages that proved the password.
     var logins: Int { state.withLock { $0.logins } }
-    /// What a strict server would have complained of, wrong passwords included.
+    /// The faults that a strict server would report, wrong passwords included.
     var faults: [String] { state.withLock { $0.faults } }
 
     /// The number of logins with a wrong password.
@@ -182,8 +182,8 @@ final class NTLMGuard: Sendable {
         return try Self.digest(Self.keyed(key), Self.serverChallenge + response[16...]) == Array(response[..<16])
     }
 
-    /// What the answer has to say of the channel: zeros without TLS, else the MD5 of the structure of RFC 2744 section
-    /// 3.11 with `tls-server-end-point` (RFC 5929) in it.
+    /// The channel binding that the answer must have: zeros without TLS, else the MD5 of the structure of RFC 2744
+    /// section 3.11 with `tls-server-end-point` (RFC 5929) in it.
     private func binding() throws -> [UInt8] {
         guard let certificate = terms.certificate else { return Array(repeating: 0, count: 16) }
         let hash = stride(from: 0, to: certificate.count, by: 2).compactMap {

@@ -19,7 +19,7 @@ final class NegotiateGuard: Sendable {
         var ending = Ending.proved
         /// The login holds for the request that made it only, and `Persistent-Auth` says so.
         var losesLogin = false
-        /// Of the TLS connection that logins have to be bound to; nil where they are not looked at.
+        /// The binding of the TLS connection that logins must have; nil if it is not checked.
         var channel: [UInt8]?
         /// The response that ends a connection, counted from 1; nil where connections stay.
         var closesEvery: Int?
@@ -39,7 +39,7 @@ final class NegotiateGuard: Sendable {
         credential = try AcceptorCredential(keytab: realm.serviceKeytab)
     }
 
-    /// Who logged in, once for each login.
+    /// The principals that logged in, once for each login.
     var principals: [String] { state.withLock { $0.principals } }
     /// Why tokens were not taken.
     var refusals: [String] { state.withLock { $0.refusals } }

@@ -2,13 +2,13 @@ import Foundation
 
 /// A secret of a test, in every form in which a program could write it down.
 struct PlantedSecret {
-    /// What it is; names it in a complaint.
+    /// The kind of secret, for complaints.
     let kind: String
     let value: String
-    /// Whose it is, where a user belongs to it.
+    /// The user that it belongs to, if any.
     var user: String?
 
-    /// What is looked for, by the name of the form.
+    /// The texts to search for, by the name of the form.
     var forms: [(name: String, text: String)] {
         let bytes = Array(value.utf8)
         let base64 = Data(bytes).base64EncodedString()

@@ -42,7 +42,7 @@ final class PostgreSQLCluster {
         return run.output
     }
 
-    /// From a standby to a primary.
+    /// Makes a standby the primary.
     func promote() throws { try run("pg_ctl", ["promote", "-w", "-D", folder + "/data"]) }
 
     /// Whether the table comes to have that many rows.
@@ -57,7 +57,7 @@ final class PostgreSQLCluster {
 
     /// libpq's connection string for the store.
     var info: String { "host=127.0.0.1 port=\(port) user=attache dbname=postgres" }
-    /// The same through PgBouncer.
+    /// The connection string through PgBouncer.
     var bouncedInfo: String { "host=127.0.0.1 port=\(bouncerPort) user=attache dbname=postgres" }
 
     func start() throws {

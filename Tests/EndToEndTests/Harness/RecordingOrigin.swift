@@ -91,7 +91,7 @@ final class RecordingOrigin: Sendable {
 
     var requests: [Recorded] { log.recorded.withLock { $0 } }
     var messages: [Message] { requests.map(\.message) }
-    /// What scripts kept with `record(content:)`.
+    /// The contents that scripts stored with `record(content:)`.
     var contents: [Message] { log.contents.withLock { $0 } }
     var connections: Int { log.accepted.withLock { $0 } }
 

@@ -2,7 +2,7 @@ import Foundation
 
 /// AddressSanitizer, when the tests are built with it: `make sanitize`.
 enum Sanitizer {
-    /// What it is told by, for the programs under test too.
+    /// The environment variables of the sanitizer, for the programs under test too.
     static let environment = ProcessInfo.processInfo.environment.filter {
         ["ASAN_OPTIONS", "LSAN_OPTIONS"].contains($0.key)
     }

@@ -4,18 +4,18 @@ import TestSupport
 
 /// A real squid as parent proxy, one process for each set of schemes, started when first asked for.
 struct SquidServer: Sendable {
-    /// What it asks its clients for.
+    /// The login that squid asks its clients for.
     enum Demand: String, CaseIterable {
         case nothing, basic, digest
-        /// With a challenge of 49 bytes whose target name lies outside of it; any password is right.
+        /// NTLM with a challenge of 49 bytes whose target name lies outside of it; any password is right.
         case ntlm
         case all
-        /// With the keys of a Kerberos service.
+        /// Negotiate, with the keys of a Kerberos service.
         case negotiate
-        /// That, and all others.
+        /// Negotiate, and all others.
         case everything
 
-        /// What a user and a password can answer.
+        /// The demands that a user and a password can answer.
         static let passwords: [Demand] = [.nothing, .basic, .digest, .ntlm, .all]
         var needsKerberos: Bool { self == .negotiate || self == .everything }
     }

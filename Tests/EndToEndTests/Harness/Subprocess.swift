@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// A program that was started, its output in files. It is killed, with all it started, when nobody holds it any more.
+/// A program that was started, its output in files. It is killed with all its children when the object is released.
 final class Subprocess: Sendable {
     let identifier: pid_t
     let outputPath: String

@@ -70,7 +70,7 @@ final class TokenServer: Sendable {
         self.shared = shared
     }
 
-    /// What the two scripts share.
+    /// The state that the two scripts share.
     private final class Shared: Sendable {
         let state: Mutex<State>
         init(_ terms: Terms) { state = Mutex(State(terms: terms)) }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A real vsftpd in the foreground, as whoever runs the tests. It knows one user, `anonymous`, with the password of the
-/// harness.
+/// A real vsftpd in the foreground, run by the user who runs the tests. It knows one user, `anonymous`, with the
+/// password of the harness.
 final class VsftpdServer: Sendable {
     private static let started = Result { try VsftpdServer(as: nil) }
 
-    /// Without TLS.
+    /// The server without TLS.
     static func shared() throws -> VsftpdServer { try started.get() }
 
     static let user = "anonymous"

@@ -5,7 +5,7 @@ final class Wire {
     enum Failure: Error {
         case ended(received: String)
         case timedOut(received: String)
-        /// By this end: the descriptor's number may be another connection's by now.
+        /// This end has closed the connection; another connection may have the descriptor's number by now.
         case closed
     }
 

@@ -1,5 +1,5 @@
-// Invariant: a chunked body is passed and decoded to the same end however it is cut, what was decoded, encoded anew, decodes
-// to itself, and what is written of an upstream's body is one that a strict decoder reads the same.
+// Invariant: a chunked body is passed and decoded to the same end however it is cut. The decoded content, encoded
+// again, decodes to itself. The bytes written for an upstream's body are one that a strict decoder reads the same.
 import Bytes
 import HTTP
 
@@ -12,7 +12,7 @@ private struct Reading: Equatable {
 
 private let limits = Limits(trailers: 200, trailerFields: 4, chunkExtension: 20)
 
-/// What an upstream's body is relayed as.
+/// Returns an upstream's body as it is relayed.
 private func rewritten(_ bytes: [UInt8], by size: Int) -> Reading {
     var decoder = ChunkedDecoder(fault: .upstream, limits: limits)
     var reading = Reading()

@@ -1,6 +1,6 @@
-// Invariant: any Set-Cookie fields are taken within the limits and without a trap; what is sent back cannot end a line,
-// goes to no path but the cookie's, is none that has ended, and nothing of a client's that has the name of one of ours. What
-// is kept is the same cookie as itself.
+// Invariant: any Set-Cookie fields are taken within the limits and without a trap. The cookies sent back cannot end a
+// line, go only to the cookie's path, have not expired, and contain no client cookie with the name of one of the
+// session's. A stored cookie is the same cookie as itself.
 import Bytes
 import Model
 

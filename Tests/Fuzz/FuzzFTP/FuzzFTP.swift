@@ -1,5 +1,5 @@
-// Invariant: any line of a list and any reply are read without a trap; the name of an entry is one part of a path and
-// stands at the end of its line, and what is told of a reply is a code of three digits and short plain text.
+// Invariant: any line of a list and any reply are read without a trap. The name of an entry is one part of a path and
+// is at the end of its line. The text about a reply is a code of three digits and short plain text.
 import Bytes
 
 @testable import FTP

@@ -3,7 +3,7 @@
 import Bytes
 import HTTP
 
-/// What a parser said at last.
+/// The final result of a parser.
 private enum Outcome: Equatable {
     case progress(HeadProgress)
     case refused(Defect)

@@ -1,5 +1,5 @@
-// Invariant: any bytes are read without a trap; what was read is read the same from JSON that is written anew, and a token
-// that is taken out of a response fits into a field, with a lifetime between nothing and a year.
+// Invariant: any bytes are read without a trap. The values are read the same from JSON that is written again. A token
+// from a response fits into a field, and its lifetime is between zero and a year.
 import Authentication
 import Bytes
 import Crypto

@@ -1,5 +1,5 @@
-// Invariant: whatever stands in a server's second message, reading it does not trap; what is taken for a challenge is
-// answered with a third message whose fields lie inside it, and anything else ends the handshake.
+// Invariant: no second message of a server traps the reader. A challenge is answered with a third message whose fields
+// lie inside it; any other message ends the handshake.
 import Authentication
 import Bytes
 import Crypto

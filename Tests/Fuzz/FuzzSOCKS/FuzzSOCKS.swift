@@ -1,5 +1,6 @@
-// Invariant: whatever a SOCKS server sends, the handshake ends the same way whole and byte by byte, consumes no more than
-// has come, sends a password only where it was offered and asked for, and nothing that follows the reply.
+// Invariant: for any bytes of a SOCKS server, the handshake ends the same way whole and byte by byte. It consumes no
+// more than has arrived, sends a password only if it was offered and asked for, and sends nothing that follows the
+// reply.
 import Bytes
 
 @testable import Upstream

@@ -1,5 +1,5 @@
-// Invariant: a `traceparent` that is read is written as a valid one of version 00 that is read as the same, whatever else the
-// field held; and what is no letter, digit or hyphen in its place makes it none.
+// Invariant: a valid `traceparent` is written as a valid one of version 00 that is read as the same, with any other
+// content of the field. A character that is not a letter, digit or hyphen in its place makes it invalid.
 import Bytes
 import Telemetry
 

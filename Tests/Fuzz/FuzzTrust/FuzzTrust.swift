@@ -1,6 +1,5 @@
-// Invariant: whatever a server sends as its chain, its stapled response or a file as its revocation list, judging it does
-// not trap, says in one plain line each what speaks against it, and believes nobody but the one whose key the anchor's
-// authority has signed.
+// Invariant: no chain, stapled response or revocation list traps the evaluation. It gives each problem as one plain
+// line, and trusts only the server whose key the root's CA has signed.
 
 import Bytes
 import Model

@@ -1,7 +1,7 @@
 import Bytes
 
-/// A chain that is in order until 2125, with a stapled response and an empty list by its authority. The keys are gone,
-/// so that nobody can make another one. Made with `openssl`: a root, an authority for example.test, a server.
+/// A chain that is valid until 2125, with a stapled response and an empty list by its CA. The keys were deleted, so
+/// that no other chain can be made. Made with `openssl`: a root, a CA for example.test, a server.
 enum Genuine {
     /// The server's certificate, its issuer, the stapled response, the revocation list.
     static let parts = [leaf, authority, staple, list].map { Base64.decode($0.filter { $0 != "\n" }) ?? [] }

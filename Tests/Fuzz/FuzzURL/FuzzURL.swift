@@ -1,5 +1,5 @@
-// Invariant: any text is read as each kind of URL without a trap and without asking for a name; what is taken out of it can
-// stand in a request line, a field or a log, and what a login follows stays on its server.
+// Invariant: any text is read as each kind of URL without a trap and without a DNS lookup. Its parts can be in a
+// request line, a field or a log, and a login that follows it stays on its server.
 import Authentication
 import Bytes
 import Crypto

@@ -1,6 +1,6 @@
 import Testing
 
-/// Certificates of ours that origins ask for by TLS, and refuse.
+/// The proxy's certificates that origins ask for with TLS, and refuse.
 struct CertificateConversations {
     private static let trusting = """
         challenge "ours" { method server-trust; anchor FILES/ca.pem only; trust }

@@ -1,6 +1,6 @@
 import Testing
 
-/// What is done about one challenge of an origin: answered, passed on or cancelled.
+/// The handling of one challenge of an origin: answered, passed on or cancelled.
 struct ChallengeConversations {
     @Test func `of the methods that are offered the strongest is answered`() async {
         await play(

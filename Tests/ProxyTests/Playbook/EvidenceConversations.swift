@@ -1,6 +1,6 @@
 import Testing
 
-/// What counts as a refusal, and what follows from one.
+/// The responses that count as a refusal, and the consequences.
 struct EvidenceConversations {
     private static let rules = """
         credential a { user u; password p }
@@ -52,7 +52,7 @@ struct EvidenceConversations {
            Proxy-Status: *on hold*
         """
 
-    /// Nobody sends it.
+    /// The credential is not sent.
     private static let heldBack = """
         >> GET http://h/ HTTP/1.1
         << GET / HTTP/1.1

@@ -1,6 +1,6 @@
 import Testing
 
-/// What the journal and operators are told of the responses that challenge.
+/// The excerpts of challenging responses in the journal and in messages to operators.
 struct ExcerptConversations {
     private static let credentials = """
         credential a { user u; password p }

@@ -12,13 +12,13 @@ struct FormLoginConversations {
         }
         """
 
-    /// As a server's page has it.
+    /// The form in a server's page.
     private static let form = """
         <form action="/login" method="post"><input name="user"><input type="password" name="password">\
         <input type="hidden" name="token" value="t"></form>
         """
 
-    /// From the first request until the login is taken.
+    /// The steps from the first request until the login is accepted.
     private static let login = """
         >> GET http://h/a HTTP/1.1
         << connect h:80

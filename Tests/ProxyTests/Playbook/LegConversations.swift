@@ -1,6 +1,7 @@
 import Testing
 
-/// Between a challenge and the request that answers it: the body that is read away, and the connection.
+/// The steps between a challenge and the request that answers it: the body that is read and dropped, and the
+/// connection.
 struct LegConversations {
     @Test func `the body of a challenge is read away, and its connection serves the next leg`() async {
         await play(

@@ -1,6 +1,6 @@
 import Testing
 
-/// What the metrics say of exchanges.
+/// The metrics of exchanges.
 struct MetricsConversations {
     @Test func `a connection and a first byte are timed apart, and a kept connection waits in the pool`() async {
         await play(

@@ -1,6 +1,6 @@
 import Testing
 
-/// The spellings of one server's host: it is one server whatever the client calls it.
+/// The spellings of one server's host: it is one server under any of them.
 struct SpellingConversations {
     @Test func `a password that an IPv6 origin refuses is sent to it once, in whatever way clients spell its address`()
         async

@@ -8,7 +8,7 @@ struct TokenConversations {
         timeouts { connect 10s; response 30s }
         """
 
-    /// From the first request until it is answered.
+    /// The steps from the first request until it is answered.
     static let first = """
         >> GET http://h/1 HTTP/1.1
         << connect h:80
@@ -37,7 +37,7 @@ struct TokenConversations {
             attempts: 1
         """
 
-    /// From the first request until its token is asked for.
+    /// The steps from the first request until its token is requested.
     static let asked = """
         client >> GET http://h/1 HTTP/1.1
         << connect h:80

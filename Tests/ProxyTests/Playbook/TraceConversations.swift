@@ -1,6 +1,6 @@
 import Testing
 
-/// W3C Trace Context on the way through, and what the collector is told.
+/// W3C Trace Context through the proxy, and the spans that the collector gets.
 struct TraceConversations {
     private static let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
     private static let unsampled = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"

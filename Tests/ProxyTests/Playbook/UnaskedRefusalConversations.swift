@@ -1,6 +1,6 @@
 import Testing
 
-/// What a `401` says of a credential that goes with every request.
+/// The meaning of a `401` for a credential that goes with every request.
 struct UnaskedRefusalConversations {
     private static let loopback = "egress { allow loopback; connect-ports any }"
 

@@ -7,7 +7,7 @@ import Upstream
 
 @testable import Proxy
 
-/// As `policy`, with what concerns clients.
+/// Like `policy`, with the settings for clients.
 /// - Parameter nonceKey: what `nonce-key` names.
 func servicePolicy(
     _ rules: String = "", clients: String = "allow 127.0.0.0/8", egress: String = "allow loopback; connect-ports any",

@@ -18,7 +18,7 @@ struct RunningProxy {
         server.start()
     }
 
-    /// What comes back on a connection of its own until it ends.
+    /// Returns the bytes that come back on a new connection until it ends.
     func answer(to request: String) async throws -> String {
         let address = address
         let answer = await BlockingPool.shared.run {

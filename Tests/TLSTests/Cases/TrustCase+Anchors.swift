@@ -68,7 +68,7 @@ extension TrustCase {
         },
     ]
 
-    /// What an authority may say that knows its issuer's key and not how the issuer calls it.
+    /// The key identifier of a CA that knows its issuer's key but not the issuer's identifier for it.
     private static let someKey = "DER:30:06:80:04:01:02:03:04"
     private static let name = "RFC 5280 section 6.1.1 (d)"
 }

@@ -98,7 +98,7 @@ extension TrustCase {
         },
     ]
 
-    /// The root that has a list on the authority is not at hand.
+    /// The root that has issued a list about the CA is missing.
     private static func unanchored(revoking: [Int64] = [], until end: Int = 7, namesKey: Bool = false) -> Scene {
         var scene = chain(authority: { $0.serial = 5 })
         scene.lists = [

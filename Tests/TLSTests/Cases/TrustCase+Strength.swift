@@ -28,7 +28,7 @@ extension TrustCase {
         },
         TrustCase("a key that cannot be read", [.invalid]) {
             var scene = chain()
-            // The object identifier of P-256 becomes one that nobody uses.
+            // The object identifier of P-256 becomes an unused one.
             scene.leaf = try scene.leaf.altered {
                 $0.replace([0x3D, 0x03, 0x01, 0x07], with: [0x3D, 0x03, 0x7F, 0x07])
             }

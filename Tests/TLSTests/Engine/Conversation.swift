@@ -5,16 +5,16 @@ import Testing
 
 @testable import TLS
 
-/// A client and a server of ours that talk through memory, one step at a time.
+/// A client and a server of this engine that talk through memory, one step at a time.
 final class Conversation {
     let client: TLSConnection
     let server: TLSConnection
     let clientEnd: MemoryTransport
     let serverEnd: MemoryTransport
-    /// What the server of the conversation was asked.
+    /// The questions to the server of the conversation.
     private(set) var questions: [String] = []
     var identity: Identity?
-    /// What the client thinks of the server; nil refuses.
+    /// The client's judgement of the server; nil refuses.
     var judges: (PresentedChain) throws -> ServerTrust? = { try Conversation.trusting($0) }
 
     struct Stuck: Error {}
@@ -45,7 +45,7 @@ final class Conversation {
     func step(_ side: TLSConnection) throws -> Bool {
         switch try side.handshake() {
         case .done:
-            // What the transport did not take yet goes on.
+            // The bytes that the transport did not take yet are sent.
             _ = side.isReadable
             return true
         case .wouldBlock: return false
@@ -59,7 +59,7 @@ final class Conversation {
         return false
     }
 
-    /// Trust in whatever came, whoever was meant.
+    /// Trusts any chain, for any server name.
     static func trusting(_ chain: PresentedChain, decision: String? = nil) throws -> ServerTrust {
         let evaluation = TrustEvaluation.of(
             chain, for: .host("server.example.test"), anchors: try TrustAnchors(only: [chain.leaf]), at: time(nil))

@@ -5,7 +5,8 @@ import Testing
 
 @testable import TLS
 
-/// What is left when connections go. Small leaks show under AddressSanitizer only: `swift test --sanitize=address`.
+/// The memory that remains when connections end. Small leaks show under AddressSanitizer only: `swift test
+/// --sanitize=address`.
 @Suite struct LeakTests {
     /// How a connection ends.
     private enum End: CaseIterable {

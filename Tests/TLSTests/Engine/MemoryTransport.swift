@@ -32,7 +32,7 @@ final class MemoryTransport: RecordTransport {
         return (MemoryTransport(incoming: back, outgoing: there), MemoryTransport(incoming: there, outgoing: back))
     }
 
-    /// What the other side has not read yet.
+    /// The number of bytes that the other side has not read yet.
     var unread: Int { outgoing.bytes.count }
 
     func end() { outgoing.hasEnded = true }

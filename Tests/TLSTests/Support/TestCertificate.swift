@@ -7,7 +7,7 @@ struct TestCertificate: Sendable {
     let certificate: Certificate
     let key: TestKey
 
-    /// What is to stand in it. Times in days from `now`.
+    /// The content of a certificate. Times are in days from `now`.
     struct Recipe {
         var subject = "CN=leaf"
         var key = TestKey.fresh
@@ -91,7 +91,7 @@ struct TestCertificate: Sendable {
         X509_set_pubkey(made, recipe.key.handle)
         for (name, value) in recipe.extensions { Self.add(name, value, to: made, by: issuer) }
         Self.sign(made, recipe, by: issuer?.key ?? recipe.key)
-        // Read anew, since OpenSSL remembers how an object was made.
+        // It is read again, because OpenSSL remembers how an object was made.
         guard let read = try? Certificate(der: Certificate(takingOwnership: made).der) else {
             preconditionFailure("made what is no certificate")
         }
@@ -104,7 +104,7 @@ struct TestCertificate: Sendable {
         self.key = key
     }
 
-    /// The same with other bytes.
+    /// Returns the certificate with other bytes.
     func altered(_ change: (inout [UInt8]) -> Void) throws -> TestCertificate {
         var der = certificate.der
         change(&der)
@@ -127,7 +127,7 @@ struct TestCertificate: Sendable {
         {
             return
         }
-        // A value may speak of a section that follows after a bar: `permitted;dirName:one|one|C=DE`.
+        // A value may refer to a section that follows after a bar: `permitted;dirName:one|one|C=DE`.
         let parts = value.split(separator: "|").map(String.init)
         let configuration = NCONF_new(nil)
         defer { NCONF_free(configuration) }

@@ -7,7 +7,7 @@ import COpenSSL
 enum TestRevocationList {
     /// Times in days from the tests' now.
     ///
-    /// - Parameter base: the number of the list that this one goes on from.
+    /// - Parameter base: the number of the list that this one extends.
     static func make(
         by issuer: TestCertificate, revoking serials: [Int64] = [], reason: Int? = nil, from begin: Int = -1,
         until end: Int = 7, signedBy key: TestKey? = nil, distributionPoint: String? = nil, base: Int64? = nil,

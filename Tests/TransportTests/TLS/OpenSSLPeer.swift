@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// `openssl s_server` or `s_client`: a peer that somebody else wrote. Ends with the object.
+/// A peer with another implementation, `openssl s_server` or `s_client`. It ends with the object.
 final class OpenSSLPeer {
     private let process = ChildProcess()
     private let input = Pipe()

@@ -165,7 +165,7 @@ import Transport
     }
 }
 
-/// What a pool does with a connection at rest.
+/// Acts like a pool that watches an idle connection.
 private final class Watcher: ChannelObserver {
     var stream: ByteStream?
     let wakeup = Wakeup()

@@ -6,7 +6,7 @@ import TLS
 import TestSupport
 import Transport
 
-/// Trust for whoever shows the test server's certificate.
+/// Trusts a peer that shows the test server's certificate.
 func trustingServer(_ chain: PresentedChain) -> ServerTrust? {
     guard let leaf = identity(TestPEM.server)?.leaf, let anchors = try? TrustAnchors(only: [leaf]) else { return nil }
     let evaluation = TrustEvaluation.of(chain, for: serverName, anchors: anchors, at: time(nil))

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a certificate of the tests says.
+/// The content of a certificate of the tests.
 struct CertificateTerms: Sendable {
     enum Key: Sendable {
         case p256

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What clients of the tests show: each made once per run.
+/// The certificates of the tests' clients, each made once per run.
 enum ClientCertificate {
     static let passphrase = "Op3n-The-Key-5"
 

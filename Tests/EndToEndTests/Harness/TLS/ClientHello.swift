@@ -1,6 +1,6 @@
-/// What of a ClientHello the tests ask about (RFC 8446 section 4.1.2).
+/// The parts of a ClientHello that the tests check (RFC 8446 section 4.1.2).
 struct ClientHello: Sendable {
-    /// By type number.
+    /// The extensions by type number.
     private var extensions: [Int: [UInt8]] = [:]
 
     /// - Parameter record: the first record of a connection, its header included.

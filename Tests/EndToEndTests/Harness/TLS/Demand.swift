@@ -1,4 +1,4 @@
-/// What a server of the zoo asks of its clients, as nginx is told.
+/// A server's demand on its clients, for nginx.
 struct Demand: Sendable {
     let directives: @Sendable (Hierarchy) throws -> String
 
@@ -14,8 +14,8 @@ struct Demand: Sendable {
 
     /// A client certificate.
     /// - Parameters:
-    ///   - named: the issuers that the client is told.
-    ///   - trusted: those which are accepted besides.
+    ///   - named: the issuers that the server names to the client.
+    ///   - trusted: the issuers that are accepted besides.
     static func certificate(
         isRequired: Bool = true, from named: @escaping @Sendable (Hierarchy) -> [CertificateIssuer],
         trusting trusted: @escaping @Sendable (Hierarchy) -> [CertificateIssuer] = { _ in [] }

@@ -12,11 +12,11 @@ struct Hierarchy: Sendable {
     let issuing: CertificateIssuer
     /// Made by `issuing` nevertheless.
     let tooDeep: CertificateIssuer
-    /// Below `root`; may speak for `inside.test` only.
+    /// A CA below `root` that may issue for `inside.test` only.
     let constrained: CertificateIssuer
-    /// Below `root`, and no longer valid.
+    /// A CA below `root` that has expired.
     let expired: CertificateIssuer
-    /// Nobody's anchor, unless a rule says so.
+    /// A CA that is trusted only if a rule says so.
     let elsewhere: CertificateIssuer
     let elsewhereIssuing: CertificateIssuer
 

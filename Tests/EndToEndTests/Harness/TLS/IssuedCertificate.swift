@@ -4,7 +4,7 @@ import Foundation
 struct IssuedCertificate: Sendable {
     let certificate: String
     let key: String
-    /// Those which made it, the nearest first, the root left out.
+    /// The certificates that issued it, the nearest first, without the root.
     let intermediates: [String]
 
     /// A file with these certificates one after another.
@@ -28,7 +28,7 @@ struct IssuedCertificate: Sendable {
         return "sha256/" + Data(Scratch.bytes(publicKey + ".hash")).base64EncodedString()
     }
 
-    /// The same with the last byte of the signature changed.
+    /// The certificate with the last byte of the signature changed.
     func withBrokenSignature() throws -> IssuedCertificate {
         let base64 = Scratch.read(certificate).split(separator: "\n").filter { !$0.hasPrefix("-----") }.joined()
         guard var der = Data(base64Encoded: base64), let last = der.popLast() else {

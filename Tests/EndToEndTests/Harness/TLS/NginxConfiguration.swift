@@ -9,7 +9,7 @@ struct NginxConfiguration {
         let identity: ServerIdentity
         var directives = ""
         var offersHTTP2 = false
-        /// Where requests go on in clear, in the place of the usual locations.
+        /// The port to which requests are forwarded without TLS, instead of the usual locations.
         var origin: UInt16?
     }
 

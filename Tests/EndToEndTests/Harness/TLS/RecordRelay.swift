@@ -5,14 +5,14 @@ import Synchronization
 final class RecordRelay: Sendable {
     struct Record: Sendable {
         let type: UInt8
-        /// Without the header.
+        /// The length without the header.
         let length: Int
 
         /// An alert, encrypted or not: two bytes, in TLS 1.3 one for the inner type and sixteen for the tag.
         var isAlert: Bool { type == 21 || type == 23 && length == 19 }
     }
 
-    /// What went by on one connection.
+    /// The records that passed on one connection.
     struct Passage: Sendable {
         var hello: ClientHello?
         var fromClient: [Record] = []
@@ -57,7 +57,7 @@ final class RecordRelay: Sendable {
 
     var passages: [Passage] { log.passages.withLock { $0 } }
 
-    /// Both sides of one connection; closed when nobody relays any more.
+    /// Both sides of one connection; closed when the relaying ends.
     private final class Connection: Sendable {
         let client: Int32
         let server: Int32

@@ -1,4 +1,4 @@
-/// What a server shows in its handshake: paths of files.
+/// The certificate of a server: paths of files.
 struct ServerIdentity: Sendable {
     let leaf: IssuedCertificate
     /// The certificates as they are sent, the leaf first.

@@ -14,7 +14,7 @@ extension Specimen {
 
     private static let mustStaple = "tlsfeature = status_request"
 
-    /// Nothing is wrong with them.
+    /// The specimens without a problem.
     static let trustworthy = [
         Specimen("good"),
         Specimen("rsa", issued { $0.key = .rsa(bits: 2048) }),
@@ -126,7 +126,7 @@ extension Specimen {
             selfSigned { $0.alternatives = ["DNS:other.example.test"] }),
     ]
 
-    /// Their certificate is good, and their protocol is refused by whoever does not ask for it.
+    /// The specimens with a good certificate and a protocol that is refused unless a rule allows it.
     static let outdated = [
         Specimen("tls10", demand: .version("1.0") + .oldStrength),
         Specimen("tls11", demand: .version("1.1") + .oldStrength),

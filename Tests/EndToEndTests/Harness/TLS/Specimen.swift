@@ -32,7 +32,7 @@ struct Specimen: Sendable, CustomTestStringConvertible {
     func identity() throws -> ServerIdentity { try making(Hierarchy.shared(), CertificateTerms(host: host)) }
 
     static let all = judged + outdated + gatekeepers
-    /// Those whose certificate is all that matters.
+    /// The specimens that are judged by their certificate alone.
     static let judged = trustworthy + chains + dates + names + weaknesses + revocations + mixtures
 
     static subscript(name: String) -> Specimen {

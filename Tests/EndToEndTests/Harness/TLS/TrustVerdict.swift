@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the proxy decided about a server, as its client and its log tell it.
+/// The proxy's decision about a server, from the client's response and the log.
 struct TrustVerdict: CustomStringConvertible {
     let answered: Fetched
     /// Nil if the exchange was not logged.

@@ -34,7 +34,7 @@ struct Zoo: Sendable {
         return identity
     }
 
-    /// Without the scheme.
+    /// The host and port of the specimen.
     func authority(of specimen: Specimen) -> String { "\(specimen.host):\(port(of: specimen))" }
 
     func url(_ specimen: Specimen, _ path: String = "/", scheme: String = "https") -> String {

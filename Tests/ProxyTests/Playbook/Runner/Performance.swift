@@ -219,7 +219,7 @@ struct Performance {
     }
 }
 
-/// Content whose bytes tell where they stand in it.
+/// Content whose bytes show their position in it.
 enum PlayedContent {
     static func bytes(_ count: Int, from start: Int) -> [UInt8] {
         (start..<start + count).map { UInt8(truncatingIfNeeded: 33 + ($0 &* 7 &+ $0 >> 8) % 90) }

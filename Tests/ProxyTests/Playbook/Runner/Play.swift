@@ -1,8 +1,8 @@
 import IO
 import Testing
 
-/// Plays a conversation with a whole proxy: the text says in order how its clients and servers act, how it answers, and
-/// how time passes. Nothing listens on a port, and nobody waits for real time.
+/// Plays a conversation with a whole proxy. The text says in order how its clients and servers act, how the proxy
+/// responds, and how time passes. There are no ports, and no real time passes.
 ///
 /// A step begins with its party, and an arrow that says whether it is for the proxy (`>>`) or from it (`<<`):
 ///
@@ -27,10 +27,10 @@ import Testing
 ///     report TEXT                           the proxy has told its operator
 ///     answer NUMBER WORDS                   the operator answers that question, as by `attache ask`; `forget` takes it back
 ///     log GET http://h/ 200                 the next line of the access log: request, status (`-`: none), and below it
-///         credential: a                     other members; those of `PlayedLog.strict` must be named, `-` is none
-///     metric SERIES VALUE                   the line stands in the metrics
+///         credential: a                     other members; those of `PlayedLog.strict` must be named, `-` means none
+///     metric SERIES VALUE                   the metrics have the line
 ///     journal basic h:80 answered           the journal of challenges has an entry for that server, and below it
-///         rule: "a" *                       members of it, as `PlayedJournal` names them; `-` is none
+///         rule: "a" *                       members of it, as `PlayedJournal` names them; `-` means none
 ///     question 1                            the operator is asked that question, and below it members of it
 ///     and client >> …                       together with the step before; `and after 1s` is a proxy that comes late
 ///     challenged GET http://h/a             an opening, which stands for its steps: the first client asks the new server h:80
@@ -38,11 +38,11 @@ import Testing
 ///                                           answers with user u and password p. `accepted GET …`: then all get a 200
 ///     # a remark
 ///
-/// Without a party a message is for the one that it must be for: `client`, the server that got the last request, whoever
-/// got something. In a text `*` stands for anything, `{n}` for anything that is the same wherever it stands again, and
-/// `base64(u:p)` for what it says. Each step begins when the proxy has nothing more to do, and all that the proxy has sent
-/// by then, connections, heads, content and ends, must be named before something is said to it. Lines of the log need not be
-/// named, but where one is, all are; and in the end the log must have one line for each request, whether named or not.
+/// A message without a party belongs to the only possible one: `client`, the server that got the last request, the
+/// party that got something. In a text `*` matches anything, `{n}` matches anything that is the same at each place, and
+/// `base64(u:p)` stands for its value. Each step begins when the proxy has nothing more to do. All that the proxy has
+/// sent by then (connections, heads, content and ends) must be named before it gets anything. Lines of the log need not
+/// be named, but if one is, all must be. In the end the log must have one line for each request, named or not.
 func play(
     rules: String = "", _ conversation: String, sourceLocation: SourceLocation = #_sourceLocation
 ) async {

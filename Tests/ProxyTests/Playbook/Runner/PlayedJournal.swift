@@ -2,7 +2,7 @@ import Authentication
 
 @testable import Challenges
 
-/// What operators are shown of challenges, by the names that conversations use.
+/// The view of challenges that operators get, with the names of conversations.
 enum PlayedJournal {
     static func members(of entry: JournalEntry) -> [String: String] {
         var members = [

@@ -8,10 +8,10 @@ import Foundation
 final class PlayedLog {
     let log: LogStream
     private let path: String
-    /// Of all clients.
+    /// The requests of all clients.
     private var requests: [Request] = []
     private var lines: [Line] = []
-    /// So many of the lines a step has named.
+    /// The number of lines that a step has named.
     private var named = 0
 
     private struct Request {

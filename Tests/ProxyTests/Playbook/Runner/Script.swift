@@ -3,7 +3,7 @@ import TestNetwork
 /// A conversation as it is written, step by step.
 struct Script {
     struct Step {
-        /// As they are written.
+        /// The lines as written.
         var lines: [Substring]
         var action: Action
         /// Whether it happens together with the step before.
@@ -114,7 +114,7 @@ struct Script {
         return all.prefix(count).map { Substring($0) }
     }
 
-    /// Those that are there before the proxy is, by name.
+    /// The files that exist before the proxy starts, by name.
     var firstFiles: [String: String] {
         var files: [String: String] = [:]
         for step in steps {
@@ -238,7 +238,7 @@ struct Script {
         String(text).replacing("\\r", with: "\r").replacing("\\n", with: "\n")
     }
 
-    /// Of a quotation; `\\xNN` is a byte.
+    /// Returns the bytes of a quotation; `\\xNN` is a byte.
     static func bytes(of text: String) throws(Flaw) -> [UInt8] {
         let pieces = text.split(separator: "\\x", omittingEmptySubsequences: false)
         var bytes = Array((pieces.first ?? "").utf8)

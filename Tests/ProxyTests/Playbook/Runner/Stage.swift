@@ -29,11 +29,11 @@ final class Stage {
     let log: PlayedLog
     private var policy: ServicePolicy
     private var clients: [Int: PlayedEnd] = [:]
-    /// In the order in which the conversation names them.
+    /// The servers, in the order in which the conversation names them.
     private var servers: [PlayedDial] = []
     private var namedEndsOfDials: Set<Int> = []
 
-    /// What the proxy tells its operator, from any thread.
+    /// The messages of the proxy to its operator, from any thread.
     private final class Told: Sendable {
         let lines = Mutex<[String]>([])
     }
@@ -89,7 +89,7 @@ final class Stage {
         }
     }
 
-    /// From one deadline to the next, since each may set another.
+    /// Advances the clock from one deadline to the next, because each may set another.
     func pass(_ milliseconds: Int) throws {
         var rest = milliseconds
         try settle()
@@ -101,7 +101,7 @@ final class Stage {
         }
     }
 
-    /// So much later the proxy finds all that has happened meanwhile at once.
+    /// Advances the clock at once: the proxy finds all that has happened meanwhile.
     func skip(_ milliseconds: Int) { clock.advance(milliseconds: milliseconds) }
 
     // MARK: - Operators

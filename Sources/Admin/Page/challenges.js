@@ -54,7 +54,7 @@ function additionForm(entry, text, perform) {
   return form;
 }
 
-/** The challenges that nobody answered, but those of certificates, which have a section of their own. */
+/** The unanswered challenges, except those of certificates, which have their own section. */
 export class Unanswered extends Section {
   /** `perform` does something and says what came of it; `status()` is what the proxy last told of itself. */
   constructor(perform, status) {
@@ -93,7 +93,7 @@ function card(entry, perform, file) {
   );
 }
 
-/** All challenges, those that nobody answered first. */
+/** All challenges, unanswered ones first. */
 export class Challenges extends Section {
   constructor() {
     super({

@@ -20,10 +20,10 @@ export function drawing(tag, attributes = {}, ...children) {
   return fill(document.createElementNS(svgSpace, tag), attributes, children);
 }
 
-/** A text of somebody else's without what steers. */
+/** A text from outside, without the characters that control what is shown. */
 export const printable = (text) => text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "\uFFFD");
 
-/** A text of somebody else's: nothing in it steers the page, and its direction ends where it ends. */
+/** A text from outside: nothing in it controls the page, and its direction of writing ends with it. */
 export const foreign = (text, kind = "") => element("bdi", { class: `foreign ${kind}` }, printable(text));
 
 /** A time, as how long ago it is. `age` keeps it up to date. */
@@ -99,7 +99,11 @@ function exchange(old, made) {
   const focus = old.contains(document.activeElement) ? document.activeElement.dataset.name : undefined;
   const inputs = new Map([...old.querySelectorAll(":is(input, select)[data-name]")].map((node) => [node.dataset.name, node.value]));
   for (const node of made.querySelectorAll(":is(input, select)[data-name]")) {
-    if (inputs.has(node.dataset.name)) node.value = inputs.get(node.dataset.name);
+    const value = inputs.get(node.dataset.name);
+    if (value === undefined || node.value === value) continue;
+    // A list gets its options with the focus.
+    node.dispatchEvent(new Event("focus"));
+    node.value = value;
   }
   old.replaceWith(made);
   if (isFocused) made.focus({ preventScroll: true });

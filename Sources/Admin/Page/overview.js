@@ -1,4 +1,4 @@
-// The overview: what needs somebody, the load of the last minutes, and how the proxy is set up.
+// The overview: what needs a person, the load of the last minutes, and how the proxy is set up.
 
 import { Chart } from "./charts.js";
 import { element, foreign, keep, moment, plural } from "./elements.js";

@@ -75,7 +75,7 @@ export class Section {
    * `titles`: the title, and a shorter one for the link. `nothing`: the next step while the list is empty. `columns` make it
    * a table with the caption `caption`; without them it is a list of cards. `make` makes a row or a card of an entry, `keyOf`
    * tells entries apart. `words` are the texts that the filter searches, `hosts` the hosts that the entry is about. `isDue`
-   * tells whether the entry needs somebody, and `due` names one such and several. `rank` sorts, the smallest first.
+   * tells whether the entry needs a person, and `due` names one such and several. `rank` sorts, the smallest first.
    */
   constructor({ id, titles, nothing, caption, columns, make, keyOf, words, hosts, isDue = () => false, due, rank, intro, tools }) {
     const [title, short = title] = [titles].flat();
@@ -184,10 +184,11 @@ export class Section {
     this.count.textContent = this.total ? all : "";
     const sent = this.view.host === null && !isFiltered ? this.entries.length : match;
     this.badge.textContent = !this.total ? "" : sent === this.total ? number(sent) : `${number(sent)} of ${number(this.total)}`;
-    for (const node of [this.count, this.badge]) node.classList.toggle("due", due > 0);
+    this.count.classList.toggle("due", due > 0);
+    this.badge.classList.toggle("due", due > 0 && due === this.total);
   }
 
-  /** What needs somebody, in words; null: nothing. */
+  /** What needs a person, in words; null: nothing. */
   get dueWords() {
     return this.due && this.dueCount ? plural(this.dueCount, ...this.due) : null;
   }

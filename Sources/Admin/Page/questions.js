@@ -63,7 +63,8 @@ function questionCard(question, perform) {
     element(
       "p",
       { class: "meta" },
-      question.path ? [foreign(question.path, "mono"), " "] : null,
+      foreign(`${address(question)}${question.path ?? ""}`, "mono"),
+      " ",
       question.application ? ["by ", foreign(question.application), " "] : null,
       question.rule ? ["(rule ", foreign(question.rule), ")"] : null,
     ),
@@ -125,11 +126,10 @@ function userForm(question, answer) {
 
 function nameForm(question, answer) {
   if (!question.credentials.length) return element("p", { class: "meta" }, "No credential of the rule file or the store can answer it.");
-  const name = element(
-    "select",
-    { "data-name": "credential", "aria-label": "credential of the rule file or the store" },
-    ...question.credentials.map((value) => element("option", { value }, printable(value))),
-  );
+  const [first, ...others] = question.credentials.map((value) => () => element("option", { value }, printable(value)));
+  const name = element("select", { "data-name": "credential", "aria-label": "credential of the rule file or the store" }, first());
+  // 50 questions with 100 credentials each would be most of the page.
+  name.addEventListener("focus", () => name.append(...others.splice(0).map((make) => make())));
   return line("use", "Use it", [name], () => answer({ act: "use", name: name.value }));
 }
 

@@ -1,7 +1,7 @@
 // The last requests: what became of each, and where its time went.
 
 import { drawing, element, foreign, moment, plural } from "./elements.js";
-import { Section, details, hostLink, milliseconds, number } from "./parts.js";
+import { Section, details, hostLink, number } from "./parts.js";
 
 /** Requests that the page keeps, as many as the proxy does. */
 const limit = 1000;
@@ -73,7 +73,7 @@ function request(entry) {
     {},
     host ? hostLink(host, target) : foreign(target),
     entry.proxy_status ? element("div", { class: "meta" }, "Proxy-Status: ", foreign(entry.proxy_status)) : null,
-    entry.details && !entry.proxy_status?.includes(entry.details) ? element("div", { class: "meta" }, foreign(entry.details)) : null,
+    entry.details && !entry.proxy_status?.replaceAll('\\"', '"').includes(entry.details) ? element("div", { class: "meta" }, foreign(entry.details)) : null,
     challenges.length
       ? details("challenges", plural(challenges.length, "challenge"), () =>
           element("ul", { class: "plain" }, ...challenges.map((challenge) => element("li", {}, foreign(challengeWords(challenge))))),
@@ -112,11 +112,12 @@ function bar(entry) {
     start += width;
     return width ? drawing("rect", { class: `phase ${name.replace(" ", "-")}`, x: start - width, width, height: 6 }) : null;
   });
-  const words = parts.filter(([, value]) => value).map(([name, value]) => `${name} ${milliseconds(value)}`).join(", ");
+  const words = parts.filter(([, value]) => value).map(([name, value]) => `${name} ${number(value)} ms`).join(", ");
   return element(
     "div",
     { title: words },
-    milliseconds(entry.ms),
+    // The proxy counts whole ones.
+    entry.ms ? `${number(entry.ms)} ms` : "< 1 ms",
     whole ? drawing("svg", { class: "phases", viewBox: "0 0 100 6", preserveAspectRatio: "none", role: "img", "aria-label": words }, ...pieces) : null,
   );
 }

@@ -96,12 +96,16 @@ final class StatusSource: Sendable {
             stored: store.places(opens: opens), accounts: shared.spaces.accounts.all, at: SystemClock.epochMilliseconds)
     }
 
+    /// The limit of parents that PAC files have named. The rule file's own are all listed.
+    private static let foundParents = 100
+
     /// The parents of the current rules, and those that their PAC files have named.
     private var parents: [ParentState] {
         let groups = setup.withLock { $0.rules.configuration.parents }
+        let names = groups.flatMap { group in group.servers.map { ParentName(group.name, of: $0) } }
         return shared.parents.states(
-            of: groups.flatMap { group in group.servers.map { ParentName(group.name, of: $0) } },
-            foundBy: Set(groups.filter { $0.automatic != nil }.map(\.name)))
+            of: names, foundBy: Set(groups.filter { $0.automatic != nil }.map(\.name)),
+            limit: names.count + Self.foundParents)
     }
 
     /// The parts of the program that do not work although it serves; nil if all work.

@@ -7,10 +7,12 @@ import CLinux
 public struct HeapTrim: Sendable {
     /// The number of bytes that were free after the latest trim, or fewer if they were used since.
     private var settled = 0
-    /// The least amount that is worth a trim: in bytes, and as a divisor of the bytes in use.
-    private static let (least, share) = (1 << 20, 8)
+    /// The least number of bytes that is worth a trim.
+    private static let least = 1 << 20
+    private let share: Int
 
-    public init() {}
+    /// - Parameter share: a trim is worth at least this part of the bytes in use: 8 is an eighth.
+    public init(share: Int = 8) { self.share = max(1, share) }
 
     /// Trims the heaps if much more is free than after the latest trim.
     /// - Returns: whether it did.
@@ -19,7 +21,7 @@ public struct HeapTrim: Sendable {
         var (used, free) = (0, 0)
         linux_measure_heaps(&used, &free)
         settled = min(settled, free)
-        guard free - settled >= max(Self.least, used / Self.share) else { return false }
+        guard free - settled >= max(Self.least, used / share) else { return false }
         linux_trim_heaps()
         settled = free
         return true

@@ -17,6 +17,7 @@ struct MonitoringTests {
         figures.reloads = .init(lastSuccess: 0, hasFailed: false, loaded: 0, rejected: 0)
         figures.expiries = [.init("authority", "a", at: 1)]
         figures.parents = [ParentState(ParentName("corp", kind: "http", at: "p:1"))]
+        figures.parents[0].isUsed = true
         let metrics = Metrics()
         metrics.addIdentityAnswer(rule: "a", credential: "b")
         metrics.addTrustException(by: "a")

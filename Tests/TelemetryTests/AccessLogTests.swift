@@ -15,7 +15,7 @@ struct AccessLogTests {
     ]
 
     static func record(client: String = "127.0.0.1") throws -> ExchangeRecord {
-        let record = ExchangeRecord(keeping: [.requestLine, .agent, .response])
+        let record = ExchangeRecord(keeping: [.requestLine, .agent, .response, .challenges])
         record.setClient(try #require(IPAddress(client)))
         return record
     }
@@ -262,6 +262,9 @@ struct AccessLogTests {
         record.trace = RequestTrace(
             continuing: nil, samples: true, isCollected: true,
             on: try EventLoop(index: 0, clock: ManualClock(epochMilliseconds: 0)))
+        record.answering = 1
+        record.proxyStatus = "Attache; error=proxy_internal_error"
+        record.note(ChallengeDecision(method: "basic", realm: "r", rule: nil, disposition: "default"))
         record.noteDeparture()
         let kept = ["parts", "text", "client", "clientRange"]
         for (name, value) in values(record) where !kept.contains(name) { #expect(value != fresh[name], "\(name)") }

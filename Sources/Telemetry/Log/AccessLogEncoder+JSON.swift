@@ -14,7 +14,8 @@ extension AccessLogEncoder {
         appendMembers(record, at: epochMilliseconds, longestPath: Self.longestRecentPath, to: line)
         if !record.hostRange.isEmpty {
             line.append(#","host":""#)
-            line.append(json: record.text.readable.extracting(record.hostRange))
+            let text = record.text
+            line.append(json: text.readable.extracting(record.hostRange))
             line.append(.quote)
         }
         if let answering = record.answering {

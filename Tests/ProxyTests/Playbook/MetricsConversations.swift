@@ -76,10 +76,10 @@ struct MetricsConversations {
                 route * { via corp }
                 """,
             """
-            metric attache_parent_up{parent="corp",address="proxy:8080"} 1
             >> GET http://h/ HTTP/1.1
             << connect proxy:8080
             << GET http://h/ HTTP/1.1
+            metric attache_parent_up{parent="corp",address="proxy:8080"} 1
             metric attache_parent_connections{parent="corp",address="proxy:8080",state="used"} 1
             >> HTTP/1.1 200 OK
             << HTTP/1.1 200 OK

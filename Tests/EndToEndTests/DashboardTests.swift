@@ -81,7 +81,9 @@ struct DashboardTests {
             let browser = try Browser()
             try browser.visit(try proxy.dashboardLink())
             for origin in origins { #expect(try proxy.get(origin.url()).status == 401) }
-            for origin in origins {
+            for (number, origin) in origins.enumerated() {
+                // A card that comes or goes would change which one is the first.
+                try browser.awaitText("Unanswered \(origins.count - number)", in: "#unanswered h2")
                 let card = "#unanswered article:has(form.acceptance)"
                 try browser.awaitText("realm", in: "\(card) .lines code")
                 let isFirst = try browser.text(of: "\(card) .lines code").contains("port \(origin.port);")

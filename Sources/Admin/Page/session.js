@@ -51,7 +51,9 @@ export async function logout() {
 
 /** The sentence that says what came of it. Throws why it was not done. */
 export async function act(path, members, body = undefined) {
-  const response = await request("POST", `${path}?${new URLSearchParams(members)}`, {}, undefined, body);
+  // The proxy reads a query by RFC 3986, where a plus sign is no space.
+  const query = new URLSearchParams(members).toString().replaceAll("+", "%20");
+  const response = await request("POST", `${path}?${query}`, {}, undefined, body);
   if (response.status === 401) throw new LoggedOut();
   const text = (await response.text()).trim();
   if (!response.ok) throw new Error(text);

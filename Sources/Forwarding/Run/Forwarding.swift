@@ -181,11 +181,20 @@ public final class Forwarding {
 
     /// Advances the exchange until it must wait for an event, or is over.
     public func advance(for requester: Requester) throws(ExchangeFailure) -> Progress {
+        let exchange = exchange
         guard let destination = exchange.destination else { throw .clientLost }
-        return try advance(ForwardingContext(requester: requester, exchange: exchange, destination: destination))
+        return try advance(exchange, for: requester, to: destination)
     }
 
-    /// Advances with a known destination. It is a function of its own so that the context is not reference-counted.
+    /// Advances with a known destination. It is a function of its own so that no part of the context is reference-counted.
+    @inline(never)
+    private func advance(
+        _ exchange: Exchange, for requester: Requester, to destination: Destination
+    ) throws(ExchangeFailure) -> Progress {
+        try advance(ForwardingContext(requester: requester, exchange: exchange, destination: destination))
+    }
+
+    @inline(__always)
     private func advance(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress {
         guard context.requester.presence.isWanted else { throw .clientLost }
         if work != nil { return .awaitsWork }

@@ -134,12 +134,16 @@ final class Worker: SessionHost {
     func close(_ record: ExchangeRecord) {
         metrics.add(record)
         if let trace = record.trace, trace.isRecorded { spans?.add(trace, of: record) }
-        let recent = upstreams.shared.recentRequests
-        if recent.wants(record) {
-            recent.add(recentEncoder.recent(record, at: loop.epochMilliseconds, in: recentRequest))
-        }
+        if record.parts.contains(.challenges) { keep(record) }
         guard policy.log.exchanges != nil else { return }
         lines.add(.info) { encoder.append(record, at: $1, to: $0) }
+    }
+
+    /// Keeps the request for the dashboard, if it is one that the dashboard shows.
+    private func keep(_ record: ExchangeRecord) {
+        let recent = upstreams.shared.recentRequests
+        guard recent.wants(record) else { return }
+        recent.add(recentEncoder.recent(record, at: loop.epochMilliseconds, in: recentRequest))
     }
 
     /// Logs an event of this loop after the exchanges that ended before it.

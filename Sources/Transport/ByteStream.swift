@@ -4,8 +4,8 @@ import TLS
 
 /// An ordered stream of bytes in both directions, for reading and writing in all higher layers.
 ///
-/// Its bytes are the socket's until `handshake` or `accept` adds TLS. That is possible several times, for TLS inside
-/// TLS. Belongs to its loop. One task at a time uses it, and lends it the wake-up on which that task waits.
+/// A new stream carries the bytes of its socket. `handshake` and `accept` add TLS, also several times, for TLS inside TLS.
+/// Belongs to its loop. One task at a time uses it, and lends it the wake-up on which that task waits.
 public final class ByteStream {
     /// The socket below. Its bytes are the stream's only while the stream `isPlain`.
     public let socket: Socket

@@ -4,7 +4,7 @@ import Synchronization
 /// The account of one version in this process: the machine behind a lock, the waiting requests, and the connection to
 /// the shared store.
 ///
-/// With a store, an event that may need the knowledge of other processes changes the store's copy, in one transaction.
+/// If there is a store, an event that other processes may know more about changes the store's copy, in one transaction.
 /// Later events wait in line. While the version is good, no event needs that.
 final class AccountLedger: Sendable {
     let version: CredentialVersion

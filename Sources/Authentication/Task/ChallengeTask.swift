@@ -8,15 +8,15 @@ import Model
 ///          │                                      ▼
 ///          └───────────▶ [lookUpDefault ─foundDefault─▶] ask ─decided─▶ answer ─▶ challenged, or accepted
 ///
-/// Only the server's verdict on an answer to a challenge of this request counts as a refusal. A preemptive answer that
+/// A refusal is only the server's verdict on an answer to a challenge of this request. A preemptive answer that
 /// gets a challenge proves nothing: the request is sent once without it, and then as if no space were known.
 ///
 /// One request may get several `401`s: an unknown space, a stale nonce, a refusal. The count of failures includes all
 /// of them, over all schemes, because the schemes share one user account. So a refused version of a credential is not
 /// sent again in another scheme.
 ///
-/// After a refusal the delegate is asked about each of the response's challenges again, in order. If it names a refused
-/// credential, or has none left, the next challenge follows.
+/// A refused answer makes the task ask the delegate about each of the response's challenges again, in order. If the
+/// delegate names a refused credential, or has none left, the task asks about the next challenge.
 public struct ChallengeTask: Sendable {
     private enum State {
         /// The request was sent, with an answer or without. Becomes `rereading` when the answer is refused, `lookingUp`

@@ -309,7 +309,7 @@ public final class Exchange {
 extension Exchange {
     /// The credentials of one request. Most requests have none.
     public struct Credentials {
-        /// The challenges that are ours to answer; nil if there are none.
+        /// The challenges that the proxy may answer; nil if it may answer none.
         private(set) var challenges: ExchangeChallenges?
         /// The object for `challenges`; reused for later requests.
         private lazy var ownChallenges = ExchangeChallenges()

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Counts durations that one loop measures on its clock, in nanoseconds. Only that loop writes; any thread may read.
 ///
-/// With one writer a relaxed load and store is enough, and needs no locked instruction. The bounds of the buckets are
+/// There is one writer, so a relaxed load and store is enough. It needs no locked instruction. The bounds of the buckets are
 /// powers of two from 2^16 ns (66 µs) to 2^36 ns (69 s); one more bucket is for longer durations. So the bucket is
 /// found by counting leading zeros, and 1.05 ms is a bound.
 public struct DurationHistogram: ~Copyable, Sendable {

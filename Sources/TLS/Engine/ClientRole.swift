@@ -36,7 +36,7 @@ final class ClientRole {
 
     /// Handles the server's chain, at first or after renegotiation.
     ///
-    /// With TLS 1.3 the handshake pauses here. Before TLS 1.3, a stapled response follows the chain, so the handshake
+    /// The handshake of TLS 1.3 pauses here. Before TLS 1.3, a stapled response follows the chain, so the handshake
     /// continues until it would send.
     func serverPresented(_ evaluation: OpaquePointer, on connection: OpaquePointer) -> Int32 {
         switch trust {

@@ -167,7 +167,7 @@ public final class TLSConnection {
 
     /// Sends the alert about the server's certificate.
     ///
-    /// With TLS 1.3 OpenSSL sends it, since it waits for the decision. Before TLS 1.3 OpenSSL has passed the
+    /// OpenSSL itself sends the alert of TLS 1.3, since it waits for the decision. Before TLS 1.3 OpenSSL has passed the
     /// certificate, and its next message was held back. No cipher is in use yet for what the server receives.
     private func refuseServer() throws(TLSError) {
         if version == .v13 { return }

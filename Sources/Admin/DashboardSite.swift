@@ -322,7 +322,7 @@ public struct DashboardSources: Sendable {
     public var rules: any RuleDesk = NoRuleDesk()
     public var credentials: @Sendable () -> CredentialList = { CredentialList() }
     public var expiries: @Sendable () -> [Expiry] = { [] }
-    public var dated: @Sendable () -> [DatedUse] = { [] }
+    public var dated: @Sendable () -> [WeakUse] = { [] }
     public var requests = RecentRequests()
 
     public init(

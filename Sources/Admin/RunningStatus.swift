@@ -84,7 +84,7 @@ public struct RunningStatus: Sendable {
     /// Certificates, tokens, tickets and exceptions with a known expiry, soonest first.
     public var expiries: [Expiry] = []
     /// The weak logins and old TLS still in use, most recent first.
-    public var dated: [DatedUse] = []
+    public var dated: [WeakUse] = []
 
     public init(
         program: Program, addresses: Addresses, rules: Rules, rejection: Rejection?, store: Store?, clients: Int

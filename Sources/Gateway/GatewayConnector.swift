@@ -11,7 +11,7 @@ import Upstream
 /// Connects an exchange with an ftp origin to a thread that speaks FTP. The exchange gets a connection with HTTP, as to
 /// any origin, so challenges, bodies and time limits need no special code.
 public struct GatewayConnector {
-    public let requester: Requester
+    public let downstream: Downstream
     public let policy: Policy
     /// The client as rules see it.
     public let client: ClientIdentity
@@ -22,10 +22,10 @@ public struct GatewayConnector {
     private let trace: RequestTrace?
 
     public init(
-        requester: Requester, policy: Policy, client: ClientIdentity, destination: Destination, parent: Parent?,
+        downstream: Downstream, policy: Policy, client: ClientIdentity, destination: Destination, parent: Parent?,
         trace: RequestTrace?
     ) {
-        self.requester = requester
+        self.downstream = downstream
         self.policy = policy
         self.client = client
         self.destination = destination
@@ -45,12 +45,12 @@ public struct GatewayConnector {
                 "ftp does not work through the parent \(parent.label)"
                     + (destination.route.upgrade == nil ? "" : " with TLS, which the route requires (upgrade)"))
         }
-        let addresses = try await requester.dialer(for: policy, in: trace)
+        let addresses = try await downstream.dialer(for: policy, in: trace)
             .permittedAddresses(of: origin.hostText, origin.port)
         let delegate = RuleDelegate(
-            policy: policy.challenges, state: requester.shared.challenges, client: client)
+            policy: policy.challenges, state: downstream.shared.challenges, client: client)
         let trust = try GatewayTrust(policy: policy, delegate: delegate, origin: origin, tls: destination.route.tls)
-        guard let (near, far) = try? BlockingSocket.pair(on: requester.loop) else {
+        guard let (near, far) = try? BlockingSocket.pair(on: downstream.loop) else {
             throw Refusal(
                 .serviceUnavailable, .connectionLimitReached, "this proxy has no connection left; try again")
         }
@@ -61,13 +61,13 @@ public struct GatewayConnector {
             versions: destination.route.tls?.versions ?? TLSTerms.defaultVersions,
             requiresTLS: destination.route.upgrade != nil)
         do throws(GatewayThreads.Shortage) {
-            try Self.threads.run(for: requester.address) { visit.run() }
+            try Self.threads.run(for: downstream.address) { visit.run() }
         } catch {
             near.close()
             throw Self.refusal(for: error)
         }
         let stream = ByteStream(near)
-        stream.wakeup = requester.wakeup
+        stream.wakeup = downstream.wakeup
         return OriginConnection(stream: stream, to: origin, under: .plain, kind: .gateway(outcome))
     }
 

@@ -11,7 +11,7 @@ public final class PACFile: Sendable {
     }
 
     private struct Known {
-        let answer: Result<[PACWay], PACError>
+        let answer: Result<[PACPath], PACError>
         let until: ContinuousClock.Instant
     }
 
@@ -26,7 +26,7 @@ public final class PACFile: Sendable {
     private let limit: Duration
     private let known = Mutex<Memory>(Memory())
     private let engines = (0..<PACFile.width).map { _ in PACFile.Engine() }
-    private let questions = FairWork<Question, Result<[PACWay], PACError>>(
+    private let questions = FairScheduler<Question, Result<[PACPath], PACError>>(
         on: BlockingPool(threads: PACFile.width), threads: PACFile.width, waiting: PACFile.waiting)
 
     /// The number of processes that evaluate at the same time.
@@ -64,7 +64,7 @@ public final class PACFile: Sendable {
     ///   - client: the client that needs the ways.
     public func ways(
         to scheme: String, host: String, port: UInt16, for client: WaitingClient
-    ) async throws(PACError) -> [PACWay] {
+    ) async throws(PACError) -> [PACPath] {
         let question = Question(scheme: scheme, host: host, port: port)
         if let known = lookUp(question) { return try known.get() }
         switch await questions.run(question, for: client, { [self] in lookUp(question) ?? evaluate(question) }) {
@@ -74,24 +74,24 @@ public final class PACFile: Sendable {
         }
     }
 
-    private func lookUp(_ question: Question) -> Result<[PACWay], PACError>? {
+    private func lookUp(_ question: Question) -> Result<[PACPath], PACError>? {
         known.withLock { known in
             guard let entry = known.answers[question], entry.until > .now else { return nil }
             return entry.answer
         }
     }
 
-    private func evaluate(_ question: Question) -> Result<[PACWay], PACError> {
+    private func evaluate(_ question: Question) -> Result<[PACPath], PACError> {
         for engine in engines {
             if let answer = engine.state.withLockIfAvailable({ evaluate(question, by: &$0) }) { return answer }
         }
         return engines[0].state.withLock { evaluate(question, by: &$0) }
     }
 
-    private func evaluate(_ question: Question, by engine: inout PACFile.Engine.State) -> Result<[PACWay], PACError> {
-        let answer: Result<[PACWay], PACError>
+    private func evaluate(_ question: Question, by engine: inout PACFile.Engine.State) -> Result<[PACPath], PACError> {
+        let answer: Result<[PACPath], PACError>
         do throws(PACError) {
-            answer = .success(PACWay.list(try told(&engine, about: question)))
+            answer = .success(PACPath.list(try told(&engine, about: question)))
         } catch { answer = .failure(error) }
         let isKnown = if case .success = answer { true } else { false }
         known.withLock { known in

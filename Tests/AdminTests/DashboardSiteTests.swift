@@ -198,8 +198,8 @@ struct DashboardSiteTests {
             let entry = JournalEntry(JournalEntry.Key(space, scheme: "basic"), .answered, at: 1)
             let accounts = Accounts()
             var sources = dashboardSources(DashboardAccess(), challenges: [entry], accounts: accounts)
-            let server = DatedUse.Server("http", host: "a.example", port: 80, as: .origin)
-            sources.dated = { [DatedUse("password in clear", of: server, by: "::1", "<i>\u{1B}", with: "ci", at: 1)] }
+            let server = WeakUse.Server("http", host: "a.example", port: 80, as: .origin)
+            sources.dated = { [WeakUse("password in clear", of: server, by: "::1", "<i>\u{1B}", with: "ci", at: 1)] }
             let feed = DashboardFeed(sources, limit: 2, on: loop)
             let reader = feed.open(Wakeup())
             let buffer = ByteBuffer(capacity: 64)

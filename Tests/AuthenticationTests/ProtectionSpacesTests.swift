@@ -120,7 +120,7 @@ import Testing
             knownSpace(covering: "/a/b")?.authenticator(for: alice.version) != nil
         }
         if find() { return true }
-        var lease: Lease?
+        var lease: FlightLease?
         switch spaces.admit(to: origin, target: "/a/b".utf8Span.span, version: alice.version) {
         case .proceed, .overtake: return false
         case .lead(let first): lease = first
@@ -207,11 +207,11 @@ import Testing
 
     private struct Unexpected: Error {}
 
-    private func lead() -> Lease? {
+    private func lead() -> FlightLease? {
         if case .lead(let lease) = spaces.admit(to: answer(alice).space, version: alice.version) { lease } else { nil }
     }
 
-    private func joined() -> Waiter? {
+    private func joined() -> FlightWaiter? {
         if case .wait(let waiter) = spaces.admit(to: answer(alice).space, version: alice.version) {
             waiter
         } else {

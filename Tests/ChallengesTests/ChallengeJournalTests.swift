@@ -47,7 +47,7 @@ struct ChallengeJournalTests {
 
     @Test func `further answers are counted until the entry is another one`() {
         let journal = ChallengeJournal(capacity: 2)
-        let note = AnsweredNote(ChallengeRecord(schemes: "basic", realm: "x"), at: 1)
+        let note = AnsweredEntry(ChallengeRecord(schemes: "basic", realm: "x"), at: 1)
         journal.put([Self.entry("x", .answered, at: 1)], counting: note)
         journal.put([Self.entry("y", at: 2)])
         #expect(note.add(at: 3))

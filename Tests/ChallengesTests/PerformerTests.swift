@@ -28,14 +28,14 @@ struct PerformerTests {
     }
 
     /// A request that answers by an NTLM login.
-    private static func login(on loop: EventLoop) throws -> (AnswerPerformer, PlayedServer, PlayedLogin) {
+    private static func login(on loop: EventLoop) throws -> (AnswerSession, PlayedServer, PlayedLogin) {
         let (authenticator, request) = (PlayedConnections(), try PlayedRequest("", on: loop, hasBody: true))
         let prepared = PreparedAnswer(
             authenticator: authenticator, answer: answer(.ntlm, to: HeaderChallenge(scheme: "ntlm")))
-        return (AnswerPerformer(.prepared(prepared), in: request.context), request.server, authenticator.login)
+        return (AnswerSession(.prepared(prepared), in: request.context), request.server, authenticator.login)
     }
 
-    private static func authorize(_ performer: AnswerPerformer) throws -> String? {
+    private static func authorize(_ performer: AnswerSession) throws -> String? {
         let value = ByteBuffer(capacity: 64)
         let isAnswered = try performer.authorize(
             method: "GET".utf8Span.span, target: "/".utf8Span.span, bodyDigest: nil, into: value)
@@ -114,7 +114,7 @@ struct PerformerTests {
             let request = try PlayedRequest("", on: loop)
             let prepared = PreparedAnswer(
                 authenticator: try ChallengeOrder().authenticator(for: answer, at: "/".utf8Span.span), answer: answer)
-            let performer = AnswerPerformer(.prepared(prepared), in: request.context)
+            let performer = AnswerSession(.prepared(prepared), in: request.context)
             #expect(performer.refusal(by: [challenge]).refusal == nil)
             #expect(performer.proof(bodyDigest: nil) == nil)
             #expect(try Self.authorize(performer) == "Basic dTpw")
@@ -132,7 +132,7 @@ struct PerformerTests {
             let answer = Self.answer(.htmlForm, to: .loginPage)
             let made = try ChallengeOrder().authenticator(for: answer, at: "/".utf8Span.span)
             let prepared = PreparedAnswer(authenticator: made, answer: answer)
-            let performer = AnswerPerformer(.prepared(prepared), in: try PlayedRequest("", on: loop).context)
+            let performer = AnswerSession(.prepared(prepared), in: try PlayedRequest("", on: loop).context)
             let session = try #require(performer.session)
             #expect(performer.refusal(by: [.loginPage]).refusal == nil)
             #expect(performer.proof(bodyDigest: nil) == nil)

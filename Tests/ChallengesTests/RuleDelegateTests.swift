@@ -156,7 +156,7 @@ struct RuleDelegateTests {
 }
 
 extension RuleDelegate {
-    fileprivate func decide(_ challenge: AuthenticationChallenge) -> RuledDecision {
+    fileprivate func decide(_ challenge: AuthenticationChallenge) -> DelegateDecision {
         decide(challenge, by: rule(for: challenge), at: 0)
     }
 }

@@ -35,7 +35,7 @@ struct RewrittenFileTests {
         }
     }
 
-    private enum Way: CaseIterable {
+    private enum UpstreamPath: CaseIterable {
         case writtenOver, replaced, touched, movedHere, swapped
 
         func happen(to mount: Mount, _ content: String) throws {
@@ -71,8 +71,8 @@ struct RewrittenFileTests {
         #expect(isOther)
     }
 
-    @Test(arguments: Way.allCases)
-    private func `a file that is written again sets its credential anew, once`(way: Way) throws {
+    @Test(arguments: UpstreamPath.allCases)
+    private func `a file that is written again sets its credential anew, once`(way: UpstreamPath) throws {
         let mount = try Mount("secret\n")
         let credentials = credentials(source(mount.path))
         #expect(!credentials.hasNewFiles, "it was never read")

@@ -450,7 +450,7 @@ struct ForwardingTests {
             #expect(played.outcome == nil)
             played.client.reset()
             played.settle()
-            return (played.outcome, played.requester.presence.hasLeft)
+            return (played.outcome, played.downstream.presence.hasLeft)
         }
         #expect(outcome.1)
         // A connection that is being made ends with a refusal.

@@ -28,7 +28,7 @@ final class PlayedExchange: ChannelObserver, WakeupCompanion {
     struct Flaw: Error { let sentence: String }
 
     let run: Forwarding
-    let requester: Requester
+    let downstream: Downstream
     let client: PlayedEnd
     /// The connections that the proxy has wanted, in their order.
     private(set) var servers: [PlayedEnd] = []
@@ -50,11 +50,11 @@ final class PlayedExchange: ChannelObserver, WakeupCompanion {
         let upstreams = Upstreams(policy: policy, shared: sharedState(), on: loop, in: network, idleLimit: 8)
         let (socket, end) = try PlayedEnd.pair(on: loop)
         client = end
-        requester = Requester(ByteStream(socket), at: IPAddress(v4: 0x7F00_0001), over: upstreams)
+        downstream = Downstream(ByteStream(socket), at: IPAddress(v4: 0x7F00_0001), over: upstreams)
         run = Forwarding(policy: policy, on: loop)
-        requester.wakeup.driver = self
-        requester.observer = self
-        requester.stream.rest(telling: self)
+        downstream.wakeup.driver = self
+        downstream.observer = self
+        downstream.stream.rest(telling: self)
     }
 
     /// - Parameter credentials: their passwords by name; the user has the same name.
@@ -87,9 +87,9 @@ final class PlayedExchange: ChannelObserver, WakeupCompanion {
         settle()
         run.dissolve(into: loop.buffers)
         for server in servers { server.close() }
-        requester.wakeup.driver = nil
-        requester.observer = nil
-        requester.closeOwn()
+        downstream.wakeup.driver = nil
+        downstream.observer = nil
+        downstream.closeOwn()
         settle()
     }
 
@@ -108,10 +108,10 @@ final class PlayedExchange: ChannelObserver, WakeupCompanion {
         else { throw Flaw(sentence: "the head is not whole") }
         exchange.body.begin(exchange.request.framing, limits: policy.limits.request)
         exchange.inbound.append(content)
-        exchange.destination = requester.destination(
+        exchange.destination = downstream.destination(
             exchange.request.target.scheme ?? .https, host: head.readable.extracting(authority.host),
             port: authority.explicitPort ?? 80, by: policy)
-        requester.leaves(by: .end, in: exchange)
+        downstream.leaves(by: .end, in: exchange)
         run.begin(for: purpose)
         advance()
         settle()
@@ -191,7 +191,7 @@ final class PlayedExchange: ChannelObserver, WakeupCompanion {
     // MARK: - The machine
 
     func channelChanged(_ channel: Channel) {
-        if channel === requester.stream.socket { requester.notice(run.exchange) }
+        if channel === downstream.stream.socket { downstream.notice(run.exchange) }
         wakeupSignalled()
     }
 
@@ -202,7 +202,7 @@ final class PlayedExchange: ChannelObserver, WakeupCompanion {
         isAdvancing = true
         defer { isAdvancing = false }
         do throws(ExchangeFailure) {
-            switch try run.advance(for: requester) {
+            switch try run.advance(for: downstream) {
             case .awaitsEvent: watch()
             case .awaitsWork: work()
             case .upgraded(let tunnel):
@@ -225,30 +225,30 @@ final class PlayedExchange: ChannelObserver, WakeupCompanion {
     }
 
     private func watch() {
-        requester.observer = self
-        requester.stream.rest(telling: self)
+        downstream.observer = self
+        downstream.stream.rest(telling: self)
         run.exchange.upstream.stream?.rest(telling: self)
     }
 
     private func work() {
         isWorking = true
-        requester.observer = nil
-        requester.stream.wakeup = requester.wakeup
+        downstream.observer = nil
+        downstream.stream.wakeup = downstream.wakeup
         if let upstream = run.exchange.upstream.stream {
             upstream.forgetObserver()
-            upstream.wakeup = requester.wakeup
+            upstream.wakeup = downstream.wakeup
         }
         let bound = LoopBound(self, to: loop)
         let task = loop.spawn {
             let played = bound.value
-            do throws(ExchangeFailure) { try await played.run.performWork(for: played.requester) } catch {
+            do throws(ExchangeFailure) { try await played.run.performWork(for: played.downstream) } catch {
                 played.fail(error)
             }
             played.isWorking = false
-            played.requester.presence.finish()
-            played.requester.observer = played
+            played.downstream.presence.finish()
+            played.downstream.observer = played
             played.advance()
         }
-        requester.presence.begin(task)
+        downstream.presence.begin(task)
     }
 }

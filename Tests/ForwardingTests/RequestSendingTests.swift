@@ -30,14 +30,14 @@ struct RequestSendingTests {
                 idleLimit: 1)
             let (near, far) = try await connectedPair(on: loop)
             self.far = far
-            let requester = Requester(ByteStream(near), at: IPAddress(v4: 0x7F00_0001), over: upstreams)
+            let downstream = Downstream(ByteStream(near), at: IPAddress(v4: 0x7F00_0001), over: upstreams)
             let exchange = Forwarding(policy: rules, on: loop).exchange
             exchange.headBytes.append("POST http://a.example/ HTTP/1.1\r\nHost: a.example\r\n\r\n" as StaticString)
             _ = try exchange.request.parse(exchange.headBytes)
             exchange.body.begin(.length(length), limits: .request)
             context = ForwardingContext(
-                requester: requester, exchange: exchange,
-                destination: requester.destination(.http, host: "a.example".utf8Span.span, port: 80, by: rules))
+                downstream: downstream, exchange: exchange,
+                destination: downstream.destination(.http, host: "a.example".utf8Span.span, port: 80, by: rules))
             exchange.credentials.signing = try context.signing()
             try #require(exchange.credentials.signing != nil)
         }

@@ -16,21 +16,21 @@ public final class PlayedDial {
     }
 
     public let place: String
-    private let way: Way
+    private let way: UpstreamPath
     fileprivate var outcome: Outcome?
     fileprivate var hasEnded = false
     /// The server's end, once there is one.
     public fileprivate(set) var end: PlayedEnd?
 
     /// The way that the proxy waits for it.
-    fileprivate enum Way {
+    fileprivate enum UpstreamPath {
         /// A task does.
         case task(Wakeup)
         /// The events of its socket tell.
         case socket(PlayedEnd)
     }
 
-    fileprivate init(to place: String, by way: Way) {
+    fileprivate init(to place: String, by way: UpstreamPath) {
         self.place = place
         self.way = way
     }

@@ -32,14 +32,14 @@ struct PACFileTests {
 
     private func ways(
         _ file: PACFile, _ host: String, on loop: EventLoop, for client: PlayedClient? = nil
-    ) async -> Result<[PACWay], PACError> {
+    ) async -> Result<[PACPath], PACError> {
         let client = client ?? PlayedClient(on: loop)
         do throws(PACError) {
             return .success(try await file.ways(to: "http", host: host, port: 80, for: client.waiting))
         } catch { return .failure(error) }
     }
 
-    private func ways(_ file: PACFile, _ host: String) async throws -> Result<[PACWay], PACError> {
+    private func ways(_ file: PACFile, _ host: String) async throws -> Result<[PACPath], PACError> {
         try await onLoop { loop in await ways(file, host, on: loop) }
     }
 
@@ -87,7 +87,7 @@ struct PACFileTests {
                 echo '+PROXY a:1'
             done
             """)
-        let way = [PACWay.proxy(.http, host: "a", port: 1)]
+        let way = [PACPath.proxy(.http, host: "a", port: 1)]
         async let slow = ways(file, "slow")
         for host in ["a", "b", "c"] { #expect(try await ways(file, host) == .success(way)) }
         let folder = URL(filePath: file.path).deletingLastPathComponent()

@@ -70,7 +70,7 @@ struct MisdirectionTests {
         switch sending {
         case .connect, .intercepted:
             let opening = TunnelOpening(
-                requester: session.requester, exchange: exchange, destination: destination)
+                downstream: session.downstream, exchange: exchange, destination: destination)
             if sending == .intercepted {
                 _ = try await Interception(opening: opening, identity: session.policy.interception).begin()
             } else {
@@ -79,24 +79,24 @@ struct MisdirectionTests {
         case .login:
             let form = LoginForm(signs: [], login: LoginTemplate(action: "/login", fields: []))
             let login = LoginExchange(
-                requester: session.requester, exchange: exchange, destination: destination, form: form)
+                downstream: session.downstream, exchange: exchange, destination: destination, form: form)
             defer { login.end() }
             do throws(FormLoginError) {
                 _ = try await login.ask(
                     .get, at: Array("/login".utf8), with: CookieJar(origin: destination.origin.authority))
             } catch { throw .refused(Refusal(.badGateway, .proxyInternalError, "\(error)")) }
         default:
-            if sending == .ownRequest { exchange.own = OwnRequest(identity: nil) }
+            if sending == .ownRequest { exchange.own = InternalRequest(identity: nil) }
             guard sending == .ownRequest else {
                 exchange.destination = destination
                 scene.run.begin()
                 // It is driven by events as far as it needs no other wait.
-                while case .awaitsWork = try scene.run.advance(for: session.requester) {
-                    try await scene.run.performWork(for: session.requester)
+                while case .awaitsWork = try scene.run.advance(for: session.downstream) {
+                    try await scene.run.performWork(for: session.downstream)
                 }
                 return
             }
-            try await scene.run.ask(destination, for: session.requester)
+            try await scene.run.ask(destination, for: session.downstream)
         }
     }
 
@@ -135,11 +135,11 @@ struct MisdirectionTests {
             }
             let count = worker.metrics.value(of: .requestsMisdirected)
             // An earlier client's connection would be accepted before this one.
-            let dialer = session.requester.dialer(for: policy)
+            let dialer = session.downstream.dialer(for: policy)
             try await dialer.connect(host: "127.0.0.1", port: listener.address.port).close()
             while accepted == 0 { await arrival.wait() }
             listener.close()
-            session.requester.closeOwn()
+            session.downstream.closeOwn()
             return (refusal?.status, refusal?.error, count, accepted)
         }
         #expect(status == .badGateway)

@@ -5,7 +5,7 @@ import Testing
 
 /// Rules about parents, forms, tickets and tokens, compiled.
 @Suite struct WholeGrammarTests {
-    private func decide(_ rules: RuleSet, _ host: String, _ method: AuthenticationMethod) -> Ruling {
+    private func decide(_ rules: RuleSet, _ host: String, _ method: AuthenticationMethod) -> RuleDecision {
         var query = ChallengeQuery(
             host: host, port: 443, protocol: .https, method: method,
             client: ClientIdentity(address: IPAddress(v4: 0x7F00_0001)))

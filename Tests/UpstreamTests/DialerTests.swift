@@ -14,7 +14,7 @@ struct DialerTests {
     private static func refusal(host: String, port: UInt16, _ policy: Policy) async throws -> (Status, ProxyError)? {
         try await onLoop { loop in
             let dialer = Dialer(
-                network: SystemNetwork(Resolver(on: loop), on: loop), policy: policy, own: OwnListeners(),
+                network: SystemNetwork(Resolver(on: loop), on: loop), policy: policy, own: LocalListeners(),
                 loop: loop, wakeup: Wakeup())
             do throws(Refusal) {
                 try await dialer.connect(host: host, port: port).close()
@@ -38,7 +38,7 @@ struct DialerTests {
                 Dialer(
                     network: SystemNetwork(Resolver(on: loop, servers: "127.0.0.1:\(server.port)"), on: loop),
                     policy: policy,
-                    own: OwnListeners(), loop: loop, wakeup: Wakeup()),
+                    own: LocalListeners(), loop: loop, wakeup: Wakeup()),
                 to: loop)
             let end = Expectation<Bool>()
             let task = loop.spawn {
@@ -69,7 +69,7 @@ struct DialerTests {
             let dialer = Dialer(
                 network: SystemNetwork(Resolver(on: loop, servers: "127.0.0.1:\(server.port)"), on: loop),
                 policy: policy,
-                own: OwnListeners(), loop: loop,
+                own: LocalListeners(), loop: loop,
                 wakeup: Wakeup())
             do throws(Refusal) {
                 try await dialer.connect(host: "origin.test", port: 80).close()
@@ -95,7 +95,7 @@ struct DialerTests {
             let early = try await resolver.resolve("origin.test")
             #expect(early.addresses.map(\.description) == ["fe80::1"])
             let dialer = Dialer(
-                network: SystemNetwork(resolver, on: loop), policy: policy, own: OwnListeners(), loop: loop,
+                network: SystemNetwork(resolver, on: loop), policy: policy, own: LocalListeners(), loop: loop,
                 wakeup: Wakeup())
             server.release()
             let stream = try await dialer.connect(host: "origin.test", port: listener.address.port)
@@ -110,7 +110,7 @@ struct DialerTests {
         let isReached = try await onLoop { loop in
             let listener = try Listener(SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0), on: loop) { _ in }
             let dialer = Dialer(
-                network: SystemNetwork(Resolver(on: loop), on: loop), policy: policy, own: OwnListeners(),
+                network: SystemNetwork(Resolver(on: loop), on: loop), policy: policy, own: LocalListeners(),
                 loop: loop, wakeup: Wakeup())
             let stream = try await dialer.connect(host: "127.0.0.1", port: listener.address.port)
             defer { listener.close() }

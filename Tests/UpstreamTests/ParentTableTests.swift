@@ -7,7 +7,7 @@ import Testing
 @testable import Upstream
 
 struct ParentTableTests {
-    private func hops(_ table: inout ParentTable, _ rules: String, to host: String) throws -> [Hop] {
+    private func hops(_ table: inout ParentTable, _ rules: String, to host: String) throws -> [RouteHop] {
         let rules = try policy(rules).rules
         return table.hops(of: rules.route(host: host.utf8Span.span, port: 80).parentList, to: host.utf8Span.span)
     }
@@ -19,7 +19,7 @@ struct ParentTableTests {
             parent b { socks5 p3:3 }
             route * { via a b direct }
             """
-        let words = { (hops: [Hop]) in hops.map { $0.parent?.label ?? "direct" } }
+        let words = { (hops: [RouteHop]) in hops.map { $0.parent?.label ?? "direct" } }
         #expect(try words(hops(&table, rules, to: "example.com")) == ["a p1:1", "a p2:2", "b p3:3", "direct"])
         #expect(try hops(&table, rules, to: "x.local").isEmpty)
         let other = "parent a { http p1:1 }\nparent b { http p2:2; except *.local }\nroute * { via a b }"

@@ -14,7 +14,7 @@ import Transport
 /// The entry that was used longest ago is forgotten or closed.
 struct RecencyTests {
     @Test func `a map gives back what was used longest ago, whatever was removed from it`() {
-        var map = RecencyMap<Int, Int>()
+        var map = LRUMap<Int, Int>()
         for number in 0..<4 { map.put(number, for: number) }
         _ = map.use(0)
         map.remove(2)
@@ -31,7 +31,7 @@ struct RecencyTests {
     }
 
     @Test func `a map puts a value in the place of the older one, and forgets by use`() {
-        var map = RecencyMap<String, Int>()
+        var map = LRUMap<String, Int>()
         for (number, key) in ["a", "b", "c", "a"].enumerated() { map.put(number, for: key) }
         #expect(map.use("b") == 1)
         #expect(map.oldest?.key == "c")
@@ -60,7 +60,7 @@ struct RecencyTests {
         let detours = host.compactMap { rules.route(host: $0.utf8Span.span, port: 80).parentList }
         try #require(detours.count == 2)
         func parents(_ names: String...) -> [Parent] {
-            let found = names.map { PACWay.proxy(.http, host: $0, port: 8080) }
+            let found = names.map { PACPath.proxy(.http, host: $0, port: 8080) }
             return table.hops(of: detours[0], to: host[0].utf8Span.span, found: ["a": found]).compactMap(\.parent)
         }
         let configured = table.hops(of: detours[1], to: host[1].utf8Span.span).compactMap(\.parent)

@@ -28,14 +28,14 @@ import Testing
 
     @Test func `a server gets what is stored for it, and nothing that is not`() async throws {
         let storage = StoredCredentials()
-        let answers = TLSAnswers(stored: storage)
-        let pool = IdlePool(limit: 8, tlsAnswers: answers)
+        let answers = TLSPolicyEpoch(stored: storage)
+        let pool = IdlePool(limit: 8, tlsPolicyEpoch: answers)
         let rules = try policy().rules
         let trusted = UpstreamServer(Self.origin, pool: pool)
         let stranger = UpstreamServer(Self.origin, mayHaveCredentials: false, pool: pool)
         let look = {
             answers.advance()
-            return [trusted, stranger].map { [$0.maySeeIdentity(by: rules), $0.getsTLSAnswers(by: rules)] }
+            return [trusted, stranger].map { [$0.maySeeIdentity(by: rules), $0.dependsOnTLSPolicy(by: rules)] }
         }
         #expect(look() == [[false, false], [false, false]])
         try await storage.set(Self.exception, for: Self.trustSpace)
@@ -53,9 +53,9 @@ import Testing
         let shared = SharedState(storage: storage) { _ in }
         let retired = Mutex(0)
         shared.onRetirement { retirement in
-            if case .tlsAnswers = retirement { retired.withLock { $0 += 1 } }
+            if case .tlsPolicyEpoch = retirement { retired.withLock { $0 += 1 } }
         }
-        let before = shared.tlsAnswers.number
+        let before = shared.tlsPolicyEpoch.number
         let following = Task { await shared.followStorage() }
         defer { following.cancel() }
         while retired.withLock({ $0 }) == 0 {
@@ -67,7 +67,7 @@ import Testing
             }
             await Task.yield()
         }
-        #expect(shared.tlsAnswers.number > before)
+        #expect(shared.tlsPolicyEpoch.number > before)
     }
 
     @Test func `a certificate that is refused or lifted ends the connections of before, and a password does not`()
@@ -78,9 +78,9 @@ import Testing
         let password = Credential(name: "p", user: "p", password: Secret("p"))
         let device = try Self.certificate()
         let isEnd = { (change: () -> Void) in
-            let before = shared.tlsAnswers.number
+            let before = shared.tlsPolicyEpoch.number
             change()
-            return shared.tlsAnswers.number != before
+            return shared.tlsPolicyEpoch.number != before
         }
         #expect(!isEnd { accounts.putOnHold(password, at: Self.origin) })
         #expect(isEnd { accounts.putOnHold(device, at: Self.origin) })

@@ -108,10 +108,10 @@ struct OriginTests {
 
     @Test func `connections made with another certificate close, at once or after their request`() async throws {
         let closed = try await onLoop { loop in
-            let answers = TLSAnswers(stored: StoredCredentials())
-            let pool = IdlePool(limit: 8, tlsAnswers: answers)
+            let answers = TLSPolicyEpoch(stored: StoredCredentials())
+            let pool = IdlePool(limit: 8, tlsPolicyEpoch: answers)
             let origin = Self.origin(.https, pool)
-            let old = ConnectionTerms(tlsAnswers: answers.number)
+            let old = ConnectionTerms(tlsPolicyEpoch: answers.number)
             let streams = [
                 ByteStream(try await connectedPair(on: loop).0), ByteStream(try await connectedPair(on: loop).0),
                 ByteStream(try await connectedPair(on: loop).0), ByteStream(try await connectedPair(on: loop).0),
@@ -121,7 +121,7 @@ struct OriginTests {
             answers.advance()
             pool.closeOutdated()
             origin.keep(OriginConnection(stream: streams[2], to: origin, under: old), for: 10_000)
-            let new = ConnectionTerms(tlsAnswers: answers.number)
+            let new = ConnectionTerms(tlsPolicyEpoch: answers.number)
             origin.keep(OriginConnection(stream: streams[3], to: origin, under: new), for: 10_000)
             return streams.map(\.isClosed) + [pool.count == 2]
         }

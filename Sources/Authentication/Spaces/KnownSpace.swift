@@ -14,7 +14,7 @@ public final class KnownSpace: Sendable {
         /// The authenticators, each with its size in bytes: of its challenge and its credential.
         var entries: [(version: CredentialVersion, authenticator: any Authenticator, weight: Int)] = []
         /// The preemptive answers, made once and then reused.
-        var unasked: [Answer] = []
+        var preemptive: [Answer] = []
         /// The credentials that the space has accepted and that have no authenticator here: an earlier process or
         /// another one used them.
         var accepted: [CredentialVersion] = []
@@ -63,18 +63,18 @@ public final class KnownSpace: Sendable {
         by evidence: @autoclosure () -> Evidence
     ) -> Answer {
         state.withLock { state in
-            for answer in state.unasked
+            for answer in state.preemptive
             where answer.credential.version == credential.version && answer.credential.persistence == persistence
-                && answer.isUnasked == isForAll
+                && answer.isPreemptive == isForAll
             {
                 return answer
             }
-            state.unasked.removeAll { $0.credential.version.key == credential.version.key }
-            if state.unasked.count >= Self.entryLimit { state.unasked.removeFirst() }
+            state.preemptive.removeAll { $0.credential.version.key == credential.version.key }
+            if state.preemptive.count >= Self.entryLimit { state.preemptive.removeFirst() }
             let answer = Answer(
-                space: space, challenge: isForAll ? .unasked : nil, credential: credential.with(persistence),
+                space: space, challenge: isForAll ? .preemptive : nil, credential: credential.with(persistence),
                 evidence: evidence())
-            state.unasked.append(answer)
+            state.preemptive.append(answer)
             return answer
         }
     }

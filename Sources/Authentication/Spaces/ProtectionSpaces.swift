@@ -13,7 +13,7 @@ import Synchronization
 public final class ProtectionSpaces: Sendable {
     public let accounts: Accounts
     private let journal: (any SpaceJournal)?
-    private let underWay = ChallengesUnderWay()
+    private let underWay = SingleFlight()
     private let origins: Mutex<Origins>
     private let changes = Atomic(0)
 

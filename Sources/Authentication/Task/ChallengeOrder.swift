@@ -62,8 +62,8 @@ public struct ChallengeOrder: Sendable {
         for answer: Answer, at target: Span<UInt8>, counting nonces: NonceCounts? = nil
     ) throws(AuthenticationError) -> any Authenticator {
         let method = answer.space.authenticationMethod
-        if answer.isUnasked {
-            return try UnaskedScheme.authenticator(in: answer.space, with: answer.credential, by: schemes)
+        if answer.isPreemptive {
+            return try PreemptiveScheme.authenticator(in: answer.space, with: answer.credential, by: schemes)
         }
         guard let challenge = answer.challenge, let scheme = schemes.first(where: { $0.method == method }) else {
             throw .unusableChallenge(method: method)

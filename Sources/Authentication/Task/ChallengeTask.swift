@@ -88,12 +88,12 @@ public struct ChallengeTask: Sendable {
         /// Whether the response can be a verdict on the answer. For a preemptive answer it is one if the server asks
         /// for the same answer again, which a nonce would change, or if it refuses without a challenge.
         func judges(_ answer: Answer) -> Bool {
-            if let challenge = answer.challenge, challenge != .unasked { return true }
+            if let challenge = answer.challenge, challenge != .preemptive { return true }
             let method = answer.space.authenticationMethod
             return offers.contains { offer in
-                if offer.challenge == .unasked { return answer.isUnasked }
+                if offer.challenge == .preemptive { return answer.isPreemptive }
                 guard !method.traits.needsChallenge else { return false }
-                return answer.isUnasked
+                return answer.isPreemptive
                     ? offer.space.authenticationMethod == method : offer.space == answer.space
             }
         }
@@ -137,7 +137,7 @@ public struct ChallengeTask: Sendable {
             guard history.retries <= history.limits.retries else { return finish(.pass(.endless)) }
             state = .awaitingResponse(answer)
             return .resend(answer)
-        case (let answer?, .unrelated) where answer.challenge == nil || answer.isUnasked:
+        case (let answer?, .unrelated) where answer.challenge == nil || answer.isPreemptive:
             return consider(round)
         case (let answer?, .refused), (let answer?, .unrelated):
             // The space that was answered is the one that challenged this request. Another name, or none, does not make
@@ -150,7 +150,7 @@ public struct ChallengeTask: Sendable {
     /// Whether a response without a challenge may refuse an answer that was valid for an earlier request: a nonce was
     /// used, or a session has ended. Without an answer the server says what it needs.
     private func mayHaveComeTooLate(_ answer: Answer, _ refusal: RepeatedChallenge) -> Bool {
-        guard answer.space.authenticationMethod.traits.answersRequests, !answer.isUnasked else { return false }
+        guard answer.space.authenticationMethod.traits.answersRequests, !answer.isPreemptive else { return false }
         return refusal == .renewed || refusal == .unrelated && answer.challenge == nil
     }
 
@@ -388,13 +388,13 @@ public final class Answer: Sendable {
     /// The evidence of the server about the credential, for a preemptive answer; nil for others.
     public let evidence: Evidence?
     /// Whether a rule sends it with every request, without a challenge.
-    public let isUnasked: Bool
+    public let isPreemptive: Bool
 
     public init(
         space: ProtectionSpace, challenge: HeaderChallenge?, credential: Credential, evidence: Evidence? = nil
     ) {
         self.evidence = evidence
-        isUnasked = challenge == .unasked
+        isPreemptive = challenge == .preemptive
         self.space = space
         self.challenge = challenge
         self.credential = credential

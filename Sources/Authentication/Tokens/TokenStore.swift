@@ -10,7 +10,7 @@ public final class TokenStore: Sendable {
         /// Use the token; fetch the next one meanwhile if `fetches` is true.
         case token(Credential, fetches: Bool)
         /// Wait, then ask again; fetch first if `fetches` is true.
-        case wait(Waiter, fetches: Bool)
+        case wait(FlightWaiter, fetches: Bool)
         /// There is no token, and asking again is too early or useless.
         case none(TokenError)
     }
@@ -32,7 +32,7 @@ public final class TokenStore: Sendable {
         /// The generation of the last token.
         var generation = 0
         /// The waiters for the fetch in progress; nil if none is.
-        var waiters: [Waiter]?
+        var waiters: [FlightWaiter]?
         var failure: TokenError?
         /// The time before which the endpoint is not asked.
         var pausedUntil = Int.min
@@ -101,7 +101,7 @@ public final class TokenStore: Sendable {
                 entry.replacedAt = now
             }
             if entry.waiters == nil, now < entry.pausedUntil, let failure = entry.failure { return .none(failure) }
-            let waiter = Waiter()
+            let waiter = FlightWaiter()
             let fetches = entry.waiters == nil
             entry.waiters = entry.waiters ?? []
             entry.waiters?.appendForgetting(waiter)
@@ -193,7 +193,7 @@ public final class TokenStore: Sendable {
     private func end(
         _ grant: CredentialVersion, _ verdict: Verdict, _ change: (inout Entry) -> Void
     ) -> Credential? {
-        let (waiters, held) = entries.withLock { entries -> ([Waiter], Held?) in
+        let (waiters, held) = entries.withLock { entries -> ([FlightWaiter], Held?) in
             var entry = entries[grant] ?? Entry()
             let waiters = entry.waiters ?? []
             entry.waiters = nil

@@ -44,7 +44,7 @@ public final class AnswerSource {
     public let loop: EventLoop
     /// The request's credentials that are being stored.
     private let storage: PendingStorage
-    public var terms = AnswerSource.UnaskedTerms()
+    public var terms = AnswerSource.PreemptiveTerms()
 
     public init(
         delegate: RuleDelegate, challenger: Challenger, urlCredential: Credential?, learning: Learning?,
@@ -111,7 +111,7 @@ public final class AnswerSource {
     /// Keeps an answer that depends only on the generation, the target and perhaps the client. It must come from a
     /// credential of the rules, belong to a request or connection, and not be a token that expires.
     private func remember(
-        _ answer: PreparedAnswer, in space: KnownSpace, of known: KnownOrigin, by rule: Ruling,
+        _ answer: PreparedAnswer, in space: KnownSpace, of known: KnownOrigin, by rule: RuleDecision,
         as generation: Int
     ) {
         if case .session = answer.binding { return }
@@ -128,7 +128,7 @@ public final class AnswerSource {
     }
 
     private func answer(
-        in space: KnownSpace, of known: KnownOrigin, to target: ByteBuffer, by rule: Ruling,
+        in space: KnownSpace, of known: KnownOrigin, to target: ByteBuffer, by rule: RuleDecision,
         with credential: Credential, _ holdsLogin: (CredentialVersion) -> Bool
     ) -> PreparedAnswer? {
         guard
@@ -204,7 +204,7 @@ public final class AnswerSource {
     }
 
     /// The credential that the rules give this client there.
-    private func credential(_ rule: Ruling, for space: ProtectionSpace) -> Credential? {
+    private func credential(_ rule: RuleDecision, for space: ProtectionSpace) -> Credential? {
         switch rule.action {
         case .use(let names):
             try? policy.credentials.credential(
@@ -217,7 +217,7 @@ public final class AnswerSource {
     }
 
     /// The credential that an operator has named.
-    private func standing(for space: ProtectionSpace, by rule: Ruling) -> Credential? {
+    private func standing(for space: ProtectionSpace, by rule: RuleDecision) -> Credential? {
         let challenge = AuthenticationChallenge(
             protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil)
         guard
@@ -289,7 +289,7 @@ public final class AnswerSource {
 
 extension RetryTerms {
     /// - Parameter isProxy: whether the server is a parent, which is only asked for what clients asked it for.
-    public init(_ ruling: Ruling, isProxy: Bool) {
+    public init(_ ruling: RuleDecision, isProxy: Bool) {
         self.init(retry: ruling.retry)
         switch ruling.probe {
         case .sample: break
@@ -303,7 +303,7 @@ extension RetryTerms {
 
 extension AnswerSource {
     /// The parts of a request that affect preemptive credentials.
-    public struct UnaskedTerms {
+    public struct PreemptiveTerms {
         /// Whether the client's own `Authorization` is kept, beside which no challenge is answered.
         public var keepsAuthorization = false
         /// Whether a parent proxy could read what is sent.
@@ -319,16 +319,16 @@ extension AnswerSource {
 extension AnswerSource {
     /// The answer that a rule gives in its own place.
     func placed(at target: ByteBuffer, with token: Credential?) -> Finding? {
-        policy.rules.speaks(of: .places) ? unasked([.default], at: target, with: token) : nil
+        policy.rules.speaks(of: .places) ? preemptive([.default], at: target, with: token) : nil
     }
 
     /// The preemptive answer that a rule gives in the usual field.
     func preempted(at target: ByteBuffer, with token: Credential?) -> Finding? {
-        policy.rules.speaks(of: .preemption) ? unasked([.bearer, .basic], at: target, with: token) : nil
+        policy.rules.speaks(of: .preemption) ? preemptive([.bearer, .basic], at: target, with: token) : nil
     }
 
     /// The answer that a rule gives with that credential in each request; nil if none.
-    func unaskedAnswer(with credential: Credential, at target: ByteBuffer) -> PreparedAnswer? {
+    func preemptiveAnswer(with credential: Credential, at target: ByteBuffer) -> PreparedAnswer? {
         let token = credential.token == nil ? nil : credential
         switch placed(at: target, with: token) ?? preempted(at: target, with: token) {
         case .answer(let prepared, _)?, .unproven(let prepared, _)?:
@@ -339,17 +339,18 @@ extension AnswerSource {
 
     /// The assumed challenge that a preemptive answer belongs to, because the server sends none. A refusal is judged
     /// against it.
-    func unaskedOffer() -> Offer? {
+    func preemptiveOffer() -> Offer? {
         let rules = policy.rules
         guard rules.speaks(of: .places) || rules.speaks(of: .preemption) else { return nil }
         let methods: [AuthenticationMethod] = terms.keepsAuthorization ? [.default] : [.default, .bearer, .basic]
-        guard let (space, rule) = unaskedRule(for: methods), case .use(let names) = rule.action, let name = names.first,
+        guard let (space, rule) = preemptiveRule(for: methods), case .use(let names) = rule.action,
+            let name = names.first,
             let named = try? policy.credentials.credential(named: name), !isKept(named)
         else { return nil }
-        return Offer(space: space, challenge: .unasked, strength: 0)
+        return Offer(space: space, challenge: .preemptive, strength: 0)
     }
 
-    private func unaskedRule(for methods: [AuthenticationMethod]) -> (ProtectionSpace, Ruling)? {
+    private func preemptiveRule(for methods: [AuthenticationMethod]) -> (ProtectionSpace, RuleDecision)? {
         guard !terms.isReadOnTheWay, [.http, .https].contains(challenger.origin.protocol) else { return nil }
         for method in methods {
             let space = ProtectionSpace(origin: challenger.origin, realm: nil, authenticationMethod: method)
@@ -368,10 +369,11 @@ extension AnswerSource {
     }
 
     /// - Returns: nil if there is no answer, or it is not sent preemptively to that target.
-    private func unasked(
+    private func preemptive(
         _ methods: [AuthenticationMethod], at target: ByteBuffer, with token: Credential?
     ) -> Finding? {
-        guard let (space, rule) = unaskedRule(for: methods), case .use(let names) = rule.action, let name = names.first
+        guard let (space, rule) = preemptiveRule(for: methods), case .use(let names) = rule.action,
+            let name = names.first
         else { return nil }
         let named: Credential
         do throws(CredentialError) { named = try policy.credentials.credential(named: name) } catch {
@@ -387,7 +389,7 @@ extension AnswerSource {
             known?.answer(
                 with: credential, kept: rule.persistence, isForAll: true, by: evidence(of: credential))
             ?? Answer(
-                space: space, challenge: .unasked, credential: credential.with(rule.persistence),
+                space: space, challenge: .preemptive, credential: credential.with(rule.persistence),
                 evidence: evidence(of: credential))
         var authenticator = known?.authenticator(for: credential.version)
         do throws(AuthenticationError) {

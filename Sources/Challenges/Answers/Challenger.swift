@@ -30,7 +30,7 @@ public final class Challenger {
     /// The record of the last answer that it got after a challenge.
     var latestRecord: AnswerRecord?
     /// The journal's note on the last answered challenge.
-    var latestNote: AnsweredNote.Latest?
+    var latestNote: AnsweredEntry.Latest?
 
     /// - Parameter mayHaveCredentials: false if the server is not trusted with any.
     public init(_ origin: Origin, title: String, mayHaveCredentials: Bool = true) {

@@ -20,7 +20,7 @@ public final class PreparedAnswer {
     /// Whether the answer belongs to a connection.
     let wantsLogin: Bool
     /// The weak mechanisms that the answer uses.
-    let dated: DatedWays
+    let dated: WeakMechanisms
 
     public init(authenticator: any Authenticator, answer: Answer) {
         self.authenticator = authenticator
@@ -30,7 +30,7 @@ public final class PreparedAnswer {
         binding = authenticator.binding
         requests = if case .request(let requests) = binding { requests } else { nil }
         wantsLogin = if case .connection = binding { true } else { false }
-        dated = DatedWays(of: answer.space, usesMD5: requests?.usesMD5 ?? false)
+        dated = WeakMechanisms(of: answer.space, usesMD5: requests?.usesMD5 ?? false)
     }
 
     /// Whether the answer can be sent with any number of requests, and without a digest of their bodies.
@@ -113,10 +113,10 @@ public enum AnswerState {
     }
 }
 
-extension DatedWays {
+extension WeakMechanisms {
     fileprivate init(of space: ProtectionSpace, usesMD5: Bool) {
         let method = space.authenticationMethod
-        let shown: DatedWays = method.traits.credential == .password ? .passwordInClear : .tokenInClear
+        let shown: WeakMechanisms = method.traits.credential == .password ? .passwordInClear : .tokenInClear
         self = method == .ntlm ? .ntlm : usesMD5 ? .md5 : space.receivesCredentialSecurely ? [] : shown
     }
 }

@@ -4,7 +4,7 @@ import Rules
 import Telemetry
 
 extension ChallengeDecision {
-    init(_ decision: Decision, about challenge: AuthenticationChallenge, by rule: Ruling) {
+    init(_ decision: Decision, about challenge: AuthenticationChallenge, by rule: RuleDecision) {
         let space = challenge.protectionSpace
         self.init(
             method: space.authenticationMethod.rawValue, realm: space.realm, rule: rule.rule.map { "\($0)" },

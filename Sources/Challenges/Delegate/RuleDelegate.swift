@@ -18,9 +18,9 @@ public struct RuleDelegate: Sendable {
     }
 
     /// The delegate's decision with the rule that made it, for the record.
-    public struct RuledDecision {
+    public struct DelegateDecision {
         public let decision: Decision
-        public let rule: Ruling
+        public let rule: RuleDecision
         /// The reason why a credential that the rule names cannot be used, for the operator.
         public let trouble: CredentialError?
         /// Whether an operator rejected the challenge, for this request or for later ones too.
@@ -33,13 +33,13 @@ public struct RuleDelegate: Sendable {
     }
 
     /// The rule for a space, before any credential is considered. Allocates nothing.
-    public func rule(for space: ProtectionSpace, failures: Int) -> Ruling {
+    public func rule(for space: ProtectionSpace, failures: Int) -> RuleDecision {
         policy.rules.decide(ChallengeQuery(space, client: client, failures: failures))
     }
 
     /// Whether the credentials must be read again before the challenge is decided: the first that the rule names is
     /// parked and its file may have a new value, or it could not be read.
-    public func wantsFreshCredentials(for challenge: AuthenticationChallenge, by rule: Ruling) -> Bool {
+    public func wantsFreshCredentials(for challenge: AuthenticationChallenge, by rule: RuleDecision) -> Bool {
         guard case .use(let names) = rule.action, let first = names.first else { return false }
         guard let known = try? policy.credentials.credential(named: first) else { return true }
         return isHeld(known, in: challenge.protectionSpace)
@@ -97,7 +97,7 @@ public struct RuleDelegate: Sendable {
     }
 
     /// The rule for a challenge.
-    public func rule(for challenge: AuthenticationChallenge) -> Ruling {
+    public func rule(for challenge: AuthenticationChallenge) -> RuleDecision {
         policy.rules.decide(ChallengeQuery(challenge, client: client))
     }
 
@@ -105,15 +105,15 @@ public struct RuleDelegate: Sendable {
     ///
     /// - Parameter now: the time in milliseconds since 1970.
     public func decide(
-        _ challenge: AuthenticationChallenge, by rule: Ruling, at now: @autoclosure () -> Int
-    ) -> RuledDecision {
+        _ challenge: AuthenticationChallenge, by rule: RuleDecision, at now: @autoclosure () -> Int
+    ) -> DelegateDecision {
         let ruled = enforced(challenge, by: rule, at: now())
         return rule.isReport ? reported(ruled, on: challenge) : ruled
     }
 
     private func enforced(
-        _ challenge: AuthenticationChallenge, by rule: Ruling, at now: @autoclosure () -> Int
-    ) -> RuledDecision {
+        _ challenge: AuthenticationChallenge, by rule: RuleDecision, at now: @autoclosure () -> Int
+    ) -> DelegateDecision {
         let reason = rule.reason
         let decision = { (disposition: Disposition, reason: String) in
             Decision(
@@ -123,23 +123,24 @@ public struct RuleDelegate: Sendable {
         case .performDefault where !isMeant(challenge, by: rule):
             // The rule has no credential for this challenge, but the next challenge may have its own: a server offers
             // Negotiate beside NTLM, and the store has a password for NTLM.
-            return RuledDecision(decision: decision(.rejectProtectionSpace, reason), rule: rule, trouble: nil)
+            return DelegateDecision(decision: decision(.rejectProtectionSpace, reason), rule: rule, trouble: nil)
         // `trust` answers no challenge of a response.
         case .performDefault, .trust:
-            return RuledDecision(decision: decision(.performDefaultHandling, reason), rule: rule, trouble: nil)
-        case .reject: return RuledDecision(decision: decision(.rejectProtectionSpace, reason), rule: rule, trouble: nil)
+            return DelegateDecision(decision: decision(.performDefaultHandling, reason), rule: rule, trouble: nil)
+        case .reject:
+            return DelegateDecision(decision: decision(.rejectProtectionSpace, reason), rule: rule, trouble: nil)
         case .cancel:
-            return RuledDecision(
+            return DelegateDecision(
                 decision: decision(.cancelAuthenticationChallenge, "\(reason) refuses"), rule: rule, trouble: nil)
         case .use(let names):
             let name = choice(among: names, for: challenge.protectionSpace, besides: challenge.refused, at: now())
             return use(name, kept: rule.persistence, by: rule)
-        case .ask: return decideUnasked(challenge, by: rule)
+        case .ask: return decidePreemptively(challenge, by: rule)
         }
     }
 
     /// The decision of a rule that only reports.
-    private func reported(_ ruled: RuledDecision, on challenge: AuthenticationChallenge) -> RuledDecision {
+    private func reported(_ ruled: DelegateDecision, on challenge: AuthenticationChallenge) -> DelegateDecision {
         let decision = ruled.decision
         let words: String
         switch decision.disposition {
@@ -155,7 +156,7 @@ public struct RuleDelegate: Sendable {
         case .cancelAuthenticationChallenge: words = "cancel"
         case .rejectProtectionSpace: return ruled
         }
-        return RuledDecision(
+        return DelegateDecision(
             decision: Decision(decision.disposition, reason: decision.reason, report: words),
             rule: ruled.rule, trouble: ruled.trouble)
     }
@@ -164,8 +165,8 @@ public struct RuleDelegate: Sendable {
     ///
     /// - Parameter space: set if an operator has named the credential, who may mean one stored for that space.
     func use(
-        _ name: String, storedFor space: ProtectionSpace? = nil, kept persistence: Persistence, by rule: Ruling
-    ) -> RuledDecision {
+        _ name: String, storedFor space: ProtectionSpace? = nil, kept persistence: Persistence, by rule: RuleDecision
+    ) -> DelegateDecision {
         let reason = rule.reason
         do throws(CredentialError) {
             let named: Credential
@@ -175,11 +176,11 @@ public struct RuleDelegate: Sendable {
                 named = try policy.credentials.credential(named: name)
             }
             let kept = named.with(persistence)
-            return RuledDecision(
+            return DelegateDecision(
                 decision: Decision(.useCredential(kept), attempts: rule.answers, reason: reason),
                 rule: rule, trouble: nil)
         } catch {
-            return RuledDecision(
+            return DelegateDecision(
                 decision: Decision(
                     .cancelAuthenticationChallenge,
                     reason: "credential \(name) of \(reason) cannot be read; the proxy's log says why"),
@@ -189,7 +190,7 @@ public struct RuleDelegate: Sendable {
 
     /// Whether `default` covers the challenge. A password is used for a KDC only if a rule says so, and never for an
     /// unknown scheme.
-    func isMeant(_ challenge: AuthenticationChallenge, by rule: Ruling) -> Bool {
+    func isMeant(_ challenge: AuthenticationChallenge, by rule: RuleDecision) -> Bool {
         let method = challenge.protectionSpace.authenticationMethod
         if method == .other { return false }
         if method == .negotiate { return rule.namesMethod }
@@ -201,7 +202,7 @@ public struct RuleDelegate: Sendable {
 /// `default`, and an operator's saved answer applies.
 extension RuleDelegate {
     /// The question about a challenge for an operator; nil if its rule asks none, or there is an answer.
-    public func question(about challenge: AuthenticationChallenge, by rule: Ruling) -> OperatorQuestion.Subject? {
+    public func question(about challenge: AuthenticationChallenge, by rule: RuleDecision) -> OperatorQuestion.Subject? {
         guard rule.action == .ask, !rule.isReport, isForPeople(challenge.protectionSpace, rule),
             challenge.refusals(by: rule.reason) < rule.answers
         else { return nil }
@@ -213,7 +214,7 @@ extension RuleDelegate {
 
     /// Whether an operator can answer a challenge of that method. A rule must name the method to use a password for a
     /// KDC, an unknown scheme or a page.
-    private func isForPeople(_ space: ProtectionSpace, _ rule: Ruling) -> Bool {
+    private func isForPeople(_ space: ProtectionSpace, _ rule: RuleDecision) -> Bool {
         switch space.authenticationMethod.traits.consent {
         case .none: true
         case .method: rule.namesMethod
@@ -223,7 +224,7 @@ extension RuleDelegate {
     }
 
     /// The operator's saved answer, if it applies to later requests.
-    public func standingAct(for challenge: AuthenticationChallenge, by rule: Ruling) -> OperatorAnswer.Act? {
+    public func standingAct(for challenge: AuthenticationChallenge, by rule: RuleDecision) -> OperatorAnswer.Act? {
         guard challenge.refusals(by: rule.reason) == 0 else { return nil }
         return state.questions.standing(for: OperatorQuestion.Subject(challenge, by: rule.rule).key)
     }
@@ -244,7 +245,7 @@ extension RuleDelegate {
     }
 
     /// The decision of `ask` if no operator is asked.
-    func decideUnasked(_ challenge: AuthenticationChallenge, by rule: Ruling) -> RuledDecision {
+    func decidePreemptively(_ challenge: AuthenticationChallenge, by rule: RuleDecision) -> DelegateDecision {
         let subject = OperatorQuestion.Subject(challenge, by: rule.rule)
         if !isKept(for: challenge), challenge.refusals(by: rule.reason) == 0,
             let standing = state.questions.standing(for: subject.key)
@@ -279,8 +280,8 @@ extension RuleDelegate {
 
     /// The decision that corresponds to an operator's answer to a challenge of that space.
     public func decide(
-        by operatorAnswer: OperatorAnswer, in space: ProtectionSpace, _ rule: Ruling
-    ) -> RuledDecision {
+        by operatorAnswer: OperatorAnswer, in space: ProtectionSpace, _ rule: RuleDecision
+    ) -> DelegateDecision {
         let persistence = operatorAnswer.persistence
         switch operatorAnswer.act {
         case .use(let name): return use(name, storedFor: space, kept: persistence, by: rule)
@@ -296,13 +297,13 @@ extension RuleDelegate {
         }
     }
 
-    private func cancelled(by rule: Ruling) -> RuledDecision {
+    private func cancelled(by rule: RuleDecision) -> DelegateDecision {
         ruled(.cancelAuthenticationChallenge, by: rule, " the operator, who refused")
     }
 
-    private func ruled(_ disposition: Disposition, by rule: Ruling, _ rest: String = "") -> RuledDecision {
+    private func ruled(_ disposition: Disposition, by rule: RuleDecision, _ rest: String = "") -> DelegateDecision {
         let reason = rule.reason + (rest.isEmpty ? "" : " asks\(rest)")
-        return RuledDecision(
+        return DelegateDecision(
             decision: Decision(disposition, attempts: rule.answers, reason: reason), rule: rule,
             trouble: nil)
     }

@@ -36,5 +36,5 @@ public protocol RequestPresence: AnyObject {
     func beginTrial(_ trial: AnyObject)
 
     /// Records that the request begins a session at the server, for all waiters.
-    func beginLogin(_ lease: Lease)
+    func beginLogin(_ lease: FlightLease)
 }

@@ -36,7 +36,7 @@ public final class ChallengeJournal: Sendable {
         /// The circumstances of the entry; nil for an answered one.
         var circumstances: JournalEntry.Circumstances?
         /// The counter of further answers; nil if none was given.
-        var note: AnsweredNote?
+        var note: AnsweredEntry?
         var number: UInt64 = 0
 
         /// The entry with all counts.
@@ -78,7 +78,7 @@ public final class ChallengeJournal: Sendable {
     @discardableResult
     func put(
         _ entries: [JournalEntry], under circumstances: JournalEntry.Circumstances? = nil,
-        counting note: AnsweredNote? = nil
+        counting note: AnsweredEntry? = nil
     ) -> Bool {
         state.withLock { state in
             var isNews = false

@@ -125,9 +125,9 @@ public final class ChallengeContext {
     public func remember(_ authenticator: any Authenticator, for answer: Answer) {
         let target = request.target
         // The target of a preemptive answer is not learned, and other processes need not know it.
-        let isLasting = !answer.isUnasked && source.isLasting(answer)
+        let isLasting = !answer.isPreemptive && source.isLasting(answer)
         spaces.remember(authenticator, for: answer, isLasting: isLasting)
-        if answer.isUnasked { return }
+        if answer.isPreemptive { return }
         if authenticator.extent.coverage(of: target.readable) == nil {
             spaces.extend(answer.space, to: target.readable, isLasting: isLasting)
         }
@@ -138,7 +138,7 @@ public final class ChallengeContext {
 extension ChallengeContext {
     /// Writes a decision into the request's record. After a refusal the record keeps the rule whose answer was refused, until
     /// another rule answers or ends the request.
-    func note(_ ruled: RuleDelegate.RuledDecision, on challenge: AuthenticationChallenge) {
+    func note(_ ruled: RuleDelegate.DelegateDecision, on challenge: AuthenticationChallenge) {
         let record = request.record
         if challenge.previousFailureCount == 0 || ruled.isEnd { record.note(ruled.rule.rule, about: challenger) }
         record.note(ChallengeDecision(ruled.decision, about: challenge, by: ruled.rule))
@@ -156,8 +156,8 @@ extension ChallengeContext {
     ///   - ruling: the ruling that led to the answer; nil if this request did not ask the rules.
     ///   - failures: the number of refused answers of this request before it.
     ///   - failure: the excerpt of the response that refused the last of them.
-    func noteAnswer(_ answer: Answer, by ruling: Ruling?, after failures: Int, _ failure: ResponseExcerpt?) {
-        guard let challenge = answer.challenge, !answer.isUnasked else { return }
+    func noteAnswer(_ answer: Answer, by ruling: RuleDecision?, after failures: Int, _ failure: ResponseExcerpt?) {
+        guard let challenge = answer.challenge, !answer.isPreemptive else { return }
         let now = loop.epochMilliseconds
         let ruling = ruling ?? delegate.rule(for: answer.space, failures: failures)
         if let latest = challenger.latestNote, latest.covers(answer, by: ruling, of: policy.rules, after: failures),
@@ -175,9 +175,9 @@ extension ChallengeContext {
         let name = answer.credential.version.name
         entry.credential = name
         if (try? policy.credentials.credential(named: name)) != nil { entry.credentials = [name] }
-        let note = AnsweredNote(ChallengeRecord(schemes: entry.key.scheme, realm: entry.key.space.realm), at: now)
+        let note = AnsweredEntry(ChallengeRecord(schemes: entry.key.scheme, realm: entry.key.space.realm), at: now)
         state.journal.put([entry], counting: note)
-        challenger.latestNote = AnsweredNote.Latest(
+        challenger.latestNote = AnsweredEntry.Latest(
             note, of: answer, by: ruling, of: policy.rules, after: failures)
         request.record.challenge = note.challenge
     }

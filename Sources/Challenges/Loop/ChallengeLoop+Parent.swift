@@ -103,7 +103,7 @@ extension ChallengeLoop {
         return challenges.isEmpty
             || challenges.contains { challenge in
                 challenge.scheme == method.rawValue
-                    && (answer.challenge == .unasked || challenge.realm == answer.space.realm)
+                    && (answer.challenge == .preemptive || challenge.realm == answer.space.realm)
             }
     }
 

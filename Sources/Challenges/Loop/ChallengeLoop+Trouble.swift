@@ -25,7 +25,7 @@ extension ChallengeLoop {
 
         /// The meaning of a challenge for the answer that was sent; nil if none was sent.
         mutating func refusal(
-            by challenges: [HeaderChallenge], of performer: AnswerPerformer, in record: ExchangeRecord
+            by challenges: [HeaderChallenge], of performer: AnswerSession, in record: ExchangeRecord
         ) -> RepeatedChallenge? {
             let (refusal, error) = performer.refusal(by: challenges)
             if let error {

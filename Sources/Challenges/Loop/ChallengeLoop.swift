@@ -24,7 +24,7 @@ public final class ChallengeLoop {
 
     let context: ChallengeContext
     var task: ChallengeTask
-    var preparation: AnswerPreparation
+    var preparation: AnswerSetup
     private var trouble = Trouble.none
     private var doubt: ExtentDoubt
     private var stage = Stage.arrived
@@ -38,7 +38,7 @@ public final class ChallengeLoop {
     /// The preemptive answer that is sent once the account of its credential admits it.
     var unproven: (prepared: PreparedAnswer, rule: RuleReference?)?
     /// The latest decision about a challenge of this request; nil if none.
-    private var ruled: RuleDelegate.RuledDecision?
+    private var ruled: RuleDelegate.DelegateDecision?
     /// The excerpt of the latest response that refused an answer of this request; nil if none.
     private var latestFailure: ResponseExcerpt?
     /// Whether this request was sent with an answer, and not on a connection that was logged in before.
@@ -53,11 +53,11 @@ public final class ChallengeLoop {
     public private(set) var rejection: String?
 
     /// - Parameter known: the answer that the request was sent with; nil if it was not sent yet.
-    public init(_ context: ChallengeContext, after known: KnownAnswer? = nil) {
+    public init(_ context: ChallengeContext, after known: PreemptiveAnswer? = nil) {
         self.context = context
         doubt = ExtentDoubt(in: context)
         task = ChallengeTask(urlCredential: context.source.urlCredential, preempted: known?.answer)
-        preparation = AnswerPreparation(AnswerPerformer(known?.state ?? .none, in: context), in: context)
+        preparation = AnswerSetup(AnswerSession(known?.state ?? .none, in: context), in: context)
         if let probe = context.probe { preparation.begin(probe.attempt) }
         if let known, known.place > 0, let evidence = known.answer?.evidence {
             let target = context.request.target
@@ -65,7 +65,7 @@ public final class ChallengeLoop {
         }
     }
 
-    private var performer: AnswerPerformer { preparation.performer }
+    private var performer: AnswerSession { preparation.performer }
     private var challenger: Challenger { context.challenger }
     private var request: ChallengedRequest { context.request }
     private var response: any ChallengeResponse { context.response }
@@ -260,7 +260,7 @@ public final class ChallengeLoop {
         }
         if let companion = performer.companion { context.remember(companion.authenticator, for: companion.answer) }
         if let granted, granted == accepted.credential.version { context.source.keepForLater(accepted) }
-        if !accepted.isUnasked || response.status.rawValue < 400 {
+        if !accepted.isPreemptive || response.status.rawValue < 400 {
             spaces.readmit(target.readable, to: accepted.space)
             let evidence = context.evidence(of: accepted.credential)
             evidence.noteAccepted(target.readable)
@@ -301,7 +301,7 @@ public final class ChallengeLoop {
         if isLoginPage { challenges.append(.loginPage) }
         var offers = context.offers(in: challenges, failures: task.failureCount)
         if isChallenge, !offers.contains(where: { $0.space.authenticationMethod != .other }),
-            let offer = context.source.unaskedOffer()
+            let offer = context.source.preemptiveOffer()
         {
             challenges.append(offer.challenge)
             offers.insert(offer, at: 0)
@@ -450,7 +450,7 @@ public final class ChallengeLoop {
 
     /// Continues by the state of the preparation.
     /// - Returns: the task's next action; nil if the request can be sent again, after its work if any.
-    private func goOn(to readiness: AnswerPreparation.Readiness, _ round: Round) -> ChallengeTask.Action? {
+    private func goOn(to readiness: AnswerSetup.Readiness, _ round: Round) -> ChallengeTask.Action? {
         switch readiness {
         case .ready: return nil
         case .awaits(let work):
@@ -488,7 +488,7 @@ extension ChallengeLoop {
     public func prepare(with finding: AnswerSource.Finding? = nil) -> Bool {
         if work != nil { return false }
         if let probe = context.probe {
-            if let prepared = context.source.unaskedAnswer(with: probe.credential, at: context.request.target) {
+            if let prepared = context.source.preemptiveAnswer(with: probe.credential, at: context.request.target) {
                 preempt(with: prepared, by: nil)
                 preparation.begin(probe.attempt)
             }

@@ -8,7 +8,7 @@ enum ChallengeWork {
     // Before the request is sent:
 
     /// The first request to the origin comes to an end.
-    case news(Waiter)
+    case news(FlightWaiter)
     /// Exchanges the credential for a token, for a preemptive answer.
     case token(AnswerSource.WantedToken)
 
@@ -29,18 +29,18 @@ enum ChallengeWork {
     /// Asks the parent whether it accepts its answer.
     case parentProbe(Promise<AnswerVerdict>)
     /// Waits for another request that answers to a new nonce first.
-    case verdict(Waiter)
+    case verdict(FlightWaiter)
     /// Waits for a response to another request that may bring a nonce, for at most `within` milliseconds.
     case nonce(Promise<Void>, within: Int)
     /// Fetches a ticket or other data for the login of a connection.
     case login
     /// Waits for the verdict on the request that logs in to the answer's session.
-    case sessionVerdict(Waiter)
+    case sessionVerdict(FlightWaiter)
     /// Logs in to a session for all waiting requests.
     case session(Answer)
 
     enum Outcome {
-        case news(Waiter.Outcome)
+        case news(FlightWaiter.Outcome)
         /// The token; nil if none.
         case token(Credential?)
         /// Whether the page is a login page; nil if the response ended before that was known.
@@ -53,10 +53,10 @@ enum ChallengeWork {
         case admission(AnswerAdmission?)
         /// The verdict; nil if it did not come in time.
         case parentProbe(AnswerVerdict?)
-        case verdict(Waiter.Outcome)
+        case verdict(FlightWaiter.Outcome)
         case nonce
         case login(AuthenticationError?)
-        case sessionVerdict(Waiter.Outcome)
+        case sessionVerdict(FlightWaiter.Outcome)
         /// The login's result; nil if no rule has a form now.
         case session(LoginOutcome?)
 
@@ -91,7 +91,7 @@ enum ChallengeWork {
     /// Does the work.
     ///
     /// - Parameter failures: the number of refused answers of this request so far.
-    func perform(for performer: AnswerPerformer, failures: Int, in context: ChallengeContext) async -> Outcome {
+    func perform(for performer: AnswerSession, failures: Int, in context: ChallengeContext) async -> Outcome {
         let patience = context.policy.timeouts.connect
         switch self {
         case .news(let waiter):
@@ -150,7 +150,7 @@ enum ChallengeWork {
     }
 
     /// Whether the page asks for a login. If it does in spite of a session, also checks whether the session has ended.
-    private func recognise(on pages: any LoginPages, _ performer: AnswerPerformer) async -> Bool? {
+    private func recognise(on pages: any LoginPages, _ performer: AnswerSession) async -> Bool? {
         guard let isLogin = await pages.recognise() else { return nil }
         performer.takeCookies(isGood: !isLogin)
         if isLogin { await performer.resolveDoubt() }

@@ -29,7 +29,7 @@ public final class OperatorQuestions: Sendable {
         var lastRequest = 0
         var open: [Int: Held] = [:]
         var ids: [OperatorQuestion.Key: Int] = [:]
-        var standing = RecencyMap<OperatorQuestion.Key, StandingAnswer>()
+        var standing = LRUMap<OperatorQuestion.Key, StandingAnswer>()
         var figures = RunningFigures.Questions()
         /// The time up to which the announcement rate is used up, in milliseconds since 1970.
         var announced = Int.min

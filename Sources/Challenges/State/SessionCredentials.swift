@@ -172,7 +172,7 @@ extension SessionCredentials {
     /// The origins for which a session has a credential. The proxy may answer their challenges although no rule covers
     /// them.
     final class Origins: Sendable {
-        private let origins = Mutex(RecencyMap<Origin, Void>())
+        private let origins = Mutex(LRUMap<Origin, Void>())
         private let changes = Atomic(1)
         private let capacity: Int
 

@@ -36,7 +36,7 @@ struct UnansweredReason {
     private struct Asked {
         let space: ProtectionSpace
         let query: ChallengeQuery
-        let ruling: Ruling
+        let ruling: RuleDecision
 
         init(_ offer: Offer, _ response: UnansweredResponse) {
             space = offer.space
@@ -132,7 +132,7 @@ struct UnansweredReason {
             "no rule is for \(response.challenger.authority)", .noRule, isConcerned: isConcerned(response))
     }
 
-    private static func cause(_ ruling: Ruling) -> UnansweredCause {
+    private static func cause(_ ruling: RuleDecision) -> UnansweredCause {
         switch ruling.action {
         case .use, .trust: .exposing
         case .performDefault: .noCredential
@@ -142,7 +142,7 @@ struct UnansweredReason {
     }
 
     private static func sentence(
-        on ruling: Ruling, by rule: RuleReference, before behind: RuleReference?
+        on ruling: RuleDecision, by rule: RuleReference, before behind: RuleReference?
     ) -> String {
         let rest = behind.map { " before rule \($0.title) is tried" } ?? ""
         switch ruling.action {

@@ -5,7 +5,7 @@ import TLS
 
 /// The two files of a CA, read and written as a pair.
 struct AuthorityFiles {
-    let place: AuthorityPlace
+    let place: CALocation
     let values: ValueReader
 
     struct Contents {

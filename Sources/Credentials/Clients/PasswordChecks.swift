@@ -39,10 +39,10 @@ final class PasswordChecks: Sendable {
     static let capacity = 128
 
     private let state = Mutex(State())
-    private let work: FairWork<Pair, Bool>
+    private let work: FairScheduler<Pair, Bool>
 
     init(on pool: BlockingPool = PasswordChecks.pool) {
-        work = FairWork(on: pool, threads: Self.threads, waiting: Self.capacity)
+        work = FairScheduler(on: pool, threads: Self.threads, waiting: Self.capacity)
     }
 
     /// The earlier verdict; nil without one, or if the accounts have changed.

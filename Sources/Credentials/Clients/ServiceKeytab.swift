@@ -68,13 +68,13 @@ public final class ServiceLogin: Sendable {
         case proved(String, token: [UInt8]?, lifetime: Int?)
     }
 
-    public typealias Outcome = FairWork<ObjectIdentifier, Result<Step, LoginError>>.Outcome
+    public typealias Outcome = FairScheduler<ObjectIdentifier, Result<Step, LoginError>>.Outcome
 
     private let context: AcceptingContext
 
     private static let threads = 2
     /// Separate threads: a client's tokens delay only other tokens.
-    private static let steps = FairWork<ObjectIdentifier, Result<Step, LoginError>>(
+    private static let steps = FairScheduler<ObjectIdentifier, Result<Step, LoginError>>(
         on: BlockingPool(threads: threads), threads: threads, waiting: 256)
 
     init(_ context: AcceptingContext) { self.context = context }

@@ -12,13 +12,13 @@ import Synchronization
 final class KerberosTickets: KerberosPrincipal {
     private let principal: String
     private let proof: KerberosTickets.Proof
-    private let held = Mutex(HeldTickets())
+    private let held = Mutex(CachedTickets())
     /// The KDC's verdicts on the password or key.
     private let verdicts = Mutex(Verdicts())
     /// The state of the cache file when it was last read.
     private let stamp = Mutex<FileStamp?>(nil)
-    private let firstTickets: SharedWork<Bool, Result<TicketCache, TicketError>>
-    private let serviceTickets: SharedWork<ServiceName, Result<HeldTickets.Supply, TicketError>>
+    private let firstTickets: CoalescedWork<Bool, Result<TicketCache, TicketError>>
+    private let serviceTickets: CoalescedWork<ServiceName, Result<CachedTickets.Supply, TicketError>>
     /// The threads for requests to KDCs.
     let pool: BlockingPool
 
@@ -26,8 +26,8 @@ final class KerberosTickets: KerberosPrincipal {
         self.principal = principal
         self.proof = proof
         pool = KerberosTickets.Threads.pool(for: principal)
-        firstTickets = SharedWork(on: pool)
-        serviceTickets = SharedWork(on: pool)
+        firstTickets = CoalescedWork(on: pool)
+        serviceTickets = CoalescedWork(on: pool)
     }
 
     // MARK: - Logins
@@ -43,7 +43,7 @@ final class KerberosTickets: KerberosPrincipal {
     /// The ticket for a login at the service.
     func supply(
         for service: KerberosService, within patience: KerberosTickets.Patience
-    ) async throws(TicketError) -> HeldTickets.Supply {
+    ) async throws(TicketError) -> CachedTickets.Supply {
         guard let name = ServiceName(service.name, canonicalises: service.canonicalises) else {
             throw .unavailable("the server's name is not a Kerberos service")
         }
@@ -195,11 +195,11 @@ final class KerberosTickets: KerberosPrincipal {
     // MARK: - The services' tickets
 
     /// Blocks.
-    private func fetch(_ service: ServiceName, with cache: TicketCache) -> Result<HeldTickets.Supply, TicketError> {
+    private func fetch(_ service: ServiceName, with cache: TicketCache) -> Result<CachedTickets.Supply, TicketError> {
         do throws(GSSAPIError) {
             let ticket = try cache.ticket(for: service)
             held.withLock { $0.put(ticket, for: service, of: cache, at: Self.now) }
-            return .success(HeldTickets.Supply(cache: cache, ticket: ticket))
+            return .success(CachedTickets.Supply(cache: cache, ticket: ticket))
         } catch {
             let error = TicketError.unavailable(error.description)
             held.withLock { $0.lack(error, for: service, at: Self.now) }

@@ -17,8 +17,8 @@ extension ForwardingContext {
     public var terms: ConnectionTerms {
         destination.terms(
             by: exchange.way,
-            for: requester.identity(in: exchange),
-            tlsAnswers: requester.shared.tlsAnswers.number)
+            for: downstream.identity(in: exchange),
+            tlsPolicyEpoch: downstream.shared.tlsPolicyEpoch.number)
     }
 
     /// Begins a connection that needs no task: a direct one to an origin without TLS, see `Dialer.begin`.
@@ -36,7 +36,7 @@ extension ForwardingContext {
             }
             attach(OriginConnection(stream: stream, to: origin, under: .plain), isReused: false)
         } catch { throw .refused(error) }
-        exchange.times.connecting = requester.loop.nanoseconds
+        exchange.times.connecting = downstream.loop.nanoseconds
         return true
     }
 
@@ -51,24 +51,24 @@ extension ForwardingContext {
                 return false
             }
         } catch {
-            exchange.record.connecting = requester.loop.nanoseconds &- started
+            exchange.record.connecting = downstream.loop.nanoseconds &- started
             exchange.upstream.reset()
             throw .refused(error)
         }
-        exchange.record.connecting = requester.loop.nanoseconds &- started
+        exchange.record.connecting = downstream.loop.nanoseconds &- started
         exchange.record.upstream = .opened
         return true
     }
 
-    private var dialer: Dialer { requester.dialer(for: policy, in: exchange.record.trace) }
+    private var dialer: Dialer { downstream.dialer(for: policy, in: exchange.record.trace) }
 
     /// - Throws: the refusal for the client; the record then has the problems that were found.
     public func openConnection() async throws(Refusal) -> OriginConnection {
-        let started = requester.loop.nanoseconds
-        defer { exchange.record.connecting = requester.loop.nanoseconds &- started }
+        let started = downstream.loop.nanoseconds
+        defer { exchange.record.connecting = downstream.loop.nanoseconds &- started }
         if origin.scheme == .ftp, exchange.way.relay == nil || destination.route.upgrade != nil {
             let connection = try await GatewayConnector(
-                requester: requester, policy: policy, client: requester.identity(in: exchange),
+                downstream: downstream, policy: policy, client: downstream.identity(in: exchange),
                 destination: destination, parent: exchange.way.parent, trace: exchange.record.trace
             ).connect()
             exchange.record.upstream = .opened
@@ -85,7 +85,7 @@ extension ForwardingContext {
         let identities = exchange.credentials.beginIdentities()
         while true {
             do throws(Refusal) {
-                return try await identities.connect(for: requester) { () async throws(Refusal) in
+                return try await identities.connect(for: downstream) { () async throws(Refusal) in
                     let connection = try await openConnection(resuming: true)
                     // The trust of a resumed session may have ended since the session began.
                     if connection.isStillTrusted { return connection }
@@ -100,13 +100,13 @@ extension ForwardingContext {
     ///
     /// - Throws: the refusal for the client.
     func follow(_ refusal: Refusal) async throws(Refusal) {
-        guard var question = refusal.question, exchange.own == nil, !requester.presence.isOver else { throw refusal }
+        guard var question = refusal.question, exchange.own == nil, !downstream.presence.isOver else { throw refusal }
         question.note(exchange.target.readable, by: exchange.application)
         let reason: String
-        let delegate = requester.delegate(in: exchange)
-        let started = requester.loop.nanoseconds
+        let delegate = downstream.delegate(in: exchange)
+        let started = downstream.loop.nanoseconds
         do throws(OperatorQuestion.Unanswered) {
-            let answer = try await delegate.ask(question, at: requester.loop.epochMilliseconds)
+            let answer = try await delegate.ask(question, at: downstream.loop.epochMilliseconds)
             exchange.record.trace?.note("question", from: started)
             switch (answer.act, question.space.authenticationMethod) {
             case (.trust, .serverTrust): return
@@ -130,9 +130,9 @@ extension ForwardingContext {
             let isForPractice = origin.scheme == .http && exchange.own == nil && exchange.asksForPractice
             let stream = try await dialer.connect(
                 host: origin.hostText, port: origin.port, isJudged: exchange.own == nil, isForPractice: isForPractice)
-            stream.wakeup = requester.wakeup
+            stream.wakeup = downstream.wakeup
             if isForPractice, let peer = stream.peerAddress,
-                requester.shared.ownListeners.kind(at: peer.address, port: peer.port) != nil
+                downstream.shared.ownListeners.kind(at: peer.address, port: peer.port) != nil
             {
                 // The next request could ask for another page there.
                 return OriginConnection(stream: stream, to: origin, under: terms, kind: .forOneRequest)
@@ -141,10 +141,10 @@ extension ForwardingContext {
         case .relayed(let parent):
             // The parent may refuse a certificate when the request has already been sent.
             if parent.origin.maySeeIdentity(by: policy.rules) { exchange.body.keepCopy(in: room) }
-            return try await ParentConnector(requester: requester, exchange: exchange, parent: parent)
+            return try await ParentConnector(downstream: downstream, exchange: exchange, parent: parent)
                 .connect(under: terms, resuming: resuming)
         case .tunnelled(let parent):
-            let tunnel = try await ParentConnector(requester: requester, exchange: exchange, parent: parent)
+            let tunnel = try await ParentConnector(downstream: downstream, exchange: exchange, parent: parent)
                 .openTunnel(to: destination, resuming: resuming)
             guard tunnel.early == nil else {
                 tunnel.connection.stream.close()
@@ -165,7 +165,7 @@ extension ForwardingContext {
             return OriginConnection(stream: stream, to: origin, under: terms, parentSecurity: parentSecurity)
         }
         var handshake = OriginHandshake(
-            requester: requester, policy: policy, client: requester.identity(in: exchange), own: exchange.own,
+            downstream: downstream, policy: policy, client: downstream.identity(in: exchange), own: exchange.own,
             origin: origin, terms: terms)
         handshake.identities = exchange.credentials.identities
         handshake.trace = exchange.record.trace
@@ -180,8 +180,8 @@ extension ForwardingContext {
     /// Connects to the parent that is to open a tunnel.
     func connectForTunnel(resuming: Bool) async throws(Refusal) {
         guard let parent = exchange.way.relay else { return }
-        let connector = ParentConnector(requester: requester, exchange: exchange, parent: parent)
-        let connection = try await exchange.credentials.beginIdentities().connect(for: requester) {
+        let connector = ParentConnector(downstream: downstream, exchange: exchange, parent: parent)
+        let connection = try await exchange.credentials.beginIdentities().connect(for: downstream) {
             () async throws(Refusal) in
             try await connector.connect(under: terms, resuming: resuming)
         }

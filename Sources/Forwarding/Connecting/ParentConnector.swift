@@ -16,12 +16,12 @@ public struct ParentConnector {
         public let early: ByteBuffer?
     }
 
-    public let requester: Requester
+    public let downstream: Downstream
     public let exchange: Exchange
     public let parent: Parent
 
-    public init(requester: Requester, exchange: Exchange, parent: Parent) {
-        self.requester = requester
+    public init(downstream: Downstream, exchange: Exchange, parent: Parent) {
+        self.downstream = downstream
         self.exchange = exchange
         self.parent = parent
     }
@@ -29,16 +29,16 @@ public struct ParentConnector {
     /// - Throws: the refusal for the client; it names the parent, and says whether another path may help.
     public func connect(under terms: ConnectionTerms, resuming: Bool) async throws(Refusal) -> OriginConnection {
         do throws(Refusal) {
-            let stream = try await requester.dialer(for: exchange.policy, in: exchange.record.trace)
+            let stream = try await downstream.dialer(for: exchange.policy, in: exchange.record.trace)
                 .connect(host: parent.origin.hostText, port: parent.origin.port)
             parent.figures.opened(stream.socket)
-            stream.wakeup = requester.wakeup
+            stream.wakeup = downstream.wakeup
             guard parent.origin.isSecure else {
                 parent.worked()
                 return OriginConnection(stream: stream, to: parent.origin, under: terms)
             }
             var handshake = OriginHandshake(
-                requester: requester, policy: exchange.policy, client: requester.identity(in: exchange),
+                downstream: downstream, policy: exchange.policy, client: downstream.identity(in: exchange),
                 origin: parent.origin, terms: terms)
             let identities = exchange.credentials.beginIdentities()
             handshake.identities = identities
@@ -53,14 +53,14 @@ public struct ParentConnector {
             if exchange.credentials.identities?.isToBeFollowed == true { throw error }
             var refusal = error.of(parent)
             // The parent had no time to fail.
-            if requester.presence.isOver { throw refusal }
+            if downstream.presence.isOver { throw refusal }
             switch error.error {
             // Another parent does not change what the rules forbid or what this machine lacks.
             case .destinationIPProhibited, .connectionLimitReached, .proxyConfigurationError: break
             // A PAC file that was written for clients may name this proxy, and behind it a path without it.
             case .proxyLoopDetected: refusal.mayGoAnotherWay = true
             default:
-                requester.upstreams.failed(parent, because: error.sentence)
+                downstream.upstreams.failed(parent, because: error.sentence)
                 refusal.mayGoAnotherWay = true
             }
             throw refusal

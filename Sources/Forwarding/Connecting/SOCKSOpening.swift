@@ -14,7 +14,7 @@ struct SOCKSOpening {
     let connector: ParentConnector
     let origin: UpstreamServer
 
-    private var requester: Requester { connector.requester }
+    private var downstream: Downstream { connector.downstream }
     private var exchange: Exchange { connector.exchange }
     private var parent: Parent { connector.parent }
     private var policy: Policy { exchange.policy }
@@ -32,7 +32,7 @@ struct SOCKSOpening {
         while true {
             let connection = try await connector.connect(under: .plain, resuming: false)
             let inbound = ByteBuffer(capacity: 512)
-            let started = requester.loop.nanoseconds
+            let started = downstream.loop.nanoseconds
             do throws(Failure) {
                 try await negotiate(on: connection.stream, inbound, &login)
             } catch {
@@ -152,8 +152,8 @@ extension SOCKSOpening {
                 $0.attempt.evidence.server == connector.parent.challenger.serverName ? $0 : nil
             }
             isProbe = probe != nil
-            let (requester, exchange, parent) = (connector.requester, connector.exchange, connector.parent)
-            guard parent.server.scheme == .socks5, parent.mayBeAnswered(by: exchange.policy, in: requester.shared)
+            let (downstream, exchange, parent) = (connector.downstream, connector.exchange, connector.parent)
+            guard parent.server.scheme == .socks5, parent.mayBeAnswered(by: exchange.policy, in: downstream.shared)
             else {
                 challenges = nil
                 return
@@ -161,14 +161,14 @@ extension SOCKSOpening {
             // The server judges the password before it learns the target.
             var request = ChallengedRequest(
                 target: ByteBuffer(capacity: 1), hasBody: false, isOwn: exchange.isOwn,
-                record: exchange.record, presence: requester.presence, waiting: exchange.times.waiting)
+                record: exchange.record, presence: downstream.presence, waiting: exchange.times.waiting)
             request.sample = { exchange.loginSample(to: origin) }
             request.application = { exchange.application }
             let context = ChallengeContext(
-                source: AnswerSource(of: parent.challenger, for: exchange, of: requester), request: request,
+                source: AnswerSource(of: parent.challenger, for: exchange, of: downstream), request: request,
                 connection: response, pages: nil,
-                fetcher: exchange.requests.tokens(over: requester.upstreams, by: exchange.policy),
-                metrics: requester.metrics)
+                fetcher: exchange.requests.tokens(over: downstream.upstreams, by: exchange.policy),
+                metrics: downstream.metrics)
             context.probe = probe
             challenges = ChallengeLoop(context)
         }
@@ -223,7 +223,7 @@ extension SOCKSOpening {
 
         private func takeNote(_ note: String?) {
             parent.refusedLogin()
-            UnansweredNote(requester: connector.requester, exchange: exchange, upstream: nil)
+            UnansweredEntry(downstream: connector.downstream, exchange: exchange, upstream: nil)
                 .take(of: parent.challenger, challenges, note, .cancelled)
         }
     }

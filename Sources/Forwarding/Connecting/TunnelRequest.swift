@@ -13,22 +13,22 @@ struct TunnelRequest {
     let connector: ParentConnector
     let destination: Destination
 
-    private var requester: Requester { connector.requester }
+    private var downstream: Downstream { connector.downstream }
     private var parent: Parent { connector.parent }
 
     /// - Throws: the response for the client.
     func open(resuming: Bool) async throws(Refusal) -> ParentConnector.Tunnel {
-        let run = Forwarding(openingTunnelFor: connector.exchange, by: parent, on: requester.loop)
+        let run = Forwarding(openingTunnelFor: connector.exchange, by: parent, on: downstream.loop)
         let (upstream, record) = (run.exchange.upstream, run.exchange.record)
         let wait = record.wait
         defer {
             // The record's field is about the origin's response.
             record.wait = wait
-            run.dissolve(into: requester.loop.buffers)
+            run.dissolve(into: downstream.loop.buffers)
         }
         try write(to: run.exchange)
         do throws(ExchangeFailure) {
-            try await run.ask(destination, for: requester, purpose: .tunnel(resuming: resuming))
+            try await run.ask(destination, for: downstream, purpose: .tunnel(resuming: resuming))
         } catch {
             noteIdentity(of: upstream)
             throw refusal(for: error)
@@ -40,7 +40,7 @@ struct TunnelRequest {
         if status == .unauthorized {
             let wants = upstream.challenges(in: ChallengeFields.proxy)
             parent.refusedLogin()
-            UnansweredNote(requester: requester, exchange: run.exchange, upstream: upstream)
+            UnansweredEntry(downstream: downstream, exchange: run.exchange, upstream: upstream)
                 .take(of: parent.challenger, nil, nil, .cancelled)
             throw .unanswered(by: parent, challenges: wants, note: nil, status)
         }
@@ -77,7 +77,7 @@ struct TunnelRequest {
     private func noteIdentity(of upstream: UpstreamConnection) {
         guard let security = upstream.peerSecurity, upstream.headLength > 0 else { return }
         let isGood = upstream.head.status.rawValue < 400
-        requester.noteIdentity(on: security, isGood: isGood, at: destination.origin.connectTarget)
+        downstream.noteIdentity(on: security, isGood: isGood, at: destination.origin.connectTarget)
     }
 
     private func refusal(for failure: ExchangeFailure) -> Refusal {

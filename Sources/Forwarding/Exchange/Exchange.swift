@@ -36,12 +36,12 @@ public final class Exchange {
     }
     public let texts = Texts()
     /// The path that the request takes upstream.
-    public var way = Way.direct
+    public var way = UpstreamPath.direct
     public var credentials: Credentials
     /// The request's credentials that are being stored.
     public let storage: PendingStorage
     /// The data of the proxy's own request; nil for a client's request.
-    public var own: OwnRequest?
+    public var own: InternalRequest?
     /// The probe that this request carries out; nil for all other requests.
     var probe: Probe?
     /// Whether it is the CONNECT by which another exchange gets a tunnel.
@@ -366,7 +366,9 @@ protocol AnswerRequests {
     static func tokens(over upstreams: Upstreams, by policy: Policy) -> any TokenFetching
 
     /// The form that a rule has for the destination; nil if none.
-    static func pages(of exchange: Exchange, to destination: Destination, for requester: Requester) -> (any LoginPages)?
+    static func pages(of exchange: Exchange, to destination: Destination, for downstream: Downstream) -> (
+        any LoginPages
+    )?
 }
 
 extension Exchange {

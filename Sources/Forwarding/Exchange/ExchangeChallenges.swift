@@ -16,7 +16,7 @@ final class ExchangeChallenges {
         /// Challenges are the client's own business.
         case ignored
         /// The request is sent with this answer, and no challenge has come. Becomes `.met` if one does.
-        case known(KnownAnswer)
+        case known(PreemptiveAnswer)
         case met(ChallengeLoop)
 
         /// Whether the proxy answers the challenges.
@@ -28,7 +28,7 @@ final class ExchangeChallenges {
             if case .met(let loop) = self { loop } else { nil }
         }
 
-        var known: KnownAnswer? {
+        var known: PreemptiveAnswer? {
             if case .known(let known) = self { known } else { nil }
         }
 

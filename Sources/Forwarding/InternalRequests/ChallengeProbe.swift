@@ -107,13 +107,15 @@ public struct ChallengeProbe: Sendable {
 
     private func response(to request: Request, on loop: EventLoop) async throws(Failure) -> Response {
         let upstreams = await upstreams(for: request, on: loop)
-        let requester: Requester
-        do throws(IOError) { requester = try Requester(ofOwn: upstreams) } catch { throw Failure(sentence: "\(error)") }
+        let downstream: Downstream
+        do throws(IOError) { downstream = try Downstream(ofOwn: upstreams) } catch {
+            throw Failure(sentence: "\(error)")
+        }
         let run = Forwarding(policy: policy, on: loop)
         let exchange = run.exchange
         defer {
             run.dissolve(into: loop.buffers)
-            requester.closeOwn()
+            downstream.closeOwn()
         }
         try write(request, to: exchange)
         let destination = upstreams.destination(
@@ -122,7 +124,7 @@ public struct ChallengeProbe: Sendable {
             throw Failure(sentence: "the rules of this proxy do not let it connect to \(request.host)")
         }
         do throws(ExchangeFailure) {
-            try await run.ask(destination, for: requester, purpose: purpose)
+            try await run.ask(destination, for: downstream, purpose: purpose)
         } catch {
             // A parent's challenge without an answer is a refusal for the client.
             if exchange.isChallengedByParent {
@@ -136,7 +138,7 @@ public struct ChallengeProbe: Sendable {
         return response
     }
 
-    private static func failure(_ error: ExchangeFailure, on way: Way) -> Failure {
+    private static func failure(_ error: ExchangeFailure, on way: UpstreamPath) -> Failure {
         var failure = Failure(sentence: error.sentence(by: way))
         switch error {
         case .refused(let refusal):

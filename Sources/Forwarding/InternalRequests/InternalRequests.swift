@@ -9,9 +9,9 @@ enum InternalRequests: AnswerRequests {
     }
 
     static func pages(
-        of exchange: Exchange, to destination: Destination, for requester: Requester
+        of exchange: Exchange, to destination: Destination, for downstream: Downstream
     ) -> (any LoginPages)? {
-        LoginForms.of(requester: requester, exchange: exchange, destination: destination)
+        LoginForms.of(downstream: downstream, exchange: exchange, destination: destination)
     }
 }
 

@@ -16,7 +16,7 @@ struct LoginExchange {
         case post(FormContent, page: [UInt8])
     }
 
-    let requester: Requester
+    let downstream: Downstream
     /// The exchange of the client's request.
     let exchange: Exchange
     let destination: Destination
@@ -29,27 +29,27 @@ struct LoginExchange {
     /// The limit of a page in bytes; pages with a form need less.
     static let pageLimit = 512 * 1024
 
-    init(requester: Requester, exchange: Exchange, destination: Destination, form: LoginForm) {
-        self.requester = requester
+    init(downstream: Downstream, exchange: Exchange, destination: Destination, form: LoginForm) {
+        self.downstream = downstream
         self.exchange = exchange
         self.destination = destination
         self.form = form
-        run = Forwarding(policy: exchange.policy, on: requester.loop)
+        run = Forwarding(policy: exchange.policy, on: downstream.loop)
         own.record.user = exchange.record.user
     }
 
     /// Ends the login's requests.
-    func end() { run.dissolve(into: requester.loop.buffers) }
+    func end() { run.dissolve(into: downstream.loop.buffers) }
 
     func ask(_ question: Question, at target: [UInt8], with jar: CookieJar) async throws(FormLoginError)
         -> LoginPage
     {
         run.reset()
-        do throws(ExchangeFailure) { try requester.confirm(destination, for: exchange) } catch {
+        do throws(ExchangeFailure) { try downstream.confirm(destination, for: exchange) } catch {
             throw .unreachable(error.sentence(by: exchange.way))
         }
         try write(question, at: target, with: jar)
-        do throws(ExchangeFailure) { try await run.ask(destination, isUpgraded: false, for: requester) } catch {
+        do throws(ExchangeFailure) { try await run.ask(destination, isUpgraded: false, for: downstream) } catch {
             throw .unreachable(error.sentence(by: own.way))
         }
         let upstream = own.upstream
@@ -84,7 +84,7 @@ struct LoginExchange {
         // Some servers tie a session to the user agent that began it.
         if let field = fields.first(.userAgent) { head.append(client.readable.extracting(field.line)) }
         let cookies = own.texts.fieldValue
-        if jar.append(for: target.span, at: requester.loop.epochMilliseconds, to: cookies) {
+        if jar.append(for: target.span, at: downstream.loop.epochMilliseconds, to: cookies) {
             head.append("Cookie: " as StaticString)
             head.append(cookies.readable)
             head.append("\r\n" as StaticString)

@@ -13,7 +13,7 @@ import Upstream
 /// fills it in.
 final class LoginForms: LoginPages {
     private let form: LoginForm
-    private let requester: Requester
+    private let downstream: Downstream
     private unowned let exchange: Exchange
     private let destination: Destination
     /// The part that was read of the response being judged, and its head.
@@ -29,24 +29,24 @@ final class LoginForms: LoginPages {
     private static let holdingLimit = LoginExchange.pageLimit + 128 * 1024
 
     private var holdingRoom: ReplayRoom {
-        ReplayRoom(forPagesOf: Self.holdingLimit, exchange.policy.limits, in: requester.shared.spool)
+        ReplayRoom(forPagesOf: Self.holdingLimit, exchange.policy.limits, in: downstream.shared.spool)
     }
 
     /// Returns the form for this client at this origin; nil if no rule has one. A failing initializer would allocate
     /// all the same.
-    static func of(requester: Requester, exchange: Exchange, destination: Destination) -> LoginForms? {
+    static func of(downstream: Downstream, exchange: Exchange, destination: Destination) -> LoginForms? {
         let rules = exchange.policy.rules
         guard rules.speaks(of: .forms) else { return nil }
         let space = ProtectionSpace(
             origin: destination.origin.authority, realm: nil, authenticationMethod: .htmlForm)
-        let client = requester.identity(in: exchange)
+        let client = downstream.identity(in: exchange)
         guard let form = rules.decide(ChallengeQuery(space, client: client)).terms?.form else { return nil }
-        return LoginForms(form, requester: requester, exchange: exchange, destination: destination)
+        return LoginForms(form, downstream: downstream, exchange: exchange, destination: destination)
     }
 
-    private init(_ form: LoginForm, requester: Requester, exchange: Exchange, destination: Destination) {
+    private init(_ form: LoginForm, downstream: Downstream, exchange: Exchange, destination: Destination) {
         self.form = form
-        self.requester = requester
+        self.downstream = downstream
         self.exchange = exchange
         self.destination = destination
     }
@@ -97,7 +97,7 @@ final class LoginForms: LoginPages {
         let (upstream, target) = (exchange.upstream, exchange.target)
         let fields = upstream.head.fields
         guard fields.present.contains(.setCookie) else { return }
-        let now = requester.loop.epochMilliseconds
+        let now = downstream.loop.epochMilliseconds
         upstream.withHeadBytes { bytes in
             for index in fields.indices where fields[index].known == .setCookie {
                 let value = bytes.extracting(fields[index].value)
@@ -116,7 +116,7 @@ final class LoginForms: LoginPages {
 
     /// Whether a request of the proxy with these cookies is asked for a login; nil if that cannot be determined.
     func asks(at target: [UInt8], with jar: CookieJar) async -> Bool? {
-        let wire = LoginExchange(requester: requester, exchange: exchange, destination: destination, form: form)
+        let wire = LoginExchange(downstream: downstream, exchange: exchange, destination: destination, form: form)
         defer { wire.end() }
         guard let page = try? await wire.ask(.get, at: target, with: jar) else { return nil }
         return page.isRecognised ? true : page.status < 400 ? false : nil
@@ -129,7 +129,7 @@ final class LoginForms: LoginPages {
         let boundary = (try? RandomBytes.make(16)).map { Hex.encode($0) }
         var login = FormLogin(
             form.login, to: destination.origin.authority, with: credential, boundary: boundary)
-        let wire = LoginExchange(requester: requester, exchange: exchange, destination: destination, form: form)
+        let wire = LoginExchange(downstream: downstream, exchange: exchange, destination: destination, form: form)
         defer { wire.end() }
         do throws(FormLoginError) {
             var step = try await begin(&login)
@@ -182,7 +182,7 @@ final class LoginForms: LoginPages {
     private func read(
         _ page: LoginPage, for login: inout FormLogin, beginningAt target: [UInt8]? = nil
     ) async -> FormLogin.Step {
-        let (former, now) = (login, requester.loop.epochMilliseconds)
+        let (former, now) = (login, downstream.loop.epochMilliseconds)
         let look = { @Sendable () -> (FormLogin, FormLogin.Step) in
             var login = former
             let step = target.map { login.begin(with: page, at: $0, now: now) } ?? login.received(page, now: now)

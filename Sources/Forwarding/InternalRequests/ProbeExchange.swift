@@ -29,15 +29,15 @@ struct ProbeExchange {
     /// Makes the request. The challenges that it meets give the verdict; without a challenge the attempt has none.
     func run() async {
         let loop = upstreams.loop
-        let requester = try? Requester(ofOwn: upstreams)
-        if let requester, let server = Origin(serverName: probe.attempt.evidence.server) {
-            if server.isProxy { await askParent(server, requester) } else { await ask(server, requester) }
+        let downstream = try? Downstream(ofOwn: upstreams)
+        if let downstream, let server = Origin(serverName: probe.attempt.evidence.server) {
+            if server.isProxy { await askParent(server, downstream) } else { await ask(server, downstream) }
         }
         probe.attempt.settle(.none, now: loop.epochMilliseconds)
         probe.verdict.keep(probe.attempt.verdict ?? AnswerVerdict.none)
-        note(requester?.metrics)
+        note(downstream?.metrics)
         run.dissolve(into: loop.buffers)
-        requester?.closeOwn()
+        downstream?.closeOwn()
     }
 
     /// Records the result in the log and the metrics.
@@ -59,7 +59,7 @@ struct ProbeExchange {
                 details: target + outcome.rawValue))
     }
 
-    private func ask(_ server: Origin, _ requester: Requester) async {
+    private func ask(_ server: Origin, _ downstream: Downstream) async {
         guard let scheme = Scheme(server), let (method, target) = requestLine else { return }
         let host = server.host.utf8.contains(.colon) ? "[\(server.host)]" : server.host
         let isWritten = write {
@@ -69,11 +69,11 @@ struct ProbeExchange {
             $0.append(" HTTP/1.0\r\nHost: \(host):\(server.port)\r\n")
         }
         guard isWritten else { return }
-        await send(to: scheme, host: server.host, port: server.port, requester, purpose: .trial)
+        await send(to: scheme, host: server.host, port: server.port, downstream, purpose: .trial)
     }
 
     /// Asks a parent with the kind of request that a client sent it.
-    private func askParent(_ server: Origin, _ requester: Requester) async {
+    private func askParent(_ server: Origin, _ downstream: Downstream) async {
         guard let (method, target) = requestLine else { return }
         let isTunnel = method.span.equals("CONNECT" as StaticString)
         let isWritten = write {
@@ -87,29 +87,29 @@ struct ProbeExchange {
         let head = exchange.headBytes
         let host = head.readable.extracting(authority.host).text
         let port = authority.explicitPort ?? scheme.defaultPort ?? 80
-        guard isTunnel else { return await send(to: scheme, host: host, port: port, requester, purpose: .own) }
+        guard isTunnel else { return await send(to: scheme, host: host, port: port, downstream, purpose: .own) }
         let destination = upstreams.destination(
             scheme, host: host.utf8Span.span, port: port, by: exchange.policy.rules)
         guard !destination.isProhibited,
             let parent = destination.hops.compactMap(\.parent).first(where: { $0.origin.authority == server })
         else { return }
         exchange.destination = destination
-        let connector = ParentConnector(requester: requester, exchange: exchange, parent: parent)
+        let connector = ParentConnector(downstream: downstream, exchange: exchange, parent: parent)
         if let tunnel = try? await connector.openTunnel(to: destination, resuming: false) {
             tunnel.connection.stream.close()
         }
     }
 
     private func send(
-        to scheme: Scheme, host: String, port: UInt16, _ requester: Requester, purpose: Forwarding.Purpose
+        to scheme: Scheme, host: String, port: UInt16, _ downstream: Downstream, purpose: Forwarding.Purpose
     ) async {
         let destination = upstreams.destination(
             scheme, host: host.utf8Span.span, port: port, by: exchange.policy.rules)
         if destination.isProhibited { return }
         do throws(ExchangeFailure) {
             try await upstreams.renewWays(
-                to: destination, by: exchange.policy, for: requester.waiting(on: exchange))
-            try await run.ask(destination, isUpgraded: false, for: requester, purpose: purpose)
+                to: destination, by: exchange.policy, for: downstream.waiting(on: exchange))
+            try await run.ask(destination, isUpgraded: false, for: downstream, purpose: purpose)
         } catch { return }
         let upstream = exchange.upstream
         await upstream.discardBody(

@@ -58,8 +58,8 @@ public struct QuestionWebhook: Sendable {
         message.update(utf8: "\(id).\(time).")
         message.update(content.readable)
         let signature = Base64.encode(code.code(of: message).array)
-        let post = OwnPost(upstreams: upstreams, policy: policy, endpoint: endpoint)
-        do throws(OwnPost.Failure) {
+        let post = InternalPost(upstreams: upstreams, policy: policy, endpoint: endpoint)
+        do throws(InternalPost.Failure) {
             let response = try await post.send(
                 fields: { head in
                     head.append("Content-Type: application/json\r\nwebhook-id: \(id)\r\n")

@@ -14,10 +14,10 @@ struct TokenClient: TokenFetching {
 
     func fetch(_ grant: TokenGrant) async throws(TokenError) -> TokenResponse {
         let request = try TokenRequest(grant, at: upstreams.loop.epochMilliseconds)
-        var post = OwnPost(upstreams: upstreams, policy: policy, endpoint: grant.endpoint)
+        var post = InternalPost(upstreams: upstreams, policy: policy, endpoint: grant.endpoint)
         if case .certificate(let shown) = grant.proof { post.identity = shown as? Identity }
-        var response: OwnPost.Response
-        do throws(OwnPost.Failure) {
+        var response: InternalPost.Response
+        do throws(InternalPost.Failure) {
             response = try await post.send(
                 fields: { Self.write(request, to: $0) },
                 content: (request.content.count, { buffer in request.content.withBytes { buffer.append($0) } }))

@@ -164,14 +164,14 @@ public final class Forwarding {
     ///   - isUpgraded: see `begin`.
     ///   - purpose: any purpose but a client's.
     public func ask(
-        _ destination: Destination, isUpgraded: Bool = true, for requester: Requester, purpose: Purpose = .own
+        _ destination: Destination, isUpgraded: Bool = true, for downstream: Downstream, purpose: Purpose = .own
     ) async throws(ExchangeFailure) {
         exchange.destination = destination
         begin(isUpgraded: isUpgraded, for: purpose)
         while true {
-            switch try advance(for: requester) {
-            case .awaitsEvent: await requester.wakeup.wait()
-            case .awaitsWork: try await performWork(for: requester)
+            switch try advance(for: downstream) {
+            case .awaitsEvent: await downstream.wakeup.wait()
+            case .awaitsWork: try await performWork(for: downstream)
             case .upgraded, .ended: return
             }
         }
@@ -180,23 +180,23 @@ public final class Forwarding {
     // MARK: - The machine
 
     /// Advances the exchange until it must wait for an event, or is over.
-    public func advance(for requester: Requester) throws(ExchangeFailure) -> Progress {
+    public func advance(for downstream: Downstream) throws(ExchangeFailure) -> Progress {
         let exchange = exchange
         guard let destination = exchange.destination else { throw .clientLost }
-        return try advance(exchange, for: requester, to: destination)
+        return try advance(exchange, for: downstream, to: destination)
     }
 
     /// Advances with a known destination. It is a function of its own so that no part of the context is reference-counted.
     @inline(never)
     private func advance(
-        _ exchange: Exchange, for requester: Requester, to destination: Destination
+        _ exchange: Exchange, for downstream: Downstream, to destination: Destination
     ) throws(ExchangeFailure) -> Progress {
-        try advance(ForwardingContext(requester: requester, exchange: exchange, destination: destination))
+        try advance(ForwardingContext(downstream: downstream, exchange: exchange, destination: destination))
     }
 
     @inline(__always)
     private func advance(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress {
-        guard context.requester.presence.isWanted else { throw .clientLost }
+        guard context.downstream.presence.isWanted else { throw .clientLost }
         if work != nil { return .awaitsWork }
         do throws(ExchangeFailure) {
             while true {
@@ -260,15 +260,15 @@ public final class Forwarding {
     }
 
     /// Does the work that the machine waits for.
-    public func performWork(for requester: Requester) async throws(ExchangeFailure) {
+    public func performWork(for downstream: Downstream) async throws(ExchangeFailure) {
         guard let destination = exchange.destination else { throw .clientLost }
-        let context = ForwardingContext(requester: requester, exchange: exchange, destination: destination)
+        let context = ForwardingContext(downstream: downstream, exchange: exchange, destination: destination)
         guard let work else { return }
         self.work = nil
         switch work {
         case .ways:
-            try await context.requester.upstreams.renewWays(
-                to: context.destination, by: context.policy, for: context.requester.waiting(on: context.exchange))
+            try await context.downstream.upstreams.renewWays(
+                to: context.destination, by: context.policy, for: context.downstream.waiting(on: context.exchange))
         case .preparation(let origin, let parent):
             // The token or login for the origin's answer may itself go through the parent. A request that leads a
             // single flight must not wait for another request.
@@ -287,7 +287,7 @@ public final class Forwarding {
         case .copy: try await context.workOnCopy()
         case .verdict:
             await context.exchange.credentials.challenges?.performWork()
-        case .storage: await context.exchange.storage.wait(on: context.requester.loop)
+        case .storage: await context.exchange.storage.wait(on: context.downstream.loop)
         case .uploadEnd(let failure):
             await upload?.end()
             if let failure { throw failure }
@@ -295,14 +295,14 @@ public final class Forwarding {
             await context.exchange.upstream.readBack(within: Self.discardMilliseconds)
         case .relayCopy: try await relay.readBack(context)
         }
-        guard context.requester.presence.isWanted else { throw .clientLost }
+        guard context.downstream.presence.isWanted else { throw .clientLost }
     }
 
     /// Finds the path, and the answer for it if that needs no waiting.
     private func prepare(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress? {
         if opensTunnel { return prepareForParent(context, behindOrigin: false) }
-        guard context.destination.knowsWays(at: context.requester.loop.now) else { return wait(for: .ways) }
-        try context.requester.confirm(context.destination, for: context.exchange, isUpgraded: isUpgraded)
+        guard context.destination.knowsWays(at: context.downstream.loop.now) else { return wait(for: .ways) }
+        try context.downstream.confirm(context.destination, for: context.exchange, isUpgraded: isUpgraded)
         if !context.destination.hops.isEmpty { context.take(context.destination.way(isRelayed: context.mayBeRelayed)) }
         var waitsForOrigin = false
         if answersOrigin {
@@ -344,7 +344,7 @@ public final class Forwarding {
     }
 
     private func beginLeg(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress? {
-        try context.requester.confirm(
+        try context.downstream.confirm(
             connectionOf: context.exchange, to: context.exchange.way.peer(of: context.destination.origin))
         context.claimOwnLogin()
         if context.destination.origin.maySeeIdentity(by: context.policy.rules) { sending.prepareForIdentity(context) }
@@ -424,7 +424,7 @@ public final class Forwarding {
         switch verdict {
         case nil, .pass(note: nil): return pass(context, note: nil)
         // With the verdict, a client that left may now count as gone.
-        case _ where !context.requester.presence.isWanted: throw .clientLost
+        case _ where !context.downstream.presence.isWanted: throw .clientLost
         case .pass(let note): return pass(context, note: note)
         case .cancel(let refusal): throw .refused(context.noted(refusal))
         case .again:

@@ -14,7 +14,7 @@ final class ChallengedConnection: ChallengeResponse, LoginConnection {
     private unowned let exchange: Exchange
     /// The server that a login on the connection belongs to: the origin or a parent.
     private let origin: UpstreamServer
-    let requester: Requester
+    let downstream: Downstream
     private let policy: Policy
 
     /// The limit in milliseconds for a text to arrive.
@@ -22,12 +22,12 @@ final class ChallengedConnection: ChallengeResponse, LoginConnection {
 
     /// - Parameter exchange: the exchange whose request is sent on the connection. It must outlive this object.
     init(
-        _ upstream: UpstreamConnection, at origin: UpstreamServer, for requester: Requester, in exchange: Exchange
+        _ upstream: UpstreamConnection, at origin: UpstreamServer, for downstream: Downstream, in exchange: Exchange
     ) {
         self.upstream = upstream
         self.exchange = exchange
         self.origin = origin
-        self.requester = requester
+        self.downstream = downstream
         policy = exchange.policy
     }
 
@@ -63,7 +63,7 @@ final class ChallengedConnection: ChallengeResponse, LoginConnection {
 
     func digestBody(_ algorithm: DigestAlgorithm) async -> BodyDigest {
         await upstream.digestBody(
-            algorithm, in: ReplayRoom(policy.limits, in: requester.shared.spool), limits: policy.limits.response,
+            algorithm, in: ReplayRoom(policy.limits, in: downstream.shared.spool), limits: policy.limits.response,
             within: policy.timeouts.idle)
     }
 
@@ -83,11 +83,11 @@ final class ChallengedConnection: ChallengeResponse, LoginConnection {
 
     func claim(for credential: Credential, in context: any SecurityContext, isShared: Bool) {
         let login = ConnectionLogin(to: origin, with: credential, in: context, isShared: isShared)
-        requester.begin(login)
+        downstream.begin(login)
         upstream.claim(for: login)
     }
 
-    func holdsLogin(with version: CredentialVersion) -> Bool { requester.holdsLogin(version, to: origin) }
+    func holdsLogin(with version: CredentialVersion) -> Bool { downstream.holdsLogin(version, to: origin) }
 }
 
 extension UpstreamConnection {
@@ -126,19 +126,19 @@ extension ChallengeContext {
         by source: AnswerSource, on connection: ChallengedConnection, for exchange: Exchange, target: ByteBuffer,
         pages: (any LoginPages)? = nil
     ) {
-        let requester = connection.requester
+        let downstream = connection.downstream
         var request = ChallengedRequest(
             target: target, hasBody: !exchange.body.isEmpty,
             isOwn: exchange.isOwn, record: exchange.record,
-            presence: requester.presence, waiting: exchange.times.waiting)
+            presence: downstream.presence, waiting: exchange.times.waiting)
         request.opensTunnel = exchange.opensTunnel
         request.answersOrigin = { exchange.credentials.challenges?.origin.hasAnswered ?? false }
         request.sample = { exchange.sample(at: target) }
         request.application = { exchange.application }
         self.init(
             source: source, request: request, connection: connection, pages: pages,
-            fetcher: exchange.requests.tokens(over: requester.upstreams, by: exchange.policy),
-            metrics: requester.metrics)
+            fetcher: exchange.requests.tokens(over: downstream.upstreams, by: exchange.policy),
+            metrics: downstream.metrics)
         probe = exchange.probe.flatMap { $0.attempt.evidence.server == source.challenger.serverName ? $0 : nil }
     }
 }

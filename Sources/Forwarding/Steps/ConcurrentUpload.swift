@@ -42,12 +42,12 @@ final class ConcurrentUpload: WakeupCompanion {
             let upstream = context.exchange.upstream.stream
         else { return nil }
         body = context.exchange.body
-        client = context.requester.stream
+        client = context.downstream.stream
         inbound = context.exchange.inbound
         self.upstream = upstream
         idle = context.policy.timeouts.idle
-        wakeup = context.requester.wakeup
-        loop = context.requester.loop
+        wakeup = context.downstream.wakeup
+        loop = context.downstream.loop
         wakeup.companion = self
         advance()
     }

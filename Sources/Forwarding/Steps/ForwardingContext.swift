@@ -13,12 +13,12 @@ import Upstream
 /// One request in progress: the requester, the exchange, and the destination. The state machines get it from their
 /// caller at every step, and store none of it.
 public struct ForwardingContext {
-    public let requester: Requester
+    public let downstream: Downstream
     public let exchange: Exchange
     public let destination: Destination
 
-    public init(requester: Requester, exchange: Exchange, destination: Destination) {
-        self.requester = requester
+    public init(downstream: Downstream, exchange: Exchange, destination: Destination) {
+        self.downstream = downstream
         self.exchange = exchange
         self.destination = destination
     }
@@ -26,7 +26,7 @@ public struct ForwardingContext {
     public var origin: UpstreamServer { destination.origin }
     public var policy: Policy { exchange.policy }
     /// The room for a copy of the request's body.
-    public var room: ReplayRoom { ReplayRoom(policy.limits, in: requester.shared.spool) }
+    public var room: ReplayRoom { ReplayRoom(policy.limits, in: downstream.shared.spool) }
 
     /// Keeps a copy of a small body, so that it can be sent again if the connection turns out to be dead.
     func keepSmallBody() {
@@ -40,7 +40,7 @@ public struct ForwardingContext {
     public func bodyDigest(_ algorithm: DigestAlgorithm, mayLeaveOut: Bool) async throws(ExchangeFailure) -> [UInt8]? {
         do throws(RequestBody.Failure) {
             return try await exchange.body.digest(
-                algorithm, in: room, from: requester.stream, inbound: exchange.inbound, idle: policy.timeouts.idle,
+                algorithm, in: room, from: downstream.stream, inbound: exchange.inbound, idle: policy.timeouts.idle,
                 mayLeaveOut: mayLeaveOut)
         } catch { throw ExchangeFailure(error) }
     }
@@ -62,7 +62,7 @@ public struct ForwardingContext {
     /// Sets the path of the request.
     /// - Returns: whether the path has changed.
     @discardableResult
-    public func take(_ way: Way) -> Bool {
+    public func take(_ way: UpstreamPath) -> Bool {
         if let parent = way.parent, exchange.way.parent === parent { return false }
         if way.parent == nil, exchange.way.parent == nil { return false }
         exchange.credentials.challenges?.parent = .ignored
@@ -80,7 +80,7 @@ public struct ForwardingContext {
             // A connection that is logged in carries only requests of that login.
             exchange.upstream.reset()
         }
-        guard mayReuse, policy === requester.upstreams.policy else { return false }
+        guard mayReuse, policy === downstream.upstreams.policy else { return false }
         if takeLogin(version, atParent: parentVersion) { return true }
         if version != nil || parentVersion != nil { return false }
         guard let connection = takeIdle() else { return false }
@@ -100,11 +100,11 @@ public struct ForwardingContext {
     /// an idle connection, which may be dead: the request that begins it cannot always be repeated.
     private func takeLogin(_ version: CredentialVersion?, atParent parentVersion: CredentialVersion?) -> Bool {
         // A probe makes a new login.
-        guard requester.mayHoldLogins, exchange.probe == nil else { return false }
-        let wanted = HeldConnections.Wanted(
+        guard downstream.mayHoldLogins, exchange.probe == nil else { return false }
+        let wanted = AuthenticatedConnections.Wanted(
             peer: exchange.way.peer(of: origin), origin: origin, version: version, parentVersion: parentVersion,
             terms: terms)
-        guard let connection = requester.takeLogin(wanted) else { return false }
+        guard let connection = downstream.takeLogin(wanted) else { return false }
         attach(connection, isReused: true)
         exchange.record.upstream = .reused
         return true
@@ -119,7 +119,7 @@ public struct ForwardingContext {
     }
 
     func attach(_ connection: consuming OriginConnection, isReused: Bool) {
-        requester.hear(connection.stream)
+        downstream.hear(connection.stream)
         note(connection)
         exchange.upstream.attach(connection, isReused: isReused)
     }
@@ -154,7 +154,7 @@ public struct ForwardingContext {
     }
 
     private var isConcerned: Bool {
-        (exchange.request.target.userinfo != nil || destination.isConcerned(in: requester.shared))
+        (exchange.request.target.userinfo != nil || destination.isConcerned(in: downstream.shared))
             && !exchange.request.method.isEchoed
     }
 
@@ -163,7 +163,7 @@ public struct ForwardingContext {
         let host = origin.host
         return rules.authorization(
             host: host.span, port: origin.port, protocol: origin.authority.protocol,
-            isSecure: origin.isSecure, client: requester.identity(in: exchange)) == .keep
+            isSecure: origin.isSecure, client: downstream.identity(in: exchange)) == .keep
     }
 
     /// Whether a credential may go in its own place beside a kept `Authorization` of the client. Not beside the
@@ -177,7 +177,7 @@ public struct ForwardingContext {
         guard !RequestSigning.isPresigned(target.readable) else { return nil }
         var query = ChallengeQuery(
             host: origin.hostText, port: origin.port, protocol: origin.authority.protocol, method: .default,
-            client: requester.identity(in: exchange))
+            client: downstream.identity(in: exchange))
         query.isSecure = origin.isSecure
         let rule = rules.decide(query)
         guard !rule.isReport, case .use(let names) = rule.action, let name = names.first, !rule.isPlaced else {
@@ -186,7 +186,7 @@ public struct ForwardingContext {
         let credential: Credential
         do throws(CredentialError) { credential = try policy.credentials.credential(named: name) } catch {
             exchange.record.details = "\(error)"
-            requester.shared.report("\(error)")
+            downstream.shared.report("\(error)")
             throw Refusal(
                 .badGateway, .httpRequestDenied,
                 "credential \(name), which signs requests to this server, cannot be read; the proxy's log says why")
@@ -207,7 +207,7 @@ public struct ForwardingContext {
         guard let field = exchange.request.fields.first(.authorization) else { return nil }
         return LearnableAnswer(
             head.readable.extracting(field.value), in: exchange.texts.fieldValue,
-            learning: Learning(from: exchange, of: requester, at: destination.challenger))
+            learning: Learning(from: exchange, of: downstream, at: destination.challenger))
     }
 
     // MARK: - The origin's challenges
@@ -218,7 +218,7 @@ public struct ForwardingContext {
     /// - Returns: whether it is known what answer is given, if any; else the loop waits for its work.
     func beginAnswering(keepsAuthorization: Bool = false) throws(Refusal) -> Bool {
         if exchange.probe == nil, !rules.speaks(of: .forms), !rules.speaks(of: .places),
-            let known = requester.latestAnswer(of: destination.challenger, in: exchange, at: exchange.target)
+            let known = downstream.latestAnswer(of: destination.challenger, in: exchange, at: exchange.target)
         {
             exchange.credentials.begin(.known(known))
             return true
@@ -234,7 +234,7 @@ public struct ForwardingContext {
         if case .open = finding, keepsAuthorization { return true }
         // A page that may ask for a login must be looked at.
         if !rules.speaks(of: .forms) || keepsAuthorization,
-            let known = KnownAnswer(finding, to: source.challenger, noting: exchange.record)
+            let known = PreemptiveAnswer(finding, to: source.challenger, noting: exchange.record)
         {
             exchange.credentials.begin(.known(known))
             return true
@@ -245,7 +245,7 @@ public struct ForwardingContext {
     }
 
     private func originSource(keepsAuthorization: Bool) -> AnswerSource {
-        let source = AnswerSource(of: destination.challenger, for: exchange, of: requester)
+        let source = AnswerSource(of: destination.challenger, for: exchange, of: downstream)
         source.terms.keepsAuthorization = keepsAuthorization
         source.terms.isReadOnTheWay = !origin.isSecure && !destination.hops.isEmpty
         if rules.speaks(of: .places) { source.terms.keeps = { self.keeps($0) } }
@@ -271,7 +271,7 @@ public struct ForwardingContext {
     /// The refusal of a request whose rule names a credential that cannot be used.
     private func unusable(_ credential: String, _ reason: String) -> Refusal {
         exchange.record.details = reason
-        requester.shared.report(reason)
+        downstream.shared.report(reason)
         return Refusal(
             .badGateway, .httpRequestDenied,
             "every request to this server needs credential \(credential), which cannot be used; the proxy's log says why"
@@ -282,14 +282,14 @@ public struct ForwardingContext {
         let readsPages = !source.terms.keepsAuthorization
         return ChallengeContext(
             by: source, on: connection(at: origin), for: exchange, target: exchange.target,
-            pages: readsPages ? exchange.requests.pages(of: exchange, to: destination, for: requester) : nil)
+            pages: readsPages ? exchange.requests.pages(of: exchange, to: destination, for: downstream) : nil)
     }
 
     // MARK: - The parent's challenges
 
     /// The parent that makes the request, if a challenge of it could be answered.
     var answerableParent: Parent? {
-        guard let parent = exchange.way.relay, parent.mayBeAnswered(by: policy, in: requester.shared)
+        guard let parent = exchange.way.relay, parent.mayBeAnswered(by: policy, in: downstream.shared)
         else { return nil }
         let head = exchange.headBytes
         exchange.texts.parentTarget.clear()
@@ -304,19 +304,19 @@ public struct ForwardingContext {
     ///   the parent must not wait for another request.
     func beginAnswering(at parent: Parent, behindOrigin waits: Bool) -> Bool {
         if exchange.probe == nil,
-            let known = requester.latestAnswer(of: parent.challenger, in: exchange, at: exchange.texts.parentTarget)
+            let known = downstream.latestAnswer(of: parent.challenger, in: exchange, at: exchange.texts.parentTarget)
         {
             exchange.credentials.beginAtParent(.known(known))
             return true
         }
-        let source = AnswerSource(of: parent.challenger, for: exchange, of: requester)
+        let source = AnswerSource(of: parent.challenger, for: exchange, of: downstream)
         if exchange.probe != nil {
             let loop = ChallengeLoop(challengeContext(by: source, at: parent))
             exchange.credentials.beginAtParent(.met(loop))
             return !waits && loop.prepare()
         }
         let finding = find(by: source, at: parent.origin, exchange.texts.parentTarget)
-        if let known = KnownAnswer(finding, to: source.challenger, noting: exchange.record) {
+        if let known = PreemptiveAnswer(finding, to: source.challenger, noting: exchange.record) {
             exchange.credentials.beginAtParent(.known(known))
             return true
         }
@@ -333,13 +333,13 @@ public struct ForwardingContext {
     // MARK: - Both
 
     func connection(at server: UpstreamServer) -> ChallengedConnection {
-        ChallengedConnection(exchange.upstream, at: server, for: requester, in: exchange)
+        ChallengedConnection(exchange.upstream, at: server, for: downstream, in: exchange)
     }
 
     private func find(by source: AnswerSource, at server: UpstreamServer, _ target: ByteBuffer) -> AnswerSource.Finding
     {
-        let requester = requester
-        return source.find(for: target) { requester.holdsLogin($0, to: server) }
+        let downstream = downstream
+        return source.find(for: target) { downstream.holdsLogin($0, to: server) }
     }
 
     /// Replaces known answers by loops: a login is due, or a response must be looked at.
@@ -350,7 +350,7 @@ public struct ForwardingContext {
             challenges.origin = .met(ChallengeLoop(challengeContext(by: source), after: known))
         }
         if let known = challenges.parent.known, let parent = exchange.way.relay {
-            let source = AnswerSource(of: parent.challenger, for: exchange, of: requester)
+            let source = AnswerSource(of: parent.challenger, for: exchange, of: downstream)
             challenges.parent = .met(ChallengeLoop(challengeContext(by: source, at: parent), after: known))
         }
     }
@@ -378,7 +378,7 @@ public struct ForwardingContext {
         guard case .known(let known) = server, known.isNews(exchange.upstream.head.status) else { return }
         known.noteAcceptance(
             at: target.readable, sample: exchange.sample(at: target),
-            of: exchange.isOwn ? nil : requester.identity(in: exchange), now: requester.loop.epochMilliseconds)
+            of: exchange.isOwn ? nil : downstream.identity(in: exchange), now: downstream.loop.epochMilliseconds)
     }
 
     /// Judges a response of the parent that makes the request.
@@ -409,16 +409,16 @@ public struct ForwardingContext {
     /// A challenge has come that is answered.
     func noteChallenge() {
         exchange.record.trace?.endLeg(status: Int(exchange.upstream.head.status.rawValue))
-        if exchange.times.challenge == nil { exchange.times.challenge = requester.loop.nanoseconds }
+        if exchange.times.challenge == nil { exchange.times.challenge = downstream.loop.nanoseconds }
     }
 
     /// Records that the response goes to the client.
     func notePassage() {
         guard let start = exchange.times.challenge else { return }
         exchange.times.challenge = nil
-        let end = requester.loop.nanoseconds
+        let end = downstream.loop.nanoseconds
         exchange.record.answering = end &- start
-        requester.metrics.note(.challenge, from: start, to: end)
+        downstream.metrics.note(.challenge, from: start, to: end)
     }
 
     /// Stores the cookies of an origin's response that the client does not get. A session's cookies are not stored
@@ -434,7 +434,7 @@ public struct ForwardingContext {
         guard upstream.head.fields.present.contains(.setCookie), upstream.head.status != .proxyAuthenticationRequired
         else { return }
         var cookies = challenges.cookies ?? ChallengeCookies(of: origin.authority)
-        let now = requester.loop.epochMilliseconds
+        let now = downstream.loop.epochMilliseconds
         upstream.withHeadBytes { bytes in
             for field in upstream.head.fields where field.known == .setCookie && !field.isNominated {
                 cookies.take(bytes.extracting(field.value), at: target.readable, now: now)
@@ -467,7 +467,7 @@ public struct ForwardingContext {
             return false
         }
         if identities.isToBeFollowed { return true }
-        requester.noteRefusal(on: upstream.peerSecurity)
+        downstream.noteRefusal(on: upstream.peerSecurity)
         guard exchange.opensTunnel, let parent = exchange.way.relay else { throw .refused(refusal) }
         // Nothing has happened yet that another parent would repeat.
         var ofParent = refusal.of(parent)
@@ -491,13 +491,13 @@ public struct ForwardingContext {
 
     private func settleIdentity(on security: ConnectionSecurity?) async throws(ExchangeFailure) {
         do throws(Refusal) {
-            do throws(Refusal) { _ = try await exchange.credentials.beginIdentities().follow(for: requester) } catch {
+            do throws(Refusal) { _ = try await exchange.credentials.beginIdentities().follow(for: downstream) } catch {
                 // The exchange that needs the tunnel asks the operator.
                 if exchange.opensTunnel { throw error }
                 try await follow(error)
             }
         } catch {
-            if !exchange.opensTunnel { requester.noteRefusal(on: security) }
+            if !exchange.opensTunnel { downstream.noteRefusal(on: security) }
             throw .refused(error)
         }
     }
@@ -541,7 +541,7 @@ public struct ForwardingContext {
 
     private func noteIdentity(on security: ConnectionSecurity) {
         let upstream = exchange.upstream
-        let sentence = requester.noteIdentity(
+        let sentence = downstream.noteIdentity(
             on: security, isGood: upstream.head.status.rawValue < 400,
             onPage: upstream.certificatePage(by: policy.limits.response)?.words, at: exchange.target)
         exchange.record.details = exchange.record.details ?? sentence

@@ -118,7 +118,7 @@ struct RequestSending: ~Copyable {
             return false
         }
         expectation.mayNotAsk = true
-        context.origin.ignoredExpectation(at: context.requester.loop.now)
+        context.origin.ignoredExpectation(at: context.downstream.loop.now)
         return true
     }
 
@@ -184,7 +184,7 @@ struct RequestSending: ~Copyable {
         guard let stream = context.exchange.upstream.stream else { throw .upstreamFailed(.died) }
         while true {
             if owesClient {
-                guard try context.requester.flush(context.exchange.outbound) else { return .awaitsEvent }
+                guard try context.downstream.flush(context.exchange.outbound) else { return .awaitsEvent }
                 owesClient = false
             }
             switch stage {
@@ -216,12 +216,14 @@ struct RequestSending: ~Copyable {
                 guard try context.exchange.receiveHead() else { return .awaitsEvent }
                 guard context.exchange.upstream.head.status.isInterim else {
                     stage = .answered
-                    context.exchange.record.wait = context.requester.loop.nanoseconds &- sentAt
-                    if expectation.hasWaitedInVain { context.origin.ignoredExpectation(at: context.requester.loop.now) }
+                    context.exchange.record.wait = context.downstream.loop.nanoseconds &- sentAt
+                    if expectation.hasWaitedInVain {
+                        context.origin.ignoredExpectation(at: context.downstream.loop.now)
+                    }
                     return .answered
                 }
                 // An interim response gives the origin no more time.
-                let passed = (context.requester.loop.nanoseconds &- sentAt) / 1_000_000
+                let passed = (context.downstream.loop.nanoseconds &- sentAt) / 1_000_000
                 let limit = context.policy.timeouts.response - Int(clamping: passed)
                 guard limit > 0 else { throw .upstreamFailed(.timedOut) }
                 passInterimHead(context)
@@ -255,11 +257,11 @@ struct RequestSending: ~Copyable {
 
     private mutating func awaitResponse(_ context: ForwardingContext) {
         if stage != .head {
-            context.requester.stream.setDeadline(after: nil)
+            context.downstream.stream.setDeadline(after: nil)
             context.exchange.upstream.stream?.setDeadline(after: context.policy.timeouts.response)
         }
-        context.requester.notice(context.exchange)
-        sentAt = context.requester.loop.nanoseconds
+        context.downstream.notice(context.exchange)
+        sentAt = context.downstream.loop.nanoseconds
         stage = .response
     }
 
@@ -272,7 +274,7 @@ struct RequestSending: ~Copyable {
         expectation.hasAsked =
             expectation.isWanted && !omitsBody
             && expectation.asks(
-                ignored: context.origin.ignoresExpectation(at: context.requester.loop.now),
+                ignored: context.origin.ignoresExpectation(at: context.downstream.loop.now),
                 keepingCopy: context.exchange.body.isKept)
         head.rewrite.body = omitsBody ? .empty : .asReceived
         head.rewrite.expectation =
@@ -291,7 +293,7 @@ struct RequestSending: ~Copyable {
             letClientContinue(context)
             if owesClient {
                 owesClient = false
-                try await context.requester.write(context.exchange.outbound)
+                try await context.downstream.write(context.exchange.outbound)
             }
             (expectation.isAdded, expectation.isForIdentity) = (false, false)
         }
@@ -305,11 +307,11 @@ struct RequestSending: ~Copyable {
     private mutating func expect(_ context: ForwardingContext) {
         let clientWaits = context.exchange.request.expectsContinue && !expectation.hasContinued
         guard clientWaits || expectation.hasAsked else { return beginBody(context) }
-        guard expectation.hasAsked || !context.origin.ignoresExpectation(at: context.requester.loop.now) else {
+        guard expectation.hasAsked || !context.origin.ignoresExpectation(at: context.downstream.loop.now) else {
             letClientContinue(context)
             return beginBody(context)
         }
-        let alarm = Alarm(on: context.requester.loop) { [wakeup = context.requester.wakeup] in wakeup.signal() }
+        let alarm = Alarm(on: context.downstream.loop) { [wakeup = context.downstream.wakeup] in wakeup.signal() }
         alarm.set(after: Expectation.milliseconds)
         self.alarm = alarm
         stage = .expecting
@@ -350,7 +352,7 @@ struct RequestSending: ~Copyable {
     }
 
     private mutating func endsWait(_ context: ForwardingContext, _ clientWaits: Bool) -> Bool {
-        let clientSends = clientWaits && (context.requester.stream.isReadable || !context.exchange.inbound.isEmpty)
+        let clientSends = clientWaits && (context.downstream.stream.isReadable || !context.exchange.inbound.isEmpty)
         let hasRung = alarm?.hasRung ?? true
         guard hasRung || clientSends else { return false }
         expectation.hasWaitedInVain = hasRung
@@ -364,12 +366,12 @@ struct RequestSending: ~Copyable {
     private mutating func advanceBody(
         _ context: ForwardingContext, to stream: ByteStream
     ) throws(ExchangeFailure) -> Step? {
-        let client = context.requester.stream
+        let client = context.downstream.stream
         while true {
             let step: RequestBody.Step
             do throws(RequestBody.Failure) {
                 step = try context.exchange.body.advance(
-                    from: client, to: stream, inbound: context.exchange.inbound, on: context.requester.loop)
+                    from: client, to: stream, inbound: context.exchange.inbound, on: context.downstream.loop)
             } catch {
                 // See `flushHead`.
                 guard case .upstream(let error) = error, error != .timedOut else { throw ExchangeFailure(error) }
@@ -409,7 +411,7 @@ struct RequestSending: ~Copyable {
     private mutating func letClientContinue(_ context: ForwardingContext) {
         guard context.exchange.request.expectsContinue, !expectation.hasContinued else { return }
         expectation.hasContinued = true
-        if !context.exchange.inbound.isEmpty || context.requester.stream.isReadable { return }
+        if !context.exchange.inbound.isEmpty || context.downstream.stream.isReadable { return }
         context.exchange.outbound.clear()
         context.exchange.outbound.append("HTTP/1.1 100 Continue\r\n\r\n" as StaticString)
         owesClient = true

@@ -114,7 +114,7 @@ public struct ResponseRelay: ~Copyable {
             return .upgraded
         case .flushing:
             isHeadSent = true
-            guard try context.requester.flush(context.exchange.outbound) else { return .awaitsEvent }
+            guard try context.downstream.flush(context.exchange.outbound) else { return .awaitsEvent }
             return .ended(keeps: keeps)
         }
         return nil
@@ -140,7 +140,7 @@ public struct ResponseRelay: ~Copyable {
     /// - Returns: whether the client took all. If false, the upstream's deadline is suspended meanwhile.
     private mutating func flush(_ context: ForwardingContext) throws(ExchangeFailure) -> Bool {
         isHeadSent = true
-        if try context.requester.flush(context.exchange.outbound) { return true }
+        if try context.downstream.flush(context.exchange.outbound) { return true }
         context.exchange.upstream.stream?.setDeadline(after: nil)
         lendBuffers(context)
         return false
@@ -148,7 +148,7 @@ public struct ResponseRelay: ~Copyable {
 
     /// Returns the empty buffers while the client does not read its response. A running upload needs them.
     private func lendBuffers(_ context: ForwardingContext) {
-        if upload == nil { context.exchange.lendBuffers(to: context.requester.loop.buffers) }
+        if upload == nil { context.exchange.lendBuffers(to: context.downstream.loop.buffers) }
     }
 
     /// Whether the rest of the request's body is sent although the response has ended. An origin that accepts would
@@ -176,7 +176,7 @@ public struct ResponseRelay: ~Copyable {
             var rewrite = ResponseRewrite()
             rewrite.connection = .upgrade
             writeHead(context, rewrite)
-            context.requester.leaves(by: .none, in: context.exchange)
+            context.downstream.leaves(by: .none, in: context.exchange)
             stage = .upgrading
             return nil
         }
@@ -210,11 +210,11 @@ public struct ResponseRelay: ~Copyable {
     /// Keeps the upstream's connection for other requests. Not if it is owed a part of the body, or if a reload may
     /// have forbidden it meanwhile.
     private func leaveUpstream(_ context: ForwardingContext) {
-        guard !context.exchange.body.isOwed, context.exchange.policy === context.requester.upstreams.policy else {
+        guard !context.exchange.body.isOwed, context.exchange.policy === context.downstream.upstreams.policy else {
             return context.exchange.upstream.reset()
         }
         if let connection = context.exchange.upstream.release(keptFor: Self.keptFor) {
-            context.requester.keep(connection, for: Self.keptFor)
+            context.downstream.keep(connection, for: Self.keptFor)
         }
     }
 
@@ -224,7 +224,7 @@ public struct ResponseRelay: ~Copyable {
         let upstream = context.exchange.upstream
         let out = context.exchange.outbound
         out.clear()
-        let relaysLogin = context.exchange.asksForOwnLogin && context.requester.isProxy
+        let relaysLogin = context.exchange.asksForOwnLogin && context.downstream.isProxy
         upstream.withHeadBytes { bytes in
             let upgrade = context.destination.upgrade
             let writer = upstream.head.write(bytes, as: rewrite, through: upgrade, via: .ours, into: out)
@@ -256,7 +256,8 @@ public struct ResponseRelay: ~Copyable {
     }
 
     private func keepsClient(_ context: ForwardingContext, _ framing: ResponseRewrite.Body) -> Bool {
-        guard context.exchange.request.keepAlive, framing != .untilClose, !context.requester.upstreams.isDraining else {
+        guard context.exchange.request.keepAlive, framing != .untilClose, !context.downstream.upstreams.isDraining
+        else {
             return false
         }
         return context.exchange.body.isRead || finishesUpload(context) && context.exchange.upstream.head.keepAlive
@@ -290,7 +291,7 @@ public struct ResponseRelay: ~Copyable {
             guard let stream = upstream.stream else { throw Self.incomplete }
             isHeadSent = true
             let relay = BodyRelay(
-                rest, from: stream, to: context.requester.stream, on: context.requester.loop,
+                rest, from: stream, to: context.downstream.stream, on: context.downstream.loop,
                 beginningWith: context.exchange.outbound)
             splicing = (relay, rest)
             stage = .splicing
@@ -336,7 +337,7 @@ public struct ResponseRelay: ~Copyable {
             return nil
         case .awaitsCopy: return .awaitsCopy
         case .awaitsUpstream:
-            context.requester.stream.setDeadline(after: nil)
+            context.downstream.stream.setDeadline(after: nil)
             context.exchange.upstream.stream?.setDeadline(after: context.policy.timeouts.idle)
             return .awaitsEvent
         }
@@ -396,13 +397,13 @@ public struct ResponseRelay: ~Copyable {
             case .finished: return nil
             case .awaitsSource:
                 do throws(IOError) { try stream.check() } catch { throw .source(error) }
-                context.requester.stream.setDeadline(after: nil)
+                context.downstream.stream.setDeadline(after: nil)
                 stream.setDeadline(after: context.policy.timeouts.idle)
                 return .awaitsEvent
             case .awaitsTarget:
-                do throws(IOError) { try context.requester.stream.check() } catch { throw .target(error) }
+                do throws(IOError) { try context.downstream.stream.check() } catch { throw .target(error) }
                 stream.setDeadline(after: nil)
-                context.requester.stream.setDeadline(after: context.policy.timeouts.idle)
+                context.downstream.stream.setDeadline(after: context.policy.timeouts.idle)
                 lendBuffers(context)
                 return .awaitsEvent
             }

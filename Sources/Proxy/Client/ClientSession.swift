@@ -46,12 +46,12 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     let host: any SessionHost
     /// The policy beside that of the current exchange.
     private(set) var policy: ServicePolicy
-    let requester: Requester
+    let downstream: Downstream
     let stream: ByteStream
     /// The logins that belong to the connection.
     var login = ClientLogin()
     /// The weak mechanisms that were recorded last.
-    private var datedNote = Requester.DatedNote()
+    private var datedNote = Downstream.WeakUseNote()
     var phase = Phase.idle
     /// Whether an exchange is being advanced at this moment: the closing of its channels is then no event.
     private var isAdvancing = false
@@ -71,10 +71,10 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         policy = host.policy
         self.number = number
         stream = ByteStream(socket)
-        requester = Requester(stream, at: address, over: host.upstreams)
+        downstream = Downstream(stream, at: address, over: host.upstreams)
         restNumber = host.takeRestNumber()
-        requester.wakeup.driver = self
-        requester.observer = self
+        downstream.wakeup.driver = self
+        downstream.observer = self
     }
 
     /// Waits for the first request, after a handshake if the listener uses TLS.
@@ -126,13 +126,13 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     /// Continues the session as a client of the origin of `tunnel`, from the next request on.
     /// - Parameter user: the user who opened the tunnel.
     func enter(_ tunnel: InterceptedTunnel, as user: String?) {
-        requester.tunnel = tunnel
+        downstream.tunnel = tunnel
         login.enterTunnel(as: user, by: host.policy.clientAuthentication)
     }
 
     /// The authentication that the current request needs; nil if none is needed, or the user is known.
     var authentication: ClientAuthentication? {
-        guard requester.isProxy, login.user == nil else { return nil }
+        guard downstream.isProxy, login.user == nil else { return nil }
         return policy.clientAuthentication
     }
 
@@ -163,9 +163,9 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
                 return
             }
             // If the client has left, the exchange has ended by then.
-            requester.notice(run.exchange)
+            downstream.notice(run.exchange)
             wakeupSignalled()
-        case .served(let run): requester.notice(run.exchange)
+        case .served(let run): downstream.notice(run.exchange)
         case .tunnelling(let tunnel): if !isAdvancing { advance(tunnel) }
         case .lingering(let rest):
             if channel.isOpen { discard(rest) } else { end() }
@@ -187,7 +187,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     func lend() -> Forwarding {
         let run = host.lend()
         if policy.exchanges !== run.exchange.policy { policy = host.policy }
-        run.exchange.record.setClient(requester.address)
+        run.exchange.record.setClient(downstream.address)
         return run
     }
 
@@ -195,25 +195,25 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         if case .ended = phase { return }
         phase = .ended
         stream.close()
-        requester.logins.closeAll()
-        requester.wakeup.driver = nil
-        requester.observer = nil
-        host.forget(number, at: requester.address, isSilent: isSilent)
+        downstream.logins.closeAll()
+        downstream.wakeup.driver = nil
+        downstream.observer = nil
+        host.forget(number, at: downstream.address, isSilent: isSilent)
     }
 
     /// Ends an exchange. Bytes that the client sent after it are handled at once.
     /// - Parameter lingers: whether the client may still be sending if the connection is not kept.
     func finish(_ run: Forwarding, goesOn: Bool, lingers: Bool = false) {
         let exchange = run.exchange
-        exchange.record.duration = requester.loop.nanoseconds &- exchange.times.start
+        exchange.record.duration = downstream.loop.nanoseconds &- exchange.times.start
         let record = exchange.record
         record.bytesIn = exchange.body.count
         // A client that left before its request was complete made none.
         if record.status > 0 || record.error != nil || !exchange.headBytes.isEmpty { host.close(record) }
-        if record.hasDatedWays { requester.noteDatedWays(of: exchange, after: &datedNote) }
-        requester.forgetLogins()
+        if record.hasWeakMechanisms { downstream.noteWeakMechanisms(of: exchange, after: &datedNote) }
+        downstream.forgetLogins()
         run.reset()
-        let mayGoOn = goesOn && !requester.upstreams.isDraining && !stream.isClosed
+        let mayGoOn = goesOn && !downstream.upstreams.isDraining && !stream.isClosed
         if mayGoOn, !exchange.inbound.isEmpty || stream.isReadable { return takeRequest(renewed(run)) }
         host.give(run)
         if mayGoOn { awaitRequest() } else if lingers { linger() } else { end() }
@@ -232,7 +232,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
 
     func takeRequest(_ run: Forwarding) {
         let exchange = run.exchange
-        exchange.times.start = requester.loop.nanoseconds
+        exchange.times.start = downstream.loop.nanoseconds
         do throws(ExchangeFailure) {
             switch try read(into: exchange) {
             case .complete: try carryOut(run)
@@ -270,7 +270,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
             }
         }
         let run = lend()
-        run.exchange.times.start = requester.loop.nanoseconds
+        run.exchange.times.start = downstream.loop.nanoseconds
         run.exchange.inbound.append(hello.readable)
         serve(run, from: .arriving(identity))
     }
@@ -307,7 +307,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     /// Refuses a head that was not complete in time.
     func refuse(_ head: PartialHead) {
         let run = run(for: head)
-        _ = OwnResponse(requester: requester, exchange: run.exchange).write(.lateHead)
+        _ = ProxyResponse(downstream: downstream, exchange: run.exchange).write(.lateHead)
         send(run, keepingConnection: false)
     }
 
@@ -366,10 +366,10 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     private func admit(_ exchange: Exchange) throws(ExchangeFailure) {
         exchange.body.begin(exchange.request.framing, limits: exchange.policy.limits.request)
         if let user = login.user { exchange.record.user = user }
-        requester.record(exchange)
+        downstream.record(exchange)
         // When the client connected, other rules may have been in force.
-        guard exchange.policy.rules.clients.permits(requester.address) else {
-            throw .refused(.client(at: requester.address, by: exchange.policy.rules.clients))
+        guard exchange.policy.rules.clients.permits(downstream.address) else {
+            throw .refused(.client(at: downstream.address, by: exchange.policy.rules.clients))
         }
         guard login.isStillAdmitted(by: policy.clientAuthentication) else {
             var refusal = Refusal(
@@ -380,13 +380,13 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         }
     }
 
-    func plan(_ exchange: Exchange) throws(ExchangeFailure) -> Requester.Plan {
-        let purpose = try requester.purpose(of: exchange)
+    func plan(_ exchange: Exchange) throws(ExchangeFailure) -> Downstream.Plan {
+        let purpose = try downstream.purpose(of: exchange)
         if case .answerOptions = purpose { return .answerOptions }
-        let destination = try requester.destination(of: exchange)
+        let destination = try downstream.destination(of: exchange)
         if let rule = destination.route.rule { exchange.record.route = rule.name }
-        if destination.isTraced { requester.trace(exchange, to: destination, for: policy.collector) }
-        try requester.permit(exchange, to: destination)
+        if destination.isTraced { downstream.trace(exchange, to: destination, for: policy.collector) }
+        try downstream.permit(exchange, to: destination)
         if case .tunnel = purpose { return .tunnel(destination) }
         exchange.destination = destination
         return .forward
@@ -403,7 +403,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         }
         try admit(exchange)
         if let authentication {
-            switch authentication.judge(exchange, of: requester, with: &login) {
+            switch authentication.judge(exchange, of: downstream, with: &login) {
             case .proved: break
             case .refused(let refusal): throw .refused(refusal)
             case .undecided: return serve(run, from: .admitted)
@@ -415,9 +415,9 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         case .tunnel: return serve(run, from: .planned(plan))
         case .answerOptions:
             return send(
-                run, keepingConnection: OwnResponse(requester: requester, exchange: exchange).writeOptions())
+                run, keepingConnection: ProxyResponse(downstream: downstream, exchange: exchange).writeOptions())
         }
-        requester.leaves(by: .end, in: exchange)
+        downstream.leaves(by: .end, in: exchange)
         stream.setDeadline(after: nil)
         run.begin()
         advance(run)
@@ -434,10 +434,10 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         isAdvancing = true
         defer { isAdvancing = false }
         do throws(ExchangeFailure) {
-            switch try run.advance(for: requester) {
+            switch try run.advance(for: downstream) {
             case .awaitsEvent: watch(run)
             case .awaitsWork: serve(run, from: .forwarded)
-            case .upgraded(let tunnel): relay(BlindTunnel(tunnel, of: run.exchange, for: requester), openedBy: run)
+            case .upgraded(let tunnel): relay(BlindTunnel(tunnel, of: run.exchange, for: downstream), openedBy: run)
             case .ended(let keeps): end(run, keeps: keeps)
             }
         } catch { conclude(run, after: error) }
@@ -447,14 +447,14 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     func conclude(_ run: Forwarding, after failure: ExchangeFailure) {
         let exchange = run.exchange
         // The client may have left in the meantime.
-        if case .cutShort = failure { requester.leaves(by: .reset, in: exchange) }
+        if case .cutShort = failure { downstream.leaves(by: .reset, in: exchange) }
         switch failure {
         case .handshakeFailed(let error, let sentence):
             exchange.record.error = error
             exchange.record.details = sentence
             finish(run, goesOn: false, lingers: true)
         case .clientLost,
-            _ where requester.presence.hasLeft:
+            _ where downstream.presence.hasLeft:
             exchange.upstream.reset()
             if !exchange.headBytes.isEmpty { exchange.record.noteDeparture() }
             stream.abort()
@@ -468,7 +468,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
             conclude(
                 run, after: .refused(Refusal(failure, of: exchange.way.relay?.origin.title ?? "the origin")))
         case .refused(let refusal):
-            send(run, keepingConnection: OwnResponse(requester: requester, exchange: exchange).write(refusal))
+            send(run, keepingConnection: ProxyResponse(downstream: downstream, exchange: exchange).write(refusal))
         }
     }
 
@@ -502,8 +502,8 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
 
     /// Turns the connection into a tunnel, which needs only the record of the exchange.
     func relay(_ tunnel: BlindTunnel, openedBy run: Forwarding) {
-        if run.exchange.record.hasDatedWays { requester.noteDatedWays(of: run.exchange, after: &datedNote) }
-        run.dissolve(into: requester.loop.buffers)
+        if run.exchange.record.hasWeakMechanisms { downstream.noteWeakMechanisms(of: run.exchange, after: &datedNote) }
+        run.dissolve(into: downstream.loop.buffers)
         phase = .tunnelling(tunnel)
         for stream in [stream, tunnel.upstream] {
             stream.wakeup = nil
@@ -532,23 +532,23 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
 
     /// The task is done: events carry on what follows.
     private func takeBack() {
-        requester.presence.finish()
+        downstream.presence.finish()
         if case .ended = phase { return }
-        requester.observer = self
+        downstream.observer = self
     }
 
     /// Hands the exchange to a task, which continues it from `stage`.
     func serve(_ run: Forwarding, from stage: RequestService.Stage) {
         phase = .served(run)
-        requester.observer = nil
-        stream.wakeup = requester.wakeup
+        downstream.observer = nil
+        stream.wakeup = downstream.wakeup
         if let upstream = run.exchange.upstream.stream {
             upstream.forgetObserver()
-            upstream.wakeup = requester.wakeup
+            upstream.wakeup = downstream.wakeup
         }
-        let service = LoopBound(RequestService(session: self, run: run), to: requester.loop)
-        let bound = LoopBound(stage, to: requester.loop)
-        let task = requester.loop.spawn {
+        let service = LoopBound(RequestService(session: self, run: run), to: downstream.loop)
+        let bound = LoopBound(stage, to: downstream.loop)
+        let task = downstream.loop.spawn {
             let (session, run) = (service.value.session, service.value.run)
             let outcome = await service.value.serve(from: bound.value)
             session.takeBack()
@@ -559,8 +559,8 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
             case .tunnels(let tunnel): session.relay(tunnel, openedBy: run)
             }
         }
-        requester.presence.begin(task)
-        requester.leaves(by: stage.departure, in: run.exchange)
+        downstream.presence.begin(task)
+        downstream.leaves(by: stage.departure, in: run.exchange)
     }
 
     // MARK: - The end of the connection behind its last answer
@@ -580,8 +580,8 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     }
 
     private func discard(_ limit: Int) {
-        let buffer = requester.loop.buffers.take()
-        defer { requester.loop.buffers.give(buffer) }
+        let buffer = downstream.loop.buffers.take()
+        defer { downstream.loop.buffers.give(buffer) }
         var rest = limit
         while rest > 0 {
             buffer.clear()

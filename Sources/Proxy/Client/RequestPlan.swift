@@ -6,7 +6,7 @@ import Rules
 import Telemetry
 import Upstream
 
-extension Requester {
+extension Downstream {
     /// The plan for a request whose head is there.
     enum Plan {
         /// Forward the request to the exchange's destination.
@@ -17,7 +17,7 @@ extension Requester {
     }
 }
 
-extension Requester {
+extension Downstream {
     /// The part of a plan that needs no destination.
     enum Purpose {
         case forward

@@ -16,7 +16,7 @@ struct RequestService {
         case arriving(ListenerIdentity)
         /// The head is there, and the client may use the proxy once it has authenticated.
         case admitted
-        case planned(Requester.Plan)
+        case planned(Downstream.Plan)
         /// The forwarding waits for work.
         case forwarded
         /// The response is in `outbound`, except for what the client has taken.
@@ -24,7 +24,7 @@ struct RequestService {
 
         /// The sign by which the client leaves. A client that leaves during its handshake gives the reason in an alert,
         /// which is still to be read.
-        var departure: Requester.Departure {
+        var departure: Downstream.Departure {
             switch self {
             case .arriving: .none
             case .admitted, .planned, .forwarded: .end
@@ -52,12 +52,12 @@ struct RequestService {
     func serve(from stage: Stage) async -> Outcome {
         let outcome: Outcome
         do throws(ExchangeFailure) { outcome = try await carryOut(from: stage) } catch { return .failed(error) }
-        if case .ended = outcome { session.requester.leaves(by: .none, in: exchange) }
+        if case .ended = outcome { session.downstream.leaves(by: .none, in: exchange) }
         return outcome
     }
 
     private func carryOut(from stage: Stage) async throws(ExchangeFailure) -> Outcome {
-        guard session.requester.presence.isWanted else { throw .clientLost }
+        guard session.downstream.presence.isWanted else { throw .clientLost }
         switch stage {
         case .arriving(let identity):
             try await arrive(at: identity)
@@ -66,28 +66,28 @@ struct RequestService {
             if let authentication = session.authentication {
                 var login = session.login
                 defer { session.login = login }
-                try await authentication.check(exchange, of: session.requester, with: &login)
+                try await authentication.check(exchange, of: session.downstream, with: &login)
             }
             return try await carryOut(session.plan(exchange))
         case .planned(let plan): return try await carryOut(plan)
         case .forwarded: return try await forward()
         case .answered(let keepsConnection):
-            let response = OwnResponse(requester: session.requester, exchange: exchange)
+            let response = ProxyResponse(downstream: session.downstream, exchange: exchange)
             return .ended(goesOn: await response.send(keepingConnection: keepsConnection))
         }
     }
 
-    private func carryOut(_ plan: Requester.Plan) async throws(ExchangeFailure) -> Outcome {
+    private func carryOut(_ plan: Downstream.Plan) async throws(ExchangeFailure) -> Outcome {
         switch plan {
         case .forward:
             session.stream.setDeadline(after: nil)
             run.begin()
             return try await forward()
         case .tunnel(let destination):
-            try await session.requester.upstreams.renewWays(
-                to: destination, by: exchange.policy, for: session.requester.waiting(on: exchange))
+            try await session.downstream.upstreams.renewWays(
+                to: destination, by: exchange.policy, for: session.downstream.waiting(on: exchange))
             let opening = TunnelOpening(
-                requester: session.requester, exchange: exchange, destination: destination)
+                downstream: session.downstream, exchange: exchange, destination: destination)
             guard destination.route.action == .intercept else { return .tunnels(try await opening.open()) }
             switch try await Interception(opening: opening, identity: session.policy.interception).begin() {
             case .relayed(let tunnel): return .tunnels(tunnel)
@@ -96,7 +96,7 @@ struct RequestService {
                 return .ended(goesOn: true)
             }
         case .answerOptions:
-            let response = OwnResponse(requester: session.requester, exchange: exchange)
+            let response = ProxyResponse(downstream: session.downstream, exchange: exchange)
             return .ended(goesOn: await response.send(keepingConnection: response.writeOptions()))
         }
     }
@@ -104,10 +104,10 @@ struct RequestService {
     /// Does the work that the forwarding waits for, until only events are awaited.
     private func forward() async throws(ExchangeFailure) -> Outcome {
         while true {
-            switch try run.advance(for: session.requester) {
+            switch try run.advance(for: session.downstream) {
             case .awaitsEvent: return .awaitsEvent
-            case .upgraded(let tunnel): return .tunnels(BlindTunnel(tunnel, of: exchange, for: session.requester))
-            case .awaitsWork: try await run.performWork(for: session.requester)
+            case .upgraded(let tunnel): return .tunnels(BlindTunnel(tunnel, of: exchange, for: session.downstream))
+            case .awaitsWork: try await run.performWork(for: session.downstream)
             case .ended(let keeps): return .ended(goesOn: keeps)
             }
         }
@@ -119,15 +119,15 @@ struct RequestService {
     ///
     /// A client that speaks HTTP without TLS gets its answer without TLS.
     private func arrive(at listener: ListenerIdentity) async throws(ExchangeFailure) {
-        let (inbound, requester) = (exchange.inbound, session.requester)
+        let (inbound, downstream) = (exchange.inbound, session.downstream)
         if SpokenProtocol.told(by: inbound.readable) == .http { throw .refused(.clearText) }
         let limit = exchange.policy.timeouts.head
         do throws(HandshakeError) {
-            try await requester.accept(as: listener.context, after: inbound, within: limit) { _ in listener.identity }
+            try await downstream.accept(as: listener.context, after: inbound, within: limit) { _ in listener.identity }
         } catch {
             if let own = session.stream.localAddress {
-                let server = DatedUse.Server("https", host: "\(own.address.unmapped)", port: own.port, as: .listener)
-                requester.noteDatedClient(error, of: nil, calling: server)
+                let server = WeakUse.Server("https", host: "\(own.address.unmapped)", port: own.port, as: .listener)
+                downstream.noteWeakClient(error, of: nil, calling: server)
             }
             throw ExchangeFailure(error, advice: "it must trust the listener's certificate or its issuer's")
         }

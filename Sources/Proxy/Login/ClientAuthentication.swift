@@ -43,13 +43,13 @@ final class ClientAuthentication: Sendable {
 
     /// Judges the answer that the request brings. Does not block. Allocates nothing if the answer is the one of the
     /// connection's previous request.
-    func judge(_ exchange: Exchange, of requester: Requester, with login: inout ClientLogin) -> Judgement {
+    func judge(_ exchange: Exchange, of downstream: Downstream, with login: inout ClientLogin) -> Judgement {
         let fields = exchange.request.fields
         guard let field = fields.first(.proxyAuthorization) else {
             if methods.contains(.negotiate),
-                let user = login.negotiation?.user(at: requester.loop.now, by: self)
+                let user = login.negotiation?.user(at: downstream.loop.now, by: self)
             {
-                note(user, exchange, of: requester)
+                note(user, exchange, of: downstream)
                 return .proved
             }
             login.negotiation = nil
@@ -60,7 +60,7 @@ final class ClientAuthentication: Sendable {
         if let accepted = login.accepted, accepted.covers(value, by: self),
             !fields.repeated.contains(.proxyAuthorization)
         {
-            note(accepted.user, exchange, of: requester)
+            note(accepted.user, exchange, of: downstream)
             return .proved
         }
         guard !fields.repeated.contains(.proxyAuthorization) else {
@@ -71,9 +71,9 @@ final class ClientAuthentication: Sendable {
             return .refused(challenge("the Proxy-Authorization field has no \(offered) credentials"))
         }
         switch method {
-        case .basic: return judgeBasic(credentials, exchange, of: requester, with: &login)
-        case .digest: return judgeDigest(credentials, exchange, of: requester)
-        case .bearer: return judgeBearer(credentials, exchange, of: requester, with: &login)
+        case .basic: return judgeBasic(credentials, exchange, of: downstream, with: &login)
+        case .digest: return judgeDigest(credentials, exchange, of: downstream)
+        case .bearer: return judgeBearer(credentials, exchange, of: downstream, with: &login)
         case .negotiate: return .undecided
         }
     }
@@ -81,9 +81,9 @@ final class ClientAuthentication: Sendable {
     /// Authenticates the client, and records the user.
     /// - Throws: the response to a client without a valid answer.
     func check(
-        _ exchange: Exchange, of requester: Requester, with login: inout ClientLogin
+        _ exchange: Exchange, of downstream: Downstream, with login: inout ClientLogin
     ) async throws(ExchangeFailure) {
-        switch judge(exchange, of: requester, with: &login) {
+        switch judge(exchange, of: downstream, with: &login) {
         case .proved: return
         case .refused(let refusal): throw .refused(refusal)
         case .undecided:
@@ -91,9 +91,9 @@ final class ClientAuthentication: Sendable {
                 let (method, credentials) = credentials(in: field, of: exchange)
             else { throw .refused(challenge("log in to this proxy")) }
             if method == .negotiate {
-                try await checkNegotiate(credentials, exchange, of: requester, with: &login)
+                try await checkNegotiate(credentials, exchange, of: downstream, with: &login)
             } else {
-                try await checkBasic(credentials, exchange, of: requester, with: &login)
+                try await checkBasic(credentials, exchange, of: downstream, with: &login)
             }
         }
     }
@@ -108,16 +108,16 @@ final class ClientAuthentication: Sendable {
     }
 
     /// Records the user.
-    private func note(_ user: String, _ exchange: Exchange, of requester: Requester) {
-        requester.isUsed(by: user)
+    private func note(_ user: String, _ exchange: Exchange, of downstream: Downstream) {
+        downstream.isUsed(by: user)
         exchange.record.user = user
     }
 
     /// Records the user, and remembers the answer for the connection's next request.
     private func accept(
-        _ user: String, version: Int, in exchange: Exchange, of requester: Requester, with login: inout ClientLogin
+        _ user: String, version: Int, in exchange: Exchange, of downstream: Downstream, with login: inout ClientLogin
     ) {
-        note(user, exchange, of: requester)
+        note(user, exchange, of: downstream)
         guard let field = exchange.request.fields.first(.proxyAuthorization) else { return }
         let head = exchange.headBytes
         login.accepted = ClientLogin.Accepted(
@@ -181,14 +181,14 @@ extension Refusal {
 /// Basic (RFC 7617), against the users file. Name and password are bytes, which should be UTF-8.
 extension ClientAuthentication {
     private func judgeBasic(
-        _ credentials: Range<Int>, _ exchange: Exchange, of requester: Requester, with login: inout ClientLogin
+        _ credentials: Range<Int>, _ exchange: Exchange, of downstream: Downstream, with login: inout ClientLogin
     ) -> Judgement {
         withPair(credentials, exchange) { pair, colon, users in
             let version = accounts.version
             let name = pair.extracting(0..<colon)
             switch users.outcome(user: name, password: pair.extracting(colon + 1..<pair.count)) {
             case true:
-                accept(name.text, version: version, in: exchange, of: requester, with: &login)
+                accept(name.text, version: version, in: exchange, of: downstream, with: &login)
                 return .proved
             case false: return .refused(wrong)
             case nil: return .undecided
@@ -198,15 +198,15 @@ extension ClientAuthentication {
 
     /// Checks credentials that `judgeBasic` could not decide.
     private func checkBasic(
-        _ credentials: Range<Int>, _ exchange: Exchange, of requester: Requester, with login: inout ClientLogin
+        _ credentials: Range<Int>, _ exchange: Exchange, of downstream: Downstream, with login: inout ClientLogin
     ) async throws(ExchangeFailure) {
         let version = accounts.version
         let found = withPair(credentials, exchange) { pair, colon, users in
             (users, name: pair.extracting(0..<colon).text, password: Secret(pair.extracting(colon + 1..<pair.count)))
         }
         guard let (users, name, password) = found else { throw .refused(noPair) }
-        switch await users.authenticate(user: name, password: password, for: requester.waiting(on: exchange)) {
-        case .right: accept(name, version: version, in: exchange, of: requester, with: &login)
+        switch await users.authenticate(user: name, password: password, for: downstream.waiting(on: exchange)) {
+        case .right: accept(name, version: version, in: exchange, of: downstream, with: &login)
         case .wrong: throw .refused(wrong)
         case .busy(let seconds):
             throw .refused(.busy("this proxy has too many passwords to check: try again", retryAfter: seconds))
@@ -237,7 +237,7 @@ extension ClientAuthentication {
 /// Bearer (RFC 6750), against the tokens file: section 2.1 only, because a proxy has no other place for a token.
 extension ClientAuthentication {
     private func judgeBearer(
-        _ credentials: Range<Int>, _ exchange: Exchange, of requester: Requester, with login: inout ClientLogin
+        _ credentials: Range<Int>, _ exchange: Exchange, of downstream: Downstream, with login: inout ClientLogin
     ) -> Judgement {
         let version = accounts.version
         let head = exchange.headBytes
@@ -251,7 +251,7 @@ extension ClientAuthentication {
         guard let user = accounts.tokens?.user(of: token) else {
             return .refused(challenge("this proxy does not know the token", bearerError: .invalidToken))
         }
-        accept(user, version: version, in: exchange, of: requester, with: &login)
+        accept(user, version: version, in: exchange, of: downstream, with: &login)
         return .proved
     }
 }
@@ -259,7 +259,7 @@ extension ClientAuthentication {
 /// Digest (RFC 7616), against the htdigest lines of the users file.
 extension ClientAuthentication {
     /// Checks a Digest answer. A proved answer uses up its nonce count.
-    private func judgeDigest(_ credentials: Range<Int>, _ exchange: Exchange, of requester: Requester) -> Judgement {
+    private func judgeDigest(_ credentials: Range<Int>, _ exchange: Exchange, of downstream: Downstream) -> Judgement {
         guard let users = accounts.users, let nonces = accounts.nonces else { return .undecided }
         let (head, texts) = (exchange.headBytes, exchange.outbound)
         texts.clear()
@@ -293,7 +293,7 @@ extension ClientAuthentication {
             return .refused(
                 challenge("the nonce of the Digest credentials has expired: use the new one", isStale: true))
         }
-        note(account.name, exchange, of: requester)
+        note(account.name, exchange, of: downstream)
         let information = exchange.texts.fieldValue
         information.clear()
         digest.appendProof(account.key, value: value, target: target, to: information)
@@ -326,18 +326,18 @@ extension ClientAuthentication {
 /// Negotiate (RFC 4559) with the keys of a keytab: SPNEGO with Kerberos.
 extension ClientAuthentication {
     private func checkNegotiate(
-        _ credentials: Range<Int>, _ exchange: Exchange, of requester: Requester, with login: inout ClientLogin
+        _ credentials: Range<Int>, _ exchange: Exchange, of downstream: Downstream, with login: inout ClientLogin
     ) async throws(ExchangeFailure) {
         let head = exchange.headBytes
         guard let token = Base64.decode(head.readable.extracting(credentials).text), !token.isEmpty else {
             throw .refused(challenge("the Proxy-Authorization field has no Negotiate token"))
         }
         let step: ServiceLogin
-        do throws(LoginError) { step = try begunLogin(login, of: requester) } catch {
+        do throws(LoginError) { step = try begunLogin(login, of: downstream) } catch {
             throw .refused(unable(error, exchange))
         }
         login.negotiation = nil
-        switch await step.step(token, for: requester.waiting(on: exchange)) {
+        switch await step.step(token, for: downstream.waiting(on: exchange)) {
         case .done(.success(.proved(let principal, let answer, let lifetime))):
             guard admits(principal: principal) else {
                 throw .refused(
@@ -347,8 +347,8 @@ extension ClientAuthentication {
                 )
             }
             login.negotiation = .established(
-                user: principal, for: lifetime, at: requester.loop.now, admittedBy: self)
-            note(principal, exchange, of: requester)
+                user: principal, for: lifetime, at: downstream.loop.now, admittedBy: self)
+            note(principal, exchange, of: downstream)
             exchange.credentials.loginAnswer = answer.map {
                 Exchange.LoginAnswer(name: "Proxy-Authenticate", value: Self.field($0))
             }
@@ -365,11 +365,11 @@ extension ClientAuthentication {
         }
     }
 
-    private func begunLogin(_ login: ClientLogin, of requester: Requester) throws(LoginError) -> ServiceLogin {
+    private func begunLogin(_ login: ClientLogin, of downstream: Downstream) throws(LoginError) -> ServiceLogin {
         if case .awaitingToken(let begun) = login.negotiation { return begun }
         guard let keytab = accounts.keytab else { throw LoginError(.unavailable, "there is no keytab") }
         // A ticket that a client has bound to its connection with another server is not valid here.
-        let binding = requester.stream.tls?.serverEndPointBinding.map { ChannelBinding(tlsServerEndPoint: $0) }
+        let binding = downstream.stream.tls?.serverEndPointBinding.map { ChannelBinding(tlsServerEndPoint: $0) }
         return try keytab.login(over: binding)
     }
 

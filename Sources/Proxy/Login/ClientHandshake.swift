@@ -6,7 +6,7 @@ import Telemetry
 import Transport
 import Upstream
 
-extension Requester {
+extension Downstream {
     /// Performs the TLS handshake with the client, as the server; the parameters are those of the stream's `accept`.
     func accept(
         as server: ServerTLSContext, after earlier: ByteBuffer, within limit: Int,

@@ -18,8 +18,8 @@ final class Worker: SessionHost {
     private var listeners: [Listener] = []
     private var sessions: [Int: ClientSession] = [:]
     private var lastNumber = 0
-    private var arrivals: Arrivals?
-    private var resting = RestingOrder()
+    private var arrivals: AdmissionQueue?
+    private var resting = IdleEviction()
     private var freeRuns: [Forwarding] = []
     private let lines: LineBuffer
     private var encoder: AccessLogEncoder
@@ -62,7 +62,7 @@ final class Worker: SessionHost {
         lines.log = policy.log.exchanges
         encoder = AccessLogEncoder(format: policy.log.format)
         spans = policy.collector.map { SpanExporter(to: $0, over: upstreams) }
-        self.arrivals = Arrivals(at: self, counting: clients, room: room.arrivals)
+        self.arrivals = AdmissionQueue(at: self, counting: clients, room: room.arrivals)
         AccountWatch.begin(over: upstreams)
         loop.onScarcity = { [unowned self] in relieve() }
     }
@@ -181,7 +181,7 @@ final class Worker: SessionHost {
         lines.log = policy.log.exchanges
         encoder = AccessLogEncoder(format: policy.log.format)
         // Servers that were allowed before may now be forbidden.
-        for session in sessions.values { session.requester.logins.closeAll() }
+        for session in sessions.values { session.downstream.logins.closeAll() }
         for run in freeRuns { run.dissolve(into: loop.buffers) }
         freeRuns.removeAll()
     }
@@ -195,7 +195,7 @@ final class Worker: SessionHost {
     }
 
     func retire(_ retirement: Retirement) {
-        for session in sessions.values { session.requester.retire(retirement) }
+        for session in sessions.values { session.downstream.retire(retirement) }
         upstreams.retire(retirement)
     }
 
@@ -206,7 +206,7 @@ final class Worker: SessionHost {
         listeners.removeAll()
         arrivals?.close()
         for session in sessions.values {
-            if session.isIdle { session.close() } else { session.requester.logins.closeAll() }
+            if session.isIdle { session.close() } else { session.downstream.logins.closeAll() }
         }
     }
 

@@ -15,20 +15,20 @@ final class BlindTunnel {
     /// The time when the first byte of its request was seen, on the loop's clock.
     let startedAt: UInt64
     private let tunnel: Tunnel
-    private let requester: Requester
+    private let downstream: Downstream
 
     /// Takes over the record, and the bytes that have arrived from both sides. The caller must dissolve the exchange.
-    init(_ opened: OpenedTunnel, of exchange: Exchange, for requester: Requester) {
-        self.requester = requester
+    init(_ opened: OpenedTunnel, of exchange: Exchange, for downstream: Downstream) {
+        self.downstream = downstream
         upstream = opened.stream
         startedAt = exchange.times.start
         tunnel = Tunnel(
-            client: requester.stream, upstream: opened.stream, idle: exchange.policy.timeouts.idle,
-            on: requester.loop, sent: exchange.inbound, early: opened.early)
+            client: downstream.stream, upstream: opened.stream, idle: exchange.policy.timeouts.idle,
+            on: downstream.loop, sent: exchange.inbound, early: opened.early)
         exchange.inbound.clear()
         record = exchange.record
         record.bytesIn = exchange.body.count
-        requester.metrics.add(to: .tunnelsOpened)
+        downstream.metrics.add(to: .tunnelsOpened)
     }
 
     /// Moves the bytes that can be moved without waiting.
@@ -43,12 +43,12 @@ final class BlindTunnel {
         let totals = tunnel.totals
         record.bytesIn += totals.up
         record.bytesOut += totals.down
-        record.duration = requester.loop.nanoseconds &- startedAt
-        requester.metrics.add(to: .tunnelsClosed)
+        record.duration = downstream.loop.nanoseconds &- startedAt
+        downstream.metrics.add(to: .tunnelsClosed)
         upstream.close()
         guard let error = totals.error else { return }
         record.error = error == .timedOut ? .connectionReadTimeout : .connectionTerminated
         // The remaining side must not take this for an orderly end.
-        requester.stream.abort()
+        downstream.stream.abort()
     }
 }

@@ -25,7 +25,7 @@ struct Interception {
     /// The interception's certificates; nil if TLS is relayed unseen.
     let identity: InterceptionIdentity?
 
-    private var requester: Requester { opening.requester }
+    private var downstream: Downstream { opening.downstream }
     private var exchange: Exchange { opening.exchange }
     private var origin: UpstreamServer { opening.destination.origin }
 
@@ -48,7 +48,7 @@ struct Interception {
     }
 
     private func enter(_ tunnel: InterceptedTunnel) -> Beginning {
-        requester.metrics.add(to: .tunnelsIntercepted)
+        downstream.metrics.add(to: .tunnelsIntercepted)
         return .entered(tunnel)
     }
 
@@ -66,7 +66,7 @@ struct Interception {
         var failure: Refusal?
         var trouble: AuthorityError?
         do throws(HandshakeError) {
-            try await requester.accept(
+            try await downstream.accept(
                 as: identity.context, after: exchange.inbound, within: exchange.policy.timeouts.head
             ) { wanted in
                 let name = wanted.map { ServerName($0) } ?? expected[0]
@@ -86,13 +86,13 @@ struct Interception {
                 }
             }
         } catch {
-            let server = DatedUse.Server("https", host: origin.hostText, port: origin.port, as: .origin)
-            requester.noteDatedClient(error, of: exchange.record.user, calling: server)
+            let server = WeakUse.Server("https", host: origin.hostText, port: origin.port, as: .origin)
+            downstream.noteWeakClient(error, of: exchange.record.user, calling: server)
             if let trouble { throw .handshakeFailed(.proxyInternalError, "\(trouble)") }
             throw ExchangeFailure(error, advice: "it must trust the CA that `attache authority export` prints")
         }
         // A client that resumed a session has named its server too.
-        let wanted = requester.stream.tls?.serverName.map { ServerName($0) } ?? expected[0]
+        let wanted = downstream.stream.tls?.serverName.map { ServerName($0) } ?? expected[0]
         return InterceptedTunnel(
             scheme: .https, host: origin.host, port: origin.port,
             misdirection: expected.contains(wanted) ? nil : .misdirected(to: origin, wanted: wanted), failure: failure)
@@ -110,11 +110,11 @@ struct Interception {
     /// Connects to the origin, so that the leaf can resemble its certificate. The first request uses the connection.
     private func callOrigin() async throws(Refusal) -> Certificate? {
         // If the client closes its side now, its handshake cannot succeed.
-        requester.leaves(by: .end, in: exchange)
-        defer { requester.leaves(by: .none, in: exchange) }
+        downstream.leaves(by: .end, in: exchange)
+        defer { downstream.leaves(by: .none, in: exchange) }
         let context = ForwardingContext(
-            requester: requester, exchange: exchange, destination: opening.destination)
-        let connection = try await opening.destination.byFirstWay { (way: Way) async throws(Refusal) in
+            downstream: downstream, exchange: exchange, destination: opening.destination)
+        let connection = try await opening.destination.byFirstWay { (way: UpstreamPath) async throws(Refusal) in
             exchange.way = way
             exchange.record.parent = way.parent?.figures
             return try await context.openConnection()

@@ -6,10 +6,10 @@ import TLS
 public final class InterceptionIdentity: Sendable {
     /// The TLS context of all tunnels, so that clients can resume a session from an earlier tunnel.
     let context: ServerTLSContext
-    public let authority: AuthorityStore
+    public let authority: CAStore
 
     /// - Parameter authority: the CA, opened; when it changes, the new one issues the leaves.
-    public init(_ authority: AuthorityStore) throws(TLSError) {
+    public init(_ authority: CAStore) throws(TLSError) {
         self.authority = authority
         context = try ServerTLSContext()
     }

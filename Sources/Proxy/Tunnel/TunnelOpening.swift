@@ -11,7 +11,7 @@ import Upstream
 /// A CONNECT request that is not intercepted: the client gets the response that opens its tunnel, and its bytes are
 /// then relayed unseen.
 struct TunnelOpening {
-    let requester: Requester
+    let downstream: Downstream
     let exchange: Exchange
     let destination: Destination
 
@@ -28,11 +28,11 @@ struct TunnelOpening {
 
     /// Checks whether the request may have a tunnel, as far as that is known before connecting.
     func check() throws(ExchangeFailure) {
-        try requester.confirm(destination, for: exchange)
+        try downstream.confirm(destination, for: exchange)
         let port = destination.origin.port
         // Checked before the client gets its response; the address of a name is known only later.
         if let address = IPAddress(destination.origin.hostText),
-            let kind = requester.shared.ownListeners.kind(at: address, port: port),
+            let kind = downstream.shared.ownListeners.kind(at: address, port: port),
             kind == .proxy || destination.route.action != .intercept
         {
             throw .refused(Refusal(kind, host: destination.origin.hostText, port: port))
@@ -48,28 +48,28 @@ struct TunnelOpening {
 
     /// Connects to the server for bytes that are relayed unseen, by the first path that works.
     func connect() async throws(ExchangeFailure) -> OpenedTunnel {
-        let started = requester.loop.nanoseconds
+        let started = downstream.loop.nanoseconds
         let tunnel: OpenedTunnel
         do throws(Refusal) {
-            tunnel = try await destination.byFirstWay { (way: Way) async throws(Refusal) in
+            tunnel = try await destination.byFirstWay { (way: UpstreamPath) async throws(Refusal) in
                 try await connect(by: way)
             }
         } catch { throw .refused(error) }
-        tunnel.stream.wakeup = requester.wakeup
+        tunnel.stream.wakeup = downstream.wakeup
         exchange.record.upstream = .opened
-        exchange.record.connecting = requester.loop.nanoseconds &- started
+        exchange.record.connecting = downstream.loop.nanoseconds &- started
         if exchange.record.parts.contains(.response) { exchange.record.server = tunnel.stream.peerAddress?.address }
         return tunnel
     }
 
-    private func connect(by way: Way) async throws(Refusal) -> OpenedTunnel {
+    private func connect(by way: UpstreamPath) async throws(Refusal) -> OpenedTunnel {
         exchange.record.parent = way.parent?.figures
         guard let parent = way.parent else {
-            let stream = try await requester.dialer(for: exchange.policy, in: exchange.record.trace)
+            let stream = try await downstream.dialer(for: exchange.policy, in: exchange.record.trace)
                 .connect(host: destination.origin.hostText, port: destination.origin.port)
             return OpenedTunnel(stream: stream, early: nil)
         }
-        let tunnel = try await ParentConnector(requester: requester, exchange: exchange, parent: parent)
+        let tunnel = try await ParentConnector(downstream: downstream, exchange: exchange, parent: parent)
             .openTunnel(to: destination, resuming: true)
         return OpenedTunnel(stream: tunnel.connection.stream, early: tunnel.early)
     }
@@ -86,7 +86,7 @@ struct TunnelOpening {
     func greet() async throws(ExchangeFailure) {
         // From here on the client may close its side, as in any tunnel; an alert may say why it broke off its
         // handshake.
-        requester.leaves(by: .none, in: exchange)
+        downstream.leaves(by: .none, in: exchange)
         let buffer = exchange.outbound
         buffer.clear()
         buffer.append("HTTP/1.1 200 Connection established\r\n" as StaticString)
@@ -99,14 +99,14 @@ struct TunnelOpening {
         buffer.append("\r\n" as StaticString)
         exchange.record.status = Int(Status.ok.rawValue)
         exchange.record.headBytesOut = buffer.count
-        try await requester.write(buffer)
+        try await downstream.write(buffer)
     }
 
     /// Starts to relay the bytes of both sides unseen.
     func relay(with tunnel: OpenedTunnel) -> BlindTunnel {
-        requester.leaves(by: .none, in: exchange)
+        downstream.leaves(by: .none, in: exchange)
         if destination.route.action != .intercept { takeNote() }
-        return BlindTunnel(tunnel, of: exchange, for: requester)
+        return BlindTunnel(tunnel, of: exchange, for: downstream)
     }
 
     /// Records that a rule which names the server does not apply in a tunnel.
@@ -116,9 +116,9 @@ struct TunnelOpening {
         guard let rule = exchange.policy.rules.ruleOverTLS(host: host.span, port: challenger.port) else { return }
         let tunnel = UnseenTunnel(to: challenger.origin, by: rule)
         exchange.record.details = tunnel.sentence
-        let journal = requester.shared.challenges.journal
-        if let report = tunnel.note(in: journal, at: requester.loop.epochMilliseconds) {
-            requester.shared.report(report)
+        let journal = downstream.shared.challenges.journal
+        if let report = tunnel.note(in: journal, at: downstream.loop.epochMilliseconds) {
+            downstream.shared.report(report)
         }
     }
 }

@@ -63,7 +63,7 @@ extension TunnelOpening {
     /// Waits until it is known what is spoken in the tunnel. The bytes that the client has sent stay in `inbound`.
     /// - Returns: also the connection to the server, if one was made to find out.
     func spokenProtocol() async throws(ExchangeFailure) -> (SpokenProtocol, OpenedTunnel?) {
-        let (client, inbound) = (requester.stream, exchange.inbound)
+        let (client, inbound) = (downstream.stream, exchange.inbound)
         var upstream: OpenedTunnel?
         var peek = Peek.quiet
         peek.clientSpoke(inbound.readable)

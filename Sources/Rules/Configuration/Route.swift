@@ -46,16 +46,16 @@ extension Configuration {
 
 /// The parents that a route's requests go through (`via`). Immutable and shared.
 public final class ParentList: Sendable, Equatable {
-    public enum Hop: Sendable, Equatable {
+    public enum RouteHop: Sendable, Equatable {
         case parent(Configuration.Parent)
         /// A direct connection, if the entries before it do not work.
         case direct
     }
 
     /// The hops, of which the first that works is used; never empty.
-    public let hops: [Hop]
+    public let hops: [RouteHop]
 
-    public init(_ hops: [Hop]) {
+    public init(_ hops: [RouteHop]) {
         self.hops = hops
     }
 

@@ -102,7 +102,7 @@ public struct Explanation: Sendable {
         public struct Challenge: Sendable, Equatable {
             public let query: ChallengeQuery
             /// The ruling; nil if it depends on problems or issuers that the caller did not give.
-            public let ruling: Ruling?
+            public let ruling: RuleDecision?
             /// The rules up to the deciding one, if there is a ruling; else the conditions of each rule.
             public let traces: [RuleTrace]
             /// Whether the deciding rule names hosts.

@@ -18,7 +18,7 @@ public enum Forecast: Sendable, Equatable {
     ///   - urlUser: the user of the request's URL.
     ///   - space: the state of the protection space; nil if unknown.
     init(
-        _ ruling: Ruling, on query: ChallengeQuery, after refusals: Forecast.Refusals, urlUser: String?,
+        _ ruling: RuleDecision, on query: ChallengeQuery, after refusals: Forecast.Refusals, urlUser: String?,
         space: ExplainedSpace?
     ) {
         switch ruling.action {
@@ -48,7 +48,7 @@ public enum Forecast: Sendable, Equatable {
     }
 
     private static func use(
-        _ names: [String], _ ruling: Ruling, _ refusals: Forecast.Refusals, _ space: ExplainedSpace?
+        _ names: [String], _ ruling: RuleDecision, _ refusals: Forecast.Refusals, _ space: ExplainedSpace?
     ) -> Forecast {
         if ruling.answers == 0 {
             let count = refusals.count == 1 ? "1 answer was" : "\(refusals.count) answers were"
@@ -63,7 +63,7 @@ public enum Forecast: Sendable, Equatable {
     }
 
     private static func ask(
-        _ ruling: Ruling, _ query: ChallengeQuery, _ refusals: Forecast.Refusals, _ urlUser: String?,
+        _ ruling: RuleDecision, _ query: ChallengeQuery, _ refusals: Forecast.Refusals, _ urlUser: String?,
         _ space: ExplainedSpace?
     ) -> Forecast {
         if query.method == .other { return .next(reason: "the proxy does not know this method") }
@@ -76,7 +76,7 @@ public enum Forecast: Sendable, Equatable {
     }
 
     private static func performDefault(
-        _ ruling: Ruling, _ query: ChallengeQuery, _ refusals: Forecast.Refusals, _ urlUser: String?,
+        _ ruling: RuleDecision, _ query: ChallengeQuery, _ refusals: Forecast.Refusals, _ urlUser: String?,
         _ space: ExplainedSpace?
     ) -> Forecast {
         if query.method == .other { return .next(reason: "the proxy does not know this method") }
@@ -123,13 +123,13 @@ public enum Forecast: Sendable, Equatable {
         func count(by rule: RuleReference?) -> Int { known.count { $0.rule === rule } }
 
         /// Whether the rule answers with the credential: a value is not sent again after a refusal.
-        func allows(_ credential: String, by ruling: Ruling) -> Bool {
+        func allows(_ credential: String, by ruling: RuleDecision) -> Bool {
             let refused = known.count { $0.credential == credential }
             return refused == 0 || renewable.contains(credential) && refused < max(2, ruling.answers)
         }
 
         /// The reason why it does not, to follow "was refused".
-        func reason(_ credential: String, by ruling: Ruling) -> String {
+        func reason(_ credential: String, by ruling: RuleDecision) -> String {
             let refused = known.count { $0.credential == credential }
             return refused < ruling.answers
                 ? ", and has no other value" : ", and the rule allows no more answers with it"
@@ -178,7 +178,7 @@ public struct ExplainedRound: Sendable {
         /// The caller's name for the challenge, for example `Digest SHA-256`.
         public let scheme: String
         public let query: ChallengeQuery
-        public let ruling: Ruling
+        public let ruling: RuleDecision
         public let traces: [RuleTrace]
         public let forecast: Forecast
     }

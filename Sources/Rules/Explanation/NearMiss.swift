@@ -52,7 +52,7 @@ extension RuleSet {
     }
 
     /// The decision of the first rule with a credential that would have answered the challenge after `rule`.
-    public func answerBehind(_ rule: RuleReference, _ query: ChallengeQuery) -> Ruling? {
+    public func answerBehind(_ rule: RuleReference, _ query: ChallengeQuery) -> RuleDecision? {
         matchers.drop { $0.rule.rule !== rule }.dropFirst()
             .first { $0.rule.isUse && $0.firstMismatch(query, hostMatches: false) == nil }?
             .ruling(on: query.method)

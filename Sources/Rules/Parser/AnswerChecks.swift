@@ -24,7 +24,7 @@ struct AnswerChecks: BlockReader {
             checkPredicates(of: rule, source)
             checkModifiers(of: rule, source)
             checkLogin(of: rule, source)
-            UnaskedChecks(context: context).check(rule, used, source)
+            PreemptiveChecks(context: context).check(rule, used, source)
         }
     }
 

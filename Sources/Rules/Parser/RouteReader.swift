@@ -126,7 +126,7 @@ struct RouteReader: BlockReader {
         let known = draft.parents.keys.sorted()
         var used: Set<String> = []
         for (index, values) in draft.detours where !log.isFull {
-            var hops: [ParentList.Hop] = []
+            var hops: [ParentList.RouteHop] = []
             var names: Set<String> = []
             for value in values where !log.isFull {
                 if names.contains(value.text) {

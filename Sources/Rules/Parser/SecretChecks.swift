@@ -1,4 +1,5 @@
 import Bytes
+
 /// Warns of secrets that are probably exposed without their author's knowledge.
 struct SecretChecks: BlockReader {
     let context: ReadingContext

@@ -4,24 +4,24 @@ import Model
 /// A `challenge` that can be matched. A class, so that matching copies nothing.
 final class ChallengeMatcher: Sendable {
     let rule: Configuration.ChallengeRule
-    private let ruling: Ruling
+    private let ruling: RuleDecision
     /// The ruling for each method, if the rule names several credentials: not each of them can answer each method.
-    private let rulings: [Ruling]
+    private let rulings: [RuleDecision]
     let predicates: Predicates
     /// The predicates that the rule sets, in the order in which they are checked.
     private let said: [Predicates.Name]
 
     init(_ rule: Configuration.ChallengeRule) {
         self.rule = rule
-        ruling = Ruling(rule, action: rule.action)
+        ruling = RuleDecision(rule, action: rule.action)
         rulings =
             rule.names.count > 1
-            ? AuthenticationMethod.allCases.map { Ruling(rule, action: rule.action(for: $0)) } : []
+            ? AuthenticationMethod.allCases.map { RuleDecision(rule, action: rule.action(for: $0)) } : []
         predicates = rule.resolved
         said = predicates.said
     }
 
-    func ruling(on method: AuthenticationMethod) -> Ruling {
+    func ruling(on method: AuthenticationMethod) -> RuleDecision {
         rulings.isEmpty ? ruling : rulings[method.traits.number]
     }
 

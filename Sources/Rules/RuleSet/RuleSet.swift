@@ -80,7 +80,7 @@ public final class RuleSet: Sendable {
     }
 
     /// The ruling on a challenge. The first `challenge` block that matches decides; without one it is `Ruling.none`.
-    public func decide(_ query: ChallengeQuery) -> Ruling {
+    public func decide(_ query: ChallengeQuery) -> RuleDecision {
         let isLong = challenges.longest(list: query.method.traits.number) > RulingCache.worthwhile
         let found =
             if isLong, let cache { cache.number(for: query) { find(query) } } else { find(query) }

@@ -8,13 +8,13 @@ public final class AnswerRecord: Sendable {
     /// The name of the credential that answered.
     public let credential: String?
     /// The weak mechanisms of the answer.
-    public let dated: DatedWays
+    public let dated: WeakMechanisms
     /// The name of the `challenge` block that decided, and its line.
     public let rule: String?
     public let ruleLine: Int
 
     public init(
-        scheme: AnsweredScheme? = nil, credential: String? = nil, dated: DatedWays = [], rule: String? = nil,
+        scheme: AnsweredScheme? = nil, credential: String? = nil, dated: WeakMechanisms = [], rule: String? = nil,
         ruleLine: Int = 0
     ) {
         self.scheme = scheme
@@ -37,7 +37,7 @@ extension ExchangeRecord {
     private var ruled: AnswerRecord? { answer.map { $0.ruleLine > 0 } ?? false ? answer : parentAnswer ?? answer }
 
     /// Whether the exchange used a weak mechanism, in TLS or in an answer.
-    public var hasDatedWays: Bool {
+    public var hasWeakMechanisms: Bool {
         answer?.dated.isEmpty == false || parentAnswer?.dated.isEmpty == false || security?.dated.isEmpty == false
     }
 }

@@ -363,7 +363,7 @@ public final class SecurityRecord: Sendable {
     /// The name of the credential whose certificate was shown to the origin.
     public let identity: String?
     /// The old version of TLS, if it is one.
-    public let dated: DatedWays
+    public let dated: WeakMechanisms
 
     public init(
         version: StaticString? = nil, trustFindings: String? = nil, trustRule: String? = nil, identity: String? = nil

@@ -9,18 +9,18 @@ public final class ConnectionTerms: Sendable {
     /// The client, if rules about the origin's trust, about certificates for it or about the parent's challenges depend
     /// on the client. Nil: all clients share the connection.
     public let client: ClientIdentity?
-    /// `TLSAnswers.number`; 0 if the server gets no certificate and has no exception.
-    public let tlsAnswers: Int
+    /// `TLSPolicyEpoch.number`; 0 if the server gets no certificate and has no exception.
+    public let tlsPolicyEpoch: Int
     /// The parent through which the connection is tunnelled to the origin; nil if none.
     public let parent: Configuration.Parent.Server?
 
     public init(
-        tls: TLSTerms? = nil, client: ClientIdentity? = nil, tlsAnswers: Int = 0,
+        tls: TLSTerms? = nil, client: ClientIdentity? = nil, tlsPolicyEpoch: Int = 0,
         parent: Configuration.Parent.Server? = nil
     ) {
         self.tls = tls
         self.client = client
-        self.tlsAnswers = tlsAnswers
+        self.tlsPolicyEpoch = tlsPolicyEpoch
         self.parent = parent
     }
 
@@ -31,14 +31,14 @@ public final class ConnectionTerms: Sendable {
 extension ConnectionTerms: Hashable {
     public static func == (left: ConnectionTerms, right: ConnectionTerms) -> Bool {
         left === right
-            || left.tlsAnswers == right.tlsAnswers && left.tls == right.tls && left.client == right.client
+            || left.tlsPolicyEpoch == right.tlsPolicyEpoch && left.tls == right.tls && left.client == right.client
                 && left.parent == right.parent
     }
 
     public func hash(into hasher: inout Hasher) {
         hasher.combine(tls)
         hasher.combine(client)
-        hasher.combine(tlsAnswers)
+        hasher.combine(tlsPolicyEpoch)
         hasher.combine(parent)
     }
 }

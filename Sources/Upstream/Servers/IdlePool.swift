@@ -8,19 +8,20 @@ import Transport
 ///
 /// An idle connection belongs to the observer of its socket, which drops it when it is closed.
 public final class IdlePool {
-    private let resting = UseOrder()
+    private let resting = IntrusiveLRU()
     public private(set) var count = 0 {
         didSet { metrics.idleConnections = count }
     }
     private let limit: Int
-    let tlsAnswers: TLSAnswers
+    let tlsPolicyEpoch: TLSPolicyEpoch
     private let metrics: Metrics
 
     init(
-        limit: Int, tlsAnswers: TLSAnswers = TLSAnswers(stored: StoredCredentials()), metrics: Metrics = Metrics()
+        limit: Int, tlsPolicyEpoch: TLSPolicyEpoch = TLSPolicyEpoch(stored: StoredCredentials()),
+        metrics: Metrics = Metrics()
     ) {
         self.limit = max(1, limit)
-        self.tlsAnswers = tlsAnswers
+        self.tlsPolicyEpoch = tlsPolicyEpoch
         self.metrics = metrics
     }
 
@@ -66,7 +67,7 @@ public final class IdlePool {
     /// Whether a connection made under these terms can still serve a request: no certificate or exception has changed
     /// since.
     public func isCurrent(_ terms: ConnectionTerms) -> Bool {
-        terms.tlsAnswers == 0 || terms.tlsAnswers == tlsAnswers.number
+        terms.tlsPolicyEpoch == 0 || terms.tlsPolicyEpoch == tlsPolicyEpoch.number
     }
 
     /// The longest idle connection. The order contains connections only.

@@ -4,7 +4,7 @@ import Transport
 
 /// A connection to an origin, with everything that decides whom it may serve. While idle it is listed in its loop's
 /// `IdlePool`.
-public final class OriginConnection: UseOrder.Entry {
+public final class OriginConnection: IntrusiveLRU.Entry {
     public let stream: ByteStream
     /// The server at the other end: an origin, or a parent that gets requests itself.
     public let peer: UpstreamServer

@@ -5,5 +5,5 @@ public enum Retirement: Sendable {
     /// The connections that are logged in with another version of the credential; nil: with any version.
     case logins(String, but: CredentialVersion?)
     /// The connections made before certificates or exceptions changed.
-    case tlsAnswers
+    case tlsPolicyEpoch
 }

@@ -12,13 +12,13 @@ public final class SharedState: Sendable {
     public let challenges: ChallengeState
     /// TLS sessions with origins that may be resumed.
     let sessions = SessionCache<SessionKey>()
-    public let tlsAnswers: TLSAnswers
+    public let tlsPolicyEpoch: TLSPolicyEpoch
     /// The addresses at which the process listens. The code that opens a listener adds it.
-    public let ownListeners = OwnListeners()
+    public let ownListeners = LocalListeners()
     /// The figures of the parents of all loops.
     public let parents = ParentBoard()
     /// The recorded uses of weak logins and old TLS.
-    public let datedUses = DatedUses()
+    public let datedUses = WeakUses()
     /// The last requests, for the dashboard.
     public let recentRequests = RecentRequests()
     private let retirements = Mutex<@Sendable (Retirement) -> Void>({ _ in })
@@ -35,7 +35,7 @@ public final class SharedState: Sendable {
         tokens: TokenStore = TokenStore(), audit: AuditTrail = AuditTrail(),
         report: @escaping @Sendable (String) -> Void
     ) {
-        tlsAnswers = TLSAnswers(stored: storage)
+        tlsPolicyEpoch = TLSPolicyEpoch(stored: storage)
         challenges = ChallengeState(
             storage: storage, spaces: spaces, tokens: tokens, audit: audit, report: report)
         challenges.onRefresh { [weak self] in self?.retire(after: $0) }
@@ -62,8 +62,8 @@ public final class SharedState: Sendable {
 
     /// Closes connections after a certificate or exception changed, or after one was parked or unparked.
     func retireTLSAnswers() {
-        tlsAnswers.advance()
-        retire(.tlsAnswers)
+        tlsPolicyEpoch.advance()
+        retire(.tlsPolicyEpoch)
     }
 
     /// Sets the observer of retirements, in place of the previous one.

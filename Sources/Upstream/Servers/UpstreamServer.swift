@@ -24,7 +24,7 @@ public final class UpstreamServer: ChannelObserver {
     public let title: String
     private let mayHaveCredentials: Bool
     private var idle: [OriginConnection] = []
-    /// The rules for which the next three values were computed, and the number of `TLSAnswers` at that time.
+    /// The rules for which the next three values were computed, and the number of `TLSPolicyEpoch` at that time.
     private var judge: RuleSet?
     private var judged = 0
     private var dependsOnClient = false
@@ -84,23 +84,23 @@ public final class UpstreamServer: ChannelObserver {
     /// Whether any rule, or the store, could show this origin a certificate.
     public func maySeeIdentity(by rules: RuleSet) -> Bool {
         guard isSecure else { return false }
-        if judge !== rules || judged != pool.tlsAnswers.number { bring(before: rules) }
+        if judge !== rules || judged != pool.tlsPolicyEpoch.number { bring(before: rules) }
         return maySeeIdentity
     }
 
-    /// Whether connections to the server depend on `TLSAnswers`.
-    public func getsTLSAnswers(by rules: RuleSet) -> Bool { maySeeIdentity(by: rules) || hasException }
+    /// Whether connections to the server depend on `TLSPolicyEpoch`.
+    public func dependsOnTLSPolicy(by rules: RuleSet) -> Bool { maySeeIdentity(by: rules) || hasException }
 
     private func bring(before rules: RuleSet) {
         let (host, isProxy) = (host, isProxy)
         dependsOnClient = isSecure && rules.trustDependsOnClient(host: host.span, port: port, isProxy: isProxy)
         // Read before the store, so that a change meanwhile counts as a later one.
-        judged = pool.tlsAnswers.number
+        judged = pool.tlsPolicyEpoch.number
         maySeeIdentity =
             mayHaveCredentials && isSecure
             && (rules.speaksOfClientCertificates(host: host.span, port: port, isProxy: isProxy)
-                || pool.tlsAnswers.holdsIdentity(for: authority))
-        hasException = isSecure && pool.tlsAnswers.holdsException(for: authority)
+                || pool.tlsPolicyEpoch.holdsIdentity(for: authority))
+        hasException = isSecure && pool.tlsPolicyEpoch.holdsException(for: authority)
         judge = rules
     }
 

@@ -143,7 +143,7 @@ final class IdentityChoice {
     }
 
     /// Takes a stored certificate, else the answer of an operator.
-    private func ask(_ challenge: AuthenticationChallenge, by rule: Ruling) -> Decision {
+    private func ask(_ challenge: AuthenticationChallenge, by rule: RuleDecision) -> Decision {
         let reason = rule.reason
         let kept = choose(among: stored, from: .storage, besides: challenge.refused)
         var chosen = kept

@@ -8,7 +8,7 @@ import TLS
 struct IdentityReport {
     private let choice: IdentityChoice
     private let challenge: AuthenticationChallenge
-    private let ruling: Ruling
+    private let ruling: RuleDecision
 
     /// The limit of listed issuers and certificates. A server may accept hundreds.
     private static let limit = 16
@@ -176,7 +176,7 @@ struct IdentityReport {
         // The rules were asked again after each refusal. The last of them answered.
         var asked = outcome == .answered ? challenge : choice.challenge ?? challenge
         asked.distinguishedNames = challenge.distinguishedNames
-        var note = TLSChallengeNote(asked, to: choice.delegate)
+        var note = TLSChallengeEntry(asked, to: choice.delegate)
         note.lines = challenge.distinguishedNames.map { "accepts \($0)" }
         note.credential = choice.shown.name
         note.isConcerned = choice.mayShow || page != nil

@@ -16,7 +16,7 @@ extension RuleDelegate {
         isAsked: Bool = false, at now: Int
     ) {
         let challenge = AuthenticationChallenge(trustOf: origin, findings: refusal.findings)
-        var note = TLSChallengeNote(challenge, to: self)
+        var note = TLSChallengeEntry(challenge, to: self)
         note.lines = evaluation.findings.map { "\($0)" } + ["key \(evaluation.leaf.publicKeyPin)"]
         note.reason = reason
         if refusal.reason != .rule {
@@ -33,7 +33,7 @@ extension RuleDelegate {
     public func note(_ grant: TrustGrant, of origin: Origin, at now: Int) {
         guard let words = grant.words else { return }
         let challenge = AuthenticationChallenge(trustOf: origin, findings: grant.forgiven)
-        var note = TLSChallengeNote(challenge, to: self)
+        var note = TLSChallengeEntry(challenge, to: self)
         note.lines = ["forgiven: \(words)"]
         note.credential = grant.isException ? grant.label : nil
         _ = note.put(.answered, at: now)

@@ -22,7 +22,7 @@ public enum ServerTrustDecision<Verified: Sendable>: Sendable {
     ///   - ask: asks the rules about the problems of the first evaluation.
     public init<Evaluation: ChainEvaluation>(
         evaluate: (TrustTerms?) -> Evaluation, exceptions: () -> [TrustException],
-        ask: (TrustFindings) -> Ruling
+        ask: (TrustFindings) -> RuleDecision
     ) where Evaluation.Verified == Verified {
         let standard = evaluate(nil)
         let ruling = ask(standard.kindsFound)

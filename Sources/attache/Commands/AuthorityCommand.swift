@@ -36,7 +36,7 @@ struct AuthorityCommand: Command {
     }
 
     private let action: Action
-    private let store: AuthorityStore
+    private let store: CAStore
     private let format: AuthorityExport.Format
     private let output: String?
 
@@ -59,7 +59,7 @@ struct AuthorityCommand: Command {
         self.action = action
         self.format = format
         let path = try RuleFilePath.choose(arguments.value(of: "config"))
-        guard let store = AuthorityStore(try RuleFile.read(path).valid()) else {
+        guard let store = CAStore(try RuleFile.read(path).valid()) else {
             throw .configuration(StatePath.unknown(for: "the authority"))
         }
         self.store = store

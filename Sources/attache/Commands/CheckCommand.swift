@@ -33,7 +33,7 @@ struct CheckCommand: Command {
         let file = try RuleFile.read(path)
         let configuration = try file.valid()
         Console.write(file.report)
-        let listeners = OwnIdentities.problems(with: configuration.listeners)
+        let listeners = ListenerCertificates.problems(with: configuration.listeners)
         let files = NamedFiles(configuration)
         for problem in listeners + files.errors + files.warnings { Console.error(problem) }
         return listeners.isEmpty && files.errors.isEmpty ? ExitStatus.success : ExitStatus.usage

@@ -113,7 +113,7 @@ struct CredentialCommand: Command {
     /// with the state in the store.
     private func list(_ store: StoreEditing?, asJSON: Bool) throws(CommandError) {
         var accounts = store?.accounts ?? []
-        if case .path = ControlPlace(configuration),
+        if case .path = ControlSocketPath(configuration),
             let answer = try RunningProxy(configuration, at: path).ask("GET", "/credentials?format=accounts")
         {
             accounts = answer.split(separator: "\n").compactMap { AccountLine.account($0) }

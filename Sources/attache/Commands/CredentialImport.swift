@@ -167,7 +167,7 @@ struct CredentialImport {
     /// A space that has a default keeps it.
     func keep(_ batch: [KeptCredential], in store: StoreEditing) throws(CommandError) {
         let states = store.states(of: batch)
-        try LongWork.run("keeping credentials") { work throws(CommandError) in
+        try ProgressReport.run("keeping credentials") { work throws(CommandError) in
             try store.keep(
                 batch, observedBy: work,
                 stopped: work.stopped("stopped: nothing of \(name) was stored; run the command again"))

@@ -38,7 +38,7 @@ struct CredentialRetry {
         if let origin { query.add(origin) }
         if let kdc { query.add("kdc", kdc) }
         if let name { query.add("name", name) }
-        if case .path = ControlPlace(configuration),
+        if case .path = ControlSocketPath(configuration),
             let answer = try RunningProxy(configuration, at: path).ask("POST", "/credentials/retry\(query)")
         {
             return show(Self.names(answer))

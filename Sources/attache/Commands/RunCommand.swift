@@ -50,7 +50,7 @@ struct RunCommand {
         let shared = SharedState(
             storage: memory.storage, spaces: memory.spaces, tokens: memory.tokens, audit: memory.audit
         ) { Console.report($0) }
-        let identities = try OwnIdentities(setup.rules.configuration)
+        let identities = try ListenerCertificates(setup.rules.configuration)
         let server = try ProxyServer(
             threads: setup.threads, listeners: identities.listeners, policy: try setup.policy(identities),
             shared: shared, onLimit: { Console.report($0, as: .limitMet) })

@@ -90,7 +90,7 @@ struct StoreCommand: Command {
     private static func copy(
         _ source: CredentialStorePlace, to destination: CredentialStorePlace, replacing: Bool
     ) throws(CommandError) -> StoreMigration {
-        try LongWork.run("copying rows") { work throws(CommandError) in
+        try ProgressReport.run("copying rows") { work throws(CommandError) in
             do throws(CredentialStoreError) {
                 return try source.migrate(
                     to: destination, replacing: replacing, environment: Environment.all, observedBy: work,

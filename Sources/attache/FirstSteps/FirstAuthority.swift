@@ -8,7 +8,7 @@ enum FirstAuthority {
     /// Makes the CA if it is missing, and a new one if it may not issue for the hosts of the rules.
     /// - Returns: a sentence about it.
     static func line(_ configuration: Configuration) throws(CommandError) -> String {
-        guard let store = AuthorityStore(configuration) else {
+        guard let store = CAStore(configuration) else {
             throw .configuration(StatePath.unknown(for: "the CA"))
         }
         let now = SystemClock.epochMilliseconds / 1000

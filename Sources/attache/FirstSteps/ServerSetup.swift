@@ -126,7 +126,7 @@ struct ServerSetup {
             return false
         }
         if [401, 403, 404].contains(response.status), entry.kind == .token {
-            try logInUnasked(response)
+            try logInPreemptively(response)
             return false
         }
         if let identity = rules.identity {
@@ -183,7 +183,7 @@ struct ServerSetup {
         rules.answer = FirstRules.Answer(login: login, methods: wanted.methods, rule: rule(for: wanted.spaces))
     }
 
-    private mutating func logInUnasked(_ response: ChallengeProbe.Response) throws(CommandError) {
+    private mutating func logInPreemptively(_ response: ChallengeProbe.Response) throws(CommandError) {
         guard
             request.protocol == .https || request.host.hasPrefix("127.") || ["::1", "localhost"].contains(request.host)
         else {

@@ -17,7 +17,7 @@ struct ToolFiles {
     /// Writes the files. The CA is created first if it does not exist.
     /// - Parameter said: the directory for the files; nil for that of the CA.
     init(_ configuration: Configuration, in said: String?) throws(CommandError) {
-        guard let store = AuthorityStore(configuration), let state = StatePath.find(configuration.state) else {
+        guard let store = CAStore(configuration), let state = StatePath.find(configuration.state) else {
             throw .configuration(StatePath.unknown(for: "the authority"))
         }
         do throws(IOError) {

@@ -76,7 +76,7 @@ struct ReplayCommand: Command {
         let rules = RuleSet(try RuleFile.read(path).valid())
         var tally = Tally()
         var lines = try LogLines(log)
-        let stop = try LongWork.run("reading the log") { work throws(CommandError) -> CommandError? in
+        let stop = try ProgressReport.run("reading the log") { work throws(CommandError) -> CommandError? in
             try lines.read(while: { Self.goesOn(work, in: $0) }) { line in
                 guard let recorded = RecordedChallenge(line) else { return }
                 tally.add(
@@ -95,7 +95,7 @@ struct ReplayCommand: Command {
         return ExitStatus.success
     }
 
-    private static func goesOn(_ work: LongWork, in lines: borrowing LogLines) -> Bool {
+    private static func goesOn(_ work: ProgressReport, in lines: borrowing LogLines) -> Bool {
         let (position, size) = (lines.position, lines.size)
         work.show {
             if let size, size > 0 { return "\(min(position, size) * 100 / size) %" }

@@ -22,16 +22,16 @@ extension Configuration {
     var keepsCredentials: Bool { challenges.contains { $0.persistence == .permanent || $0.learns } }
 }
 
-extension AuthorityStore {
+extension CAStore {
     /// The CA that a rule file names. Nil if its place is unknown.
     convenience init?(_ configuration: Configuration) {
-        guard let place = AuthorityPlace(configuration) else { return nil }
+        guard let place = CALocation(configuration) else { return nil }
         self.init(
             place, names: configuration.authority.names.map { NameConstraint($0) }, environment: Environment.all)
     }
 }
 
-extension AuthorityPlace {
+extension CALocation {
     init?(_ configuration: Configuration) {
         if let files = configuration.authority.files {
             self = .files(

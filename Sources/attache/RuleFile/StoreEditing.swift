@@ -119,7 +119,7 @@ struct StoreEditing {
     ///
     /// - Parameter stopped: the error if a signal stopped the work.
     func keep(
-        _ batch: [KeptCredential], observedBy work: LongWork, stopped: @autoclosure () -> CommandError
+        _ batch: [KeptCredential], observedBy work: ProgressReport, stopped: @autoclosure () -> CommandError
     ) throws(CommandError) {
         do throws(CredentialStorageError) { try store.storage.put(settled(batch), observedBy: work) } catch {
             throw error == .stopped ? stopped() : .failed("\(error)")

@@ -10,7 +10,7 @@ import Rules
 import Upstream
 
 /// The socket by which commands reach a running proxy: `control` in the directory that `state` names.
-enum ControlPlace {
+enum ControlSocketPath {
     case path(LocalPath)
     /// There is no socket, for this reason.
     case none(String)
@@ -42,9 +42,9 @@ struct ControlSocket {
         _ configuration: Configuration, of shared: SharedState, on loop: EventLoop?, telling status: StatusSource,
         admin: SocketAddress?, dashboard: DashboardLogin?
     ) {
-        guard let loop, case .path(let path) = ControlPlace(configuration) else {
+        guard let loop, case .path(let path) = ControlSocketPath(configuration) else {
             (path, server) = (nil, nil)
-            if configuration.state != nil, case .none(let reason) = ControlPlace(configuration) {
+            if configuration.state != nil, case .none(let reason) = ControlSocketPath(configuration) {
                 Console.error(reason)
             }
             return
@@ -132,7 +132,7 @@ struct RunningProxy {
 
     private init(state: String?) throws(CommandError) {
         if let danger = StatePath.danger(state) { throw .failed(danger) }
-        switch ControlPlace(state: state) {
+        switch ControlSocketPath(state: state) {
         case .path(let path): self.path = path
         case .none(let reason): throw .failed(reason)
         }

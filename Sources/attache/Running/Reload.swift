@@ -16,7 +16,7 @@ struct Reload {
 
     /// - Parameter cause: the sender of the signal, or the writer of the file, if no command asked for the reload.
     /// - Returns: the new rules in use; the old ones if the new ones cannot be used.
-    func run(since running: Setup, _ identities: OwnIdentities, for cause: AuditEvent.Actor) -> Setup {
+    func run(since running: Setup, _ identities: ListenerCertificates, for cause: AuditEvent.Actor) -> Setup {
         Supervision.tell(.reloading)
         defer { Supervision.tell(.ready) }
         let (number, actor, retries) = requests.begin(for: cause)
@@ -29,7 +29,7 @@ struct Reload {
         return setup
     }
 
-    private func run(since running: Setup, _ identities: OwnIdentities, askedBy actor: AuditEvent.Actor) -> (
+    private func run(since running: Setup, _ identities: ListenerCertificates, askedBy actor: AuditEvent.Actor) -> (
         Setup, ReloadOutcome
     ) {
         guard let fresh = Setup.load(configuration, since: running) else {

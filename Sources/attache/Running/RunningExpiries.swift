@@ -54,7 +54,7 @@ final class RunningExpiries: Sendable {
     func expire() { state.withLock { $0.rest = 0 } }
 
     /// Whether it is time to collect them. Call it about once a second.
-    func isDue(with answers: TLSAnswers) -> Bool {
+    func isDue(with answers: TLSPolicyEpoch) -> Bool {
         let number = answers.number
         return state.withLock { state in
             state.rest -= 1
@@ -65,7 +65,7 @@ final class RunningExpiries: Sendable {
     }
 
     /// Blocks.
-    func gather(_ setup: Setup, _ storage: StoredCredentials, _ identities: OwnIdentities) {
+    func gather(_ setup: Setup, _ storage: StoredCredentials, _ identities: ListenerCertificates) {
         var expiries = identities.expiries
         for configured in setup.rules.configuration.credentials {
             guard let credential = try? setup.credentials.credential(named: configured.name),

@@ -88,7 +88,7 @@ struct Setup {
     }
 
     /// Opens the log, and creates the policy.
-    func policy(_ identities: OwnIdentities) throws(StartError) -> ServicePolicy {
+    func policy(_ identities: ListenerCertificates) throws(StartError) -> ServicePolicy {
         let log = try openLog()
         let exchanges = Policy(
             rules: rules, credentials: credentials, trust: trust, automaticParents: automaticParents,
@@ -109,7 +109,7 @@ struct Setup {
     }
 
     /// Reads secrets, users and certificates again. Reports each failure once, and again after a success.
-    func refresh(into shared: SharedState, _ identities: OwnIdentities) {
+    func refresh(into shared: SharedState, _ identities: ListenerCertificates) {
         let refresh = credentials.refresh()
         shared.adopt(refresh)
         let ofTrust = Set(trust.refresh().map { "\($0)" })

@@ -46,7 +46,7 @@ struct StartReport {
     /// The line about the CA that clients must trust; nil if no tunnel is intercepted.
     private var authority: String? {
         guard configuration.routes.contains(where: { $0.action == .intercept }),
-            let store = AuthorityStore(configuration),
+            let store = CAStore(configuration),
             let certificate = try? store.certificate(
                 host: Environment.hostName, at: SystemClock.epochMilliseconds / 1000)
         else { return nil }

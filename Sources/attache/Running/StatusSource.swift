@@ -52,9 +52,9 @@ final class StatusSource: Sendable {
     }
 
     /// Updates the state. Call it about once a second. Blocks.
-    func refresh(_ setup: Setup, _ shared: SharedState, _ identities: OwnIdentities) {
+    func refresh(_ setup: Setup, _ shared: SharedState, _ identities: ListenerCertificates) {
         shared.spaces.accounts.noteUse(at: SystemClock.epochMilliseconds)
-        if expiries.isDue(with: shared.tlsAnswers) { expiries.gather(setup, shared.storage, identities) }
+        if expiries.isDue(with: shared.tlsPolicyEpoch) { expiries.gather(setup, shared.storage, identities) }
     }
 
     /// Whether stored credentials outlive the process.

@@ -70,7 +70,7 @@ final class PlayedServer: ChallengeResponse, LoginConnection, RequestPresence {
 
     func holdsLogin(with version: CredentialVersion) -> Bool { otherLogins.contains(version) }
     func beginTrial(_ trial: AnyObject) { trials += 1 }
-    func beginLogin(_ lease: Lease) { trials += 1 }
+    func beginLogin(_ lease: FlightLease) { trials += 1 }
 }
 
 /// A login that takes as many tokens as a test says.
@@ -116,7 +116,7 @@ final class PlayedRequest {
     init(
         _ rules: String, password: String = "p", state: ChallengeState? = nil,
         client: ClientIdentity = ClientIdentity(address: IPAddress(v4: 0x7F00_0001)), on loop: EventLoop,
-        hasBody: Bool = false, after known: ((AnswerSource) -> KnownAnswer?)? = nil
+        hasBody: Bool = false, after known: ((AnswerSource) -> PreemptiveAnswer?)? = nil
     ) throws {
         let policy = try Self.policy(rules, password: password)
         self.state = state ?? Self.freshState()
@@ -179,7 +179,7 @@ final class PlayedRequest {
     }
 }
 
-extension ChallengeTurn {
+extension FlightTurn {
     /// Goes ahead with news of the origin, or waits for them.
     mutating func awaitNews(of origin: Origin, target: ByteBuffer, in spaces: ProtectionSpaces, on loop: EventLoop)
         async

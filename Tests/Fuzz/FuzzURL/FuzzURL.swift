@@ -24,7 +24,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         guard let again = HTTPEndpoint("\(endpoint)") else { fatalError("what we wrote is refused") }
         precondition(again == endpoint, "what we wrote means something else")
     }
-    let ways = PACWay.list(text)
+    let ways = PACPath.list(text)
     precondition(ways.count <= 32)
     for case .proxy(_, let host, let port) in ways {
         precondition(port > 0 && !host.isEmpty && host == host.lowercased())

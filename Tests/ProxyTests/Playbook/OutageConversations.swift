@@ -3,8 +3,10 @@ import Testing
 /// A server refuses a right password for a while, and clients keep asking. The proxy heals by itself (P3). Until then each
 /// refused response says when the next try is. The directory counts at most four wrong answers (P1).
 struct OutageConversations {
-    @Test(arguments: [3, 8, 40, 360], Outage.Way.allCases)
-    func `after an outage of one server clients are answered again by themselves`(seconds: Int, way: Outage.Way) async {
+    @Test(arguments: [3, 8, 40, 360], Outage.UpstreamPath.allCases)
+    func `after an outage of one server clients are answered again by themselves`(
+        seconds: Int, way: Outage.UpstreamPath
+    ) async {
         var outage = Outage(way, of: ["localhost"])
         outage.begin()
         outage.last(seconds)
@@ -30,7 +32,7 @@ struct OutageConversations {
 
 /// Writes the conversation of an outage, second by second.
 struct Outage {
-    enum Way: CaseIterable {
+    enum UpstreamPath: CaseIterable {
         case challenged
         case preemptive
         case parent
@@ -48,14 +50,14 @@ struct Outage {
     private(set) var counted = 0
     /// The seconds since the first leader was refused.
     private(set) var now = 0
-    private let way: Way
+    private let way: UpstreamPath
     private let hosts: [String]
     private var clients = 0
     private var servers = 0
     /// The servers' connections that are open.
     private var open: [(host: String, server: Int)] = []
 
-    init(_ way: Way, of hosts: [String]) {
+    init(_ way: UpstreamPath, of hosts: [String]) {
         self.way = way
         self.hosts = hosts
     }

@@ -1,0 +1,122 @@
+import Bytes
+import HTTP
+import IO
+import Model
+import Rules
+import TLS
+import Transport
+import Upstream
+
+/// A POST of the proxy's own: one request on its own connection. It follows the route of its endpoint, through parents
+/// and their challenges, with the trust that the rules give.
+struct InternalPost {
+    /// The reason why there is no response, as the end of a sentence about the endpoint.
+    enum Failure: Error {
+        case unreachable(String)
+        case malformed(String)
+    }
+
+    struct Response {
+        let status: Int
+        /// The value of `Retry-After` in seconds; nil if absent.
+        let retryAfter: Int?
+        /// The content; empty if it is not read.
+        var content: [UInt8]
+    }
+
+    /// The part of a response that the caller needs.
+    enum Wish {
+        /// The whole response; a response that breaks off is a failure.
+        case all
+        /// The status, and the content if it is whole. What the server accepted is not sent again.
+        case contentIfWhole
+        case status
+    }
+
+    let upstreams: Upstreams
+    let policy: Policy
+    let endpoint: HTTPEndpoint
+    /// The client certificate for a server that asks for one.
+    var identity: Identity?
+
+    /// The largest response read, in bytes. Token and trace endpoints send less.
+    private static let contentLimit = 64 * 1024
+
+    /// - Parameters:
+    ///   - fields: appends field lines.
+    ///   - content: its length in bytes, and a function that appends it; called once.
+    func send(
+        fields: (ByteBuffer) -> Void, content: (length: Int, append: (ByteBuffer) -> Void), reads wish: Wish = .all
+    ) async throws(Failure) -> Response {
+        let downstream: Downstream
+        do throws(IOError) { downstream = try Downstream(ofOwn: upstreams) } catch { throw .unreachable("\(error)") }
+        let run = Forwarding(policy: policy, on: upstreams.loop)
+        let exchange = run.exchange
+        defer {
+            run.dissolve(into: upstreams.loop.buffers)
+            downstream.closeOwn()
+        }
+        exchange.own = InternalRequest(identity: identity)
+        // In HTTP/1.0, so that the server sends no interim responses.
+        let head = exchange.headBytes
+        head.append("POST \(endpoint) HTTP/1.0\r\nHost: \(endpoint.authority)\r\n")
+        fields(head)
+        head.append("Content-Length: \(content.length)\r\n\r\n")
+        do throws(HTTPError) { try exchange.beginOwn() } catch { throw .unreachable("\(error)") }
+        content.append(exchange.inbound)
+        do throws(ExchangeFailure) { try await ask(run, for: downstream) } catch {
+            throw .unreachable(error.sentence(by: exchange.way))
+        }
+        let status = Int(exchange.upstream.head.status.rawValue)
+        let retryAfter = retryAfter(exchange.upstream)
+        let content: [UInt8]
+        switch wish {
+        case .all: content = try await read(exchange.upstream)
+        case .contentIfWhole: content = (try? await read(exchange.upstream)) ?? []
+        case .status: content = []
+        }
+        return Response(status: status, retryAfter: retryAfter, content: content)
+    }
+
+    /// The seconds of `Retry-After` (RFC 9110 section 10.2.3).
+    private func retryAfter(_ upstream: UpstreamConnection) -> Int? {
+        let seconds: Int? = upstream.withHeadBytes { bytes in
+            guard let field = upstream.head.fields.first(.retryAfter) else { return nil }
+            let value = bytes.extracting(field.value)
+            if let seconds = Int(value.text) { return seconds }
+            return HTTPDate.milliseconds(value).map { ($0 - upstreams.loop.epochMilliseconds + 999) / 1000 }
+        }
+        return seconds.map { max(0, $0) }
+    }
+
+    private func ask(_ run: Forwarding, for downstream: Downstream) async throws(ExchangeFailure) {
+        let destination = upstreams.destination(
+            endpoint.isSecure ? .https : .http, host: endpoint.host.utf8Span.span, port: endpoint.port,
+            by: policy.rules)
+        try await upstreams.renewWays(to: destination, by: policy, for: downstream.waiting(on: run.exchange))
+        try await run.ask(destination, for: downstream)
+    }
+
+    private func read(_ upstream: UpstreamConnection) async throws(Failure) -> [UInt8] {
+        upstream.consumeHead()
+        var framing = BodyContent(upstream.head.framing, limits: policy.limits.response)
+        var content: [UInt8] = []
+        // Other requests may wait for this one: a slow endpoint gets a limited time.
+        let end = upstreams.loop.now &+ UInt64(clamping: policy.timeouts.response)
+        let inbound = upstream.inbound
+        while true {
+            do throws(HTTPError) {
+                let step = try framing.visit(inbound.readable) { content += $0.array }
+                inbound.consume(step.consumed)
+                if step.isEnded { return content }
+            } catch { throw .malformed("cannot be read: \(error)") }
+            guard content.count <= Self.contentLimit else { throw .malformed("is too large") }
+            let rest = Int(clamping: end &- min(end, upstreams.loop.now))
+            let count = rest > 0 ? try? await upstream.readBody(within: min(policy.timeouts.idle, rest)) : nil
+            if count ?? 0 == 0 {
+                if count == 0, framing.endsWithConnection { return content }
+                throw .unreachable(upstreams.loop.now < end ? "its answer broke off" : "its answer takes too long")
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Admin
+import Credentials
+import IO
+import Proxy
+import Rules
+import TLS
+import Upstream
+
+/// The proxy's own certificates: for listeners with TLS, and for intercepted tunnels. It lives as long as the process,
+/// so that a reload keeps all leaves.
+final class ListenerCertificates {
+    /// The settings in the rule file for the CA.
+    private struct AuthoritySettings: Equatable {
+        let authority: Configuration.Authority
+        let state: String?
+    }
+
+    let listeners: [ClientListener]
+    private var interception: (settings: AuthoritySettings, identity: InterceptionIdentity)?
+
+    private static var now: Int { SystemClock.epochMilliseconds / 1000 }
+
+    /// Reads the listeners' certificates; a reload does not change their paths. Blocks.
+    init(_ configuration: Configuration) throws(StartError) {
+        var listeners: [ClientListener] = []
+        for listener in configuration.listeners {
+            let address = SocketAddress(listener.endpoint.address, port: listener.endpoint.port)
+            do throws(FileProblem) {
+                let identity = try listener.tls.map { tls throws(FileProblem) in try ListenerIdentity(tls) }
+                listeners.append(ClientListener(address, as: identity))
+            } catch { throw StartError(Self.sentence(on: listener, error)) }
+        }
+        self.listeners = listeners
+    }
+
+    /// Returns the reasons why listeners could not use TLS, a sentence for each. Blocks.
+    static func problems(with listeners: [Configuration.Listener]) -> [String] {
+        listeners.flatMap { listener in
+            (listener.tls.map(ListenerIdentity.problems) ?? []).map { sentence(on: listener, $0) }
+        }
+    }
+
+    private static func sentence(on listener: Configuration.Listener, _ problem: FileProblem) -> String {
+        "cannot listen on \(listener.endpoint) by TLS: \(problem)"
+    }
+
+    /// Returns the CA for clients in tunnels under these rules; a missing one is created. Nil if no route intercepts
+    /// tunnels. Blocks.
+    func interception(for configuration: Configuration) throws(StartError) -> InterceptionIdentity? {
+        guard configuration.routes.contains(where: { $0.action == .intercept }) else { return nil }
+        let settings = AuthoritySettings(authority: configuration.authority, state: configuration.state)
+        if let interception, interception.settings == settings { return interception.identity }
+        guard let store = CAStore(configuration) else {
+            throw StartError(StatePath.unknown(for: "the authority"))
+        }
+        do throws(AuthorityProblem) {
+            try store.open(host: Environment.hostName, at: Self.now)
+        } catch { throw StartError("\(error)") }
+        do throws(TLSError) {
+            let identity = try InterceptionIdentity(store)
+            interception = (settings, identity)
+            return identity
+        } catch { throw StartError("tunnels cannot be intercepted: \(error)") }
+    }
+
+    /// The expiry dates of the certificates in use.
+    var expiries: [Expiry] {
+        var expiries = listeners.compactMap { listener in
+            listener.identity.map {
+                Expiry(kind: "certificate of a listener", name: "\(listener.address)", end: $0.expiry)
+            }
+        }
+        if let authority = interception?.identity.authority.leaves?.authority {
+            let leaf = authority.identity.leaf
+            expiries.append(Expiry(kind: "authority", name: "\(leaf)", end: leaf.notAfter))
+        }
+        return expiries
+    }
+
+    /// Reads changed files again. Blocks.
+    /// - Returns: sentences about unusable files.
+    func refresh() -> [String] {
+        listeners.flatMap { $0.identity?.refresh() ?? [] }.map { "\($0)" }
+            + [interception?.identity.authority.refresh(at: Self.now)].compactMap { $0.map { "\($0)" } }
+    }
+}

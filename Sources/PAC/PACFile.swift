@@ -16,7 +16,7 @@ public final class PACFile: Sendable {
     }
 
     private struct Memory {
-        /// The state of the file that gave the results.
+        /// The size and dates of the PAC file when the script's answers below were computed; nil before the first answer.
         var stamp: FileStamp?
         var answers: [Question: Known] = [:]
     }

@@ -9,9 +9,9 @@ struct ParameterReader {
     /// The text after a parameter's name.
     enum Value: Equatable {
         case value([UInt8])
-        /// There is no `=`, so the name is not a parameter's. The offset is unchanged.
+        /// There is no `=`, so the name is not a parameter's. The reader's offset is unchanged.
         case none
-        /// There is a `=` with an unreadable value. The offset is within the value.
+        /// There is a `=` with an unreadable value. The reader's offset is within the value.
         case unreadable
     }
 

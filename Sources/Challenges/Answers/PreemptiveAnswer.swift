@@ -64,7 +64,8 @@ public struct PreemptiveAnswer {
     /// Whether the connection needs a login.
     public var wantsLogin: Bool { prepared?.wantsLogin ?? false }
 
-    /// The places of a preemptive credential; nil if it goes in the usual field.
+    /// The fields and query parameters that a preemptive credential is written to; nil if it is written to the usual
+    /// field.
     public var placement: RequestPlacement? { prepared?.placement }
 
     /// Appends the value of the field that answers; false if no answer is due: the connection is logged in already, or

@@ -42,7 +42,8 @@ public final class PreparedAnswer {
     /// The digest of the whole body that the answer needs next; nil if none.
     var bodyDigest: DigestAlgorithm? { requests?.bodyDigest }
 
-    /// The places of a preemptive credential; nil if it goes in the usual field.
+    /// The fields and query parameters that a preemptive credential is written to; nil if it is written to the usual
+    /// field, or is not preemptive.
     var placement: RequestPlacement? { requests?.placement }
 
     /// Appends the value of the field that answers a request.

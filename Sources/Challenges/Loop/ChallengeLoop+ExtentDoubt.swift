@@ -40,7 +40,8 @@ extension ChallengeLoop {
             context.spaces.exclude(target.readable, from: answer.space)
         }
 
-        /// Handles a response that is not a challenge. If it opens the target without an answer, the target needs none.
+        /// Handles a response that is not a challenge. If the target was served without an answer, it is recorded as needing
+        /// none.
         func passed(with answer: Answer?) {
             guard let space, answer == nil, context.response.status.rawValue < 400 else { return }
             let target = target

@@ -78,7 +78,7 @@ public final class OperatorQuestions: Sendable {
     private let state = Mutex(State())
     private let changes = Atomic(0)
 
-    /// The limit of saved answers.
+    /// The largest number of an operator's answers that are kept for later requests.
     private static let standingLimit = 1000
     /// The milliseconds between two announcements in the long run, and the limit of a burst.
     private static let (pace, burst) = (2_000, 30)

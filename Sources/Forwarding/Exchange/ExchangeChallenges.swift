@@ -59,7 +59,8 @@ final class ExchangeChallenges {
             }
         }
 
-        /// The places of a preemptive credential; nil if it goes in the usual field.
+        /// The fields and query parameters that a preemptive credential is written to; nil if it is written to the usual
+        /// field.
         var placement: RequestPlacement? {
             switch self {
             case .ignored: nil

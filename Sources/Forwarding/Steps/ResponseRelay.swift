@@ -354,7 +354,8 @@ public struct ResponseRelay: ~Copyable {
         .cutShort(.httpResponseIncomplete, "the origin ended its response too early")
     }
 
-    /// Passes on a body that is changed on the way.
+    /// Passes on a body whose framing or text is changed on the way.
+    /// - Returns: nil if the next step follows at once.
     private mutating func reframe(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
         if isHeadSent, try !flush(context) { return .awaitsEvent }
         switch try reframed?.fill() {

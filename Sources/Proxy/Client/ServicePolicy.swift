@@ -39,7 +39,8 @@ public struct LogPolicy: Sendable {
     /// The log of exchanges; nil if they are not logged.
     var exchanges: LogStream?
     var format = AccessLogFormat.json
-    /// The log of events, which may be the same one; nil if they are not logged.
+    /// The log of events (starts, reloads, refused credentials); nil if they are not logged. It may be the log
+    /// of exchanges.
     var events: LogStream?
     var style = LogStyle.json
 

@@ -14,7 +14,7 @@ struct IdleEviction {
         let rest: ClientSession.Rest
     }
 
-    /// Candidates; the last one is closed next.
+    /// The sessions that can be closed to make room; the last one is closed next.
     private var candidates: [Candidate] = []
     private var lookedAt: UInt64 = 0
     private var lastNumber: UInt64 = 0

@@ -68,8 +68,10 @@ final class ClientRole {
         return 0
     }
 
-    /// Handles the server's request for a certificate: in the handshake, by renegotiation or after the handshake of TLS
-    /// 1.3.
+    /// Chooses the certificate that the server has asked for: in the handshake, by renegotiation or after the handshake
+    /// of TLS 1.3.
+    /// - Returns: 1 to continue, also without a certificate; -1 to wait for the decision about the server;
+    ///   0 to end the connection.
     func identityWanted(on connection: OpaquePointer) -> Int32 {
         if isSilent { return -1 }
         SSL_certs_clear(connection)

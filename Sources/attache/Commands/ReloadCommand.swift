@@ -65,7 +65,9 @@ struct ReloadCommand: Command {
                 throw .failed("the rule file was not reloaded, the old rules stay in force: \(reason)")
             }
         }
-        throw .failed("the proxy has not finished reading the rule file in 2 minutes; its standard error says more")
+        throw .failed(
+            "the proxy has not read the rule file within 2 minutes, and uses the old rules until it has; "
+                + "see its standard error")
     }
 
     private static func sentence(lifted count: Substring) -> String {

@@ -11,6 +11,17 @@ import Upstream
 /// A class of its own, which the exchange reuses: most requests have no challenges, and one look at a reference shows
 /// that.
 final class ExchangeChallenges {
+    /// What becomes of a response as far as one server's challenges are concerned.
+    enum Passage {
+        /// A loop judges it; nothing has happened yet.
+        case isMet
+        /// The client gets it unchanged.
+        case passes
+        /// The client gets it unchanged, and the account of the known answer needs to know that the server has accepted
+        /// it.
+        case passesAsNews
+    }
+
     /// The state of one server's challenges.
     enum Server {
         /// Challenges are the client's own business.
@@ -69,17 +80,20 @@ final class ExchangeChallenges {
             }
         }
 
-        /// Whether the client gets the response unchanged.
+        /// What becomes of the response that has arrived. Call it once for each response.
         ///
         /// - Parameter target: the request target as the server sees it.
-        func passes(_ response: UpstreamConnection, _ fields: ChallengeFields, at target: ByteBuffer) -> Bool {
+        func passage(of response: UpstreamConnection, _ fields: ChallengeFields, at target: ByteBuffer) -> Passage {
             switch self {
-            case .ignored: true
+            case .ignored: return .passes
             case .known(let known):
-                response.withValue(of: fields.information) {
-                    known.passes(response.head.status, information: $0, target: target.readable, from: fields)
+                let status = response.head.status
+                let passes = response.withValue(of: fields.information) {
+                    known.passes(status, information: $0, target: target.readable, from: fields)
                 }
-            case .met: false
+                guard passes else { return .isMet }
+                return known.isNews(status) ? .passesAsNews : .passes
+            case .met: return .isMet
             }
         }
 

@@ -393,11 +393,8 @@ public final class Forwarding {
 
     private func judge(_ context: ForwardingContext) -> Progress? {
         context.exchange.credentials.learnableAnswer?.judge(context.exchange.upstream)
-        if isRelayed, context.exchange.mayReadAhead { upload = .beginRest(context) }
-        if context.passesAsKnown {
-            context.noteAcceptances()
-            return pass(context, note: nil)
-        }
+        if isRelayed, context.exchange.mayReadAhead { beginRest(context) }
+        if context.passesAsKnown() { return pass(context, note: nil) }
         context.meetChallenges()
         stage = .met
         return nil
@@ -451,12 +448,18 @@ public final class Forwarding {
             stage = .judged
             return wait(for: .storage)
         }
-        upload = upload ?? .beginRest(context)
+        if upload == nil { beginRest(context) }
         upload?.settle()
         context.notePassage()
         relay.begin(note: context.noted(note), upload: upload)
         stage = .relaying
         return nil
+    }
+
+    /// Starts to send the rest of the body beside the response, if there is a rest.
+    @inline(__always)
+    private func beginRest(_ context: ForwardingContext) {
+        if context.exchange.body.mayGoOn { upload = ConcurrentUpload(of: context) }
     }
 
     /// Connects by the first path that works. Nothing was sent yet, or it may be sent again.

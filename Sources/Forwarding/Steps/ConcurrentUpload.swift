@@ -52,12 +52,6 @@ final class ConcurrentUpload: WakeupCompanion {
         advance()
     }
 
-    /// Starts to send the rest of the body beside the response, if there is a rest.
-    @inline(__always)
-    static func beginRest(_ context: ForwardingContext) -> ConcurrentUpload? {
-        context.exchange.body.mayGoOn ? ConcurrentUpload(of: context) : nil
-    }
-
     private var isUnderWay: Bool {
         if case .underWay = state { true } else { false }
     }

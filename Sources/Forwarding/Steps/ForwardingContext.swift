@@ -357,25 +357,27 @@ public struct ForwardingContext {
 
     // MARK: - Judging
 
-    /// Whether the client gets the response at once: no challenges are ours, or the response is as the known answers led to
-    /// expect.
-    var passesAsKnown: Bool {
+    /// Whether the client gets the response at once: no challenges are ours, or the response is as the known answers led
+    /// to expect. If so, it also reports to the accounts of these answers that the servers have accepted them, if that is
+    /// news.
+    func passesAsKnown() -> Bool {
         let (way, upstream) = (exchange.way, exchange.upstream)
         if way.relay != nil, upstream.head.status == .proxyAuthenticationRequired { return false }
         guard let challenges = exchange.credentials.challenges else { return true }
-        return (way.relay == nil || challenges.parent.passes(upstream, .proxy, at: exchange.texts.parentTarget))
-            && challenges.origin.passes(upstream, .origin, at: exchange.target)
-    }
-
-    /// Reports to the accounts of known answers that the servers have accepted them, if that is news.
-    func noteAcceptances() {
-        guard let challenges = exchange.credentials.challenges else { return }
-        if exchange.way.relay != nil { noteAcceptance(by: challenges.parent, at: exchange.texts.parentTarget) }
-        noteAcceptance(by: challenges.origin, at: exchange.target)
+        let passage = challenges.origin.passage(of: upstream, .origin, at: exchange.target)
+        if passage == .isMet { return false }
+        if way.relay != nil {
+            let target = exchange.texts.parentTarget
+            let passage = challenges.parent.passage(of: upstream, .proxy, at: target)
+            if passage == .isMet { return false }
+            if passage == .passesAsNews { noteAcceptance(by: challenges.parent, at: target) }
+        }
+        if passage == .passesAsNews { noteAcceptance(by: challenges.origin, at: exchange.target) }
+        return true
     }
 
     private func noteAcceptance(by server: ExchangeChallenges.Server, at target: ByteBuffer) {
-        guard case .known(let known) = server, known.isNews(exchange.upstream.head.status) else { return }
+        guard case .known(let known) = server else { return }
         known.noteAcceptance(
             at: target.readable, sample: exchange.sample(at: target),
             of: exchange.isOwn ? nil : downstream.identity(in: exchange), now: downstream.loop.epochMilliseconds)

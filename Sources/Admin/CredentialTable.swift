@@ -32,7 +32,7 @@ public enum CredentialTable {
     private static func place(of entry: CredentialList.Entry) -> String {
         switch entry.source {
         case .ruleFile(let content): return content.placeWords ?? ""
-        case .token(.oauth(let grant)): return "by \(grant.endpoint)"
+        case .token(.oauth(let grant)): return "by \(grant.server)"
         case .token, .client: return ""
         case .store(let place):
             guard let lastDay = place.lastDay else { return place.space.words }
@@ -130,7 +130,7 @@ extension JSONText {
             json.member("source", entry.source.words)
             switch entry.source {
             case .ruleFile(let content): json.member("place", content.placeWords)
-            case .token(.oauth(let grant)): json.member("endpoint", "\(grant.endpoint)")
+            case .token(.oauth(let grant)): json.member("endpoint", "\(grant.server)")
             case .store(let place):
                 json.space(place.space)
                 json.member("user", place.user)

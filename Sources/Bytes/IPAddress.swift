@@ -44,6 +44,9 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         family == .v6 && high == 0 && low >> 32 == 0xFFFF ? IPAddress(v4: UInt32(truncatingIfNeeded: low)) : self
     }
 
+    /// Whether it is in 127.0.0.0/8, or ::1.
+    public var isLoopback: Bool { family == .v4 ? low >> 24 == 127 : high == 0 && low == 1 }
+
     /// The range that one peer controls: an IPv4 address, or an IPv6 network of 64 bits.
     public var network: IPAddress { family == .v6 ? IPAddress(v6High: high, low: 0) : self }
 

@@ -71,7 +71,7 @@ public struct KerberosSource: Sendable, Hashable {
     }
 }
 
-/// The token endpoint for a bearer token (RFC 6749 section 3.2), with the grant.
+/// The authorization server for a bearer token (RFC 6749), with the grant.
 public struct OAuthSource: Sendable, Hashable {
     /// The authentication of the proxy as client at the token endpoint.
     public enum Proof: Sendable, Hashable {
@@ -80,7 +80,7 @@ public struct OAuthSource: Sendable, Hashable {
         /// `client_secret_basic`, or `client_secret_post` (RFC 6749 section 2.3.1).
         case secret(ValueSource, inBody: Bool)
         /// `private_key_jwt` (RFC 7523 section 2.2).
-        /// - Parameter audience: the audience of the assertions; nil: the endpoint.
+        /// - Parameter audience: the audience of the assertions; nil: the token endpoint.
         case key(path: String, passphrase: ValueSource?, id: String?, audience: String?)
         /// A certificate to which the tokens are bound (RFC 8705).
         case certificate(path: String, key: String, passphrase: ValueSource?)
@@ -112,8 +112,8 @@ public struct OAuthSource: Sendable, Hashable {
         }
     }
 
-    /// The URL of the endpoint, with `https`; with `http` for this machine only.
-    public let endpoint: HTTPEndpoint
+    /// The server; its URLs are `https`, or `http` for this machine.
+    public let server: AuthorizationServer
     public let clientID: String
     public let proof: Proof
     public let grant: Grant
@@ -121,9 +121,9 @@ public struct OAuthSource: Sendable, Hashable {
     public let audience: String?
 
     public init(
-        endpoint: HTTPEndpoint, clientID: String, proof: Proof, grant: Grant, scopes: [String], audience: String?
+        server: AuthorizationServer, clientID: String, proof: Proof, grant: Grant, scopes: [String], audience: String?
     ) {
-        self.endpoint = endpoint
+        self.server = server
         self.clientID = clientID
         self.proof = proof
         self.grant = grant

@@ -40,3 +40,11 @@ public struct HTTPEndpoint: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { "\(isSecure ? "https" : "http")://\(authority)\(target)" }
 }
+
+extension HTTPEndpoint {
+    /// Whether the endpoint is on this machine: 127.0.0.0/8, ::1 or `localhost`.
+    public var isLocal: Bool { host == "localhost" || IPAddress(host)?.isLoopback == true }
+
+    /// Whether a secret may be sent to the endpoint: by TLS, or on this machine.
+    public var isSafe: Bool { isSecure || isLocal }
+}

@@ -11,8 +11,8 @@ import Testing
         audience: String? = nil
     ) throws -> TokenGrant {
         TokenGrant(
-            endpoint: try #require(HTTPEndpoint("https://id.example.com/token")), clientID: "s6BhdRkqt3", proof: proof,
-            kind: kind, scopes: scopes, audience: audience)
+            server: .endpoint(try #require(HTTPEndpoint("https://id.example.com/token"))), clientID: "s6BhdRkqt3",
+            proof: proof, kind: kind, scopes: scopes, audience: audience)
     }
 
     private func text(_ secret: Secret?) -> String? { secret?.withBytes { $0.text } }

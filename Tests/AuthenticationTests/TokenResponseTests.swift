@@ -90,6 +90,15 @@ import Testing
         #expect(object?.text("\(count - 1)") == Array("a".utf8))
     }
 
+    @Test(arguments: [
+        (#"["a","b\"c",[],{"d":"e"},7,null]"#, ["a", "b\"c"]), ("[]", []), (#"["a""#, nil), (#"["a",]"#, nil),
+        (#""a""#, nil), ("[tru]", nil),
+    ])
+    func `the strings of an array are read`(text: String, strings: [String]?) {
+        let texts = JSONMembers(Array(#"{"a":\#(text)}"#.utf8))?.texts("a")
+        #expect(texts?.map { String(decoding: $0, as: UTF8.self) } == strings)
+    }
+
     @Test func `a refusal is told from trouble`() {
         #expect(
             throws: TokenError.refused(endpoint: "https://id/", code: "invalid_client", words: "no such?client")

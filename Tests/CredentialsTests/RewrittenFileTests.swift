@@ -118,7 +118,7 @@ struct RewrittenFileTests {
     private static func grant(_ proof: OAuthSource.Proof, _ grant: OAuthSource.Grant) throws -> CredentialSource {
         .oauth(
             OAuthSource(
-                endpoint: try #require(HTTPEndpoint("https://id/")), clientID: "c", proof: proof, grant: grant,
+                server: .endpoint(try #require(HTTPEndpoint("https://id/"))), clientID: "c", proof: proof, grant: grant,
                 scopes: [],
                 audience: nil))
     }

@@ -306,7 +306,7 @@ import Testing
             Credential(
                 name: name,
                 grant: TokenGrant(
-                    endpoint: try #require(HTTPEndpoint("https://id/token")), clientID: "c",
+                    server: .endpoint(try #require(HTTPEndpoint("https://id/token"))), clientID: "c",
                     proof: .secret(Secret(secret), inBody: false)))
         }
         let first = try grant("s")

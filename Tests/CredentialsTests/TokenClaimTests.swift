@@ -37,7 +37,7 @@ import Testing
 
         init(_ token: String = "own", secret: String = "s") throws {
             let grant = TokenGrant(
-                endpoint: try #require(HTTPEndpoint("https://id/")), clientID: "c",
+                server: .endpoint(try #require(HTTPEndpoint("https://id/"))), clientID: "c",
                 proof: .secret(Secret(secret), inBody: false), kind: .refreshToken(Secret(token)))
             family = try #require(RefreshTokenFamily(of: grant, named: "crm"))
             version = Credential(name: "crm", grant: grant).version

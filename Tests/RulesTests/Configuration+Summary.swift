@@ -118,7 +118,10 @@ extension KerberosSource {
 
 extension OAuthSource {
     var summary: String {
-        var words = ["oauth2 \(endpoint) client-id \(clientID)"]
+        var words: [String] = []
+        if let endpoint = server.endpoint { words.append("oauth2 \(endpoint)") }
+        if let issuer = server.issuer { words.append("issuer \(issuer)") }
+        words.append("client-id \(clientID)")
         switch proof {
         case .none: break
         case .secret(let secret, let inBody):

@@ -27,7 +27,7 @@ public struct TokenGrant: Sendable {
         case assertion(Secret)
     }
 
-    public let endpoint: HTTPEndpoint
+    public let server: AuthorizationServer
     public let clientID: String
     public let proof: Proof
     public let kind: Kind
@@ -35,10 +35,10 @@ public struct TokenGrant: Sendable {
     public let audience: String?
 
     public init(
-        endpoint: HTTPEndpoint, clientID: String, proof: Proof, kind: Kind = .clientCredentials, scopes: [String] = [],
-        audience: String? = nil
+        server: AuthorizationServer, clientID: String, proof: Proof, kind: Kind = .clientCredentials,
+        scopes: [String] = [], audience: String? = nil
     ) {
-        self.endpoint = endpoint
+        self.server = server
         self.clientID = clientID
         self.proof = proof
         self.kind = kind
@@ -46,22 +46,29 @@ public struct TokenGrant: Sendable {
         self.audience = audience
     }
 
-    /// The name of the endpoint in accounts.
-    public var server: String {
-        let scheme = endpoint.isSecure ? NetworkProtocol.https : .http
-        return Origin(host: endpoint.host, port: endpoint.port, protocol: scheme).serverName
+    /// The name of the authorization server in accounts.
+    public var serverName: String {
+        let url = server.url
+        return Origin(host: url.host, port: url.port, protocol: url.isSecure ? .https : .http).serverName
+    }
+
+    /// A copy with the token endpoint that was discovered.
+    public func at(_ endpoint: HTTPEndpoint) -> TokenGrant {
+        TokenGrant(
+            server: .endpoint(endpoint, issuer: server.issuer), clientID: clientID, proof: proof, kind: kind,
+            scopes: scopes, audience: audience)
     }
 
     /// A copy with the refresh token that the endpoint sent in place of the current one.
     public func renewed(by token: Secret) -> TokenGrant {
         TokenGrant(
-            endpoint: endpoint, clientID: clientID, proof: proof, kind: .refreshToken(token), scopes: scopes,
+            server: server, clientID: clientID, proof: proof, kind: .refreshToken(token), scopes: scopes,
             audience: audience)
     }
 
     /// Equal for equal grants, within this process.
     var fingerprint: UInt128 {
-        var words = ["grant", "\(endpoint)", clientID, audience ?? ""] + scopes
+        var words = ["grant", "\(server)", clientID, audience ?? ""] + scopes
         var secrets: [Secret] = []
         switch proof {
         case .none: words.append("public")

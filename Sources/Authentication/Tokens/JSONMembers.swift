@@ -1,13 +1,15 @@
 import Bytes
 
-/// The members of a JSON object (RFC 8259) that are strings, numbers or objects. Arrays and the contents of objects are
-/// skipped, without recursion. Of members with one name the first counts.
+/// The members of a JSON object (RFC 8259) that are strings, numbers, objects or arrays. The contents of objects and
+/// arrays are skipped, without recursion. Of members with one name the first counts.
 public struct JSONMembers {
     public enum Value: Equatable {
         case text([UInt8])
         case number(Double)
         /// The object's text, unparsed.
         case object([UInt8])
+        /// The array's text, unparsed.
+        case array([UInt8])
     }
 
     /// The members by name: an endpoint may send any number.
@@ -44,6 +46,27 @@ public struct JSONMembers {
         if case .object(let object)? = self[name] { JSONMembers(object) } else { nil }
     }
 
+    /// The strings of an array; its other elements are left out. Nil if the member is no array.
+    public func texts(_ name: String) -> [[UInt8]]? {
+        guard case .array(let array)? = self[name] else { return nil }
+        var reader = JSONMembers(reading: array)
+        return reader.texts()
+    }
+
+    private init(reading bytes: [UInt8]) { self.bytes = bytes }
+
+    private mutating func texts() -> [[UInt8]]? {
+        guard take(UInt8(ascii: "[")) else { return nil }
+        var texts: [[UInt8]] = []
+        if take(UInt8(ascii: "]")) { return texts }
+        repeat {
+            skipBlanks()
+            guard let value = value() else { return nil }
+            if case .text(let text)? = value { texts.append(text) }
+        } while take(.comma)
+        return take(UInt8(ascii: "]")) ? texts : nil
+    }
+
     private mutating func skipBlanks() {
         while offset < bytes.count, bytes[offset].isBlank || [.lineFeed, .carriageReturn].contains(bytes[offset]) {
             offset += 1
@@ -65,7 +88,9 @@ public struct JSONMembers {
         case UInt8(ascii: "{"):
             let start = offset
             return skipNested() ? .some(.object(Array(bytes[start..<offset]))) : nil
-        case UInt8(ascii: "["): return skipNested() ? .some(nil) : nil
+        case UInt8(ascii: "["):
+            let start = offset
+            return skipNested() ? .some(.array(Array(bytes[start..<offset]))) : nil
         default:
             let start = offset
             while offset < bytes.count, !", ]}\t\r\n".utf8.contains(bytes[offset]) { offset += 1 }

@@ -9,7 +9,7 @@ public struct RefreshTokenFamily: Sendable {
     /// The name of the credential.
     public var name: String { key.text }
     let key: ExactText
-    let endpoint: HTTPEndpoint
+    let server: AuthorizationServer
     let clientID: String
     /// The grant's own refresh token.
     public let first: Secret
@@ -18,7 +18,7 @@ public struct RefreshTokenFamily: Sendable {
     public init?(of grant: TokenGrant, named name: String) {
         guard case .refreshToken(let first) = grant.kind else { return nil }
         key = ExactText(name)
-        endpoint = grant.endpoint
+        server = grant.server
         clientID = grant.clientID
         self.first = first
     }
@@ -26,11 +26,11 @@ public struct RefreshTokenFamily: Sendable {
     /// The name of the family in a store.
     public var version: CredentialVersion {
         CredentialVersion(
-            name: name, fingerprint: CredentialFingerprint.of(["family", "\(endpoint)", clientID], secrets: [first]))
+            name: name, fingerprint: CredentialFingerprint.of(["family", "\(server)", clientID], secrets: [first]))
     }
 
     func isSame(as other: RefreshTokenFamily) -> Bool {
-        key == other.key && "\(endpoint)" == "\(other.endpoint)" && clientID.hasSameBytes(as: other.clientID)
+        key == other.key && server == other.server && clientID.hasSameBytes(as: other.clientID)
             && first == other.first
     }
 }

@@ -39,7 +39,7 @@ public struct TokenRequest: Sendable {
         case .key(let key, let id, let audience):
             add("client_id", Array(grant.clientID.utf8))
             add("client_assertion_type", Array("urn:ietf:params:oauth:client-assertion-type:jwt-bearer".utf8))
-            let recipient = audience ?? "\(grant.endpoint)"
+            let recipient = audience ?? "\(grant.server)"
             add("client_assertion", try Self.assertion(of: grant, for: recipient, signedBy: key, id: id, at: time))
         case .none, .certificate: add("client_id", Array(grant.clientID.utf8))
         }

@@ -53,7 +53,7 @@ public struct TokenResponse: Sendable {
             case .number(let seconds): seconds
             // Some endpoints send it as a string.
             case .text(let digits): Int(digits.span.text).map { Double($0) }
-            case .object, nil: nil
+            case .object, .array, nil: nil
             }
         lifetime = seconds.flatMap { $0 > 0 ? Int(min(max($0 * 1000, 1000), Self.lifetimeLimit)) : nil }
     }
@@ -62,13 +62,13 @@ public struct TokenResponse: Sendable {
     private static func isBearer(_ type: JSONMembers.Value?) -> Bool {
         switch type {
         case .text(let type): type.span.equalsIgnoringCase("bearer") || type.span.equalsIgnoringCase("bearertoken")
-        case .number, .object: false
+        case .number, .object, .array: false
         case nil: true
         }
     }
 
     /// An endpoint's text, made safe for a line of a log.
-    private static func printable(_ text: [UInt8]) -> String {
+    static func printable(_ text: [UInt8]) -> String {
         let scalars = String(decoding: text.prefix(200), as: UTF8.self).unicodeScalars
         return String(String.UnicodeScalarView(scalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
     }
@@ -91,6 +91,10 @@ public enum TokenError: Error, Sendable, Equatable, CustomStringConvertible {
     case malformed(endpoint: String, String)
     /// No connection, no trust, or no answer in time.
     case unreachable(endpoint: String, String)
+    /// The token endpoint could not be found; the text says why.
+    ///
+    /// - Parameter isDefinite: whether the issuer's metadata must change first.
+    case undiscovered(issuer: String, String, isDefinite: Bool)
     /// The refresh token could not be claimed; the text says why.
     case unclaimed(String)
     case unusableKey
@@ -101,11 +105,20 @@ public enum TokenError: Error, Sendable, Equatable, CustomStringConvertible {
         if case .refused(_, code: "invalid_grant", _) = self { true } else { false }
     }
 
+    /// Whether the token endpoint may have moved, so that its issuer's metadata is worth another look.
+    public var mayHaveMoved: Bool {
+        switch self {
+        case .status(_, 404), .refused(_, code: "invalid_client", _): true
+        default: false
+        }
+    }
+
     /// Whether the endpoint has refused the grant or the client, now or before.
     public var isRefusal: Bool {
         switch self {
         case .refused, .held: true
-        case .undecided, .status, .malformed, .unreachable, .unclaimed, .unusableKey, .noRandomness: false
+        case .undecided, .status, .malformed, .unreachable, .undiscovered, .unclaimed, .unusableKey, .noRandomness:
+            false
         }
     }
 
@@ -125,6 +138,7 @@ public enum TokenError: Error, Sendable, Equatable, CustomStringConvertible {
         case .status(let endpoint, let status): "\(endpoint) answered with status \(status)"
         case .malformed(let endpoint, let what): "the answer of \(endpoint) \(what)"
         case .unreachable(let endpoint, let why): "cannot reach \(endpoint): \(why)"
+        case .undiscovered(let issuer, let why, _): "cannot find the token endpoint of \(issuer): \(why)"
         case .unclaimed(let why): "its refresh token may be in use: \(why)"
         case .unusableKey: "its key cannot sign"
         case .noRandomness: "the system gave no random bytes"

@@ -90,7 +90,7 @@ public struct RuleDelegate: Sendable {
     /// the KDC or token endpoint. Nil if there is already a ticket or a token.
     func judge(of credential: Credential, in space: ProtectionSpace) -> String? {
         let now = SystemClock.epochMilliseconds
-        if let grant = credential.grant { return state.current(credential, at: now) == nil ? grant.server : nil }
+        if let grant = credential.grant { return state.current(credential, at: now) == nil ? grant.serverName : nil }
         guard space.authenticationMethod == .negotiate else { return space.origin.serverName }
         guard let principal = credential.principal, principal.ticketEnd ?? 0 <= now / 1000 else { return nil }
         return principal.kdc

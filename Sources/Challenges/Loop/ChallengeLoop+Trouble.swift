@@ -13,6 +13,8 @@ extension ChallengeLoop {
         case counted(AuthenticationError)
         /// There is no token or session: the sentence for the client.
         case explained(String)
+        /// There is no token, and the client gets the challenge with this sentence in `Proxy-Status`.
+        case tokenless(String)
 
         /// Reports to the task what the missing answer means for the credential.
         /// - Returns: nil where the answer was made, or no other method could do better.
@@ -40,7 +42,7 @@ extension ChallengeLoop {
         /// Records that the server, or the account, has judged another answer since.
         mutating func noteVerdict() {
             switch self {
-            case .counted, .explained: self = .none
+            case .counted, .explained, .tokenless: self = .none
             case .none, .unmade: break
             }
         }
@@ -71,6 +73,7 @@ extension ChallengeLoop {
         /// The text of `Proxy-Status` about a challenge that the client gets; nil if the proxy does not answer it.
         func note(on reason: PassReason) -> String? {
             if case .attemptsUsed = reason, let counted { return "\(counted)" }
+            if case .tokenless(let sentence) = self { return sentence }
             return reason.note
         }
 

@@ -414,12 +414,15 @@ public final class ChallengeLoop {
             return task.decided(decision)
         case .exchange(.success(let decision), _)?: return task.decided(decision)
         case .exchange(.failure(let error), let reason)?:
-            trouble = .explained("\(challenger.title) asks for a token, but \(error)")
+            let sentence = error.sentenceForChallenge
+            trouble =
+                sentence.map { .tokenless($0) } ?? .explained("\(challenger.title) asks for a token, but \(error)")
             if case .refused(let credential, let details, let pause) = error {
                 request.record.details = details
                 return task.withheld(credential, for: pause)
             }
-            if case .failed(let details) = error { request.record.details = details }
+            if case .failed(_, let details) = error { request.record.details = details }
+            if sentence != nil { return task.decided(Decision(.rejectProtectionSpace, reason: reason)) }
             return task.decided(Decision(.cancelAuthenticationChallenge, reason: reason))
         case .credentials?: break
         default:

@@ -14,6 +14,8 @@ public final class ChallengeState: Sendable {
     public let storage: StoredCredentials
     /// The tokens that were fetched.
     public let tokens: TokenStore
+    /// The metadata of the issuers of tokens.
+    let issuers = MetadataStore<IssuerMetadata>()
     public let journal = ChallengeJournal()
     public let questions = OperatorQuestions()
     /// The origins for which a client's session has credentials.
@@ -122,6 +124,7 @@ public final class ChallengeState: Sendable {
     private func retryEndpoints(where fits: (CredentialVersion) -> Bool) {
         retryObserver.withLock { $0 }(fits)
         tokens.retry(where: fits)
+        issuers.retry()
     }
 
     /// Records that a server has definitely refused a credential.

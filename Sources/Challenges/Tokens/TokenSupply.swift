@@ -1,11 +1,18 @@
 import Authentication
 import Crypto
 import IO
+import Model
 import Rules
 
-/// Requests a token from a token endpoint. The side that makes requests implements this.
+/// Requests tokens and the documents that name their endpoints. The side that makes requests implements this. It
+/// follows no redirect, and reads at most 64 KiB.
 public protocol TokenFetching {
+    /// Requests a token.
+    ///
+    /// - Parameter grant: a grant whose token endpoint is known.
     func fetch(_ grant: TokenGrant) async throws(TokenError) -> TokenResponse
+    /// Reads a document by GET, without a credential.
+    func read(_ document: HTTPEndpoint) async throws(TokenError) -> (status: Int, content: [UInt8])
 }
 
 extension TokenSupply {
@@ -17,13 +24,22 @@ extension TokenSupply {
         ///
         /// - Parameter pause: the milliseconds until the next try; nil if unknown.
         case refused(Credential, String, pause: Int?)
-        /// The sentence says which credential has no token, and why.
-        case failed(String)
+        /// The sentence says that the credential has no token, and why.
+        case failed(Credential, String)
+
+        /// The sentence about a credential whose issuer is named, so that the client gets the challenge; nil otherwise.
+        var sentenceForChallenge: String? {
+            switch self {
+            case .refused(let credential, let sentence, _), .failed(let credential, let sentence):
+                credential.grant?.server.issuer == nil ? nil : sentence
+            case .ownRequest: nil
+            }
+        }
 
         var description: String {
             switch self {
             case .ownRequest: "none can be fetched through it"
-            case .refused(_, let sentence, _), .failed(let sentence): sentence
+            case .refused(_, let sentence, _), .failed(_, let sentence): sentence
             }
         }
     }
@@ -74,7 +90,7 @@ public struct TokenSupply {
         } catch {
             let sentence = "credential \(credential.version.name) has no token: \(error)"
             if case .held(_, let pause) = error { throw .refused(credential, sentence, pause: pause) }
-            throw error.isRefusal ? .refused(credential, sentence, pause: nil) : .failed(sentence)
+            throw error.isRefusal ? .refused(credential, sentence, pause: nil) : .failed(credential, sentence)
         }
     }
 
@@ -99,13 +115,13 @@ public struct TokenSupply {
                 alarm.set(after: patience)
                 defer { alarm.cancel() }
                 if case .expired = await waiter.outcome() {
-                    throw .unreachable(endpoint: credential.grant.map { "\($0.endpoint)" } ?? "", "it takes too long")
+                    throw .unreachable(endpoint: credential.grant.map { "\($0.server)" } ?? "", "it takes too long")
                 }
                 refused = nil
             case .none(let error): throw error
             }
         }
-        throw .unreachable(endpoint: credential.grant.map { "\($0.endpoint)" } ?? "", "its tokens are refused")
+        throw .unreachable(endpoint: credential.grant.map { "\($0.server)" } ?? "", "its tokens are refused")
     }
 
     /// The limit of a fetch in milliseconds.
@@ -161,7 +177,7 @@ extension TokenSupply {
                 token = await renew(family)
             } else {
                 do throws(TokenError) {
-                    let response = try await judged { () throws(TokenError) in try await fetcher.fetch(grant) }
+                    let response = try await judged { (grant) throws(TokenError) in try await fetcher.fetch(grant) }
                     token = state.tokens.land(.success(response), for: version, at: loop.epochMilliseconds)
                 } catch {
                     fail(error)
@@ -177,26 +193,33 @@ extension TokenSupply {
             state.tokens.fail(version, error, at: loop.epochMilliseconds)
         }
 
-        /// Asks the grant's account before the endpoint, and reports the endpoint's verdict to it.
-        private func judged<Value>(_ fetch: () async throws(TokenError) -> Value) async throws(TokenError) -> Value {
-            let evidence = state.spaces.accounts.evidence(of: credential, at: grant.server)
+        /// Finds the endpoint, asks the grant's account before it, and reports the endpoint's verdict to the account.
+        ///
+        /// - Parameter fetch: gets the grant with its token endpoint.
+        private func judged<Value>(
+            _ fetch: (TokenGrant) async throws(TokenError) -> Value
+        ) async throws(TokenError) -> Value {
+            let discovery = Discovery(state: state, loop: loop, fetcher: fetcher)
+            let found = try await discovery.found(grant)
+            let evidence = state.spaces.accounts.evidence(of: credential, at: grant.serverName)
             let now = loop.epochMilliseconds
             let admission = await evidence.admission(
                 under: terms, within: delegate.policy.timeouts.connect, at: now)
             switch admission {
             case .send(let attempt)?:
                 do throws(TokenError) {
-                    let value = try await fetch()
+                    let value = try await fetch(found)
                     attempt.settle(.accepted, by: delegate.client, now: loop.epochMilliseconds)
                     return value
                 } catch {
+                    if error.mayHaveMoved { discovery.forget(grant) }
                     attempt.settle(
                         error.isRefusal ? .refused : .none, because: error.reason, by: delegate.client,
                         now: loop.epochMilliseconds)
                     throw error
                 }
             case .refused(_, let nextTry)?:
-                let reason = state.spaces.accounts.standings(at: grant.server, now: now)
+                let reason = state.spaces.accounts.standings(at: grant.serverName, now: now)
                     .first { version.isNamed($0.name) }?.reason
                 throw .held(reason: reason, pause: nextTry.map { max(0, $0 - now) })
             case .wait?, nil: throw .undecided
@@ -229,7 +252,9 @@ extension TokenSupply {
         private func fetch(with family: RefreshTokenFamily, _ known: RefreshTokenRotation) async -> Credential? {
             var rotation = known
             do throws(TokenError) {
-                let response = try await judged { () throws(TokenError) in try await fetch(with: &rotation) }
+                let response = try await judged { (grant) throws(TokenError) in
+                    try await fetch(grant, with: &rotation)
+                }
                 let last = response.refreshToken ?? rotation.token
                 rotation = rotation.next(with: last == family.first ? nil : last)
                 let fetched = FetchedToken(
@@ -245,7 +270,9 @@ extension TokenSupply {
 
         /// Fetches with the refresh token that the endpoint gave last. If the endpoint refuses that, and it differs
         /// from the configured one, fetches with the configured one.
-        private func fetch(with rotation: inout RefreshTokenRotation) async throws(TokenError) -> TokenResponse {
+        private func fetch(
+            _ grant: TokenGrant, with rotation: inout RefreshTokenRotation
+        ) async throws(TokenError) -> TokenResponse {
             if let last = rotation.token {
                 do throws(TokenError) { return try await fetcher.fetch(grant.renewed(by: last)) } catch {
                     guard error.isInvalidGrant else { throw error }

@@ -24,7 +24,7 @@ final class GrantReader: Sendable {
             case .assertion(let token): .assertion(try values.secret(of: token, for: credential))
             }
         return TokenGrant(
-            endpoint: source.endpoint, clientID: source.clientID,
+            server: source.server, clientID: source.clientID,
             proof: try proof(source.proof, for: credential), kind: kind, scopes: source.scopes,
             audience: source.audience)
     }

@@ -58,9 +58,9 @@ public struct QuestionWebhook: Sendable {
         message.update(utf8: "\(id).\(time).")
         message.update(content.readable)
         let signature = Base64.encode(code.code(of: message).array)
-        let post = InternalPost(upstreams: upstreams, policy: policy, endpoint: endpoint)
-        do throws(InternalPost.Failure) {
-            let response = try await post.send(
+        let fetch = InternalFetch(upstreams: upstreams, policy: policy, endpoint: endpoint)
+        do throws(InternalFetch.Failure) {
+            let response = try await fetch.post(
                 fields: { head in
                     head.append("Content-Type: application/json\r\nwebhook-id: \(id)\r\n")
                     head.append("webhook-timestamp: \(time)\r\nwebhook-signature: v1,\(signature)\r\n")

@@ -61,8 +61,8 @@ public final class SpanCollector: Sendable {
         let (head, tail) = (ByteBuffer(capacity: 512), ByteBuffer(capacity: 16))
         SpanEncoder.begin(service: service, version: version, in: head)
         SpanEncoder.end(in: tail)
-        do throws(InternalPost.Failure) {
-            let response = try await InternalPost(upstreams: upstreams, policy: policy, endpoint: endpoint).send(
+        do throws(InternalFetch.Failure) {
+            let response = try await InternalFetch(upstreams: upstreams, policy: policy, endpoint: endpoint).post(
                 fields: { lines in
                     lines.append("Content-Type: application/json\r\nUser-Agent: attache/\(version)\r\n")
                     for (name, value) in secrets {
@@ -87,7 +87,7 @@ public final class SpanCollector: Sendable {
         }
     }
 
-    private static func outcome(of response: InternalPost.Response) -> Outcome {
+    private static func outcome(of response: InternalFetch.Response) -> Outcome {
         let reason = "it answers \(response.status)"
         return switch response.status {
         case 200..<300: partialSuccess(response.content)

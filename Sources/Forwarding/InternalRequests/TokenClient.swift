@@ -7,27 +7,33 @@ import Model
 import TLS
 import Upstream
 
-/// Requests a token from a token endpoint.
+/// Requests tokens from token endpoints, and reads the metadata that names them.
 struct TokenClient: TokenFetching {
     let upstreams: Upstreams
     let policy: Policy
 
     func fetch(_ grant: TokenGrant) async throws(TokenError) -> TokenResponse {
+        guard let endpoint = grant.server.endpoint else {
+            throw .undiscovered(issuer: "\(grant.server)", "it was not looked for", isDefinite: false)
+        }
         let request = try TokenRequest(grant, at: upstreams.loop.epochMilliseconds)
-        var post = InternalPost(upstreams: upstreams, policy: policy, endpoint: grant.endpoint)
-        if case .certificate(let shown) = grant.proof { post.identity = shown as? Identity }
-        var response: InternalPost.Response
-        do throws(InternalPost.Failure) {
-            response = try await post.send(
+        var fetch = InternalFetch(upstreams: upstreams, policy: policy, endpoint: endpoint)
+        if case .certificate(let shown) = grant.proof { fetch.identity = shown as? Identity }
+        var response: InternalFetch.Response
+        do throws(InternalFetch.Failure) {
+            response = try await fetch.post(
                 fields: { Self.write(request, to: $0) },
                 content: (request.content.count, { buffer in request.content.withBytes { buffer.append($0) } }))
-        } catch {
-            switch error {
-            case .unreachable(let reason): throw .unreachable(endpoint: "\(grant.endpoint)", reason)
-            case .malformed(let reason): throw .malformed(endpoint: "\(grant.endpoint)", reason)
-            }
-        }
-        return try TokenResponse(status: response.status, content: &response.content, from: grant.endpoint)
+        } catch { throw error.tokenError(at: endpoint) }
+        return try TokenResponse(status: response.status, content: &response.content, from: endpoint)
+    }
+
+    func read(_ document: HTTPEndpoint) async throws(TokenError) -> (status: Int, content: [UInt8]) {
+        let fetch = InternalFetch(upstreams: upstreams, policy: policy, endpoint: document)
+        do throws(InternalFetch.Failure) {
+            let response = try await fetch.get { $0.append("Accept: application/json\r\n" as StaticString) }
+            return (response.status, response.content)
+        } catch { throw error.tokenError(at: document) }
     }
 
     private static func write(_ request: TokenRequest, to head: ByteBuffer) {
@@ -36,5 +42,14 @@ struct TokenClient: TokenFetching {
         head.append("Authorization: " as StaticString)
         authorization.withBytes { head.append($0) }
         head.append("\r\n" as StaticString)
+    }
+}
+
+extension InternalFetch.Failure {
+    fileprivate func tokenError(at endpoint: HTTPEndpoint) -> TokenError {
+        switch self {
+        case .unreachable(let reason): .unreachable(endpoint: "\(endpoint)", reason)
+        case .malformed(let reason): .malformed(endpoint: "\(endpoint)", reason)
+        }
     }
 }

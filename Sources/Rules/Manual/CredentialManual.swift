@@ -44,6 +44,14 @@ extension CredentialDirective {
         .oauth2: DirectiveManual(
             "URL", example: "credential crm { \(endpoint); client-secret file secret }",
             "The URL of the token endpoint. It must be https, unless it is on this machine."),
+        .issuer: DirectiveManual(
+            "URL",
+            example: "credential mcp { issuer https://id.example.com; client-id agent; client-secret file secret }",
+            """
+            The issuer of the tokens, instead of `oauth2`. The proxy reads the issuer's metadata (RFC 8414, or OpenID Connect
+            Discovery) and takes the token endpoint from there. The URL must be https, unless it is on this machine. Write it
+            exactly as the server does, with or without a slash at the end. With `oauth2` as well, nothing is read.
+            """),
         .clientID: DirectiveManual(
             "TEXT", example: "credential crm { \(endpoint); client-secret file secret }",
             "The client's name at the token endpoint."),
@@ -59,11 +67,11 @@ extension CredentialDirective {
             example: "credential jobs { oauth2 https://id.example.com/token; client-id jobs; key jobs.key; key-id 7 }",
             "The name of the signing key at the endpoint (`kid`)."),
         .assertionAudience: DirectiveManual(
-            "endpoint|URL", default: "endpoint",
+            "issuer|endpoint|TEXT", default: "endpoint",
             example: "credential jobs { \(endpoint); key jobs.key; assertion-audience https://id.example.com }",
             """
-            The audience of signed assertions (`aud`): the token endpoint, or the issuer's URL. FAPI 2.0 and OpenID Connect Core
-            require the issuer.
+            The audience of signed assertions (`aud`): the issuer, the token endpoint, or this text. With `issuer URL`, the
+            default is the issuer, as FAPI 2.0 and OpenID Connect Core require.
             """),
         .refreshToken: DirectiveManual(
             "VALUE", example: "credential crm { \(endpoint); refresh-token file refresh }\nstore sqlite credentials.db",

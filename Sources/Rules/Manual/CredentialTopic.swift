@@ -115,6 +115,7 @@ extension ManualTopic {
 
             credential crm  { oauth2 https://id.example.com/token; client-id crm; client-secret file secret; scope read }
             credential jobs { oauth2 https://id.example.com/token; client-id jobs; key jobs.key; key-id 7; audience https://api }
+            credential sso  { issuer https://id.example.com; client-id agent; client-secret file secret }
 
         A token is fetched when it is first needed. It is fetched again before it expires, or when a server refuses it. While
         the token endpoint is down, the token is used until it expires, and never after. An endpoint that refuses the client
@@ -122,6 +123,11 @@ extension ManualTopic {
 
         The client proves its identity by `client-secret`, by a signature of `key`, or by `certificate` and `key`. Other grants
         are `refresh-token` and `assertion`.
+
+        With `issuer`, the proxy reads the issuer's metadata first: at /.well-known/oauth-authorization-server, then at
+        /.well-known/openid-configuration. The metadata must name the same issuer, byte for byte, and an https token endpoint.
+        Redirects are not followed. It is kept for an hour. If no token can be fetched, the client gets the server's 401 with
+        the reason in Proxy-Status.
 
         The request to the endpoint follows its `route`: TLS settings and parents. A parent's 407 is answered as for a client
         at 127.0.0.1, but not with a token that has yet to be fetched. `egress` and `route deny` do not apply to token
@@ -133,7 +139,7 @@ extension ManualTopic {
         token is sent once. While the store is down, a token is used until it expires, and no other is fetched.
         """,
         ManualTopic.Entry.of(
-            CredentialDirective.token, .oauth2, .clientID, .clientSecret, .clientAuthentication, .keyID,
+            CredentialDirective.token, .oauth2, .issuer, .clientID, .clientSecret, .clientAuthentication, .keyID,
             .assertionAudience,
             .refreshToken,
             .assertion, .scope, .audience))

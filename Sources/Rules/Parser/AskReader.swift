@@ -45,11 +45,3 @@ struct AskReader: BlockReader {
         return key.map { Configuration.Webhook(endpoint: endpoint, key: $0) }
     }
 }
-
-extension HTTPEndpoint {
-    /// Whether the endpoint is on this machine.
-    var isLocal: Bool {
-        host == "localhost"
-            || AddressClass.loopback.prefixes.contains { IPAddress(host).map($0.contains) ?? false }
-    }
-}

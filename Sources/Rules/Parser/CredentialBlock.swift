@@ -15,6 +15,7 @@ enum CredentialDirective: String, DirectiveName {
     // Bearer tokens.
     case token
     case oauth2
+    case issuer
     case clientID = "client-id"
     case clientSecret = "client-secret"
     case clientAuthentication = "client-authentication"
@@ -51,11 +52,12 @@ enum CredentialDirective: String, DirectiveName {
         case .ccache: .one("a path", .path)
         case .token: .one(Self.value, .atUse)
         case .oauth2: .one("the URL of a token endpoint")
+        case .issuer: .one("the URL of an issuer")
         case .clientID: .one("a text")
         case .clientSecret, .refreshToken, .assertion: .one(Self.value, .atUse)
         case .clientAuthentication: .one("'basic' or 'post'")
         case .keyID, .audience: .one("a text")
-        case .assertionAudience: .one("'endpoint', or the issuer's URL such as https://id.example.com")
+        case .assertionAudience: .one("'issuer', 'endpoint' or a text")
         case .scope: .some("scopes")
         case .aws: .some("a region and a service")
         case .accessKey, .secretKey, .sessionToken: .one(Self.value, .atUse)
@@ -102,19 +104,20 @@ enum ContentKind: CaseIterable {
     /// The kind that the words of a block belong to; nil if they do not tell. A word of a single kind decides before
     /// words that belong to several.
     init?(_ words: [CredentialDirective]) {
-        let own = words.compactMap { word in Self.allCases.first { $0.first == word && !$0.isCommon } }.first
+        let own = words.compactMap { word in Self.allCases.first { $0.leading.contains(word) && !$0.isCommon } }.first
         let common = words.compactMap { word in Self.allCases.first { $0.isCommon && $0.needed.contains(word) } }
         guard let kind = own ?? common.first else { return nil }
         self = kind
     }
 
-    private var first: CredentialDirective? { needed.first }
+    /// The words that tell the kind.
+    private var leading: [CredentialDirective] { self == .oauth ? [.oauth2, .issuer] : Array(needed.prefix(1)) }
     private var isCommon: Bool { self == .pem || self == .password }
 
     var needed: [CredentialDirective] {
         switch self {
         case .kerberos: [.kerberos]
-        case .oauth: [.oauth2, .clientID]
+        case .oauth: [.clientID]
         case .token: [.token]
         case .signature: [.aws, .accessKey, .secretKey]
         case .pkcs12: [.pkcs12]
@@ -130,7 +133,8 @@ enum ContentKind: CaseIterable {
         case .kerberos: [.keytab, .ccache, .password]
         case .oauth:
             [
-                .clientSecret, .clientAuthentication, .certificate, .key, .passphrase, .keyID, .assertionAudience,
+                .oauth2, .issuer, .clientSecret, .clientAuthentication, .certificate, .key, .passphrase, .keyID,
+                .assertionAudience,
                 .refreshToken,
                 .assertion,
                 .scope, .audience,

@@ -41,8 +41,8 @@ struct TokenReader: BlockReader {
     func oauth(_ block: CredentialBlock) -> OAuthSource? {
         let grants = block.said([.refreshToken, .assertion])
         refuseOthers(grants, "write only one grant")
-        guard let endpoint = block.value(.oauth2).flatMap(tokenEndpoint), let clientID = block.value(.clientID),
-            let proof = proof(block)
+        guard let server = server(block), let clientID = block.value(.clientID),
+            let proof = proof(block, of: server)
         else { return nil }
         var grant = OAuthSource.Grant.clientCredentials
         if let said = grants.first {
@@ -57,11 +57,11 @@ struct TokenReader: BlockReader {
             refuse(scope, "\(scope.shown) is not a scope")
         }
         return OAuthSource(
-            endpoint: endpoint, clientID: clientID.text, proof: proof, grant: grant,
+            server: server, clientID: clientID.text, proof: proof, grant: grant,
             scopes: block.values(.scope).map(\.text), audience: block.value(.audience)?.text)
     }
 
-    private func proof(_ block: CredentialBlock) -> OAuthSource.Proof? {
+    private func proof(_ block: CredentialBlock, of server: AuthorizationServer) -> OAuthSource.Proof? {
         let passphrase = block.value(.passphrase).flatMap(parse.secret)
         var companions: [CredentialDirective] = [.clientAuthentication, .keyID, .assertionAudience, .passphrase]
         var proof = OAuthSource.Proof.none
@@ -79,7 +79,7 @@ struct TokenReader: BlockReader {
             } else {
                 proof = .key(
                     path: context.keyFile(key), passphrase: passphrase, id: block.value(.keyID)?.text,
-                    audience: block.value(.assertionAudience).flatMap(assertionAudience))
+                    audience: assertionAudience(block.value(.assertionAudience), of: server))
             }
         } else {
             companions.append(.certificate)
@@ -97,30 +97,45 @@ struct TokenReader: BlockReader {
         return proof
     }
 
+    /// - Parameter value: nil for the default: the issuer if there is one, else the endpoint.
     /// - Returns: the audience; nil for the endpoint.
-    private func assertionAudience(_ value: Value) -> String? {
+    private func assertionAudience(_ value: Value?, of server: AuthorizationServer) -> String? {
+        guard let value else { return server.issuer.map { "\($0)" } }
         switch value.text {
         case "endpoint": return nil
         case "issuer":
-            refuse(value, "write the issuer's URL, such as https://id.example.com")
+            if let issuer = server.issuer { return "\(issuer)" }
+            refuse(value, "'issuer' needs an 'issuer URL' in this credential; or write the issuer's URL here")
             return nil
         default: return value.text
         }
     }
 
-    /// Parses a token endpoint (RFC 6749 section 3.2): a URL without a fragment, with TLS.
-    private func tokenEndpoint(_ value: Value) -> HTTPEndpoint? {
+    /// Reads the token endpoint (RFC 6749 section 3.2), the issuer (RFC 8414 section 2), or both.
+    private func server(_ block: CredentialBlock) -> AuthorizationServer? {
+        var issuer: TokenIssuer?
+        if let value = block.value(.issuer) {
+            guard let parsed = TokenIssuer(value.text) else {
+                refuse(value, "\(value.shown) is not the URL of an issuer such as https://id.example.com")
+                return nil
+            }
+            guard isSafe(parsed.url, value, "an issuer") else { return nil }
+            issuer = parsed
+        }
+        guard let value = block.value(.oauth2) else { return issuer.map { .issuer($0) } }
         guard let endpoint = HTTPEndpoint(value.text) else {
             refuse(value, "\(value.shown) is not the URL of a token endpoint such as https://id.example.com/token")
             return nil
         }
-        if !endpoint.isSecure, !endpoint.isLocal {
-            refuse(
-                value, "the URL of a token endpoint must be https, or on this machine",
-                suggestion: "https" + value.text.dropFirst(4))
-            return nil
-        }
-        return endpoint
+        return isSafe(endpoint, value, "a token endpoint") ? .endpoint(endpoint, issuer: issuer) : nil
+    }
+
+    private func isSafe(_ url: HTTPEndpoint, _ value: Value, _ kind: String) -> Bool {
+        if url.isSafe { return true }
+        refuse(
+            value, "the URL of \(kind) must be https, or on this machine",
+            suggestion: "https" + value.text.dropFirst(4))
+        return false
     }
 
     func signature(_ block: CredentialBlock) -> SignatureSource? {

@@ -106,7 +106,7 @@ extension CredentialSource {
             guard case .secret(.file, let isInBody) = source.proof else { return self }
             return .oauth(
                 OAuthSource(
-                    endpoint: source.endpoint, clientID: source.clientID, proof: .secret(value, inBody: isInBody),
+                    server: source.server, clientID: source.clientID, proof: .secret(value, inBody: isInBody),
                     grant: source.grant, scopes: source.scopes, audience: source.audience))
         case .placed(let source, let placements): return .placed(source.replacingFile(by: value), placements)
         default: return self

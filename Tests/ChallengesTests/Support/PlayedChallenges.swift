@@ -99,6 +99,10 @@ struct SilentEndpoint: TokenFetching {
     func fetch(_ grant: TokenGrant) async throws(TokenError) -> TokenResponse {
         throw .unreachable(endpoint: "", "nobody is there")
     }
+
+    func read(_ document: HTTPEndpoint) async throws(TokenError) -> (status: Int, content: [UInt8]) {
+        throw .unreachable(endpoint: "\(document)", "nobody is there")
+    }
 }
 
 /// One request to `http://h/a`, and the server that it goes to.

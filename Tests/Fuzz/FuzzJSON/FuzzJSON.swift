@@ -16,6 +16,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             guard let value = members[name] else { continue }
             let written = object(name, value)
             precondition(JSONMembers(written)?[name] == value, "what was read is not what was written")
+            precondition(members.texts(name) == wider.texts(name), "blanks have no meaning")
         }
     }
     for status in [200, 400, 503] {
@@ -30,15 +31,22 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         precondition(isFit, "a token ends its field")
         precondition((0...366 * 86_400_000).contains(response.lifetime ?? 0), "a token lasts for ever")
     }
+    if let issuer, let metadata = try? IssuerMetadata(status: 200, content: input, of: issuer) {
+        precondition(metadata.endpoint.isSecure, "a secret goes out in clear")
+    }
     return 0
 }
 
-private let names = ["access_token", "token_type", "expires_in", "error", "error_description", "sealed", "port", ""]
+private let issuer = TokenIssuer("https://id.example.com")
+private let names = [
+    "access_token", "token_type", "expires_in", "error", "error_description", "sealed", "port", "",
+    "token_endpoint_auth_methods_supported",
+]
 private let endpoint = HTTPEndpoint("https://id.example.com/token")
 
 private func object(_ name: String, _ value: JSONMembers.Value) -> [UInt8] {
     switch value {
-    case .object(let object): return Array("{\"\(name)\":".utf8) + object + Array("}".utf8)
+    case .object(let nested), .array(let nested): return Array("{\"\(name)\":".utf8) + nested + Array("}".utf8)
     case .number(let number): return Array("{\"\(name)\":\(number)}".utf8)
     case .text(let text):
         var written = Array("{\"\(name)\":\"".utf8)

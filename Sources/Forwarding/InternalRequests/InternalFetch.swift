@@ -7,9 +7,9 @@ import TLS
 import Transport
 import Upstream
 
-/// A POST of the proxy's own: one request on its own connection. It follows the route of its endpoint, through parents
+/// A GET or POST of the proxy's own: one request on its own connection. It follows the route of its endpoint, through parents
 /// and their challenges, with the trust that the rules give.
-struct InternalPost {
+struct InternalFetch {
     /// The reason why there is no response, as the end of a sentence about the endpoint.
     enum Failure: Error {
         case unreachable(String)
@@ -39,14 +39,30 @@ struct InternalPost {
     /// The client certificate for a server that asks for one.
     var identity: Identity?
 
-    /// The largest response read, in bytes. Token and trace endpoints send less.
+    /// The largest response read, in bytes. Token and trace endpoints send less, and so do documents with metadata.
     private static let contentLimit = 64 * 1024
 
+    /// Sends a GET, and reads the whole response. Redirects are not followed.
+    ///
+    /// - Parameter fields: appends field lines.
+    func get(fields: (ByteBuffer) -> Void) async throws(Failure) -> Response {
+        try await send("GET", fields: fields, content: nil, reads: .all)
+    }
+
+    /// Sends a POST. Redirects are not followed.
+    ///
     /// - Parameters:
     ///   - fields: appends field lines.
     ///   - content: its length in bytes, and a function that appends it; called once.
-    func send(
+    func post(
         fields: (ByteBuffer) -> Void, content: (length: Int, append: (ByteBuffer) -> Void), reads wish: Wish = .all
+    ) async throws(Failure) -> Response {
+        try await send("POST", fields: fields, content: content, reads: wish)
+    }
+
+    private func send(
+        _ method: StaticString, fields: (ByteBuffer) -> Void,
+        content: (length: Int, append: (ByteBuffer) -> Void)?, reads wish: Wish
     ) async throws(Failure) -> Response {
         let downstream: Downstream
         do throws(IOError) { downstream = try Downstream(ofOwn: upstreams) } catch { throw .unreachable("\(error)") }
@@ -59,23 +75,25 @@ struct InternalPost {
         exchange.own = InternalRequest(identity: identity)
         // In HTTP/1.0, so that the server sends no interim responses.
         let head = exchange.headBytes
-        head.append("POST \(endpoint) HTTP/1.0\r\nHost: \(endpoint.authority)\r\n")
+        head.append(method)
+        head.append(" \(endpoint) HTTP/1.0\r\nHost: \(endpoint.authority)\r\n")
         fields(head)
-        head.append("Content-Length: \(content.length)\r\n\r\n")
+        if let content { head.append("Content-Length: \(content.length)\r\n") }
+        head.append("\r\n" as StaticString)
         do throws(HTTPError) { try exchange.beginOwn() } catch { throw .unreachable("\(error)") }
-        content.append(exchange.inbound)
+        content?.append(exchange.inbound)
         do throws(ExchangeFailure) { try await ask(run, for: downstream) } catch {
             throw .unreachable(error.sentence(by: exchange.way))
         }
         let status = Int(exchange.upstream.head.status.rawValue)
         let retryAfter = retryAfter(exchange.upstream)
-        let content: [UInt8]
+        let body: [UInt8]
         switch wish {
-        case .all: content = try await read(exchange.upstream)
-        case .contentIfWhole: content = (try? await read(exchange.upstream)) ?? []
-        case .status: content = []
+        case .all: body = try await read(exchange.upstream)
+        case .contentIfWhole: body = (try? await read(exchange.upstream)) ?? []
+        case .status: body = []
         }
-        return Response(status: status, retryAfter: retryAfter, content: content)
+        return Response(status: status, retryAfter: retryAfter, content: body)
     }
 
     /// The seconds of `Retry-After` (RFC 9110 section 10.2.3).

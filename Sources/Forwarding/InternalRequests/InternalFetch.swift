@@ -123,12 +123,14 @@ struct InternalFetch {
         let end = upstreams.loop.now &+ UInt64(clamping: policy.timeouts.response)
         let inbound = upstream.inbound
         while true {
+            let isEnded: Bool
             do throws(HTTPError) {
                 let step = try framing.visit(inbound.readable) { content += $0.array }
                 inbound.consume(step.consumed)
-                if step.isEnded { return content }
+                isEnded = step.isEnded
             } catch { throw .malformed("cannot be read: \(error)") }
             guard content.count <= Self.contentLimit else { throw .malformed("is too large") }
+            if isEnded { return content }
             let rest = Int(clamping: end &- min(end, upstreams.loop.now))
             let count = rest > 0 ? try? await upstream.readBody(within: min(policy.timeouts.idle, rest)) : nil
             if count ?? 0 == 0 {

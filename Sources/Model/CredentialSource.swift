@@ -84,6 +84,8 @@ public struct OAuthSource: Sendable, Hashable {
         case key(path: String, passphrase: ValueSource?, id: String?, audience: String?)
         /// A certificate to which the tokens are bound (RFC 8705).
         case certificate(path: String, key: String, passphrase: ValueSource?)
+        /// An assertion that another program writes, such as a projected token (RFC 7523 section 2.2).
+        case assertion(TokenSource)
 
         fileprivate var files: [String] {
             switch self {
@@ -92,6 +94,7 @@ public struct OAuthSource: Sendable, Hashable {
             case .key(let path, let passphrase, _, _): [path] + [passphrase?.path].compactMap(\.self)
             case .certificate(let path, let key, let passphrase):
                 IdentitySource.pem(certificate: path, key: key, passphrase: passphrase).files
+            case .assertion(let source): source.files
             }
         }
     }
@@ -102,33 +105,135 @@ public struct OAuthSource: Sendable, Hashable {
         /// RFC 6749 section 6.
         case refreshToken(ValueSource)
         /// A token of another issuer, to be exchanged (RFC 7523 section 2.1).
-        case assertion(ValueSource)
+        case assertion(TokenSource)
+        /// An assertion that the proxy signs (RFC 7523 section 2.1).
+        ///
+        /// - Parameters:
+        ///   - subject: the value of `sub`; nil: the client.
+        ///   - audience: the audience of the assertion; nil: the token endpoint.
+        case signed(key: String, passphrase: ValueSource?, id: String?, audience: String?, subject: String?)
+        /// Token exchange (RFC 8693 section 2.1).
+        ///
+        /// - Parameter requested: the type of the requested token; nil: the server chooses.
+        case exchange(subject: TokenSource, actor: TokenSource?, requested: TokenType?)
 
         fileprivate var files: [String] {
             switch self {
             case .clientCredentials: []
-            case .refreshToken(let value), .assertion(let value): [value].compactMap(\.path)
+            case .refreshToken(let value): [value].compactMap(\.path)
+            case .assertion(let source): source.files
+            case .signed(let key, let passphrase, _, _, _): [key] + [passphrase?.path].compactMap(\.self)
+            case .exchange(let subject, let actor, _): subject.files + (actor?.files ?? [])
             }
         }
     }
 
+    /// A form field that is added to each request.
+    public struct Parameter: Sendable, Hashable {
+        public let name: String
+        public let value: ValueSource
+
+        public init(name: String, value: ValueSource) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The use of `resource` (RFC 8707).
+    public enum Resource: Sendable, Hashable {
+        /// The resource that the server announces (RFC 9728).
+        case auto
+        case none
+        case url(String)
+    }
+
     /// The server; its URLs are `https`, or `http` for this machine.
     public let server: AuthorizationServer
-    public let clientID: String
+    /// The client's name at the server; nil for a server without clients.
+    public let clientID: String?
     public let proof: Proof
     public let grant: Grant
+    /// The scopes to ask for; with `resource auto`, the most that is asked for.
     public let scopes: [String]
     public let audience: String?
+    public let resource: Resource
+    public let parameters: [Parameter]
 
     public init(
-        server: AuthorizationServer, clientID: String, proof: Proof, grant: Grant, scopes: [String], audience: String?
+        server: AuthorizationServer, clientID: String?, proof: Proof, grant: Grant, scopes: [String],
+        audience: String?, resource: Resource = .none, parameters: [Parameter] = []
     ) {
         self.server = server
+        self.resource = resource
+        self.parameters = parameters
         self.clientID = clientID
         self.proof = proof
         self.grant = grant
         self.scopes = scopes
         self.audience = audience
+    }
+}
+
+/// A token in a request to an authorization server.
+public struct TokenSource: Sendable, Hashable {
+    public enum Origin: Sendable, Hashable {
+        /// A value; a file is read again for each request.
+        case value(ValueSource)
+        /// The token of another credential, by its name.
+        case credential(String)
+    }
+
+    public let origin: Origin
+    /// The type of the token, where the request names it.
+    public let type: TokenType
+
+    public init(_ origin: Origin, type: TokenType = .jwt) {
+        self.origin = origin
+        self.type = type
+    }
+
+    fileprivate var files: [String] {
+        if case .value(.file(let path)) = origin { [path] } else { [] }
+    }
+
+    /// The name of the credential whose token it is; nil for others.
+    public var credential: String? {
+        if case .credential(let name) = origin { name } else { nil }
+    }
+}
+
+/// A type of token (RFC 8693 section 3). The raw value is the word in the rule file.
+public enum TokenType: String, Sendable, Hashable, CaseIterable {
+    case jwt
+    case accessToken = "access_token"
+    case idToken = "id_token"
+    case refreshToken = "refresh_token"
+    case saml2
+    /// draft-ietf-oauth-identity-assertion-authz-grant.
+    case idJAG = "id-jag"
+
+    /// The identifier in requests.
+    public var identifier: String { "urn:ietf:params:oauth:token-type:\(rawValue)" }
+}
+
+extension OAuthSource {
+    /// The names of the credentials whose tokens the request needs.
+    public var credentials: [String] {
+        var sources: [TokenSource?] = []
+        if case .assertion(let source) = proof { sources.append(source) }
+        switch grant {
+        case .assertion(let source): sources.append(source)
+        case .exchange(let subject, let actor, _): sources += [subject, actor]
+        case .clientCredentials, .refreshToken, .signed: break
+        }
+        return sources.compactMap { $0?.credential }
+    }
+
+    /// A copy with another proof.
+    public func proved(by proof: Proof) -> OAuthSource {
+        OAuthSource(
+            server: server, clientID: clientID, proof: proof, grant: grant, scopes: scopes, audience: audience,
+            resource: resource, parameters: parameters)
     }
 }
 

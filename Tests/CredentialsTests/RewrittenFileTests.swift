@@ -146,7 +146,8 @@ struct RewrittenFileTests {
             (.kerberos(KerberosSource(principal: "a@R", proof: .keytab(file.path))), file),
             (.kerberos(KerberosSource(principal: "a@R", proof: .password(value))), file),
             (try Self.grant(.secret(value, inBody: false), .clientCredentials), file),
-            (try Self.grant(.none, .refreshToken(value)), file), (try Self.grant(.none, .assertion(value)), file),
+            (try Self.grant(.none, .refreshToken(value)), file),
+            (try Self.grant(.none, .assertion(TokenSource(.value(value)))), file),
             (try Self.grant(.key(path: key.path, passphrase: nil, id: nil, audience: nil), .clientCredentials), key),
             (
                 try Self.grant(

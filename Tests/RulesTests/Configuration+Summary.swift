@@ -121,7 +121,7 @@ extension OAuthSource {
         var words: [String] = []
         if let endpoint = server.endpoint { words.append("oauth2 \(endpoint)") }
         if let issuer = server.issuer { words.append("issuer \(issuer)") }
-        words.append("client-id \(clientID)")
+        if let clientID { words.append("client-id \(clientID)") }
         switch proof {
         case .none: break
         case .secret(let secret, let inBody):
@@ -134,15 +134,41 @@ extension OAuthSource {
         case .certificate(let path, let key, let passphrase):
             words.append("certificate \(path) key \(key)")
             if let passphrase { words.append("passphrase \(passphrase)") }
+        case .assertion(let token): words.append("client-assertion \(token.summary)")
         }
         switch grant {
         case .clientCredentials: break
         case .refreshToken(let token): words.append("refresh-token \(token)")
-        case .assertion(let token): words.append("assertion \(token)")
+        case .assertion(let token): words.append("assertion \(token.summary)")
+        case .signed(let key, let passphrase, let id, let audience, let subject):
+            words.append("assertion key \(key)")
+            if let passphrase { words.append("passphrase \(passphrase)") }
+            if let id { words.append("key-id \(id)") }
+            if let audience { words.append("assertion-audience \(audience)") }
+            if let subject { words.append("subject \(subject)") }
+        case .exchange(let subject, let actor, let requested):
+            words.append("subject-token \(subject.summary) \(subject.type.rawValue)")
+            if let actor { words.append("actor-token \(actor.summary) \(actor.type.rawValue)") }
+            if let requested { words.append("requested \(requested.rawValue)") }
         }
+        switch resource {
+        case .none: if server.issuer != nil { words.append("resource none") }
+        case .auto: words.append("resource auto")
+        case .url(let url): words.append("resource \(url)")
+        }
+        for parameter in parameters { words.append("parameter \(parameter.name) \(parameter.value)") }
         if !scopes.isEmpty { words.append("scope \(scopes.joined(separator: " "))") }
         if let audience { words.append("audience \(audience)") }
         return words.joined(separator: " ")
+    }
+}
+
+extension TokenSource {
+    fileprivate var summary: String {
+        switch origin {
+        case .value(let value): "\(value)"
+        case .credential(let name): "credential \(name)"
+        }
     }
 }
 

@@ -16,6 +16,8 @@ public struct TokenGrant: Sendable {
         case key(any AssertionSigner, id: String?, audience: String? = nil)
         /// A certificate that is shown in the handshake, and to which the tokens are bound (RFC 8705).
         case certificate(any CertificateIdentity)
+        /// An assertion that another program made (RFC 7523 section 2.2).
+        case assertion(TokenInput)
     }
 
     public enum Kind: Sendable {
@@ -24,19 +26,30 @@ public struct TokenGrant: Sendable {
         /// Section 6.
         case refreshToken(Secret)
         /// A token of another issuer, to be exchanged (RFC 7523 section 2.1).
-        case assertion(Secret)
+        case assertion(TokenInput)
+        /// An assertion that is signed here (RFC 7523 section 2.1). The subject is the client if nil, the audience the
+        /// endpoint.
+        case signed(any AssertionSigner, id: String?, audience: String?, subject: String?)
+        /// Token exchange (RFC 8693 section 2.1).
+        case exchange(subject: TokenInput, actor: TokenInput?, requested: TokenType?)
     }
 
     public let server: AuthorizationServer
-    public let clientID: String
+    /// The client's name; nil for a server without clients.
+    public let clientID: String?
     public let proof: Proof
-    public let kind: Kind
-    public let scopes: [String]
+    public private(set) var kind: Kind
+    public private(set) var scopes: [String]
     public let audience: String?
+    /// The use of `resource` (RFC 8707). With `auto`, the request has none until a server has announced one.
+    public private(set) var resource: OAuthSource.Resource
+    /// The form fields that are added to each request.
+    public let parameters: [(name: String, value: Secret)]
 
     public init(
-        server: AuthorizationServer, clientID: String, proof: Proof, kind: Kind = .clientCredentials,
-        scopes: [String] = [], audience: String? = nil
+        server: AuthorizationServer, clientID: String?, proof: Proof, kind: Kind = .clientCredentials,
+        scopes: [String] = [], audience: String? = nil, resource: OAuthSource.Resource = .none,
+        parameters: [(name: String, value: Secret)] = []
     ) {
         self.server = server
         self.clientID = clientID
@@ -44,6 +57,8 @@ public struct TokenGrant: Sendable {
         self.kind = kind
         self.scopes = scopes
         self.audience = audience
+        self.resource = resource
+        self.parameters = parameters
     }
 
     /// The name of the authorization server in accounts.
@@ -54,22 +69,77 @@ public struct TokenGrant: Sendable {
 
     /// A copy with the token endpoint that was discovered.
     public func at(_ endpoint: HTTPEndpoint) -> TokenGrant {
-        TokenGrant(
-            server: .endpoint(endpoint, issuer: server.issuer), clientID: clientID, proof: proof, kind: kind,
-            scopes: scopes, audience: audience)
+        with(server: .endpoint(endpoint, issuer: server.issuer), proof: proof)
     }
 
     /// A copy with the refresh token that the endpoint sent in place of the current one.
     public func renewed(by token: Secret) -> TokenGrant {
+        var grant = self
+        grant.kind = .refreshToken(token)
+        return grant
+    }
+
+    /// A copy for one resource and these scopes.
+    ///
+    /// - Parameter resource: nil leaves the field out.
+    public func narrowed(to resource: String?, scopes: [String]) -> TokenGrant {
+        var grant = self
+        grant.resource = resource.map { .url($0) } ?? .none
+        grant.scopes = scopes
+        return grant
+    }
+
+    /// The tokens of other programs and credentials that a request contains, the client's assertion last.
+    public var inputs: [TokenInput] {
+        var inputs: [TokenInput] = []
+        switch kind {
+        case .assertion(let input): inputs.append(input)
+        case .exchange(let subject, let actor, _): inputs += [subject] + (actor.map { [$0] } ?? [])
+        case .clientCredentials, .refreshToken, .signed: break
+        }
+        if case .assertion(let input) = proof { inputs.append(input) }
+        return inputs
+    }
+
+    /// A copy with these values of `inputs`.
+    public func with(_ values: [Secret]) -> TokenGrant {
+        var values = values[...]
+        var (kind, proof) = (self.kind, self.proof)
+        let next = { (input: TokenInput) -> TokenInput in
+            values.popFirst().map { TokenInput(.secret($0), type: input.type) } ?? input
+        }
+        switch kind {
+        case .assertion(let input): kind = .assertion(next(input))
+        case .exchange(let subject, let actor, let requested):
+            kind = .exchange(subject: next(subject), actor: actor.map(next), requested: requested)
+        case .clientCredentials, .refreshToken, .signed: break
+        }
+        if case .assertion(let input) = proof { proof = .assertion(next(input)) }
+        var grant = with(server: server, proof: proof)
+        grant.kind = kind
+        return grant
+    }
+
+    private func with(server: AuthorizationServer, proof: Proof) -> TokenGrant {
         TokenGrant(
-            server: server, clientID: clientID, proof: proof, kind: .refreshToken(token), scopes: scopes,
-            audience: audience)
+            server: server, clientID: clientID, proof: proof, kind: kind, scopes: scopes, audience: audience,
+            resource: resource, parameters: parameters)
+    }
+
+    /// Whether the tokens are for other token requests too, so that they need not be bearer tokens (RFC 8693 section
+    /// 2.2.1).
+    public var isExchange: Bool {
+        if case .exchange = kind { true } else { false }
     }
 
     /// Equal for equal grants, within this process.
     var fingerprint: UInt128 {
-        var words = ["grant", "\(server)", clientID, audience ?? ""] + scopes
+        var words = ["grant", "\(server)", clientID ?? "", audience ?? ""] + scopes
         var secrets: [Secret] = []
+        let add = { (input: TokenInput) in
+            words += input.words
+            if case .secret(let secret) = input.source { secrets.append(secret) }
+        }
         switch proof {
         case .none: words.append("public")
         case .secret(let secret, let inBody):
@@ -78,18 +148,72 @@ public struct TokenGrant: Sendable {
         case .key(let key, let id, let audience):
             words += ["key", id ?? "", "\(key.fingerprint)"] + (audience.map { ["for", $0] } ?? [])
         case .certificate(let identity): words += ["certificate", "\(identity.fingerprint)"]
+        case .assertion(let input):
+            words.append("proof")
+            add(input)
         }
         switch kind {
         case .clientCredentials: words.append("client")
         case .refreshToken(let token):
             words.append("refresh")
             secrets.append(token)
-        case .assertion(let token):
+        case .assertion(let input):
             words.append("assertion")
-            secrets.append(token)
+            add(input)
+        case .signed(let key, let id, let audience, let subject):
+            words += ["signed", id ?? "", "\(key.fingerprint)", audience ?? "", subject ?? ""]
+        case .exchange(let subject, let actor, let requested):
+            words += ["exchange", requested?.rawValue ?? "", actor == nil ? "" : "actor"]
+            add(subject)
+            if let actor { add(actor) }
+        }
+        switch resource {
+        case .none: break
+        case .auto: words.append("auto")
+        case .url(let url): words += ["resource", url]
+        }
+        for parameter in parameters {
+            words += ["parameter", parameter.name]
+            secrets.append(parameter.value)
         }
         return CredentialFingerprint.of(words, secrets: secrets)
     }
+}
+
+/// A token that a request to an authorization server contains.
+public struct TokenInput: Sendable {
+    public enum Source: Sendable {
+        case secret(Secret)
+        /// A file, which is read again for each request.
+        case file(any TokenFile)
+        /// The token of another credential, by its name.
+        case credential(String)
+    }
+
+    public let source: Source
+    public let type: TokenType
+
+    public init(_ source: Source, type: TokenType = .jwt) {
+        self.source = source
+        self.type = type
+    }
+
+    /// The source as words of a fingerprint. A file is its path, because another program writes a new token before the
+    /// present one expires.
+    fileprivate var words: [String] {
+        switch source {
+        case .secret: ["secret", type.rawValue]
+        case .file(let file): ["file", file.path, type.rawValue]
+        case .credential(let name): ["credential", name, type.rawValue]
+        }
+    }
+}
+
+/// A file with a token. The target that reads files knows its type.
+public protocol TokenFile: Sendable {
+    var path: String { get }
+    /// Reads the file. Blocks: do not call it on a loop.
+    func read() throws(TokenError) -> Secret
 }
 
 /// A private key that signs assertions (RFC 7515). The target that owns keys knows its type.

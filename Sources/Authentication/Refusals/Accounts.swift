@@ -70,10 +70,17 @@ public final class Accounts: Sendable {
         context.journal?.replaced(by: version, isRenewal: true)
     }
 
-    private func take(_ version: CredentialVersion, renewal: Bool) {
+    /// Replaces one of several tokens of a grant by an equivalent one. The other tokens keep their accounts.
+    public func renew(_ former: CredentialVersion, with version: CredentialVersion) {
+        take(version, after: former, renewal: true)
+    }
+
+    /// - Parameter former: the only version that is replaced; nil: all versions of the credential.
+    private func take(_ version: CredentialVersion, after former: CredentialVersion? = nil, renewal: Bool) {
         let former = state.withLock { state -> [AccountLedger] in
             let former = (state.own + state.brought).filter {
                 $0.version.key == version.key && $0.version != version && !(renewal && $0.version.isGrant)
+                    && (former == nil || $0.version == former)
             }
             state.replaced.removeAll { $0 == version }
             if former.isEmpty { return [] }

@@ -49,7 +49,7 @@ public struct IssuerMetadata: Sendable {
             if authentications.contains(where: { $0.elementsEqual(other.utf8) }) {
                 hint = ": write 'client-authentication \(inBody ? "basic" : "post")'"
             }
-        case .key: names = ["private_key_jwt"]
+        case .key, .assertion: names = ["private_key_jwt"]
         case .certificate: names = ["tls_client_auth", "self_signed_tls_client_auth"]
         }
         if authentications.contains(where: { method in names.contains { method.elementsEqual($0.utf8) } }) {

@@ -19,7 +19,7 @@ public struct RefreshTokenFamily: Sendable {
         guard case .refreshToken(let first) = grant.kind else { return nil }
         key = ExactText(name)
         server = grant.server
-        clientID = grant.clientID
+        clientID = grant.clientID ?? ""
         self.first = first
     }
 

@@ -61,8 +61,13 @@ public struct FetchedToken: Sendable {
     public let renewsAt: Int
     /// The generation of the rotation that it came with.
     public let generation: Int
+    /// Whether the token may be sent to an origin.
+    public let isBearer: Bool
 
-    public init(grant: CredentialVersion, token: Secret, endsAt: Int, renewsAt: Int, generation: Int = 0) {
+    public init(
+        grant: CredentialVersion, token: Secret, endsAt: Int, renewsAt: Int, generation: Int = 0, isBearer: Bool = true
+    ) {
+        self.isBearer = isBearer
         self.grant = grant
         self.token = token
         self.endsAt = endsAt
@@ -75,7 +80,8 @@ public struct FetchedToken: Sendable {
         let lifetime = response.lifetime ?? Self.usualLifetime
         self.init(
             grant: grant, token: response.token, endsAt: now + lifetime - min(5_000, lifetime / 10),
-            renewsAt: now + max(lifetime / 2, lifetime - 60_000 - lifetime / 10), generation: generation)
+            renewsAt: now + max(lifetime / 2, lifetime - 60_000 - lifetime / 10), generation: generation,
+            isBearer: response.isBearer)
     }
 
     /// The lifetime of a token without one, in milliseconds.

@@ -1,5 +1,6 @@
 import Bytes
 import Crypto
+import Model
 
 /// A request to a token endpoint (RFC 6749 section 4.4.2), without the parts that all requests share.
 public struct TokenRequest: Sendable {
@@ -20,46 +21,87 @@ public struct TokenRequest: Sendable {
         case .refreshToken(let token):
             add("grant_type", Array("refresh_token".utf8))
             add("refresh_token", token.withBytes { $0.array })
-        case .assertion(let token):
-            add("grant_type", Array("urn:ietf:params:oauth:grant-type:jwt-bearer".utf8))
-            add("assertion", token.withBytes { $0.array })
+        case .assertion(let input):
+            add("grant_type", Array(Self.jwtBearer.utf8))
+            add("assertion", try Self.bytes(of: input))
+        case .signed(let key, let id, let audience, let subject):
+            add("grant_type", Array(Self.jwtBearer.utf8))
+            let claims = Claims(
+                issuer: grant.clientID ?? "", subject: subject ?? grant.clientID ?? "",
+                audience: audience ?? "\(grant.server)", scopes: grant.scopes)
+            add("assertion", try claims.signed(by: key, id: id, at: time))
+        case .exchange(let subject, let actor, let requested):
+            add("grant_type", Array("urn:ietf:params:oauth:grant-type:token-exchange".utf8))
+            add("subject_token", try Self.bytes(of: subject))
+            add("subject_token_type", Array(subject.type.identifier.utf8))
+            if let actor {
+                add("actor_token", try Self.bytes(of: actor))
+                add("actor_token_type", Array(actor.type.identifier.utf8))
+            }
+            if let requested { add("requested_token_type", Array(requested.identifier.utf8)) }
         }
         if !grant.scopes.isEmpty { add("scope", Array(grant.scopes.joined(separator: " ").utf8)) }
         if let audience = grant.audience { add("audience", Array(audience.utf8)) }
+        if case .url(let resource) = grant.resource { add("resource", Array(resource.utf8)) }
+        for parameter in grant.parameters { add(parameter.name, parameter.value.withBytes { $0.array }) }
         var authorization: Secret?
+        let clientID = grant.clientID.map { Array($0.utf8) }
         switch grant.proof {
         case .secret(let secret, inBody: false):
-            var pair = Self.encoded(Array(grant.clientID.utf8)) + [.colon]
+            var pair = Self.encoded(clientID ?? []) + [.colon]
             pair += Self.encoded(secret.withBytes { $0.array })
             authorization = Secret("Basic \(Base64.encode(pair))")
             _ = Secret(wiping: &pair)
         case .secret(let secret, inBody: true):
-            add("client_id", Array(grant.clientID.utf8))
+            add("client_id", clientID ?? [])
             add("client_secret", secret.withBytes { $0.array })
         case .key(let key, let id, let audience):
-            add("client_id", Array(grant.clientID.utf8))
-            add("client_assertion_type", Array("urn:ietf:params:oauth:client-assertion-type:jwt-bearer".utf8))
-            let recipient = audience ?? "\(grant.server)"
-            add("client_assertion", try Self.assertion(of: grant, for: recipient, signedBy: key, id: id, at: time))
-        case .none, .certificate: add("client_id", Array(grant.clientID.utf8))
+            add("client_id", clientID ?? [])
+            add("client_assertion_type", Array(Self.clientAssertion.utf8))
+            let client = grant.clientID ?? ""
+            let claims = Claims(issuer: client, subject: client, audience: audience ?? "\(grant.server)", scopes: [])
+            add("client_assertion", try claims.signed(by: key, id: id, at: time))
+        case .assertion(let input):
+            if let clientID { add("client_id", clientID) }
+            add("client_assertion_type", Array(Self.clientAssertion.utf8))
+            add("client_assertion", try Self.bytes(of: input))
+        case .none, .certificate: if let clientID { add("client_id", clientID) }
         }
         self.authorization = authorization
         content = Secret(wiping: &form)
     }
 
-    /// An assertion of RFC 7523 section 3, in the compact form of RFC 7515 section 3.1; valid for a minute.
-    private static func assertion(
-        of grant: TokenGrant, for audience: String, signedBy key: any AssertionSigner, id: String?, at time: Int
-    ) throws(TokenError) -> [UInt8] {
-        guard let number = try? RandomBytes.make(16) else { throw .noRandomness }
-        let head = "{\"alg\":\"\(key.algorithm)\",\"typ\":\"JWT\"" + (id.map { ",\"kid\":\(quoted($0))" } ?? "") + "}"
-        let seconds = time / 1000
-        let claims =
-            "{\"iss\":\(quoted(grant.clientID)),\"sub\":\(quoted(grant.clientID)),\"aud\":\(quoted(audience))"
-            + ",\"jti\":\"\(Hex.encode(number))\",\"iat\":\(seconds),\"exp\":\(seconds + 60)}"
-        let text = [head, claims].map { base64URL(Array($0.utf8)) }.joined(separator: ".")
-        guard let signature = key.signature(of: Array(text.utf8)) else { throw .unusableKey }
-        return Array("\(text).\(base64URL(signature))".utf8)
+    private static let jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+    private static let clientAssertion = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+
+    private static func bytes(of input: TokenInput) throws(TokenError) -> [UInt8] {
+        guard case .secret(let secret) = input.source else { throw .noInput("it was not read") }
+        return secret.withBytes { $0.array }
+    }
+
+    /// The claims of an assertion (RFC 7523 section 3).
+    private struct Claims {
+        let issuer: String
+        let subject: String
+        let audience: String
+        /// Some servers read the scopes from the assertion.
+        let scopes: [String]
+
+        /// The assertion in the compact form of RFC 7515 section 3.1; valid for a minute.
+        func signed(by key: any AssertionSigner, id: String?, at time: Int) throws(TokenError) -> [UInt8] {
+            let quoted = TokenRequest.quoted
+            guard let number = try? RandomBytes.make(16) else { throw .noRandomness }
+            let name = id.map { ",\"kid\":\(quoted($0))" } ?? ""
+            let head = "{\"alg\":\"\(key.algorithm)\",\"typ\":\"JWT\"\(name)}"
+            let seconds = time / 1000
+            let scope = scopes.isEmpty ? "" : ",\"scope\":\(quoted(scopes.joined(separator: " ")))"
+            let claims =
+                "{\"iss\":\(quoted(issuer)),\"sub\":\(quoted(subject)),\"aud\":\(quoted(audience))"
+                + ",\"jti\":\"\(Hex.encode(number))\",\"iat\":\(seconds),\"exp\":\(seconds + 60)\(scope)}"
+            let text = [head, claims].map { TokenRequest.base64URL(Array($0.utf8)) }.joined(separator: ".")
+            guard let signature = key.signature(of: Array(text.utf8)) else { throw .unusableKey }
+            return Array("\(text).\(TokenRequest.base64URL(signature))".utf8)
+        }
     }
 
     private static func quoted(_ text: String) -> String {

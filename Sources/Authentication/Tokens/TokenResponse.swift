@@ -5,6 +5,8 @@ import Model
 /// The token in an endpoint's response (RFC 6749 section 5).
 public struct TokenResponse: Sendable {
     public let token: Secret
+    /// Whether the token may be sent to an origin. Others are for further token requests only (RFC 8693 section 2.2.1).
+    public let isBearer: Bool
     /// The lifetime in milliseconds, at least a second. Nil if the endpoint sends none, or one of zero or less, as some
     /// do for a token without expiry. A token that is already expired would be fetched again and again.
     public let lifetime: Int?
@@ -24,7 +26,10 @@ public struct TokenResponse: Sendable {
     /// - Parameters:
     ///   - status: the status of the response.
     ///   - content: the content of the response; wiped.
-    public init(status: Int, content: inout [UInt8], from endpoint: HTTPEndpoint) throws(TokenError) {
+    ///   - isExchange: whether the token may be of another type than Bearer.
+    public init(
+        status: Int, content: inout [UInt8], from endpoint: HTTPEndpoint, isExchange: Bool = false
+    ) throws(TokenError) {
         defer { _ = Secret(wiping: &content) }
         let url = "\(endpoint)"
         let members = JSONMembers(content)
@@ -40,9 +45,8 @@ public struct TokenResponse: Sendable {
         guard var token = members.text("access_token"), !token.isEmpty,
             token.allSatisfy({ $0 > .space && $0 < .delete })
         else { throw .malformed(endpoint: url, "has no usable access_token") }
-        guard Self.isBearer(members["token_type"]) else {
-            throw .malformed(endpoint: url, "has a token_type other than Bearer")
-        }
+        isBearer = Self.isBearer(members["token_type"])
+        guard isBearer || isExchange else { throw .notBearer(endpoint: url) }
         self.token = Secret(wiping: &token)
         refreshToken = members.text("refresh_token").flatMap { text in
             var text = text
@@ -97,12 +101,28 @@ public enum TokenError: Error, Sendable, Equatable, CustomStringConvertible {
     case undiscovered(issuer: String, String, isDefinite: Bool)
     /// The refresh token could not be claimed; the text says why.
     case unclaimed(String)
+    /// A token that the request needs is missing; the text says why.
+    case noInput(String)
     case unusableKey
     case noRandomness
 
     /// Whether the endpoint refused the grant itself, such as an expired refresh token.
     public var isInvalidGrant: Bool {
         if case .refused(_, code: "invalid_grant", _) = self { true } else { false }
+    }
+
+    static func notBearer(endpoint: String) -> TokenError {
+        .malformed(endpoint: endpoint, "has a token_type other than Bearer")
+    }
+
+    /// Whether the refusal may be about a token in the request, which may have been replaced meanwhile.
+    public var mayConcernInputs: Bool {
+        switch self {
+        case .refused(_, code: "invalid_grant", _), .refused(_, code: "invalid_client", _),
+            .refused(_, code: "invalid_request", _):
+            true
+        default: false
+        }
     }
 
     /// Whether the token endpoint may have moved, so that its issuer's metadata is worth another look.
@@ -117,7 +137,8 @@ public enum TokenError: Error, Sendable, Equatable, CustomStringConvertible {
     public var isRefusal: Bool {
         switch self {
         case .refused, .held: true
-        case .undecided, .status, .malformed, .unreachable, .undiscovered, .unclaimed, .unusableKey, .noRandomness:
+        case .undecided, .status, .malformed, .unreachable, .undiscovered, .unclaimed, .noInput, .unusableKey,
+            .noRandomness:
             false
         }
     }
@@ -140,6 +161,7 @@ public enum TokenError: Error, Sendable, Equatable, CustomStringConvertible {
         case .unreachable(let endpoint, let why): "cannot reach \(endpoint): \(why)"
         case .undiscovered(let issuer, let why, _): "cannot find the token endpoint of \(issuer): \(why)"
         case .unclaimed(let why): "its refresh token may be in use: \(why)"
+        case .noInput(let why): why
         case .unusableKey: "its key cannot sign"
         case .noRandomness: "the system gave no random bytes"
         }

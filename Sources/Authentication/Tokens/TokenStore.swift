@@ -1,7 +1,7 @@
 import Crypto
 import Synchronization
 
-/// The tokens by the grant that they were issued for. One request fetches a token for all. It is renewed before it
+/// The tokens by the grant that they were issued for, whose version covers endpoint, resource and scopes. One request fetches a token for all. It is renewed before it
 /// expires, and never returned after that. Every call is atomic. A caller that must fetch does so, and reports by
 /// `land`.
 public final class TokenStore: Sendable {
@@ -19,11 +19,13 @@ public final class TokenStore: Sendable {
         let credential: Credential
         let endsAt: Int
         let renewsAt: Int
+        let isBearer: Bool
 
         init(_ fetched: FetchedToken) {
             credential = Credential(name: fetched.grant.name, token: fetched.token)
             endsAt = fetched.endsAt
             renewsAt = fetched.renewsAt
+            isBearer = fetched.isBearer
         }
     }
 
@@ -38,6 +40,9 @@ public final class TokenStore: Sendable {
         var pausedUntil = Int.min
         /// The time at which a token was last fetched because a server refused the former one.
         var replacedAt = Int.min
+        /// The time at which the token was last fetched or asked for, in milliseconds since 1970. A token in use is
+        /// asked for before it expires.
+        var usedAt = Int.min
 
         mutating func hold(_ fetched: FetchedToken) {
             held = Held(fetched)
@@ -55,6 +60,7 @@ public final class TokenStore: Sendable {
     /// servers refuse.
     private static let pause = 5_000
     private static let replacementPause = 30_000
+    /// The limit of entries. The one that was used least recently goes first.
     private static let capacity = 1024
 
     /// - Parameter journal: gets every token that is fetched here.
@@ -73,7 +79,7 @@ public final class TokenStore: Sendable {
     /// Adopts a token that another process fetched, if it is valid longer than the known one.
     public func adopt(_ fetched: FetchedToken) {
         entries.withLock { entries in
-            if entries.count >= Self.capacity { return }
+            if entries.count >= Self.capacity, entries[fetched.grant] == nil { return }
             var entry = entries[fetched.grant] ?? Entry()
             guard entry.held.map({ $0.endsAt < fetched.endsAt }) ?? true else { return }
             entry.hold(fetched)
@@ -83,14 +89,19 @@ public final class TokenStore: Sendable {
 
     /// - Parameters:
     ///   - refused: a token that a server just refused, so that another one is needed.
+    ///   - isInput: whether the token is for another token request, where it need not be a bearer token.
     ///   - now: milliseconds since 1970.
-    public func supply(for grant: CredentialVersion, besides refused: CredentialVersion?, at now: Int) -> Supply {
+    public func supply(
+        for grant: CredentialVersion, besides refused: CredentialVersion?, asInput isInput: Bool = false, at now: Int
+    ) -> Supply {
         entries.withLock { entries in
-            if entries.count >= Self.capacity { entries = entries.filter { $0.value.waiters != nil } }
+            if entries.count >= Self.capacity, entries[grant] == nil { Self.forgetOldest(of: &entries) }
             // Removed meanwhile, so that adding a waiter does not copy the list.
             var entry = entries.removeValue(forKey: grant) ?? Entry()
+            entry.usedAt = now
             defer { entries[grant] = entry }
             if let held = entry.held, now < held.endsAt {
+                if !held.isBearer, !isInput { return .none(.notBearer(endpoint: "its token endpoint")) }
                 let isRefused = held.credential.version == refused
                 if !isRefused || now < entry.replacedAt &+ Self.replacementPause {
                     let fetches = now >= held.renewsAt && entry.waiters == nil && now >= entry.pausedUntil
@@ -109,6 +120,11 @@ public final class TokenStore: Sendable {
         }
     }
 
+    private static func forgetOldest(of entries: inout [CredentialVersion: Entry]) {
+        let oldest = entries.filter { $0.value.waiters == nil }.min { $0.value.usedAt < $1.value.usedAt }
+        if let oldest { entries[oldest.key] = nil }
+    }
+
     /// Allows token endpoints that refused these grants to be asked again at once: a secret was set again, or a client
     /// unlocked.
     public func retry(where fits: (CredentialVersion) -> Bool) {
@@ -123,9 +139,14 @@ public final class TokenStore: Sendable {
     /// The token that can be used now without a fetch or a wait. Allocates nothing.
     public func current(for grant: CredentialVersion, at now: Int) -> Credential? {
         entries.withLock { entries in
-            guard let held = entries[grant]?.held, now < held.renewsAt else { return nil }
+            guard let held = entries[grant]?.held, now < held.renewsAt, held.isBearer else { return nil }
             return held.credential
         }
+    }
+
+    /// The version of the token that is held, even if it has expired; nil if none is.
+    public func version(for grant: CredentialVersion) -> CredentialVersion? {
+        entries.withLock { $0[grant]?.held?.credential.version }
     }
 
     /// Claims the right to fetch with a refresh token: processes that share a store take turns.
@@ -156,7 +177,8 @@ public final class TokenStore: Sendable {
         switch result {
         case .success(let response):
             let fetched = FetchedToken(response, for: grant, at: now)
-            defer { journal?.fetched(fetched) }
+            // A store does not keep the type of a token.
+            defer { if fetched.isBearer { journal?.fetched(fetched) } }
             return land(fetched)
         case .failure(let error):
             fail(grant, error, at: now)

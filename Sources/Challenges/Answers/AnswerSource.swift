@@ -26,11 +26,15 @@ public final class AnswerSource {
 
     /// A token that a credential can be exchanged for. A class, so that a finding, which most requests make, is small.
     public final class WantedToken {
+        /// The credential of the rule file.
         let credential: Credential
+        /// The credential with the grant of exactly this token: for one resource and its scopes.
+        let exact: Credential
         let space: ProtectionSpace
 
-        init(for credential: Credential, in space: ProtectionSpace) {
+        init(for credential: Credential, exactly exact: Credential? = nil, in space: ProtectionSpace) {
             self.credential = credential
+            self.exact = exact ?? credential
             self.space = space
         }
     }

@@ -99,7 +99,7 @@ enum ChallengeWork {
             return .news(await waiter.news(until: end, on: context.loop))
         case .token(let wanted):
             // Without a token the request is sent, and is challenged.
-            return .token(try? await context.tokens.token(for: wanted.credential, in: wanted.space, besides: nil))
+            return .token(try? await context.tokens.token(wanted, besides: nil))
         case .page(let pages): return .page(isLogin: await recognise(on: pages, performer))
         case .digest(let algorithm): return .digest(await context.response.digestBody(algorithm))
         case .credentials:

@@ -99,14 +99,24 @@ extension CredentialSource {
             }
         case .oauth(let grant):
             switch (grant.grant, grant.proof) {
-            case (.refreshToken(let token), _), (.assertion(let token), _): token
-            case (_, .secret(let secret, _)): secret
-            case (_, .key(let path, _, _, _)): .file(path)
-            case (_, .certificate(let path, _, _)): .file(path)
-            case (_, .none): nil
+            case (.refreshToken(let token), _): token
+            case (.assertion(let source), _), (.exchange(let source, _, _), _): source.place
+            case (.signed(let path, _, _, _, _), _): .file(path)
+            case (.clientCredentials, .secret(let secret, _)): secret
+            case (.clientCredentials, .key(let path, _, _, _)): .file(path)
+            case (.clientCredentials, .certificate(let path, _, _)): .file(path)
+            case (.clientCredentials, .assertion(let source)): source.place
+            case (.clientCredentials, .none): nil
             }
         case .signature(let key): key.secretKey
         case .placed(let source, _): source.place
         }
+    }
+}
+
+extension TokenSource {
+    /// The place of the value; nil for the token of another credential.
+    fileprivate var place: ValueSource? {
+        if case .value(let value) = origin { value } else { nil }
     }
 }

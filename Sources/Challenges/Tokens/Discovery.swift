@@ -9,7 +9,7 @@ struct Discovery {
     let fetcher: any TokenFetching
 
     /// The limit of a discovery in milliseconds, over all places.
-    private static let limit = 10_000
+    static let limit = 10_000
 
     /// The grant with its token endpoint.
     ///

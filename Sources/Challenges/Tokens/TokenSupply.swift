@@ -1,4 +1,5 @@
 import Authentication
+import Credentials
 import Crypto
 import IO
 import Model
@@ -84,7 +85,7 @@ public struct TokenSupply {
             return Decision(.useCredential(token), reason: decision.reason)
         }
         do throws(TokenError) {
-            let token = try await token(for: credential, in: challenge.protectionSpace, besides: refused)
+            let token = try await token(.init(for: credential, in: challenge.protectionSpace), besides: refused)
             return Decision(
                 .useCredential(token), attempts: Self.attempts(decision), reason: decision.reason)
         } catch {
@@ -97,22 +98,55 @@ public struct TokenSupply {
     /// The token that answers for the credential in this space.
     ///
     /// - Parameter refused: a token that was just refused.
-    public func token(
-        for credential: Credential, in space: ProtectionSpace, besides refused: CredentialVersion?
+    func token(
+        _ wanted: AnswerSource.WantedToken, besides refused: CredentialVersion?
+    ) async throws(TokenError) -> Credential {
+        let terms = RetryTerms(retry: delegate.rule(for: wanted.space, failures: 0).retry)
+        return try await token(
+            for: wanted.credential, exactly: wanted.exact, at: wanted.space.origin.serverName, under: terms,
+            besides: refused)
+    }
+
+    /// The token of a credential that a token request contains.
+    ///
+    /// - Parameters:
+    ///   - server: the account name of the authorization server that gets the token.
+    ///   - refused: a token that this server just refused.
+    func input(
+        named name: String, for server: String, under terms: RetryTerms, besides refused: CredentialVersion?
+    ) async throws(TokenError) -> Credential {
+        let named: Credential
+        do throws(CredentialError) { named = try delegate.policy.credentials.credential(named: name) } catch {
+            throw .noInput("\(error)")
+        }
+        if named.token != nil { return named }
+        do throws(TokenError) {
+            return try await token(
+                for: named, exactly: named, at: server, under: terms, besides: refused, asInput: true)
+        } catch { throw .noInput("credential \(name) has no token: \(error)") }
+    }
+
+    /// - Parameters:
+    ///   - exact: the credential with the grant of exactly this token.
+    ///   - server: the account name of the server that gets the token.
+    private func token(
+        for credential: Credential, exactly exact: Credential, at server: String, under terms: RetryTerms,
+        besides refused: CredentialVersion?, asInput isInput: Bool = false
     ) async throws(TokenError) -> Credential {
         var refused = refused
         // Each round ends a wait, or a token that is on hold.
         for _ in 0..<4 {
-            switch store.supply(for: credential.version, besides: refused, at: loop.epochMilliseconds) {
+            let now = loop.epochMilliseconds
+            switch store.supply(for: exact.version, besides: refused, asInput: isInput, at: now) {
             case .token(let token, let fetches):
-                if fetches { fetch(credential, for: space) }
-                let isHeld = state.spaces.accounts.hold(on: token.version, at: space.origin.serverName, now: 0) != nil
+                if fetches { fetch(exact, of: credential, under: terms) }
+                let isHeld = state.spaces.accounts.hold(on: token.version, at: server, now: 0) != nil
                 guard isHeld, refused != token.version else { return token.with(credential.persistence) }
                 refused = token.version
             case .wait(let waiter, let fetches):
-                if fetches { fetch(credential, for: space) }
+                if fetches { fetch(exact, of: credential, under: terms) }
                 let alarm = Alarm(on: loop) { waiter.expire() }
-                alarm.set(after: patience)
+                alarm.set(after: patience(for: credential))
                 defer { alarm.cancel() }
                 if case .expired = await waiter.outcome() {
                     throw .unreachable(endpoint: credential.grant.map { "\($0.server)" } ?? "", "it takes too long")
@@ -124,18 +158,22 @@ public struct TokenSupply {
         throw .unreachable(endpoint: credential.grant.map { "\($0.server)" } ?? "", "its tokens are refused")
     }
 
-    /// The limit of a fetch in milliseconds.
-    private var patience: Int { delegate.policy.timeouts.connect * 2 + delegate.policy.timeouts.response }
+    /// The limit of a fetch in milliseconds, with discovery and the tokens that it needs.
+    private func patience(for credential: Credential) -> Int {
+        let fetch = delegate.policy.timeouts.connect * 2 + delegate.policy.timeouts.response
+        let isDiscovered = credential.grant?.server.endpoint == nil
+        let needsTokens = credential.grant?.inputs.contains { $0.isOfCredential } ?? false
+        return (fetch + (isDiscovered ? Discovery.limit : 0)) * (needsTokens ? 4 : 1)
+    }
 
     /// Fetches a token in its own task, which continues even if the request that began it ends.
-    private func fetch(_ credential: Credential, for space: ProtectionSpace) {
-        guard let grant = credential.grant else { return }
+    private func fetch(_ exact: Credential, of credential: Credential, under terms: RetryTerms) {
+        guard let grant = exact.grant else { return }
         let fetcher = LoopBound(fetcher, to: loop)
-        let (delegate, loop, patience) = (delegate, loop, patience)
+        let (delegate, loop, patience) = (delegate, loop, patience(for: credential))
         loop.spawn {
             let renewal = TokenSupply.Renewal(
-                credential: credential, grant: grant, delegate: delegate,
-                terms: RetryTerms(retry: delegate.rule(for: space, failures: 0).retry), loop: loop,
+                credential: credential, exact: exact, grant: grant, delegate: delegate, terms: terms, loop: loop,
                 fetcher: fetcher.value, patience: patience)
             await renewal.run()
         }
@@ -155,7 +193,10 @@ extension ChallengeState {
 extension TokenSupply {
     /// One fetch of a token for a grant, for all waiters.
     struct Renewal {
+        /// The credential of the rule file, whose account is asked.
         let credential: Credential
+        /// The credential with the grant of exactly this token.
+        let exact: Credential
         let grant: TokenGrant
         /// The delegate of the client whose request began it.
         let delegate: RuleDelegate
@@ -165,26 +206,83 @@ extension TokenSupply {
         /// The limit of a fetch in milliseconds.
         let patience: Int
 
-        private var version: CredentialVersion { credential.version }
+        private var version: CredentialVersion { exact.version }
         private var state: ChallengeState { delegate.state }
 
         /// The milliseconds between two checks of another process's fetch.
         private static let pause = 250
 
         func run() async {
+            let former = state.tokens.version(for: version)
             let token: Credential?
             if let family = RefreshTokenFamily(of: grant, named: version.name) {
                 token = await renew(family)
             } else {
                 do throws(TokenError) {
-                    let response = try await judged { (grant) throws(TokenError) in try await fetcher.fetch(grant) }
+                    let response = try await judged { (grant) throws(TokenError) in try await fetch(grant) }
                     token = state.tokens.land(.success(response), for: version, at: loop.epochMilliseconds)
                 } catch {
                     fail(error)
                     token = nil
                 }
             }
-            if let token { state.spaces.accounts.renew(with: token.version) }
+            guard let token else { return }
+            if exact === credential {
+                state.spaces.accounts.renew(with: token.version)
+            } else if let former {
+                state.spaces.accounts.renew(former, with: token.version)
+            }
+        }
+
+        // MARK: - Tokens of other programs and credentials
+
+        /// A grant with the values of its inputs, and the versions of those that are tokens of other credentials.
+        private struct Filled {
+            let grant: TokenGrant
+            let values: [Secret]
+            var versions: [CredentialVersion?] = []
+        }
+
+        /// Reads the inputs of a grant.
+        ///
+        /// - Parameter used: the versions of the former values, which were refused.
+        private func filled(
+            _ grant: TokenGrant, besides used: [CredentialVersion?] = []
+        ) async throws(TokenError) -> Filled {
+            var (values, versions): ([Secret], [CredentialVersion?]) = ([], [])
+            for (number, input) in self.grant.inputs.enumerated() {
+                var version: CredentialVersion?
+                switch input.source {
+                case .secret(let secret): values.append(secret)
+                case .file(let file):
+                    let read = await BlockingPool.shared.run { () -> Result<Secret, TokenError> in
+                        do throws(TokenError) { return .success(try file.read()) } catch { return .failure(error) }
+                    }
+                    values.append(try read.get())
+                case .credential(let name):
+                    let supply = TokenSupply(delegate: delegate, loop: loop, fetcher: fetcher)
+                    let former = used.indices.contains(number) ? used[number] : nil
+                    let token = try await supply.input(
+                        named: name, for: grant.serverName, under: terms, besides: former)
+                    guard let secret = token.token else { throw .noInput("credential \(name) has no token") }
+                    values.append(secret)
+                    version = token.version
+                }
+                versions.append(version)
+            }
+            return Filled(grant: grant.with(values), values: values, versions: versions)
+        }
+
+        /// Fetches with the values of the inputs. If the endpoint refuses those and there are others by now, fetches
+        /// once more.
+        private func fetch(_ filled: Filled) async throws(TokenError) -> TokenResponse {
+            do throws(TokenError) { return try await fetcher.fetch(filled.grant) } catch {
+                guard error.mayConcernInputs, !filled.values.isEmpty,
+                    let again = try? await self.filled(filled.grant, besides: filled.versions),
+                    again.values != filled.values
+                else { throw error }
+                return try await fetcher.fetch(again.grant)
+            }
         }
 
         private func fail(_ error: TokenError) {
@@ -195,12 +293,12 @@ extension TokenSupply {
 
         /// Finds the endpoint, asks the grant's account before it, and reports the endpoint's verdict to the account.
         ///
-        /// - Parameter fetch: gets the grant with its token endpoint.
+        /// - Parameter fetch: gets the grant with its token endpoint and inputs.
         private func judged<Value>(
-            _ fetch: (TokenGrant) async throws(TokenError) -> Value
+            _ fetch: (Filled) async throws(TokenError) -> Value
         ) async throws(TokenError) -> Value {
             let discovery = Discovery(state: state, loop: loop, fetcher: fetcher)
-            let found = try await discovery.found(grant)
+            let found = try await filled(discovery.found(grant))
             let evidence = state.spaces.accounts.evidence(of: credential, at: grant.serverName)
             let now = loop.epochMilliseconds
             let admission = await evidence.admission(
@@ -271,10 +369,10 @@ extension TokenSupply {
         /// Fetches with the refresh token that the endpoint gave last. If the endpoint refuses that, and it differs
         /// from the configured one, fetches with the configured one.
         private func fetch(
-            _ grant: TokenGrant, with rotation: inout RefreshTokenRotation
+            _ filled: Filled, with rotation: inout RefreshTokenRotation
         ) async throws(TokenError) -> TokenResponse {
             if let last = rotation.token {
-                do throws(TokenError) { return try await fetcher.fetch(grant.renewed(by: last)) } catch {
+                do throws(TokenError) { return try await fetcher.fetch(filled.grant.renewed(by: last)) } catch {
                     guard error.isInvalidGrant else { throw error }
                     state.report(
                         "credential \(version.name): the latest refresh token is refused; the configured one "
@@ -282,7 +380,13 @@ extension TokenSupply {
                     rotation = rotation.next(with: nil)
                 }
             }
-            return try await fetcher.fetch(grant)
+            return try await fetch(filled)
         }
+    }
+}
+
+extension TokenInput {
+    fileprivate var isOfCredential: Bool {
+        if case .credential = source { true } else { false }
     }
 }

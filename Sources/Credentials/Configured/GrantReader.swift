@@ -21,12 +21,37 @@ final class GrantReader: Sendable {
             switch source.grant {
             case .clientCredentials: .clientCredentials
             case .refreshToken(let token): .refreshToken(try values.secret(of: token, for: credential))
-            case .assertion(let token): .assertion(try values.secret(of: token, for: credential))
+            case .assertion(let token): .assertion(try input(token, for: credential))
+            case .signed(let path, let passphrase, let id, let audience, let subject):
+                .signed(
+                    try key(path, passphrase: passphrase, for: credential, as: .assertion), id: id, audience: audience,
+                    subject: subject)
+            case .exchange(let subject, let actor, let requested):
+                .exchange(
+                    subject: try input(subject, for: credential),
+                    actor: try actor.map { actor throws(CredentialError) in try input(actor, for: credential) },
+                    requested: requested)
             }
+        var parameters: [(name: String, value: Secret)] = []
+        for parameter in source.parameters {
+            parameters.append((parameter.name, try values.secret(of: parameter.value, for: credential)))
+        }
         return TokenGrant(
             server: source.server, clientID: source.clientID,
             proof: try proof(source.proof, for: credential), kind: kind, scopes: source.scopes,
-            audience: source.audience)
+            audience: source.audience, resource: source.resource, parameters: parameters)
+    }
+
+    /// A file is read when a request needs it: another program may write it later, and does so again and again.
+    private func input(_ source: TokenSource, for credential: String) throws(CredentialError) -> TokenInput {
+        switch source.origin {
+        case .credential(let name): return TokenInput(.credential(name), type: source.type)
+        case .value(.file(let path)):
+            return TokenInput(
+                .file(GrantReader.InputFile(path: path, values: values, credential: credential)), type: source.type)
+        case .value(let value):
+            return TokenInput(.secret(try values.secret(of: value, for: credential)), type: source.type)
+        }
     }
 
     private func proof(
@@ -41,18 +66,23 @@ final class GrantReader: Sendable {
                 try identities.identity(
                     .pem(certificate: path, key: key, passphrase: passphrase), for: credential))
         case .key(let path, let passphrase, let id, let audience):
-            .key(try key(path, passphrase: passphrase, for: credential), id: id, audience: audience)
+            .key(try key(path, passphrase: passphrase, for: credential, as: .client), id: id, audience: audience)
+        case .assertion(let source): .assertion(try input(source, for: credential))
         }
     }
 
+    /// The use of a key: a credential may have one for each.
+    private enum KeyUse { case client, assertion }
+
     private func key(
-        _ path: String, passphrase: ValueSource?, for credential: String
+        _ path: String, passphrase: ValueSource?, for credential: String, as use: KeyUse
     ) throws(CredentialError) -> GrantReader.KeySigner {
+        let name = ExactText("\(use) \(credential)")
         let pem = try values.file(path, limit: IdentityMaterial.limit, for: credential)
         var secret: Secret?
         if let passphrase { secret = try values.secret(of: passphrase, for: credential) }
         let digest = pem.withBytes { MessageDigest.digest(.sha256, of: $0).prefix128 }
-        if let known = keys.withLock({ $0[ExactText(credential)] }), known.digest == digest { return known.key }
+        if let known = keys.withLock({ $0[name] }), known.digest == digest { return known.key }
         let key: PrivateKey
         do throws(IdentityError) {
             key = try pem.withBytes { bytes throws(IdentityError) in try PrivateKey(pem: bytes, passphrase: secret) }
@@ -60,12 +90,25 @@ final class GrantReader: Sendable {
         guard let signer = GrantReader.KeySigner(key) else {
             throw .identity(credential: credential, source: path, .unreadableKey)
         }
-        keys.withLock { $0[ExactText(credential)] = (digest, signer) }
+        keys.withLock { $0[name] = (digest, signer) }
         return signer
     }
 }
 
 extension GrantReader {
+    /// A file with a token of another program.
+    fileprivate struct InputFile: TokenFile {
+        let path: String
+        let values: ValueReader
+        let credential: String
+
+        func read() throws(TokenError) -> Secret {
+            do throws(CredentialError) { return try values.secret(of: .file(path), for: credential) } catch {
+                throw .noInput("\(error)")
+            }
+        }
+    }
+
     /// A private key by which a client authenticates at a token endpoint.
     fileprivate final class KeySigner: AssertionSigner {
         let algorithm: String

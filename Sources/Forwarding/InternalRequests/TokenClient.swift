@@ -25,7 +25,8 @@ struct TokenClient: TokenFetching {
                 fields: { Self.write(request, to: $0) },
                 content: (request.content.count, { buffer in request.content.withBytes { buffer.append($0) } }))
         } catch { throw error.tokenError(at: endpoint) }
-        return try TokenResponse(status: response.status, content: &response.content, from: endpoint)
+        return try TokenResponse(
+            status: response.status, content: &response.content, from: endpoint, isExchange: grant.isExchange)
     }
 
     func read(_ document: HTTPEndpoint) async throws(TokenError) -> (status: Int, content: [UInt8]) {

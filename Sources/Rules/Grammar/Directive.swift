@@ -44,6 +44,9 @@ struct Value {
     var source = Source.written
     var isSecret = false
 
+    /// Whether it is the word `credential` or `key` before a name or a path.
+    var namesToken: Bool { !isQuoted && source == .written && (text == "credential" || text == "key") }
+
     /// The value in the form that a diagnostic may show.
     var shown: String {
         switch source {
@@ -72,6 +75,8 @@ struct DirectiveGrammar {
         case atLoad
         /// Kept as a reference, and read when the value is needed.
         case atUse
+        /// Like `atUse`; or `credential NAME`, the token of another credential, or `key PATH`. More words may follow.
+        case token
         /// The value is a path: `env NAME` may contain it, and is read when the rules are; `file` has no meaning.
         case path
     }

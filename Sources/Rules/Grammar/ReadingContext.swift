@@ -163,7 +163,11 @@ final class ReadingContext {
             index += 2
         }
         guard isSound, hasRightCount(node, values, grammar) else { return nil }
-        if grammar.references == .atUse { valuesForUse += values.map { (node.name.text, $0) } }
+        switch grammar.references {
+        case .atUse: valuesForUse += values.map { (node.name.text, $0) }
+        case .token: if let value = values.first, !value.namesToken { valuesForUse.append((node.name.text, value)) }
+        case .never, .atLoad, .path: break
+        }
         return values
     }
 
@@ -204,7 +208,7 @@ final class ReadingContext {
         }
         if kind.text == "env" {
             let source = Value.Source.environment(target.text)
-            if when == .atUse {
+            if when == .atUse || when == .token {
                 secretVariables.insert(target.text)
                 return Value(text: "", isQuoted: true, range: range, source: source)
             }
@@ -215,7 +219,9 @@ final class ReadingContext {
             return Value(text: text, isQuoted: true, range: range, source: source)
         }
         let path = sources.file(target.range.file)?.resolve(target.text) ?? target.text
-        if when == .atUse { return Value(text: "", isQuoted: true, range: range, source: .file(path)) }
+        if when == .atUse || when == .token {
+            return Value(text: "", isQuoted: true, range: range, source: .file(path))
+        }
         do throws(SourceError) {
             var bytes = try reader.bytes(at: path, limit: SyntaxLimits.fileSize)
             if bytes.last == 0x0A { bytes.removeLast() }

@@ -77,8 +77,52 @@ extension CredentialDirective {
             "VALUE", example: "credential crm { \(endpoint); refresh-token file refresh }\nstore sqlite credentials.db",
             "A refresh token, used as the grant. It needs a `store`, because the endpoint may replace it."),
         .assertion: DirectiveManual(
-            "VALUE", example: "credential crm { \(endpoint); assertion file jwt }",
-            "A JWT of another issuer, exchanged for an access token (RFC 7523)."),
+            "VALUE|credential NAME|key FILE", example: "credential crm { \(endpoint); assertion file jwt }",
+            """
+            A JWT of another issuer, exchanged for an access token (RFC 7523). A file is read for each fetch. With `key`, the
+            proxy signs the JWT: the issuer is `client-id`, the audience `assertion-audience`.
+            """),
+        .clientAssertion: DirectiveManual(
+            "VALUE|credential NAME",
+            example: "credential az { \(endpoint); client-assertion file /var/run/secrets/token }",
+            """
+            A JWT by which the client proves its identity, instead of a secret (RFC 7523). A file is read for each fetch, so
+            another program can keep it current, such as a projected token of Kubernetes.
+            """),
+        .subjectToken: DirectiveManual(
+            "VALUE|credential NAME [TYPE]",
+            example: "credential gcp { oauth2 https://sts.example.com/v1/token; subject-token file token; audience x }",
+            """
+            A token to exchange for another one (RFC 8693). A file is read for each fetch. The types are jwt, access_token,
+            id_token, refresh_token, saml2 and id-jag. The default is jwt, for another credential's token access_token.
+            """),
+        .actorToken: DirectiveManual(
+            "VALUE|credential NAME [TYPE]",
+            example:
+                "credential kc { \(endpoint); client-secret file s; subject-token file id.jwt; actor-token file sa }",
+            "A token that says who acts for the subject, sent beside `subject-token`."),
+        .requested: DirectiveManual(
+            "TYPE",
+            example:
+                "credential jag { \(endpoint); client-secret file s; subject-token file id.jwt id_token; requested id-jag }",
+            "The type of the token to ask for in an exchange. Without it, the server chooses."),
+        .subject: DirectiveManual(
+            "TEXT",
+            example: "credential sf { \(endpoint); assertion key sf.key; subject user@example.com }",
+            "The user for whom `assertion key` signs (`sub`). Without it, the subject is the client."),
+        .resource: DirectiveManual(
+            "auto|none|URL", default: "none",
+            example:
+                "credential mcp { issuer https://id.example.com; client-id a; client-secret file s; resource none }",
+            """
+            The `resource` to ask a token for (RFC 8707): the one that the server announces, none, or this URL. With `issuer`, the
+            default is `auto`. Some servers refuse the field (`invalid_target`, Entra's AADSTS9010010): write `none`.
+            """),
+        .parameter: DirectiveManual(
+            "NAME VALUE",
+            example: "credential sf { \(endpoint); client-secret file s; parameter federation_rule fdrl_1 }",
+            "One more field of the token request. It can be written several times. Fields with a directive are refused."
+        ),
         .scope: DirectiveManual(
             "SCOPE …", example: "credential crm { \(endpoint); client-secret file secret; scope read write }",
             "The scopes to ask for."),

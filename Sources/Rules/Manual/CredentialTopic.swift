@@ -121,8 +121,20 @@ extension ManualTopic {
         the token endpoint is down, the token is used until it expires, and never after. An endpoint that refuses the client
         or the grant is treated like a server that refuses a password ('attache help refusals').
 
-        The client proves its identity by `client-secret`, by a signature of `key`, or by `certificate` and `key`. Other grants
-        are `refresh-token` and `assertion`.
+        The client proves its identity by `client-secret`, by a signature of `key`, by `certificate` and `key`, or by a JWT that
+        another program writes (`client-assertion`). Other grants are `refresh-token`, `assertion` and `subject-token`.
+
+        = Exchanged tokens
+        `subject-token` exchanges a token for another one (RFC 8693), as clouds do with projected tokens. A token can come from
+        another credential, in a chain of at most four:
+
+            credential jag  { oauth2 https://idp.example.com/token; client-id A; client-secret file s; subject-token file id.jwt id_token; requested id-jag; audience https://as.example.com }
+            credential tool { oauth2 https://as.example.com/token; client-id A; client-secret file t; assertion credential jag }
+
+        If the endpoint refuses such a token, its file is read again, or its credential gets another one. If it differs, the
+        request is sent once more. A token that is no bearer token is sent to no server that asks for a login.
+
+        = Where tokens come from
 
         With `issuer`, the proxy reads the issuer's metadata first: at /.well-known/oauth-authorization-server, then at
         /.well-known/openid-configuration. The metadata must name the same issuer, byte for byte, and an https token endpoint.
@@ -141,6 +153,7 @@ extension ManualTopic {
         ManualTopic.Entry.of(
             CredentialDirective.token, .oauth2, .issuer, .clientID, .clientSecret, .clientAuthentication, .keyID,
             .assertionAudience,
-            .refreshToken,
-            .assertion, .scope, .audience))
+            .refreshToken, .assertion, .clientAssertion, .subjectToken, .actorToken, .requested, .subject, .scope,
+            .audience,
+            .resource, .parameter))
 }

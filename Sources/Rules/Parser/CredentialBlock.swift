@@ -23,8 +23,15 @@ enum CredentialDirective: String, DirectiveName {
     case assertionAudience = "assertion-audience"
     case refreshToken = "refresh-token"
     case assertion
+    case clientAssertion = "client-assertion"
+    case subjectToken = "subject-token"
+    case actorToken = "actor-token"
+    case requested
+    case subject
     case scope
     case audience
+    case resource
+    case parameter
     // Signatures.
     case aws
     case accessKey = "access-key"
@@ -41,6 +48,7 @@ enum CredentialDirective: String, DirectiveName {
     ]
 
     private static let value = "a value, 'env' and a name, or 'file' and a path"
+    private static let tokenValue = "a value, 'env' and a name, 'file' and a path, or 'credential' and a name"
 
     var grammar: DirectiveGrammar {
         switch self {
@@ -54,7 +62,14 @@ enum CredentialDirective: String, DirectiveName {
         case .oauth2: .one("the URL of a token endpoint")
         case .issuer: .one("the URL of an issuer")
         case .clientID: .one("a text")
-        case .clientSecret, .refreshToken, .assertion: .one(Self.value, .atUse)
+        case .clientSecret, .refreshToken: .one(Self.value, .atUse)
+        case .assertion: .some("\(Self.tokenValue), or 'key' and a path", .token)
+        case .clientAssertion: .some(Self.tokenValue, .token)
+        case .subjectToken, .actorToken: .some("\(Self.tokenValue); then its type if it is not 'jwt'", .token)
+        case .requested: .one("a type of token")
+        case .subject: .one("a text")
+        case .resource: .one("'auto', 'none' or a URL")
+        case .parameter: .some("a name and \(Self.value)", .atUse, repeats: true)
         case .clientAuthentication: .one("'basic' or 'post'")
         case .keyID, .audience: .one("a text")
         case .assertionAudience: .one("'issuer', 'endpoint' or a text")
@@ -135,9 +150,8 @@ enum ContentKind: CaseIterable {
             [
                 .oauth2, .issuer, .clientSecret, .clientAuthentication, .certificate, .key, .passphrase, .keyID,
                 .assertionAudience,
-                .refreshToken,
-                .assertion,
-                .scope, .audience,
+                .refreshToken, .assertion, .clientAssertion, .subjectToken, .actorToken, .requested, .subject,
+                .scope, .audience, .resource, .parameter,
             ]
         case .signature: [.sessionToken, .payload]
         case .pkcs12, .pkcs11, .pem: [.passphrase]

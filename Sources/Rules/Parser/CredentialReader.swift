@@ -14,6 +14,11 @@ struct CredentialReader: BlockReader {
             let placements = PlacementReader(context: context).read(CredentialBlock(said), of: kind),
             !value.text.isEmpty
         else { return }
+        for words in said.map(\.values) where words.first?.namesToken == true && words[0].text == "credential" {
+            guard words.count > 1 else { continue }
+            draft.uses.append((words[1].text, words[1].range))
+            draft.tokenUses.append(.init(user: value.text, name: words[1].text, range: words[1].range))
+        }
         let content = placements.isEmpty ? source : CredentialSource.placed(source, placements)
         draft.configuration.credentials.append(
             .init(name: value.text, content: content, rule: context.reference(value.text, directive.node)))
@@ -51,6 +56,8 @@ struct CredentialReader: BlockReader {
                 "'\(directive.name.rawValue)' does not belong here: this credential is \(kind.shown)")
         }
         for needed in kind.needed where !isDoubtful && isSound && !words.contains(needed) {
+            // RFC 8693 section 2.1: a server may exchange tokens without knowing clients.
+            if needed == .clientID, words.contains(.subjectToken) { continue }
             isSound = false
             log.report(at: name.range, "the credential \(name.shown) has no '\(needed.rawValue)'")
         }

@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 /// The checks that need the whole file.
 struct RuleChecks: BlockReader {
@@ -7,6 +8,7 @@ struct RuleChecks: BlockReader {
     func check(_ draft: inout RuleDraft) {
         SecretChecks(context: context).check()
         checkUses(draft)
+        checkTokenUses(draft)
         AnswerChecks(context: context).check(&draft)
         RouteReader(context: context).resolveDetours(&draft)
         checkListeners(draft)
@@ -26,6 +28,36 @@ struct RuleChecks: BlockReader {
                 suggestion: Suggestion.nearest(to: use.name, among: names))
         }
     }
+
+    /// Checks that credentials whose tokens others use have tokens, and that the chains end.
+    private func checkTokenUses(_ draft: RuleDraft) {
+        for use in draft.tokenUses {
+            guard let used = draft.configuration.credentials.first(where: { $0.name.hasSameBytes(as: use.name) }) else {
+                continue
+            }
+            switch used.content {
+            case .oauth, .token: break
+            default: log.report(at: use.range, "\(Token.shown(use.name)) is \(used.content.words), and has no token")
+            }
+            checkChain(from: use, draft)
+        }
+    }
+
+    private func checkChain(from use: RuleDraft.TokenUse, _ draft: RuleDraft) {
+        var reached: Set = [ExactText(use.name)]
+        for _ in 2...Self.longestChain {
+            if reached.contains(ExactText(use.user)) {
+                return log.report(at: use.range, "\(Token.shown(use.user)) needs its own token, by this credential")
+            }
+            reached = Set(draft.tokenUses.filter { reached.contains(ExactText($0.user)) }.map { ExactText($0.name) })
+        }
+        if !reached.isEmpty {
+            log.report(at: use.range, "more than \(Self.longestChain) credentials need each other's tokens in a chain")
+        }
+    }
+
+    /// The limit of credentials in a chain, each of which needs the token of the next.
+    private static let longestChain = 4
 
     private func checkUnused(_ draft: RuleDraft) {
         let used = Set(draft.uses.map { ExactText($0.name) })

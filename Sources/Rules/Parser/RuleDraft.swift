@@ -14,6 +14,8 @@ struct RuleDraft {
     var credentials: [ExactText: SourceRange] = [:]
     /// The names in `use`.
     var uses: [(name: String, range: SourceRange)] = []
+    /// The credentials whose tokens other credentials use.
+    var tokenUses: [TokenUse] = []
     var parents: [String: SourceRange] = [:]
     /// The ranges of the routes.
     var routes: [SourceRange] = []
@@ -22,6 +24,14 @@ struct RuleDraft {
     /// The sources of the challenges.
     var challenges: [RuleDraft.Challenge] = []
     var challengeNames: Set<String> = []
+
+    /// A `credential NAME` in another credential.
+    struct TokenUse {
+        let user: String
+        let name: String
+        /// The range of the name.
+        let range: SourceRange
+    }
 
     /// A `challenge` as written.
     struct Challenge {

@@ -71,7 +71,8 @@ struct SecretChecks: BlockReader {
     private static let longestPath = 1024
     private static let typed: Set = ["password", "passphrase"]
     private static let generated: Set = [
-        "token", "client-secret", "refresh-token", "assertion", "secret-key", "session-token",
+        "token", "client-secret", "refresh-token", "assertion", "client-assertion", "subject-token", "actor-token",
+        "secret-key", "session-token",
         "header",
     ]
 }

@@ -39,42 +39,162 @@ struct TokenReader: BlockReader {
     }
 
     func oauth(_ block: CredentialBlock) -> OAuthSource? {
-        let grants = block.said([.refreshToken, .assertion])
-        refuseOthers(grants, "write only one grant")
-        guard let server = server(block), let clientID = block.value(.clientID),
-            let proof = proof(block, of: server)
+        guard let server = server(block), let proof = proof(block, of: server),
+            let grant = grant(block, of: server, isProven: proof != .none), let resource = resource(block, of: server)
         else { return nil }
-        var grant = OAuthSource.Grant.clientCredentials
-        if let said = grants.first {
-            guard let token = said.values.first.flatMap(parse.secret) else { return nil }
-            grant = said.name == .refreshToken ? .refreshToken(token) : .assertion(token)
-        } else if proof == .none, let directive = block.directive(.clientID) {
-            log.report(
-                at: directive.node.name.range,
-                "the client cannot prove its identity: add 'client-secret', 'key', or 'certificate' and 'key'")
-        }
         for scope in block.values(.scope) where scope.text.isEmpty || !scope.text.utf8.allSatisfy(\.isOfScope) {
             refuse(scope, "\(scope.shown) is not a scope")
         }
         return OAuthSource(
-            server: server, clientID: clientID.text, proof: proof, grant: grant,
-            scopes: block.values(.scope).map(\.text), audience: block.value(.audience)?.text)
+            server: server, clientID: block.value(.clientID)?.text, proof: proof, grant: grant,
+            scopes: block.values(.scope).map(\.text), audience: block.value(.audience)?.text, resource: resource,
+            parameters: parameters(block))
+    }
+
+    private func grant(
+        _ block: CredentialBlock, of server: AuthorizationServer, isProven: Bool
+    ) -> OAuthSource.Grant? {
+        let grants = block.said([.refreshToken, .assertion, .subjectToken])
+        refuseOthers(grants, "write only one grant")
+        let signs = block.directive(.assertion)?.values.first.map { $0.namesToken && $0.text == "key" } ?? false
+        if !signs { refuse(block.said([.subject]), "needs 'assertion key'") }
+        if grants.first?.name != .subjectToken {
+            refuse(block.said([.actorToken, .requested]), "needs 'subject-token'")
+        }
+        guard let said = grants.first else {
+            if !isProven, let directive = block.directive(.clientID) {
+                log.report(
+                    at: directive.node.name.range,
+                    "the client cannot prove its identity: add 'client-secret', 'key', or 'certificate' and 'key'")
+            }
+            return .clientCredentials
+        }
+        switch said.name {
+        case .refreshToken: return said.values.first.flatMap(parse.secret).map { .refreshToken($0) }
+        case .subjectToken:
+            guard let subject = token(said, isTyped: true) else { return nil }
+            var actor: TokenSource?
+            if let directive = block.directive(.actorToken) {
+                guard let token = token(directive, isTyped: true) else { return nil }
+                actor = token
+            }
+            let requested = block.value(.requested).flatMap { parse.keyword($0, TokenType.self) }
+            return .exchange(subject: subject, actor: actor, requested: requested)
+        case _ where signs:
+            guard said.values.count == 2 else {
+                log.report(at: said.range, "'assertion key' needs the path of a key, and nothing else")
+                return nil
+            }
+            return .signed(
+                key: context.keyFile(said.values[1]), passphrase: block.value(.passphrase).flatMap(parse.secret),
+                id: block.value(.keyID)?.text, audience: assertionAudience(block.value(.assertionAudience), of: server),
+                subject: block.value(.subject)?.text)
+        default: return token(said, isTyped: false).map { .assertion($0) }
+        }
+    }
+
+    /// Reads a token: a value or a credential, and perhaps its type.
+    private func token(_ directive: Directive<CredentialDirective>, isTyped: Bool) -> TokenSource? {
+        var values = directive.values[...]
+        guard let first = values.popFirst() else { return nil }
+        let origin: TokenSource.Origin
+        var type = TokenType.jwt
+        if first.namesToken {
+            guard first.text == "credential", let name = values.popFirst() else {
+                log.report(
+                    at: directive.range, "'\(directive.name.rawValue)' needs a value, or 'credential' and a name")
+                return nil
+            }
+            origin = .credential(name.text)
+            type = .accessToken
+        } else {
+            guard let value = parse.secret(first) else { return nil }
+            origin = .value(value)
+        }
+        if isTyped, let word = values.popFirst() {
+            guard let said = parse.keyword(word, TokenType.self) else { return nil }
+            type = said
+        }
+        if let extra = values.first {
+            log.report(at: extra.range, "'\(directive.name.rawValue)' takes one token")
+            return nil
+        }
+        return TokenSource(origin, type: type)
+    }
+
+    private func resource(_ block: CredentialBlock, of server: AuthorizationServer) -> OAuthSource.Resource? {
+        guard let value = block.value(.resource) else {
+            return server.issuer == nil ? OAuthSource.Resource.none : .auto
+        }
+        switch value.text {
+        case "none": return OAuthSource.Resource.none
+        case "auto": return .auto
+        default:
+            // RFC 8707 section 2: an absolute URI without a fragment.
+            if value.text.contains(":"), HTTPEndpoint(value.text) != nil || value.text.hasPrefix("urn:") {
+                return .url(value.text)
+            }
+            refuse(value, "\(value.shown) is neither 'auto' nor 'none' nor a URL such as https://mcp.example.com/mcp")
+            return nil
+        }
+    }
+
+    private func parameters(_ block: CredentialBlock) -> [OAuthSource.Parameter] {
+        var parameters: [OAuthSource.Parameter] = []
+        for directive in block.said([.parameter]) {
+            guard directive.values.count == 2, let name = directive.values.first, !name.text.isEmpty,
+                name.source == .written, let value = parse.secret(directive.values[1])
+            else {
+                log.report(at: directive.range, "'parameter' needs a name and a value")
+                continue
+            }
+            if Self.standardFields.contains(name.text) {
+                log.report(
+                    at: name.range, "a 'parameter' cannot set this field of the request: it has its own directive")
+            } else if parameters.contains(where: { $0.name.hasSameBytes(as: name.text) }) {
+                log.report(at: name.range, "this parameter is already set")
+            } else {
+                parameters.append(OAuthSource.Parameter(name: name.text, value: value))
+            }
+        }
+        return parameters
+    }
+
+    /// The fields of RFC 6749, 7521, 7523, 8693 and 8707.
+    private static let standardFields: Set = [
+        "grant_type", "client_id", "client_secret", "scope", "refresh_token", "code", "redirect_uri", "username",
+        "password", "response_type", "state", "assertion", "client_assertion", "client_assertion_type", "resource",
+        "audience", "requested_token_type", "subject_token", "subject_token_type", "actor_token", "actor_token_type",
+    ]
+
+    private func refuse(_ directives: [Directive<CredentialDirective>], _ reason: String) {
+        for directive in directives {
+            log.report(at: directive.node.name.range, "'\(directive.name.rawValue)' \(reason)")
+        }
     }
 
     private func proof(_ block: CredentialBlock, of server: AuthorizationServer) -> OAuthSource.Proof? {
         let passphrase = block.value(.passphrase).flatMap(parse.secret)
-        var companions: [CredentialDirective] = [.clientAuthentication, .keyID, .assertionAudience, .passphrase]
+        let signs = block.directive(.assertion)?.values.first.map { $0.namesToken && $0.text == "key" } ?? false
+        var companions: [CredentialDirective] = [.clientAuthentication]
+        if !signs { companions += [.keyID, .assertionAudience, .passphrase] }
         var proof = OAuthSource.Proof.none
+        let proofs = block.said([.clientSecret, .key, .certificate, .clientAssertion])
+        if block.value(.clientID) == nil { refuse(proofs, "needs 'client-id'") }
         if let value = block.value(.clientSecret) {
             guard let secret = parse.secret(value) else { return nil }
-            refuseOthers(block.said([.clientSecret, .key, .certificate]), "write only one proof of the client")
+            refuseOthers(proofs, "write only one proof of the client")
             companions.removeFirst()
             let way = block.value(.clientAuthentication).flatMap { parse.keyword($0, TokenReader.SecretPlace.self) }
             proof = .secret(secret, inBody: way == .post)
+        } else if let directive = block.directive(.clientAssertion) {
+            refuseOthers(proofs, "write only one proof of the client")
+            guard let token = token(directive, isTyped: false) else { return nil }
+            proof = .assertion(token)
         } else if let key = block.value(.key) {
             companions = [.clientAuthentication]
             if let certificate = block.value(.certificate) {
-                companions += [.keyID, .assertionAudience]
+                if !signs { companions += [.keyID, .assertionAudience] }
                 proof = .certificate(path: parse.path(certificate), key: context.keyFile(key), passphrase: passphrase)
             } else {
                 proof = .key(

@@ -170,13 +170,14 @@ struct SecretMask {
 
     private static let words: Set = [
         "password", "passwd", "pass", "pwd", "pw", "secret", "token", "api-key", "apikey",
-        "nonce-key", "secret-key", "access-key", "session-token", "refresh-token", "assertion",
+        "nonce-key", "secret-key", "access-key", "session-token", "refresh-token", "assertion", "client-assertion",
+        "subject-token", "actor-token",
     ]
     /// The directives of `credential` and `traces` whose arguments may be shown.
     private static let plain: Set = [
         "user", "kerberos", "keytab", "ccache", "oauth2", "issuer", "client-id", "scope", "certificate", "key",
-        "pkcs12",
-        "pkcs11", "client-authentication", "key-id", "assertion-audience", "audience", "payload", "include",
+        "pkcs12", "requested", "subject", "resource", "pkcs11", "client-authentication", "key-id", "assertion-audience",
+        "audience", "payload", "include",
         "collector", "service-name",
         "sample",
     ]

@@ -104,10 +104,7 @@ extension CredentialSource {
             return .kerberos(KerberosSource(principal: source.principal, proof: .password(value)))
         case .oauth(let source):
             guard case .secret(.file, let isInBody) = source.proof else { return self }
-            return .oauth(
-                OAuthSource(
-                    server: source.server, clientID: source.clientID, proof: .secret(value, inBody: isInBody),
-                    grant: source.grant, scopes: source.scopes, audience: source.audience))
+            return .oauth(source.proved(by: .secret(value, inBody: isInBody)))
         case .placed(let source, let placements): return .placed(source.replacingFile(by: value), placements)
         default: return self
         }

@@ -61,7 +61,7 @@ struct GatewayTrust: Sendable {
         case .refused(let refused):
             let evaluation = evaluate(nil)
             let refusal = refused.refusal(host: host, port: port, evaluation: evaluation)
-            delegate.note(refused, of: origin, evaluation, because: refusal.details, at: now * 1000)
+            delegate.note(refused, of: origin, evaluation, at: now * 1000)
             return refusal
         }
     }

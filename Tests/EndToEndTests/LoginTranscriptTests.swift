@@ -79,6 +79,18 @@ struct LoginTranscriptTests {
         withExtendedLifetime(server.held) {}
     }
 
+    @Test(arguments: [("bob", "wrong"), ("unknown", "any")])
+    func `a login that the KDC refuses is not the server's refusal`(
+        user: String, password: String
+    ) throws {
+        let server = try Self.server(.kerberos)
+        let person = try Beginner(environment: server.environment)
+        let run = try person.type(
+            ["init", server.url], answering: [("alice@EXAMPLE.COM): ", user), ("Password: ", password)])
+        #expect(!run.succeeded)
+        #expect(run.output.contains("there is no ticket for '\(user)@EXAMPLE.COM': the KDC of EXAMPLE.COM"), "\(run)")
+    }
+
     // MARK: - Servers
 
     private static func server(_ login: Login) throws -> Server {

@@ -206,8 +206,7 @@ public struct OriginHandshake {
             var refusal = refused.refusal(host: origin.hostText, port: origin.port, evaluation: evaluation)
             refusal.question = question(about: refused, evaluation)
             delegate.note(
-                refused, of: origin.authority, evaluation, because: refusal.details,
-                isAsked: refusal.question != nil, at: now * 1000)
+                refused, of: origin.authority, evaluation, isAsked: refusal.question != nil, at: now * 1000)
             throw refusal
         }
     }

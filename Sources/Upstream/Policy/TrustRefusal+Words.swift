@@ -4,18 +4,21 @@ import Rules
 import TLS
 
 extension TrustRefusal {
+    /// The reason in words: the problems of the certificate, or the rule that decided.
+    public var cause: String {
+        let rule = rule.map { "rule \($0)" }
+        let cause =
+            switch reason {
+            case .findings(let left): left.findings.map(\.rawValue).joined(separator: ", ")
+            case .otherKey: "its key is not one of the pins of \(rule ?? "the rule")"
+            case .rule: "\(rule ?? "a rule") refuses it"
+            }
+        return report.map { "\(cause); \($0)" } ?? cause
+    }
+
     /// The client's answer: the server, the problems of its certificate, and the lines of the rule file that would
     /// trust it.
     public func refusal(host: String, port: UInt16, evaluation: TrustEvaluation) -> Refusal {
-        let rule = rule.map { "rule \($0)" }
-        var cause: String
-        switch reason {
-        case .findings(let left):
-            cause = left.findings.map(\.rawValue).joined(separator: ", ")
-        case .otherKey: cause = "its key is not one of the pins of \(rule ?? "the rule")"
-        case .rule: cause = "\(rule ?? "a rule") refuses it"
-        }
-        if let report { cause += "; \(report)" }
         var refusal = Refusal(
             .badGateway, .tlsCertificateError, "the certificate of \(host) port \(port) is not trusted: \(cause)")
         // A host's name may look like the name of a problem, so the details leave the host out.

@@ -8,17 +8,16 @@ import TLS
 /// certificate without problems is not recorded.
 extension RuleDelegate {
     /// - Parameters:
-    ///   - reason: the sentence that the client gets.
     ///   - isAsked: whether the operator is asked about it, and so needs no line.
     ///   - now: milliseconds since 1970.
     public func note(
-        _ refusal: TrustRefusal, of origin: Origin, _ evaluation: TrustEvaluation, because reason: String,
-        isAsked: Bool = false, at now: Int
+        _ refusal: TrustRefusal, of origin: Origin, _ evaluation: TrustEvaluation, isAsked: Bool = false,
+        at now: Int
     ) {
         let challenge = AuthenticationChallenge(trustOf: origin, findings: refusal.findings)
         var note = TLSChallengeEntry(challenge, to: self)
         note.lines = evaluation.findings.map { "\($0)" } + ["key \(evaluation.leaf.publicKeyPin)"]
-        note.reason = reason
+        note.reason = refusal.cause
         if refusal.reason != .rule {
             var rule = SuggestedTrustRule(
                 host: origin.host, port: origin.port, findings: evaluation.provenKinds,

@@ -42,6 +42,15 @@ struct FirstLogin {
         }
     }
 
+    /// The realm whose KDC gives the login its ticket, for people; nil for other logins, and if the ticket is there.
+    var realm: String? {
+        switch content {
+        case .kerberos(let principal), .keytab(let principal, _):
+            principal.split(separator: "@").last.map { Console.printable(String($0)) }
+        default: nil
+        }
+    }
+
     /// The part of a sentence that says what was refused.
     var proof: String {
         switch content {

@@ -95,6 +95,11 @@ struct ServerSetup {
     private func conclude(_ response: ChallengeProbe.Response) throws(CommandError) {
         guard let answer = rules.answer else { return }
         let login = answer.login
+        if response.status == 401, response.attempts == 0, let realm = login.realm {
+            throw .failed(
+                "there is no ticket for \(login.subject): the KDC of \(realm) does not know this user, refuses its "
+                    + "password or key, or cannot be reached; nothing was written")
+        }
         if response.status == 401 || response.status == 400 && answer.methods == [.bearer] {
             throw Self.refusal(of: login)
         }

@@ -45,7 +45,7 @@ struct TLSConversations {
 
                *incomplete-chain*
             # The operator is told once for each space.
-            report the certificate of h:443 is not trusted: *incomplete-chain*
+            report the certificate of h:443 is not trusted: incomplete-chain
             log GET https://h/ 502
                 error: tls_certificate_error
                 trust_findings: incomplete-chain
@@ -83,7 +83,7 @@ struct TLSConversations {
                Proxy-Status: *
 
                *wrong-name*
-            report the certificate of i:443 is not trusted: *wrong-name*
+            report the certificate of i:443 is not trusted: wrong-name
             log GET https://i/ 502
                 error: tls_certificate_error
             """)

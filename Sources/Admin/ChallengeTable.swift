@@ -6,18 +6,29 @@ import Model
 /// The journal of challenges for people; entries that need action come first.
 enum ChallengeTable {
     static func text(_ entries: [JournalEntry]) -> String {
-        let unanswered = entries.filter(\.isOpen)
-        let solved = entries.filter { $0.solved != nil }
-        let answered = entries.filter(\.isAnswered)
-        var text = ""
-        if !unanswered.isEmpty { text += "not answered\n\n" + unanswered.map(paragraph).joined(separator: "\n") }
-        if !solved.isEmpty {
-            text += (text.isEmpty ? "" : "\n") + "solved since then\n\n" + solved.map(solvedParagraph).joined()
-        }
-        if !answered.isEmpty {
-            text += (text.isEmpty ? "" : "\n") + "answered\n\n" + answered.map(paragraph).joined()
-        }
-        return text
+        let tunnels = entries.filter { $0.outcome == .tunnelled }.map { "  \(title($0)): \(times($0))\n" }
+        return [
+            part("waiting for an operator", entries.filter { $0.outcome == .waiting }.map(waitingParagraph)),
+            part("not answered", entries.filter(\.isOpen).map(paragraph), separator: "\n"),
+            part("solved since then", entries.filter { $0.solved != nil }.map(solvedParagraph)),
+            part("answered", entries.filter(\.isAnswered).map(paragraph)),
+            part("tunnels that were not decrypted, to servers that no rule names", tunnels, footer: tunnelFooter),
+        ].filter { !$0.isEmpty }.joined(separator: "\n")
+    }
+
+    private static let tunnelFooter =
+        "  To answer the challenges of one, run 'attache init --intercept https://HOST/'.\n"
+
+    /// Some paragraphs with a headline; empty without any.
+    private static func part(
+        _ title: String, _ paragraphs: [String], separator: String = "", footer: String = ""
+    ) -> String {
+        paragraphs.isEmpty ? "" : "\(title)\n\n\(paragraphs.joined(separator: separator))\(footer)"
+    }
+
+    /// A challenge whose requests are held.
+    private static func waitingParagraph(_ entry: JournalEntry) -> String {
+        "  \(title(entry)): since \(AdminTime.text(entry.last))\n    \(entry.reason ?? "unknown reason")\n"
     }
 
     /// A challenge that got no answer, of a server where something was answered later.
@@ -27,8 +38,7 @@ enum ChallengeTable {
     }
 
     private static func paragraph(_ entry: JournalEntry) -> String {
-        let times = entry.count == 1 ? "once" : "\(entry.count) times"
-        var lines = ["  \(title(entry)): \(times), last \(AdminTime.text(entry.last))"]
+        var lines = ["  \(title(entry)): \(times(entry))"]
         if entry.isAnswered {
             let rule = entry.rule.map { " by rule \($0)" } ?? ""
             let failures = entry.failures == 1 ? "1 refused answer" : "\(entry.failures) refused answers"
@@ -47,6 +57,10 @@ enum ChallengeTable {
             }
         }
         return lines.map { $0 + "\n" }.joined()
+    }
+
+    private static func times(_ entry: JournalEntry) -> String {
+        "\(entry.count == 1 ? "once" : "\(entry.count) times"), last \(AdminTime.text(entry.last))"
     }
 
     /// The server's text, in lines of a terminal's width.
@@ -76,7 +90,7 @@ enum ChallengeTable {
 
     private static func title(_ entry: JournalEntry) -> String {
         let space = entry.key.space
-        if entry.outcome == .unseen { return space.origin.words }
+        if [.unseen, .tunnelled].contains(entry.outcome) { return space.origin.words }
         let realm = space.realm.map { " \"\($0)\"" } ?? ""
         return "\(entry.key.scheme.isEmpty ? "no challenge" : entry.key.scheme)\(realm) of \(space.origin.words)"
     }

@@ -143,7 +143,7 @@ struct ControlSite: AdminResponder {
 
     private func learned(_ query: ControlSite.Query) -> AdminResponse {
         let entries = sources.challenges().filter { query.isAbout($0.key.space.origin) }
-        return AdminResponse(status: .ok, body: LearnedRules.text(entries))
+        return AdminResponse(status: .ok, body: LearnedRules.text(entries, besides: sources.names()))
     }
 
     private func challenges(_ query: ControlSite.Query) -> AdminResponse {
@@ -260,6 +260,8 @@ public struct ControlSources: Sendable {
     public let state: ChallengeState
     public let challenges: @Sendable () -> [JournalEntry]
     public let status: @Sendable () -> RunningStatus
+    /// Gets the names of the rule file's rules and credentials.
+    public var names: @Sendable () -> SuggestedNames = { SuggestedNames() }
     public let reloads: any ReloadControl
     /// Gets the list of credentials. The argument says whether to decrypt stored certificates and tokens for their
     /// expiry.

@@ -46,8 +46,39 @@ struct LearnedRulesTests {
 
                 # digest "c" of http://dav.example:8080: once, last 2026-01-01T00:00:00Z
                 # not answered: unknown reason
-                challenge "dav.example" { host dav.example; port 8080; realm "c"; method digest; use origin-dav.example }
+                challenge "dav.example-2" { host dav.example; port 8080; realm "c"; method digest; use origin-dav.example }
 
                 """)
+    }
+
+    /// A response with several challenges is one server to a person.
+    @Test func `the challenges of one realm are one rule, without those that show the password`() {
+        let entries = [
+            Self.entry("ci.example", .http, realm: "r", .ntlm, .passed) { $0.count = 2 },
+            Self.entry("ci.example", .http, realm: "r", .digest, .passed) { $0.count = 3 },
+            Self.entry("ci.example", .http, realm: "r", .basic, .passed),
+        ]
+        #expect(
+            LearnedRules.text(
+                entries, besides: SuggestedNames(rules: ["ci.example"], credentials: ["origin-ci.example"]))
+                    == """
+                    # ntlm, digest "r" of http://ci.example:8080: 3 times, last 2026-01-01T00:00:00Z
+                    # not answered: unknown reason
+                    credential origin-ci.example-2 { user NAME; password file /path/to/password }
+                    challenge "ci.example-2" { host ci.example; port 8080; realm "r"; method ntlm digest; use origin-ci.example-2 }
+
+                    """)
+    }
+
+    @Test func `what was answered has a rule, and what came with it has none`() {
+        let entries = [
+            Self.entry("ci.example", .https, realm: "r", .basic, .answered) { $0.credentials = ["ci"] },
+            Self.entry("ci.example", .https, realm: "r", .digest, .passed),
+            Self.entry("ci.example", .https, realm: nil, .negotiate, .passed) { $0.solved = 1_767_225_600_000 },
+            Self.entry("cdn.example", .https, realm: nil, .default, .tunnelled),
+        ]
+        let text = LearnedRules.text(entries)
+        #expect(text.split(separator: "\n").count { $0.hasPrefix("challenge ") } == 1, "\(text)")
+        #expect(text.contains("method basic; secure yes; use ci }"), "\(text)")
     }
 }

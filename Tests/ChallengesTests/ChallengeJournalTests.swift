@@ -71,6 +71,29 @@ struct ChallengeJournalTests {
         #expect(journal.entries.last?.key.space.host == "other")
     }
 
+    @Test func `a tunnel to a server that no rule names is listed last, and displaces no challenge`() {
+        let journal = ChallengeJournal(capacity: 2)
+        journal.put([Self.entry("x", host: "a", at: 1)])
+        let origin = { (host: String) in Origin(host: host, port: 443, protocol: .https) }
+        for number in 0..<250 { journal.noteTunnel(to: origin("h\(number)"), at: number) }
+        journal.noteTunnel(to: origin("h100"), at: 500)
+        let entries = journal.entries
+        #expect(entries.count == 201)
+        #expect(entries.prefix(3).map(\.key.space.host) == ["a", "h100", "h249"])
+        #expect(entries[1].outcome == .tunnelled && !entries[1].isOpen)
+        #expect((entries[1].first, entries[1].last, entries[1].count) == (100, 500, 2))
+        #expect(!entries.contains { $0.key.space.host == "h49" })
+    }
+
+    @Test func `a tunnel to a server of which more is known is not listed again`() {
+        let journal = ChallengeJournal()
+        let origin = Origin(host: "h", port: 80, protocol: .http)
+        journal.noteTunnel(to: origin, at: 1)
+        #expect(journal.entries.map(\.outcome) == [.tunnelled])
+        journal.put([Self.entry("x", at: 2)])
+        #expect(journal.entries.map(\.outcome) == [.passed])
+    }
+
     @Test func `a realm without end is cut`() {
         let key = Self.entry(String(repeating: "x", count: 10_000) + "\u{1B}").key
         #expect(key.space.realm == String(repeating: "x", count: 256) + "…")

@@ -32,6 +32,17 @@ struct SolvedEntryTests {
         #expect(solved(open, by: entry(.digest, realm: "r", of: elsewhere, .answered, at: 2)) == nil)
     }
 
+    /// Negotiate has no realm.
+    @Test(arguments: [true, false]) func `another challenge of the same response solves it`(isTogether: Bool) {
+        let lines = isTogether ? ["Negotiate, Basic realm=\"r\""] : ["Negotiate"]
+        var negotiate = entry(.negotiate, .passed, at: 1)
+        negotiate.lines = lines
+        #expect(solved(negotiate, by: entry(.basic, realm: "r", .answered, at: 2)) == (isTogether ? 2 : nil))
+        var basic = entry(.basic, realm: "r", .passed, at: 1)
+        basic.lines = isTogether ? ["Basic realm=\"r\"", "Negotiate"] : ["Basic realm=\"r\""]
+        #expect(solved(basic, by: entry(.negotiate, .answered, at: 2)) == (isTogether ? 2 : nil))
+    }
+
     @Test func `an answer that came before solves nothing`() {
         #expect(
             solved(entry(.basic, realm: "r", .passed, at: 3), by: entry(.digest, realm: "r", .answered, at: 2)) == nil)

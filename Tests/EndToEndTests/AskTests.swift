@@ -34,7 +34,12 @@ struct AskTests {
             let list = try attache(["ask"], of: proxy).output
             #expect(isListed, "\(list)")
             #expect(list.contains("asks for a login (basic) for realm") && !list.contains("\u{202E}"), "\(list)")
-            #expect(try attache(["status"], of: proxy).output.contains("questions: 1 challenge for an operator"))
+            let status = try attache(["status"], of: proxy).output
+            #expect(status.contains("questions: 1 challenge for an operator"), "\(status)")
+            #expect(!status.contains("unanswered"), "\(status)")
+            let challenges = try attache(["challenges"], of: proxy).output
+            #expect(challenges.hasPrefix("waiting for an operator\n"), "\(challenges)")
+            #expect(!challenges.contains("not answered"), "\(challenges)")
             let json = try attache(["ask", "--json"], of: proxy).output
             let questions = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [[String: Any]]
             #expect(questions?.first?["waiting"] as? Int == 5, "\(json)")

@@ -81,7 +81,7 @@ struct DashboardListTests {
             #expect(try count("*", browser) <= 3000)
             for (section, total) in [
                 ("questions", Self.rows), ("unanswered", Self.rows), ("credentials", Self.rows + 1),
-                ("certificates", Self.rows), ("parents", Self.rows), ("challenges", 2 * Self.rows),
+                ("certificates", Self.rows), ("parents", Self.rows), ("challenges", 3 * Self.rows),
                 ("expiries", Self.rows), ("migration", Self.rows), ("requests", 3 * Self.rows),
             ] {
                 try browser.evaluate("location.hash = 'section=\(section)'")

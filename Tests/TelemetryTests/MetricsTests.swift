@@ -154,7 +154,7 @@ struct MetricsTests {
                 "challenges_answered_total{scheme=\"digest\"}": 1, "challenges_answered_total{scheme=\"basic\"}": 1,
                 "challenges_answered_total{scheme=\"client-certificate\"}": 1,
                 "answers_total{rule=\"ci\",credential=\"builder\",scheme=\"digest\"}": 1,
-                "answers_total{rule=\"\",credential=\"corp\",scheme=\"basic\"}": 1,
+                "answers_total{rule=\"parents\",credential=\"corp\",scheme=\"basic\"}": 1,
                 "answers_total{rule=\"\",credential=\"device\",scheme=\"client-certificate\"}": 1,
                 "upstream_connections_opened_total": 1, "upstream_connections_reused_total": 1,
                 "phase_duration_seconds_sum{phase=\"first-byte\"}": 0.003,

@@ -10,7 +10,12 @@ const outcomes = {
   cancelled: "refused, 502",
   declined: "no certificate shown",
   unseen: "not decrypted",
+  tunnelled: "not decrypted",
+  waiting: "waiting for you",
 };
+
+/** Whether nothing of the server was answered since. Neither a question nor a tunnel that no rule is about is open. */
+export const isOpen = ({ outcome, solved }) => !solved && !["answered", "tunnelled", "waiting"].includes(outcome);
 
 const words = (entry) => [address(entry), entry.realm, entry.scheme, outcomes[entry.outcome], entry.rule, entry.credential, entry.reason];
 
@@ -93,6 +98,11 @@ function card(entry, perform, file) {
   );
 }
 
+function outcomeKind(entry) {
+  if (entry.outcome === "tunnelled") return "";
+  return isOpen(entry) ? "bad" : entry.outcome === "waiting" ? "warn" : "good";
+}
+
 /** All challenges, unanswered ones first. */
 export class Challenges extends Section {
   constructor() {
@@ -105,7 +115,7 @@ export class Challenges extends Section {
       keyOf: (entry) => keyOf(entry, entry.scheme),
       words,
       hosts: ({ host }) => [host],
-      rank: ({ outcome, solved }) => (outcome === "answered" || solved ? 1 : 0),
+      rank: (entry) => (isOpen(entry) || entry.outcome === "waiting" ? 0 : 1),
       make: (entry) => this.table.row(
         moment(entry.last),
         foreign(entry.scheme || "none"),
@@ -113,7 +123,7 @@ export class Challenges extends Section {
         element(
           "div",
           {},
-          element("span", { class: `outcome ${entry.outcome === "answered" || entry.solved ? "good" : "bad"}` }, entry.solved ? "solved" : (outcomes[entry.outcome] ?? entry.outcome)),
+          element("span", { class: `outcome ${outcomeKind(entry)}` }, entry.solved ? "solved" : (outcomes[entry.outcome] ?? entry.outcome)),
           entry.solved ? element("span", { class: "meta" }, " ", moment(entry.solved)) : null,
           entry.reason ? element("div", { class: "meta" }, foreign(entry.reason)) : null,
         ),

@@ -1,7 +1,7 @@
 // The sections of the page, and which part of them is shown.
 
 import { Certificates } from "./certificates.js";
-import { Challenges, Unanswered, isOfCertificate } from "./challenges.js";
+import { Challenges, Unanswered, isOfCertificate, isOpen } from "./challenges.js";
 import { Credentials } from "./credentials.js";
 import { element, foreign, keep } from "./elements.js";
 import { Expiries, Migration } from "./expiries.js";
@@ -64,7 +64,7 @@ export class Sections {
 
   takeChallenges({ total, entries }) {
     const [certificates, others] = [entries.filter(isOfCertificate), entries.filter((entry) => !isOfCertificate(entry))];
-    const unanswered = others.filter(({ outcome, solved }) => outcome !== "answered" && !solved);
+    const unanswered = others.filter(isOpen);
     this.unanswered.take({ total: unanswered.length, entries: unanswered });
     this.challenges.take({ total: total - certificates.length, entries: others });
     this.certificates.takeChallenges(certificates);

@@ -11,8 +11,20 @@ public final class ChallengeJournal: Sendable {
     /// The limit of entries for one server, which may change its realm each time.
     private static let capacityOfOrigin = 32
 
+    /// The limit of servers that clients reach by a tunnel, and that no rule names.
+    private static let capacityOfTunnels = 200
+
+    /// The tunnels to a server that no rule names, with times in milliseconds since 1970.
+    private struct Tunnels {
+        let first: Int
+        var last: Int
+        var count = 1
+    }
+
     private struct State {
         var records: [JournalEntry.Key: Record] = [:]
+        /// Apart from the records, so that servers without a login displace no challenge.
+        var tunnels: [Origin: Tunnels] = [:]
         /// The number of the last note.
         var number: UInt64 = 0
 
@@ -95,6 +107,23 @@ public final class ChallengeJournal: Sendable {
         }
     }
 
+    /// Counts a tunnel that is not decrypted, to a server that no rule names.
+    public func noteTunnel(to origin: Origin, at now: Int) {
+        state.withLock { state in
+            if let known = state.tunnels.index(forKey: origin) {
+                state.tunnels.values[known].last = now
+                state.tunnels.values[known].count += 1
+                return
+            }
+            if state.tunnels.count >= Self.capacityOfTunnels,
+                let oldest = state.tunnels.min(by: { $0.value.last < $1.value.last })
+            {
+                state.tunnels[oldest.key] = nil
+            }
+            state.tunnels[origin] = Tunnels(first: now, last: now)
+        }
+    }
+
     /// Adds a response to the entries for its challenges, if they still exist.
     public func note(_ response: ResponseExcerpt, for keys: [JournalEntry.Key], at now: Int) {
         state.withLock { state in for key in keys { state.records[key]?.entry.note(response, at: now) } }
@@ -111,18 +140,30 @@ public final class ChallengeJournal: Sendable {
         return !isFull
     }
 
-    /// The entry that was seen last comes first.
+    /// The entry that was seen last comes first. Tunnels to servers that no rule names come after all others.
     public var entries: [JournalEntry] {
-        var entries = state.withLock { $0.records.values.sorted { $0.age > $1.age }.map(\.current) }
+        let (records, tunnels) = state.withLock { ($0.records.values.sorted { $0.age > $1.age }, $0.tunnels) }
+        var entries = records.map(\.current)
         var answered: [Origin: [JournalEntry]] = [:]
         for entry in entries where entry.isAnswered { answered[entry.key.space.origin, default: []].append(entry) }
-        if answered.isEmpty { return entries }
-        for index in entries.indices where !entries[index].isAnswered {
+        for index in entries.indices where !answered.isEmpty && !entries[index].isAnswered {
             let entry = entries[index]
             let later = answered[entry.key.space.origin]?.filter { $0.last > entry.last && $0.proves(entry) }
             entries[index].solved = later?.map(\.last).min()
         }
-        return entries
+        let known = tunnels.isEmpty ? [] : Set(entries.map(\.key.space.origin))
+        let others = tunnels.filter { !known.contains($0.key) }
+        return entries + others.sorted { $0.value.last > $1.value.last }.map { Self.entry($0.key, $0.value) }
+    }
+
+    private static func entry(_ origin: Origin, _ tunnels: Tunnels) -> JournalEntry {
+        let space = ProtectionSpace(origin: origin, realm: nil, authenticationMethod: .default)
+        var entry = JournalEntry(JournalEntry.Key(space, scheme: ""), .tunnelled, at: tunnels.last)
+        entry.reason = JournalText.printable(
+            "no route decrypts the tunnel to \(origin.authority), and no rule names this server", longest: 512)
+        entry.isConcerned = false
+        (entry.first, entry.count) = (tunnels.first, tunnels.count)
+        return entry
     }
 
     /// The names that the suggestions of other entries give.
@@ -145,6 +186,14 @@ extension JournalEntry {
         if other.outcome == .unseen { return true }
         let mine = key.space.authenticationMethod
         if methods.contains(other.key.space.authenticationMethod) { return !methods.contains(mine) }
-        return !methods.contains(mine) && key.space.realm == other.key.space.realm
+        return !methods.contains(mine) && (key.space.realm == other.key.space.realm || other.cameWith(key))
+    }
+
+    /// Whether the response of this challenge had the other one too. Negotiate and NTLM have no realm, so that the realm
+    /// does not show it.
+    private func cameWith(_ other: Key) -> Bool {
+        var parser = ChallengeParser()
+        for line in lines { parser.parse(Array(line.utf8).span) }
+        return parser.challenges.contains { $0.scheme == other.scheme && $0.realm == other.space.realm }
     }
 }

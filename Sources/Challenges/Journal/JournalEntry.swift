@@ -31,8 +31,12 @@ public struct JournalEntry: Sendable {
         case cancelled
         /// A server that asks for a certificate was shown none, and continued.
         case declined
-        /// The client opened a tunnel, in which the proxy sees no challenges.
+        /// The client opened a tunnel, in which the proxy sees no challenges, though a rule names the server.
         case unseen
+        /// The client opened a tunnel, in which the proxy sees no challenges, to a server that no rule names.
+        case tunnelled
+        /// The request is held until an operator answers.
+        case waiting
     }
 
     /// All that the reason of an unanswered challenge depends on, beside the space.
@@ -109,7 +113,12 @@ public struct JournalEntry: Sendable {
     public var isAnswered: Bool { outcome == .answered }
 
     /// Whether it was not answered, and nothing of the server was answered since.
-    public var isOpen: Bool { !isAnswered && solved == nil }
+    public var isOpen: Bool {
+        switch outcome {
+        case .answered, .tunnelled, .waiting: false
+        case .passed, .cancelled, .declined, .unseen: solved == nil
+        }
+    }
 
     /// - Parameter now: the time in milliseconds since 1970.
     public mutating func note(_ response: ResponseExcerpt?, at now: Int) {
@@ -148,6 +157,16 @@ public struct SuggestedNames: Sendable, Equatable {
         self.rules = rules
         self.credentials = credentials
     }
+
+    /// Takes the name for a new rule: the one that is wished, or else the first with a number that is free.
+    public mutating func takeRule(_ wish: String) -> String {
+        let name = Configuration.free(wish, rules.contains)
+        rules.insert(name)
+        return name
+    }
+
+    /// The name for a new credential: the one that is wished, or else the first with a number that is free.
+    public func freeCredential(_ wish: String) -> String { Configuration.free(wish, credentials.contains) }
 
     public mutating func add(_ other: SuggestedNames) {
         rules.formUnion(other.rules)

@@ -27,6 +27,31 @@ extension OperatorAnswer {
 }
 
 extension ChallengeState {
+    /// The challenges of the journal. Those about which a question is open are waiting, and come first.
+    public var challenges: [JournalEntry] {
+        let asked = Dictionary(questions.open.map { ($0.space, $0) }) { first, _ in first }
+        if asked.isEmpty { return journal.entries }
+        var known: Set<ProtectionSpace> = []
+        var waiting: [(question: Int, entry: JournalEntry)] = []
+        var others: [JournalEntry] = []
+        for var entry in journal.entries {
+            if let question = asked[entry.key.space] {
+                known.insert(question.space)
+                entry.wait(for: question)
+                waiting.append((question.id, entry))
+            } else {
+                others.append(entry)
+            }
+        }
+        for question in asked.values where !known.contains(question.space) {
+            let key = JournalEntry.Key(question.space, scheme: "\(question.space.authenticationMethod)")
+            var entry = JournalEntry(key, .waiting, at: question.since)
+            entry.wait(for: question)
+            waiting.append((question.id, entry))
+        }
+        return waiting.sorted { $0.question < $1.question }.map(\.entry) + others
+    }
+
     /// Answers a question on behalf of an operator.
     ///
     /// - Parameter until: the last day of a certificate exception.
@@ -139,5 +164,19 @@ extension ChallengeState {
             guard let stored else { throw error }
             return stored
         }
+    }
+}
+
+extension JournalEntry {
+    /// Marks the challenge as one that waits for the answer to a question.
+    fileprivate mutating func wait(for question: OperatorQuestion) {
+        outcome = .waiting
+        reason = "question \(question.id) waits for an operator: '\(question.command)'"
+        solved = nil
+        remedy = nil
+        suggestion = nil
+        rule = question.rule.isEmpty ? nil : question.rule
+        last = max(last, question.since)
+        if lines.isEmpty { lines = question.details }
     }
 }

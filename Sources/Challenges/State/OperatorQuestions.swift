@@ -379,10 +379,12 @@ public struct OperatorQuestion: Sendable {
     var report: String {
         let details = details.isEmpty ? "" : " (\(details.joined(separator: "; ")))"
         let asked = rule.isEmpty ? "an operator" : "rule \(rule)"
-        return "question \(id): \(words)\(details), and \(asked) asks: 'attache ask answer \(id) \(hint)'"
+        return "question \(id): \(words)\(details), and \(asked) asks: '\(command)'"
     }
 
-    /// The most likely command for an operator.
+    /// The command that most likely answers it.
+    var command: String { "attache ask answer \(id) \(hint)" }
+
     private var hint: String {
         switch space.authenticationMethod.traits.credential {
         case .exception: "trust"

@@ -14,8 +14,8 @@ public struct SuggestedChallengeRule: Sendable {
     public var wantsSecure = false
     /// Whether the answer is to replace the client's own.
     public var replacesAuthorization = false
-    /// Whether the rule names the method, and requires `secure yes` if the connection is secure.
-    public var isNarrow = false
+    /// The methods that the rule names. A rule with methods also requires `secure yes` if the connection is secure.
+    public var methods: [AuthenticationMethod] = []
     /// The name of the credential that has to be made; nil: `origin` or `parent`.
     public var credentialName: String?
     /// The name of the rule; nil: the host.
@@ -48,8 +48,8 @@ public struct SuggestedChallengeRule: Sendable {
         if space.isProxy { predicates.insert("proxy yes", at: 0) }
         if space.protocol == .ftp { predicates.append("protocol ftp") }
         if let realm, !realm.contains("*") { predicates.append("realm \(realm)") }
-        if isNarrow { predicates.append("method \(space.authenticationMethod)") }
-        if wantsSecure || isNarrow && space.protocol == .https { predicates.append("secure yes") }
+        if !methods.isEmpty { predicates.append("method \(methods.map { "\($0)" }.joined(separator: " "))") }
+        if wantsSecure || !methods.isEmpty && space.protocol == .https { predicates.append("secure yes") }
         if replacesAuthorization { predicates.append("authorization replace") }
         let rule =
             "challenge \(Self.quoted(ruleName ?? space.host)) { \(predicates.joined(separator: "; ")); use \(name) }"

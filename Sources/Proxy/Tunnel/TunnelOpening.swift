@@ -109,15 +109,19 @@ struct TunnelOpening {
         return BlindTunnel(tunnel, of: exchange, for: downstream)
     }
 
-    /// Records that a rule which names the server does not apply in a tunnel.
+    /// Records the tunnel for operators, and that a rule which names the server does not apply in it.
     private func takeNote() {
         let challenger = destination.challenger
         let host = challenger.host
-        guard let rule = exchange.policy.rules.ruleOverTLS(host: host.span, port: challenger.port) else { return }
+        let journal = downstream.shared.challenges.journal
+        let now = downstream.loop.epochMilliseconds
+        guard let rule = exchange.policy.rules.ruleOverTLS(host: host.span, port: challenger.port) else {
+            journal.noteTunnel(to: challenger.origin, at: now)
+            return
+        }
         let tunnel = UnseenTunnel(to: challenger.origin, by: rule)
         exchange.record.details = tunnel.sentence
-        let journal = downstream.shared.challenges.journal
-        if let report = tunnel.note(in: journal, at: downstream.loop.epochMilliseconds) {
+        if let report = tunnel.note(in: journal, at: now) {
             downstream.shared.report(report)
         }
     }

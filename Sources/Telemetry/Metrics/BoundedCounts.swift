@@ -38,7 +38,7 @@ struct AnswerCounts: Sendable {
         /// Nil: a client certificate.
         let scheme: AnsweredScheme?
         let credential: String
-        /// Empty: none, or that of a parent.
+        /// Empty: none.
         let rule: String
     }
 
@@ -47,15 +47,14 @@ struct AnswerCounts: Sendable {
     private var latest: AnswerRecord?
     private var latestIndex = 0
 
-    /// - Parameter isOfParent: whether a parent got it. Always the same for one answer.
-    mutating func add(_ answer: AnswerRecord, ofParent isOfParent: Bool) {
+    mutating func add(_ answer: AnswerRecord) {
         if answer !== latest {
             // A client may bring as many names as it likes in its URLs.
             let credential = answer.credential ?? ""
             latestIndex = counts.index(
                 of: Labels(
                     scheme: answer.scheme, credential: credential.hasPrefix("url:") ? "url" : credential,
-                    rule: isOfParent ? "" : answer.rule ?? ""))
+                    rule: answer.rule ?? ""))
             latest = answer
         }
         counts.add(at: latestIndex)

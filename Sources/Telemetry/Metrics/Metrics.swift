@@ -49,7 +49,7 @@ public final class Metrics: Sendable {
         if record.bytesIn > 0 { add(record.bytesIn, to: .bytesIn) }
         if record.bytesOut > 0 { add(record.bytesOut, to: .bytesOut) }
         if let answer = record.answer { add(answer) }
-        if let answer = record.parentAnswer { add(answer, ofParent: true) }
+        if let answer = record.parentAnswer { add(answer) }
         switch record.upstream {
         case .opened: add(to: .upstreamOpened)
         case .reused: add(to: .upstreamReused)
@@ -88,13 +88,13 @@ public final class Metrics: Sendable {
     }
 
     /// Counts an answer; nothing if there is a rule without an answer.
-    private func add(_ answer: AnswerRecord, ofParent isOfParent: Bool = false) {
+    private func add(_ answer: AnswerRecord) {
         switch answer.scheme {
         case nil: return
         case .method(let method): answered.add(1, at: method.traits.number)
         case .signature: add(to: .signed)
         }
-        answers.withLock { $0.add(answer, ofParent: isOfParent) }
+        answers.withLock { $0.add(answer) }
     }
 
     /// Counts a connection to a server whose certificate had a problem, by the rule that forgave it.

@@ -14,9 +14,10 @@ struct ChallengesCommand: Command {
         ],
         details: """
             Shows the challenges since the proxy was started: at most 1,000 protection spaces, the latest first.
-            First come those without an answer: the reason, the server's response (up to 1 KB of text), the
-            rules that were tried, and lines to paste into the rule file. Then come those with an answer, with
-            the name of the credential. With a URL, only those of its server.
+            First come those that wait for an operator. Then come those without an answer: the reason, the
+            server's response (up to 1 KB of text), the rules that were tried, and lines to paste into the rule
+            file. Then come those with an answer, with the name of the credential. Tunnels that were not
+            decrypted, to servers that no rule names, come last. With a URL, only those of its server.
 
                 attache challenges --unanswered
                 attache challenges http://ci.example.com/

@@ -50,8 +50,9 @@ struct ControlSocket {
             return
         }
         var sources = ControlSources(
-            state: shared.challenges, challenges: { shared.challenges.journal.entries },
+            state: shared.challenges, challenges: { shared.challenges.challenges },
             status: { status.status(admin: admin) }, reloads: status.reloads)
+        sources.names = { status.names }
         sources.credentials = { status.credentials(opens: $0) }
         sources.metrics = { status.metrics(shared, as: $0) }
         sources.dashboardLink = { dashboard?.makeLink() }

@@ -14,7 +14,7 @@ extension DashboardSources {
     ) {
         self.init(
             access: access, state: shared.challenges, status: status, load: { LoadFigures(of: proxy) },
-            challenges: { shared.challenges.journal.entries })
+            challenges: { shared.challenges.challenges })
     }
 }
 

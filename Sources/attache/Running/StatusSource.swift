@@ -63,6 +63,14 @@ final class StatusSource: Sendable {
     /// The current rules, and the sources of trust.
     var judging: (rules: RuleSet, trust: TrustSources) { setup.withLock { ($0.rules, $0.trust) } }
 
+    /// The names that new rules and credentials must not have.
+    var names: SuggestedNames {
+        let configuration = setup.withLock { $0.rules.configuration }
+        return SuggestedNames(
+            rules: Set(configuration.challenges.compactMap(\.rule.name)),
+            credentials: Set(configuration.credentials.map(\.name)))
+    }
+
     /// - Parameter admin: the address of the admin listener.
     func status(admin: SocketAddress?) -> RunningStatus {
         let (loaded, rejection) = reloads.standing

@@ -19,6 +19,9 @@ struct AskConversations {
             after 20s
             metric attache_questions_open 1
             metric attache_questions_total 1
+            journal basic h:80 waiting
+                rule: "people" (proxy.conf:*)
+                reason: question 1 waits for an operator: 'attache ask answer 1 user NAME'
             answer 1 use a
             metric attache_questions_open 0
             metric attache_questions_answered_total{disposition="use"} 1

@@ -171,6 +171,28 @@ struct MetricsConversations {
             """)
     }
 
+    @Test func `an answer to a parent is counted by its rule`() async {
+        await play(
+            rules: """
+                parent corp { http proxy:8080 }
+                route * { via corp }
+                credential a { user u; password p }
+                challenge "corp" { proxy yes; host proxy; use a }
+                """,
+            """
+            >> GET http://h/ HTTP/1.1
+            << connect proxy:8080
+            << GET http://h/ HTTP/1.1
+            >> HTTP/1.1 407 Proxy Authentication Required
+               Proxy-Authenticate: Basic realm="x"
+            << GET http://h/ HTTP/1.1
+               Proxy-Authorization: Basic base64(u:p)
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            metric attache_answers_total{rule="corp",credential="a",scheme="basic"} 1
+            """)
+    }
+
     @Test(
         arguments: [
             ("", "no-rule"), ("challenge { host h; realm y; use a }", "mismatch"),

@@ -10,6 +10,9 @@ struct TunnelConversations {
             << HTTP/1.1 200 Connection established
             client >> "hello"
             server << "hello"
+            journal * h:443 tunnelled
+                reason: no route decrypts the tunnel to h:443, and no rule names this server
+                count: 1
             client >> end
             server << end
             server >> "more"

@@ -196,7 +196,7 @@ final class Stage {
 
     /// - Parameter text: members of an entry of the journal.
     func requireEntry(_ text: MembersText) throws {
-        try require(text, among: shared.challenges.journal.entries.map { PlayedJournal.members(of: $0) })
+        try require(text, among: shared.challenges.challenges.map { PlayedJournal.members(of: $0) })
     }
 
     /// - Parameter text: members of an open question.

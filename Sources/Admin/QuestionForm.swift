@@ -40,10 +40,7 @@ struct QuestionForm {
     func put(to state: ChallengeState, by actor: AuditEvent.Actor) async -> AdminResponse {
         do throws(OperatorAnswer.Failure) {
             let asked = try await state.answer(question, with: answer, until: until, by: actor)
-            if case .trust = answer.act {
-                return .text(.ok, "answered: the key of \(asked.space.origin.authority) is trusted until \(until)")
-            }
-            return .text(.ok, "answered with '\(answer.words)': \(asked.words)")
+            return .text(.ok, asked.words(after: answer, until: until))
         } catch { return .text(.conflict, "\(error)") }
     }
 

@@ -5,8 +5,8 @@ import Testing
 /// program prints leads to the first response, by three commands at most and one answer for each secret.
 struct LoginTranscriptTests {
     enum Login: String, CaseIterable, Sendable {
-        case digest, intercept, upgrade, kerberos, keytab, ntlm, form, token, oauth, certificate, appliance, parent,
-            clients
+        case digest, intercept, upgrade, kerberos, keytab, ccache, ntlm, form, token, oauth, certificate, appliance
+        case parent, proposed, behind, clients
     }
 
     /// A server, and what a person types to set it up.
@@ -45,7 +45,8 @@ struct LoginTranscriptTests {
         withExtendedLifetime(server.held) {}
     }
 
-    @Test(arguments: Login.allCases.filter { $0 != .clients }) func `it is reached as the second server of a rule file`(
+    @Test(arguments: Login.allCases.filter { ![.clients, .proposed].contains($0) })
+    func `it is reached as the second server of a rule file`(
         login: Login
     ) throws {
         let server = try Self.server(login)
@@ -80,15 +81,59 @@ struct LoginTranscriptTests {
     }
 
     @Test(arguments: [("bob", "wrong"), ("unknown", "any")])
-    func `a login that the KDC refuses is not the server's refusal`(
-        user: String, password: String
-    ) throws {
+    func `a login that the KDC refuses is not the server's refusal`(user: String, password: String) throws {
         let server = try Self.server(.kerberos)
         let person = try Beginner(environment: server.environment)
         let run = try person.type(
             ["init", server.url], answering: [("alice@EXAMPLE.COM): ", user), ("Password: ", password)])
         #expect(!run.succeeded)
         #expect(run.output.contains("there is no ticket for '\(user)@EXAMPLE.COM': the KDC of EXAMPLE.COM"), "\(run)")
+    }
+
+    @Test func `with --dry-run the lines are shown, and nothing is written`() throws {
+        let server = try Self.server(.digest)
+        let person = try Beginner()
+        let dry = try person.type(["init", server.url, "--dry-run"], answering: server.answers)
+        #expect(dry.succeeded, "\(dry)")
+        try Self.compare(dry.output, "dry-first", person, server)
+        #expect(!FileManager.default.fileExists(atPath: person.home))
+
+        let first = try RecordingOrigin.guarded(by: DigestGuard(.init(countsStrictly: true)))
+        #expect(try person.begin(first.url("/first")).succeeded)
+        let (before, files) = (Scratch.read(person.rules), person.files)
+        let added = try person.type(["add", server.url, "--dry-run"], answering: server.answers)
+        #expect(added.succeeded, "\(added)")
+        try Self.compare(added.output, "dry-second", person, server, first)
+        #expect(Scratch.read(person.rules) == before && person.files == files)
+        withExtendedLifetime(server.held) {}
+    }
+
+    @Test func `a proposed parent can be declined`() throws {
+        let server = try Self.server(.digest)
+        let person = try Beginner(environment: ["http_proxy": "http://127.0.0.1:9"])
+        let begun = try person.type(
+            ["init", server.url], answering: [("? (yes or no) ", "no")] + server.answers)
+        #expect(begun.succeeded, "\(begun)")
+        #expect(!Scratch.read(person.rules).contains("parent"))
+        withExtendedLifetime(server.held) {}
+    }
+
+    /// The second page of such a login is shown only to a user, so that a person has to look at it.
+    @Test func `a login on two pages is recognised, and the lines that it needs are printed`() throws {
+        let login = try LoginServer(.steps)
+        let person = try Beginner()
+        let server = Server(url: login.url("/a"), names: [("\(login.port)", "PORT")])
+        let begun = try person.type(["init", server.url], answering: [])
+        #expect(begun.status == 1, "\(begun)")
+        try Self.compare(begun.output, "two-pages", person, server)
+        #expect(!FileManager.default.fileExists(atPath: person.rules))
+        let lines = Beginner.commands(in: begun.output).joined(separator: "\n")
+            .replacing("user NAME", with: "user \(Account.user)").replacing("/path/to/password", with: "@/password")
+            .replacing("PASSWORD", with: "password")
+        try AttacheProcess.running(lines) { proxy throws in
+            #expect(try proxy.get(login.url("/a")).text == "home\n")
+        }
+        #expect(login.count("login named") == 1 && login.count("login good") == 1)
     }
 
     // MARK: - Servers
@@ -116,6 +161,12 @@ struct LoginTranscriptTests {
                 names: [
                     ("\(server.port)", "PORT"), (server.realm.keytab("bob"), "bob.keytab"),
                 ])
+        case .ccache:
+            let server = try KerberosServer.shared()
+            let cache = try server.realm.cache("bob")
+            return Server(
+                url: server.url("/bob/"), options: ["--ccache", cache], answers: [("alice@EXAMPLE.COM): ", "bob")],
+                environment: server.realm.environment, names: [("\(server.port)", "PORT"), (cache, "CACHE")])
         case .ntlm:
             let server = try NTLMServer.shared()
             let user = "\(Account.domain)\\alice"
@@ -169,6 +220,27 @@ struct LoginTranscriptTests {
                 url: origin.url("/job"), options: ["--parent", "http://127.0.0.1:\(squid.port)"],
                 answers: password + password, held: [origin],
                 names: [("\(origin.port)", "PORT"), ("\(squid.port)", "PARENT")])
+        case .proposed:
+            let squid = try SquidServer.shared(.basic)
+            let origin = try RecordingOrigin.guarded(by: DigestGuard(.init(countsStrictly: true)))
+            return Server(
+                url: origin.url("/job"),
+                answers: [("? (yes or no) ", "yes"), ("Password: ", Account.password)] + password,
+                environment: [
+                    "http_proxy": "http://\(Account.user)@127.0.0.1:\(squid.port)/", "no_proxy": "intern.test",
+                ],
+                held: [origin], names: [("\(origin.port)", "PORT"), ("\(squid.port)", "PARENT")])
+        // Only the parent knows the server's name.
+        case .behind:
+            let squid = try SquidServer.shared(.basic)
+            let origin = try RecordingOrigin.guarded(by: BasicGuard())
+            let own = try CertificateIssuer.selfSigned(CertificateTerms(host: TLSFront.host))
+            let (front, port) = try front(own, origin)
+            return Server(
+                url: "https://\(TLSFront.host):\(port)/",
+                options: ["--upgrade", "--parent", "http://127.0.0.1:\(squid.port)"],
+                answers: password + [("? (yes or no) ", "yes")] + password, held: [origin, front],
+                names: [("\(port)", "PORT"), ("\(squid.port)", "PARENT"), (try own.pin(), "PIN")])
         case .clients:
             let origin = try RecordingOrigin.guarded(by: DigestGuard(.init(countsStrictly: true)))
             return Server(

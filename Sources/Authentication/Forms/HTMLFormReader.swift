@@ -299,7 +299,7 @@ extension HTMLFormReader {
         /// The name of the field that most likely takes the user; nil if the form has none.
         public internal(set) var userName: String?
         /// Whether the page says by `autocomplete` that this field takes the user.
-        var saysUserName = false
+        public internal(set) var saysUserName = false
         /// The encoding of the values.
         var charset = HTMLCharset.utf8
         /// Whether the form is sent as `multipart/form-data`.

@@ -394,6 +394,14 @@ public struct OperatorQuestion: Sendable {
         }
     }
 
+    /// The result of an operator's answer, in words.
+    ///
+    /// - Parameter until: the last day of an exception.
+    public func words(after answer: OperatorAnswer, until: Day) -> String {
+        if case .trust = answer.act { return "answered: the key of \(space.origin.authority) is trusted until \(until)" }
+        return "answered with '\(answer.words)': \(words)"
+    }
+
     /// The challenge in words.
     public var words: String {
         let authority = space.origin.authority

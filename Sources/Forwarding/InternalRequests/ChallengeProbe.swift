@@ -8,6 +8,7 @@ import IO
 import Model
 import PAC
 import Rules
+import Synchronization
 import TLS
 import Telemetry
 import Upstream
@@ -40,8 +41,8 @@ public struct ChallengeProbe: Sendable {
         public enum Cause: Sendable {
             /// `egress` does not allow the address.
             case prohibited
-            /// The server's certificate is not trusted.
-            case untrusted
+            /// The certificate of the server, or of the parent proxy, is not trusted.
+            case untrusted(Origin, PresentedChain)
             /// The server ended the TLS connection because no client certificate was shown, or because it refuses the one
             /// that was.
             case certificateWanted
@@ -111,6 +112,8 @@ public struct ChallengeProbe: Sendable {
         do throws(IOError) { downstream = try Downstream(ofOwn: upstreams) } catch {
             throw Failure(sentence: "\(error)")
         }
+        let untrusted = UntrustedChains()
+        upstreams.shared.onUntrusted { untrusted.add($0, $1) }
         let run = Forwarding(policy: policy, on: loop)
         let exchange = run.exchange
         defer {
@@ -131,20 +134,23 @@ public struct ChallengeProbe: Sendable {
                 return Self.response(exchange, isOfParent: true)
             }
             if let response = Self.tunnelResponse(error, on: exchange, upstreams.shared) { return response }
-            throw Self.failure(error, on: exchange.way)
+            throw Self.failure(error, on: exchange.way, untrusted: untrusted.last)
         }
         var response = Self.response(exchange, isOfParent: false)
         if request.readsPage { response.page = await page(of: exchange) }
         return response
     }
 
-    private static func failure(_ error: ExchangeFailure, on way: UpstreamPath) -> Failure {
+    private static func failure(
+        _ error: ExchangeFailure, on way: UpstreamPath, untrusted: (Origin, PresentedChain)?
+    ) -> Failure {
         var failure = Failure(sentence: error.sentence(by: way))
         switch error {
         case .refused(let refusal):
             switch refusal.error {
             case .destinationIPProhibited: failure.cause = .prohibited
-            case .tlsCertificateError: failure.cause = .untrusted
+            case .tlsCertificateError:
+                if let untrusted { failure.cause = .untrusted(untrusted.0, untrusted.1) }
             case .tlsAlertReceived where refusal.isAboutIdentity: failure.cause = .certificateWanted
             default: break
             }
@@ -177,6 +183,15 @@ public struct ChallengeProbe: Sendable {
         response.location = upstream.values(of: .location).first
         response.contentType = upstream.values(of: .contentType).first
         return response
+    }
+
+    /// The chains that were refused during a request.
+    private final class UntrustedChains: Sendable {
+        private let chains = Mutex<[(Origin, PresentedChain)]>([])
+
+        var last: (Origin, PresentedChain)? { chains.withLock { $0.last } }
+
+        func add(_ origin: Origin, _ chain: PresentedChain) { chains.withLock { $0.append((origin, chain)) } }
     }
 
     /// Nil where the content is no HTML page, or cannot be read.

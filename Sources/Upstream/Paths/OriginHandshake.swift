@@ -203,6 +203,7 @@ public struct OriginHandshake {
             return ServerTrust(verified, decision: ConnectionSecurity.SessionDecision(grant, identity: identity))
         case .refused(let refused):
             let evaluation = found ?? evaluate(nil)
+            shared.noteUntrusted(origin.authority, chain)
             var refusal = refused.refusal(host: origin.hostText, port: origin.port, evaluation: evaluation)
             refusal.question = question(about: refused, evaluation)
             delegate.note(

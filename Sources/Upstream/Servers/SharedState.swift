@@ -22,6 +22,7 @@ public final class SharedState: Sendable {
     /// The last requests, for the dashboard.
     public let recentRequests = RecentRequests()
     private let retirements = Mutex<@Sendable (Retirement) -> Void>({ _ in })
+    private let untrusted = Mutex<@Sendable (Origin, PresentedChain) -> Void>({ _, _ in })
     /// The room that copies of bodies share.
     public let spool = ReplaySpool()
 
@@ -65,6 +66,14 @@ public final class SharedState: Sendable {
         tlsPolicyEpoch.advance()
         retire(.tlsPolicyEpoch)
     }
+
+    /// Sets the observer of servers whose certificate was refused, in place of the previous one.
+    public func onUntrusted(_ observer: @escaping @Sendable (Origin, PresentedChain) -> Void) {
+        untrusted.withLock { $0 = observer }
+    }
+
+    /// Tells the observer of a server whose certificate was refused.
+    func noteUntrusted(_ origin: Origin, _ chain: PresentedChain) { untrusted.withLock { $0 }(origin, chain) }
 
     /// Sets the observer of retirements, in place of the previous one.
     public func onRetirement(_ observer: @escaping @Sendable (Retirement) -> Void) {

@@ -77,7 +77,10 @@ public struct TrustProbe: Sendable {
         } catch { throw .noTLS(host: host, port: port, .tls(error)) }
     }
 
-    private func opinion(of chain: PresentedChain, at now: Int) throws(TrustProbeError) -> TrustOpinion {
+    /// Judges a chain that the server has sent before.
+    ///
+    /// - Parameter now: seconds since 1970.
+    public func opinion(of chain: PresentedChain, at now: Int) throws(TrustProbeError) -> TrustOpinion {
         var lists: RevocationLists?
         switch trust.revocation(for: route.tls) {
         case .unasked: break

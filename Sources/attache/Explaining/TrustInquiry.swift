@@ -11,10 +11,14 @@ struct TrustInquiry {
 
     init(_ configuration: Configuration) { self.configuration = configuration }
 
-    /// Connects to the server directly, not by its route. Blocks.
+    /// Connects to the server directly, not by its route, unless its chain is known. Blocks.
     ///
-    /// - Parameter name: the name that the certificate must have; nil: the host.
-    func opinion(of host: String, port: UInt16, name: String?) throws(CommandError) -> TrustOpinion {
+    /// - Parameters:
+    ///   - name: the name that the certificate must have; nil: the host.
+    ///   - chain: the chain that the server has sent; nil: ask the server.
+    func opinion(
+        of host: String, port: UInt16, name: String? = nil, sending chain: PresentedChain? = nil
+    ) throws(CommandError) -> TrustOpinion {
         let rules = RuleSet(configuration)
         let trust: TrustSources
         do throws(TrustAnchorsError) { trust = try TrustSources(rules) } catch { throw .failed("\(error)") }
@@ -28,6 +32,7 @@ struct TrustInquiry {
         do throws(IOError) {
             outcome = try BlockingTask.run { loop in
                 do throws(TrustProbeError) {
+                    if let chain { return .success(try probe.opinion(of: chain, at: now)) }
                     return .success(try await probe.ask(at: now, on: loop))
                 } catch { return .failure(error) }
             }

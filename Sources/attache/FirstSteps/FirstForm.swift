@@ -14,15 +14,15 @@ struct FirstForm {
     let page: String
     /// The name of the field for the user; nil if the form asks for a password only.
     let user: String?
-    /// The name of the field for the password.
-    let password: String
+    /// The name of the field for the password; nil if a later page asks for it.
+    let password: String?
 
     private static let redirectLimit = 5
 
     /// Looks for a login page in a response, and behind its redirects on the same server.
     ///
     /// - Parameter fetch: fetches the page of a target of that server.
-    /// - Returns: nil if there is no form with a password.
+    /// - Returns: nil if there is no login form.
     /// - Throws: if the page is on another server, or its form cannot be used.
     static func find(
         in response: ChallengeProbe.Response, to request: ExplainedRequest,
@@ -47,11 +47,14 @@ struct FirstForm {
         }
         guard let page = response.page else { return nil }
         let forms = HTMLFormReader.forms(in: page, contentType: response.contentType)
-        guard let form = forms.first(where: { !$0.passwordNames.isEmpty }), let password = form.passwordNames.first
-        else {
-            return nil
+        let isWhole = { (form: HTMLFormReader.Form) in !form.passwordNames.isEmpty }
+        let asksForUser = { (form: HTMLFormReader.Form) in
+            form.saysUserName || sign != nil && Self.isOfLogin([Self.path(of: target), form.userName ?? ""])
         }
-        guard let text = sign ?? Self.sign(of: password, in: page, status: response.status) else {
+        guard let form = forms.first(where: isWhole) ?? forms.first(where: { $0.userName != nil && asksForUser($0) }),
+            let name = form.passwordNames.first ?? form.userName
+        else { return nil }
+        guard let text = sign ?? Self.sign(of: name, in: page, status: response.status) else {
             throw .failed("the login page at \(target) has nothing to recognise it by: see 'attache help forms'")
         }
         var action = path(of: target)
@@ -62,19 +65,27 @@ struct FirstForm {
             action = path(of: String(decoding: place, as: UTF8.self))
         }
         return FirstForm(
-            sign: text, action: action, page: path(of: target), user: form.userName, password: password)
+            sign: text, action: action, page: path(of: target), user: form.userName,
+            password: form.passwordNames.first)
+    }
+
+    /// Whether the path of a page or the name of its field says that it is for a login.
+    private static func isOfLogin(_ texts: [String]) -> Bool {
+        let words = ["login", "logon", "signin", "sign-in", "sign_in", "auth", "sso", "user", "mail", "account"]
+        return texts.contains { text in words.contains { text.lowercased().contains($0) } }
     }
 
     /// The block `form` without its braces.
     var words: String {
-        let fields = (user.map { [Self.field($0, "user")] } ?? []) + [Self.field(password, "password")]
+        let fields = (user.map { [Self.field($0, "user")] } ?? []) + [Self.field(password ?? "PASSWORD", "password")]
         return "recognise \(sign); login \(RuleWord.quoted(action)); fields \(fields.joined(separator: " "))"
     }
 
     /// The proposal, for a person.
     var sentence: String {
         let fields = [
-            user.map { "'\(Console.printable($0))' for the user" }, "'\(Console.printable(password))' for the password",
+            user.map { "'\(Console.printable($0))' for the user" },
+            password.map { "'\(Console.printable($0))' for the password" },
         ]
         return "the login page \(Console.printable(page)) has a form with the fields "
             + "\(fields.compactMap(\.self).joined(separator: " and ")), which is sent to \(Console.printable(action))"
@@ -88,9 +99,9 @@ struct FirstForm {
         return isPlain ? text : "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
     }
 
-    /// The password field in the page's source.
-    private static func sign(of password: String, in page: [UInt8], status: Int) -> String? {
-        let spellings = ["name=\"\(password)\"", "name='\(password)'", "name=\(password)"]
+    /// The field in the page's source.
+    private static func sign(of field: String, in page: [UInt8], status: Int) -> String? {
+        let spellings = ["name=\"\(field)\"", "name='\(field)'", "name=\(field)"]
         let found = spellings.first { page.firstRange(of: Array($0.utf8)) != nil }
         return found.map { "status \(status) contains \(RuleWord.quoted($0))" }
     }

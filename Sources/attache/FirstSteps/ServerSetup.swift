@@ -202,6 +202,7 @@ struct ServerSetup {
     }
 
     private mutating func logIn(by form: FirstForm) throws(CommandError) {
+        guard form.password != nil else { throw onTwoPages(form) }
         Console.print(form.sentence)
         if request.protocol == .http {
             Console.error("http sends the password unencrypted: anyone on the way to the server can read it")
@@ -211,6 +212,23 @@ struct ServerSetup {
             origin: Origin(host: request.host, port: request.port, protocol: request.protocol), realm: nil,
             authenticationMethod: .htmlForm)
         rules.answer = FirstRules.Answer(login: login, methods: [.htmlForm], form: form, rule: rule(for: [space]))
+    }
+
+    /// The rule for a login page that asks for the user, with another page behind it for the password. The second page is
+    /// shown only to a user that the server knows.
+    private func onTwoPages(_ form: FirstForm) -> CommandError {
+        let name = RuleWord.quoted(rules.uniqueCredential(request.host))
+        let title = RuleWord.quoted(rules.former.freeRuleName(request.host))
+        let isSecure = request.protocol == .https ? "; secure yes" : ""
+        let page = Console.printable(form.page)
+        Console.print(
+            """
+            the login page \(page) asks for the user first, and another page asks for the password: 'init' does not see it
+            Find the name of its password field in a browser, write it for PASSWORD, and add these lines to \(edit.path):
+                credential \(name) { user NAME; password file /path/to/password }
+                challenge \(title) { host \(request.host); port \(request.port)\(isSecure); form { \(form.words) }; use \(name) }
+            """)
+        return .failed("a login on two pages is not tried; nothing was written")
     }
 
     private mutating func logInAtParent(_ response: ChallengeProbe.Response) throws(CommandError) {
@@ -265,10 +283,13 @@ struct ServerSetup {
     /// A response or a failure that is about TLS with the server.
     private mutating func settle(_ failure: ChallengeProbe.Failure) throws(CommandError) {
         switch failure.cause {
-        case .untrusted where rules.trust == nil:
-            guard let (rule, before) = try TrustQuestion.ask(request.host, request.port, by: edit.configuration) else {
-                throw .failed("no response: \(failure.sentence)")
-            }
+        case .untrusted(let origin, _) where origin.isProxy:
+            throw .failed(
+                "no response: \(failure.sentence); run 'attache trust \(origin.host):\(origin.port)' to see why, and see 'attache "
+                    + "help trust'")
+        case .untrusted(_, let chain) where rules.trust == nil:
+            let asked = try TrustQuestion.ask(request.host, request.port, sending: chain, by: edit.configuration)
+            guard let (rule, before) = asked else { throw .failed("no response: \(failure.sentence)") }
             rules.trust = .key(rule, before: before)
         case .untrusted:
             throw .failed(

@@ -1,18 +1,19 @@
 import IO
 import Rules
+import TLS
 import Upstream
 
 /// Asks a person whether to trust a server's certificate that has problems.
 enum TrustQuestion {
     /// Shows the certificates of the server, and asks.
     ///
-    /// - Returns: the rule that trusts the key, and the rule that it has to precede; nil if the server cannot be asked
-    ///   directly, or no rule should trust it.
+    /// - Parameter chain: the chain that the server has sent.
+    /// - Returns: the rule that trusts the key, and the rule that it has to precede; nil if no rule should trust it.
     /// - Throws: if the answer is no, or there is no terminal.
     static func ask(
-        _ host: String, _ port: UInt16, by configuration: Configuration
+        _ host: String, _ port: UInt16, sending chain: PresentedChain, by configuration: Configuration
     ) throws(CommandError) -> (SuggestedTrustRule, before: RuleReference?)? {
-        guard let opinion = try? TrustInquiry(configuration).opinion(of: host, port: port, name: nil),
+        guard let opinion = try? TrustInquiry(configuration).opinion(of: host, port: port, sending: chain),
             let rule = opinion.suggestion
         else { return nil }
         let place = "\(host):\(port)"

@@ -1,11 +1,12 @@
+import Crypto
 import HTTP
 import IO
 import Telemetry
 
 /// The administrator's listener: health, readiness, metrics, the practice origin and the dashboard, over plain HTTP/1.1.
 ///
-/// It belongs to one loop. Every client that can connect may read all of it except the dashboard, so its address should
-/// be a loopback one.
+/// It belongs to one loop. Every client that can connect may read all of it except the dashboard, and the metrics if they
+/// have a token. So its address should be a loopback one.
 public final class AdminServer {
     /// The address of the listener: the configured one, with the system's port if 0 was configured.
     public var address: SocketAddress { listener?.address ?? wanted }
@@ -117,6 +118,8 @@ public struct AdminSources: Sendable {
     public let via: Via?
     public let readiness: @Sendable () -> Readiness
     public let metrics: @Sendable (MetricsFormat) -> String
+    /// The token that readers of the metrics must send; its result is nil while all are refused. Nil: they need none.
+    public var metricsToken: (@Sendable () -> Secret?)?
 
     public init(
         version: String, via: Via? = nil, readiness: @escaping @Sendable () -> Readiness,

@@ -1,4 +1,5 @@
 import Bytes
+import Crypto
 import HTTP
 import IO
 import Telemetry
@@ -61,12 +62,34 @@ final class AdminSite: AdminResponder {
         case .index: return index
         case .health: return .text(.ok, "ok")
         case .readiness: return readiness
-        case .metrics: return .metrics(sources.metrics, as: MetricsFormat(accepting: request.accept))
+        case .metrics:
+            if let token = sources.metricsToken, !Self.admits(request.authorization, by: token()) {
+                return .unauthorized(isFirst: request.authorization.isEmpty)
+            }
+            return .metrics(sources.metrics, as: MetricsFormat(accepting: request.accept))
         case .practice(let space):
             return (try? practice?.response(to: request, in: space, at: Int(clamping: now)))
                 ?? .text(.serviceUnavailable, "the practice server does not work: the system gave no random bytes")
         case nil: return .text(.notFound, "there is no such page; / lists the pages")
         }
+    }
+
+    /// Whether a request has the token (RFC 6750 section 2.1).
+    ///
+    /// - Parameter authorization: the values of its `Authorization` lines.
+    private static func admits(_ authorization: [[UInt8]], by token: Secret?) -> Bool {
+        let scheme: StaticString = "bearer "
+        let length = scheme.utf8CodeUnitCount
+        guard let token, authorization.count == 1, let value = authorization.first, value.count > length else {
+            return false
+        }
+        let span = value.span
+        guard span.extracting(first: length).equalsIgnoringCase(scheme) else { return false }
+        let sent = Array(value.dropFirst(length).drop { $0 == .space })
+        // Digests are of one length, so that the time tells nothing about the token.
+        let right = token.withBytes { MessageDigest.digest(.sha256, of: $0) }
+        let given = MessageDigest.digest(.sha256, of: sent.span)
+        return right.withHexadecimal { right in given.withHexadecimal { ConstantTime.equal(right, $0) } }
     }
 
     /// Whether a target names this listener. A target that names another host was meant for the proxy. Names other than
@@ -140,6 +163,16 @@ final class AdminSite: AdminResponder {
 }
 
 extension AdminResponse {
+    /// The challenge for the token of the metrics (RFC 6750 section 3).
+    ///
+    /// - Parameter isFirst: whether the request had no credential.
+    fileprivate static func unauthorized(isFirst: Bool) -> AdminResponse {
+        let error = isFirst ? "" : ", error=\"invalid_token\""
+        return .text(
+            .unauthorized, "the metrics need the token of 'metrics token file' in the rule file",
+            [.init(name: "WWW-Authenticate", value: "Bearer realm=\"Attache metrics\"\(error)")])
+    }
+
     static func metrics(_ page: (MetricsFormat) -> String, as format: MetricsFormat) -> AdminResponse {
         AdminResponse(
             status: .ok, contentType: format.contentType, fields: [.init(name: "Vary", value: "Accept")],

@@ -1,4 +1,5 @@
 import Bytes
+import Crypto
 import HTTP
 import IO
 import Testing
@@ -59,6 +60,32 @@ import Testing
         let response = try site().answer(to: AdminRequest(head, bytes.span, via: nil), at: loopback, now: 1)
         #expect(response.contentType == "application/openmetrics-text; version=1.0.0; charset=utf-8")
         #expect(response.body == "attache_requests_total 7\n# EOF\n")
+    }
+
+    @Test(
+        arguments: [
+            ([], 401, "Bearer realm=\"Attache metrics\""), (["Bearer open sesame"], 200, nil),
+            (["bearer   open sesame"], 200, nil),
+            (["Bearer wrong"], 401, "Bearer realm=\"Attache metrics\", error=\"invalid_token\""),
+            (["Bearer open sesame!"], 401, "Bearer realm=\"Attache metrics\", error=\"invalid_token\""),
+            (["Bearer "], 401, "Bearer realm=\"Attache metrics\", error=\"invalid_token\""),
+            (["Basic b3BlbiBzZXNhbWU="], 401, "Bearer realm=\"Attache metrics\", error=\"invalid_token\""),
+            (
+                ["Bearer open sesame", "Bearer open sesame"], 401,
+                "Bearer realm=\"Attache metrics\", error=\"invalid_token\""
+            ),
+        ] as [([String], UInt16, String?)])
+    func `the metrics need the token, if there is one`(authorization: [String], status: UInt16, challenge: String?)
+        throws
+    {
+        var sources = sources()
+        sources.metricsToken = { Secret("open sesame") }
+        let site = AdminSite(sources: sources, practice: nil)
+        let response = site.answer(to: request("/metrics", authorization: authorization), at: loopback, now: 1)
+        #expect(response.status.rawValue == status)
+        #expect(response.value("WWW-Authenticate") == challenge)
+        #expect(response.body.contains("attache_requests_total") == (status == 200))
+        #expect(site.answer(to: request("/healthz"), at: loopback, now: 1).status == .ok)
     }
 
     @Test func `a proxy that is not ready says why, and is still healthy`() throws {

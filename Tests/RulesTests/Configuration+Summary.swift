@@ -9,7 +9,10 @@ extension Configuration {
         let standard = Configuration()
         var lines = listeners == standard.listeners ? [] : listeners.map(\.summary)
         if let admin {
-            let parts = [adminLogin.tls.map { _ in "by TLS too" }, adminLogin.users.map { "with the users of \($0)" }]
+            let parts = [
+                adminLogin.tls.map { _ in "by TLS too" }, adminLogin.users.map { "with the users of \($0)" },
+                adminLogin.metricsToken.map { "metrics with the token of \($0)" },
+            ]
             lines.append((["admin \(admin)"] + parts.compactMap(\.self)).joined(separator: ", "))
         }
         if case .count(let count) = threads { lines.append("threads \(count)") }

@@ -51,6 +51,39 @@ import Testing
         #expect(try rules("egress { \(entries) }").egress.permits(address, port: port).isPermitted == expected)
     }
 
+    /// Addresses at the borders of every block, and at two ports.
+    @Test(arguments: [
+        "", "deny any; allow 10.20.0.0/16",
+        "deny private; allow 192.168.0.0/16; deny 192.168.7.0/24; allow 192.168.7.9",
+        "allow 10.0.0.0/8; deny 10.1.2.3; deny 10.1.0.0/16", "allow any; deny 10.0.0.1; allow 10.0.0.1:80",
+        "deny any; allow 127.0.0.1:80 [::1]:80", "deny 10.0.0.0/8; allow 10.0.0.0/8", "deny any; allow any",
+        "allow link-local; deny 10.0.0.0/8; allow 10.0.0.0/8:80", "deny any; allow 10.0.0.0/8:80; deny 10.3.0.0/16:80",
+    ])
+    func `the blocks for a packet filter hold the permitted addresses`(entries: String) throws {
+        let rules = try rules("egress { \(entries) }")
+        let blocks = EgressBlocks(rules.configuration.egress).blocks
+        let texts = [
+            "1.2.3.4", "10.0.0.1", "10.0.0.2", "10.1.2.3", "10.1.2.4", "10.2.0.1", "10.3.0.1", "10.20.0.1", "10.21.0.1",
+            "127.0.0.1", "127.0.0.2", "169.254.1.1", "169.254.169.254", "192.168.6.255", "192.168.7.8", "192.168.7.9",
+            "192.168.8.0", "100.100.100.200", "100.100.100.201", "::1", "2606:2800::1", "fd12::1", "fd00:ec2::254",
+            "fe80::1", "ff02::1", "0.0.0.0", "255.255.255.255",
+        ]
+        for text in texts {
+            let address = try #require(IPAddress(text))
+            for port in [80, 81] as [UInt16] {
+                let isHeld = blocks.contains { block in
+                    block.port ?? port == port && block.prefix.contains(address)
+                        && !block.exceptions.contains { $0.contains(address) }
+                }
+                let isPermitted = rules.egress.permits(address, port: port).isPermitted
+                #expect(isHeld == isPermitted, "\(text) \(port): \(blocks)")
+            }
+        }
+        for block in blocks {
+            for inside in block.exceptions { #expect(block.prefix != inside && block.prefix.covers(inside)) }
+        }
+    }
+
     @Test(arguments: [
         ("", "127.0.0.1", "127.0.0.1:80"), ("", "::1", "[::1]:80"), ("", "::ffff:127.0.0.1", "127.0.0.1:80"),
         ("", "64:ff9b::7f00:1", "127.0.0.1:80"), ("", "169.254.169.254", "169.254.169.254:80"),

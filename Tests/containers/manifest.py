@@ -7,6 +7,7 @@ The tables have the fields that our manifests use, as the API reference of Kuber
 definition of ServiceMonitor (monitoring.coreos.com/v1) have them; a field that is new to a manifest is added here, too.
 """
 
+import ipaddress
 import sys
 
 import yaml
@@ -72,7 +73,7 @@ pod = {
     "containers": [container],
     "volumes": [volume],
 }
-metadata = {"name": str, "labels": Map()}
+metadata = {"name": str, "namespace": str, "labels": Map()}
 policy_port = {"protocol": str, "port": int}
 kinds = {
     ("v1", "ConfigMap"): {"data": Map()},
@@ -105,10 +106,32 @@ kinds = {
             "ingress": [
                 {"from": [{"podSelector": selector, "namespaceSelector": selector}], "ports": [policy_port]}
             ],
+            "egress": [
+                {
+                    "to": [
+                        {
+                            "podSelector": selector,
+                            "namespaceSelector": selector,
+                            "ipBlock": {"cidr": str, "except": [str]},
+                        }
+                    ],
+                    "ports": [policy_port],
+                }
+            ],
         },
     },
     ("monitoring.coreos.com/v1", "ServiceMonitor"): {
-        "spec": {"selector": selector, "endpoints": [{"port": str, "path": str, "interval": str}]},
+        "spec": {
+            "selector": selector,
+            "endpoints": [
+                {
+                    "port": str,
+                    "path": str,
+                    "interval": str,
+                    "authorization": {"credentials": {"name": str, "key": str}},
+                }
+            ],
+        },
     },
 }
 faults = []
@@ -191,6 +214,10 @@ if not faults:
         expect(policy["spec"]["podSelector"]["matchLabels"] == labels, "the policy is not that of the pods")
         let_in = {port["port"] for rule in policy["spec"]["ingress"] for port in rule["ports"]}
         expect(let_in == {port["containerPort"] for port in opened}, "the policy is not about the pods' ports")
+        for to in [to for rule in policy["spec"]["egress"] for to in rule["to"] if "ipBlock" in to]:
+            block = ipaddress.ip_network(to["ipBlock"]["cidr"])
+            for inside in map(ipaddress.ip_network, to["ipBlock"].get("except", [])):
+                expect(inside != block and inside.subnet_of(block), f"the policy excepts {inside} from {block}")
     if scaler := by_kind.get("HorizontalPodAutoscaler"):
         target = scaler["spec"]["scaleTargetRef"]
         scaled = {"apiVersion": deployment["apiVersion"], "kind": "Deployment", "name": deployment["metadata"]["name"]}

@@ -47,6 +47,8 @@ public struct Configuration: Sendable, Equatable {
     public struct AdminLogin: Sendable, Equatable {
         /// The path of a users file; nil if there are no passwords.
         public var users: String?
+        /// The path of a file with the token that readers of the metrics must send; nil: they need none.
+        public var metricsToken: String?
         /// The TLS settings; nil if the dashboard has no TLS.
         public var tls: Listener.TLS?
     }

@@ -27,8 +27,9 @@ extension FileDirective {
             (/practice/). `attache admin token` prints a link to the dashboard ('attache help dashboard'). `attache metrics` prints a Grafana board
             and alert rules. Without this line there are none of these addresses, and `attache healthcheck` fails.
 
-            Keep it on loopback: every client that reaches it can read all of this, except the dashboard. With a certificate
-            the dashboard needs https, at the same port. The other pages stay on http.
+            Keep it on loopback: every client that reaches it can read all of this, except the dashboard. On another address,
+            protect the metrics by `metrics token`. With a certificate the dashboard needs https, at the same port. The other
+            pages also stay on http.
             """),
         .threads: DirectiveManual(
             "auto|NUMBER", default: "auto", example: "threads 2",
@@ -224,6 +225,13 @@ extension AdminReader.Word {
             """
             People who can log in to the dashboard with a password, in lines of `attache password` or htpasswd. Links of
             `attache admin token` work too. On an address other than loopback, `certificate` and `key` are required.
+            """),
+        .metrics: DirectiveManual(
+            "token file FILE", example: "admin 10.0.0.7:3127 { metrics token file /etc/attache/metrics.token }",
+            """
+            Only readers that send this token get /metrics (`Authorization: Bearer …`, RFC 6750). The file has one line. It is
+            read again when it changes. In Prometheus, write `authorization { credentials_file }`. Without `certificate` and
+            https, everyone on the way can read the token. `attache metrics` needs none.
             """),
         .certificate: DirectiveManual(
             "FILE", example: "admin 10.0.0.7:3127 { certificate admin.pem; key admin.key; users file admins }",

@@ -29,7 +29,7 @@ extension ManualTopic {
             $ attache deploy systemd
             $ attache deploy systemd --socket
         """, ManualTopic.Entry.of(FileDirective.listen, .admin),
-        ManualTopic.Entry.of(AdminReader.Word.users, .certificate, .key),
+        ManualTopic.Entry.of(AdminReader.Word.users, .metrics, .certificate, .key),
         ManualTopic.Entry.of(FileDirective.threads, .state))
 
     static let log = ManualTopic(

@@ -4,6 +4,7 @@ import Model
 extension AdminReader {
     enum Word: String, DirectiveName {
         case users
+        case metrics
         case certificate
         case key
 
@@ -12,6 +13,7 @@ extension AdminReader {
         var grammar: DirectiveGrammar {
             switch self {
             case .users: .one("'file' and a path", .atUse)
+            case .metrics: .some("'token file' and a path", .atUse)
             case .certificate, .key: .one("a path", .path)
             }
         }
@@ -37,6 +39,12 @@ struct AdminReader: BlockReader {
                     draft.configuration.adminLogin.users = path
                 } else {
                     refuse(value, "write 'users file' and the path of the users file")
+                }
+            case .metrics:
+                if value.text == "token", inner.values.count == 2, case .file(let path) = inner.values[1].source {
+                    draft.configuration.adminLogin.metricsToken = path
+                } else {
+                    refuse(value, "write 'metrics token file' and the path of a file with the token")
                 }
             case .certificate: certificate = parse.path(value)
             case .key: key = context.keyFile(value)

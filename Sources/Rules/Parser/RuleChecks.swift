@@ -94,11 +94,12 @@ struct RuleChecks: BlockReader {
 
     private func checkOpenAdmin(_ draft: RuleDraft) {
         guard let admin = draft.configuration.admin, let range = draft.admin,
+            draft.configuration.adminLogin.metricsToken == nil,
             !AddressClass.loopback.prefixes.contains(where: { $0.contains(admin.address) })
         else { return }
         log.report(
             .warning, at: range,
-            "anyone who reaches this address can read the metrics: write 127.0.0.1, or block other clients by a firewall"
+            "anyone who reaches this address can read the metrics: write 127.0.0.1, or add 'metrics token file PATH'"
         )
     }
 }

@@ -51,7 +51,7 @@ struct SecretChecks: BlockReader {
     }
 
     private static func isSecret(_ word: String) -> Bool {
-        typed.contains(word) || generated.contains(word) || ["store", "key", "nonce-key"].contains(word)
+        typed.contains(word) || generated.contains(word) || ["store", "key", "nonce-key", "metrics"].contains(word)
     }
 
     private func looksLikePath(_ value: Value, of word: String) -> Bool {

@@ -53,6 +53,9 @@ private struct NamedFiles {
                 errors.append("the PAC file of the parent \(parent.name): \(error)")
             }
         }
+        if let problem = MetricsToken(configuration)?.refresh() {
+            warnings.append("the token of the metrics: \(problem)")
+        }
         let clients = try? ClientAccounts(configuration.clients, nonceKey: nil)
         warnings += clients?.refresh() ?? []
         let trust = try? TrustSources(RuleSet(configuration))

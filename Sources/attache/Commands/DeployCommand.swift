@@ -1,3 +1,6 @@
+import IO
+import Rules
+
 /// The command `attache deploy`: prints the files by which a service manager or a cluster runs the proxy.
 struct DeployCommand: Command {
     static let syntax = CommandSyntax(
@@ -9,8 +12,23 @@ struct DeployCommand: Command {
             CommandOption(
                 name: "service", summary: ["kubernetes: a service with three replicas that share a store"]),
             CommandOption(
+                name: "helm", value: "DIR",
+                summary: ["kubernetes: write a Helm chart of the service into this directory"]),
+            CommandOption(
+                name: "config", value: "FILE",
+                summary: ["kubernetes: the rule file of the manifests; default: an example"]),
+            CommandOption(
                 name: "name", value: "NAME", summary: ["compose, kubernetes: the name of the objects; default: attache"]
             ),
+            CommandOption(
+                name: "namespace", value: "NAME",
+                summary: ["kubernetes: the namespace of the objects; default: that of kubectl"]),
+            CommandOption(
+                name: "image", value: "IMAGE",
+                summary: ["compose, kubernetes: the proxy's image; default: attache:latest"]),
+            CommandOption(
+                name: "host", value: "HOST",
+                summary: ["kubernetes: the server that the example rule answers; default:", "ci.example.com"]),
             CommandOption(
                 name: "program", value: "FILE", summary: ["systemd: the binary; default: /usr/bin/attache"]),
             CommandOption(
@@ -25,6 +43,13 @@ struct DeployCommand: Command {
                 attache deploy systemd --program /usr/local/bin/attache > /etc/systemd/system/attache.service
                 attache deploy compose > compose.yaml
                 attache deploy kubernetes --sidecar --name ci-proxy | kubectl apply -f -
+                attache deploy kubernetes --service --config proxy.conf --image registry.example.com/attache:0.1
+                attache deploy kubernetes --helm chart
+
+            The NetworkPolicy of '--service' and of the chart permits what 'egress' in the rule file permits. A
+            rule file of '--config' needs port 3128 in 'listen' and port 3127 in 'admin', and names secrets by
+            their paths in the pod: /run/secrets/attache/NAME. The chart has image, replicas, rules and egress
+            in values.yaml. No file that exists is overwritten. Then run 'helm install NAME ./chart'.
 
             The systemd unit needs a user 'attache', and 'state /var/lib/attache' in /etc/attache/proxy.conf.
             With --user, it is a unit for the manager of the user who is logged in. It needs no root, and runs
@@ -46,6 +71,8 @@ struct DeployCommand: Command {
     }
 
     private let text: String
+    /// The chart's directory and its files; nil: the text is printed.
+    private var chart: (folder: String, files: [(path: String, text: String)])?
 
     init(_ arguments: Arguments) throws(CommandError) {
         let word = arguments.operand(0) ?? ""
@@ -55,50 +82,93 @@ struct DeployCommand: Command {
         let useful: Set<String> =
             switch place {
             case .systemd: ["program", "socket", "user"]
-            case .compose: ["name"]
-            case .kubernetes: ["name", "sidecar", "service"]
+            case .compose: ["name", "image"]
+            case .kubernetes: ["name", "sidecar", "service", "helm", "config", "namespace", "image", "host"]
             }
         for option in Self.syntax.options where arguments.has(option.name) && !useful.contains(option.name) {
             throw arguments.error("'--\(option.name)' cannot be used with \(place.rawValue)")
         }
-        if arguments.has("sidecar"), arguments.has("service") {
-            throw arguments.error("'--sidecar' and '--service' exclude each other")
+        for (one, other) in [
+            ("sidecar", "service"), ("sidecar", "helm"), ("config", "host"), ("helm", "namespace"),
+        ] where arguments.has(one) && arguments.has(other) {
+            let hint = other == "namespace" ? ": use 'helm install --namespace'" : ""
+            throw arguments.error("'--\(one)' and '--\(other)' exclude each other\(hint)")
         }
-        let name = arguments.value(of: "name") ?? "attache"
-        guard Self.isLabel(name) else {
-            throw arguments.error("'--name' has up to 40 letters a to z, digits and hyphens, and begins with a letter")
-        }
+        let values = try Self.values(arguments)
         let program = arguments.value(of: "program") ?? Self.packaged
         guard Self.isPlainPath(program) else {
             throw arguments.error("'--program' must be a full path of letters, digits and the characters / . _ + -")
         }
-        let bytes =
-            switch place {
-            case .systemd:
+        switch place {
+        case .systemd:
+            let bytes =
                 arguments.has("socket")
-                    ? PackageResources.attache_socket
-                    : arguments.has("user") ? PackageResources.attache_user_service : PackageResources.attache_service
-            case .compose: PackageResources.compose_yaml
-            case .kubernetes:
-                arguments.has("service") ? PackageResources.service_yaml : PackageResources.sidecar_yaml
-            }
-        text = String(decoding: bytes.dropLast(), as: UTF8.self)
-            .replacing("@NAME@", with: name).replacing("\(Self.packaged) ", with: "\(program) ")
+                ? PackageResources.attache_socket
+                : arguments.has("user") ? PackageResources.attache_user_service : PackageResources.attache_service
+            text = Self.text(bytes).replacing("\(Self.packaged) ", with: "\(program) ")
+        case .compose:
+            text = Self.text(PackageResources.compose_yaml).replacing("@NAME@", with: values.name)
+                .replacing("image: attache:latest", with: "image: \(values.image ?? "attache:latest")")
+        case .kubernetes:
+            let isService = arguments.has("service") || arguments.has("helm")
+            let form = Self.text(isService ? PackageResources.service_yaml : PackageResources.sidecar_yaml)
+            let manifest = try KubernetesManifest(form, values)
+            text = manifest.text
+            chart = arguments.value(of: "helm").map { ($0, manifest.chart) }
+        }
     }
 
-    func run() -> Int32 {
-        Console.print(text)
+    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes.dropLast(), as: UTF8.self) }
+
+    private static func values(_ arguments: Arguments) throws(CommandError) -> KubernetesManifest.Values {
+        var values = KubernetesManifest.Values()
+        values.name = arguments.value(of: "name") ?? values.name
+        guard isLabel(values.name) else {
+            throw arguments.error("'--name' has up to 40 letters a to z, digits and hyphens, and begins with a letter")
+        }
+        values.namespace = arguments.value(of: "namespace")
+        guard values.namespace.map({ isLabel($0, longest: 63) }) ?? true else {
+            throw arguments.error(
+                "'--namespace' has up to 63 letters a to z, digits and hyphens, and begins with a letter")
+        }
+        values.image = arguments.value(of: "image")
+        guard values.image.map({ isWord($0, with: "/._+-:@") }) ?? true else {
+            throw arguments.error("'--image' is the name of an image, such as registry.example.com/attache:0.1")
+        }
+        values.host = arguments.value(of: "host").map { $0.lowercased() }
+        guard values.host.map({ isWord($0, with: ".-") && (try? HostPattern($0)) != nil }) ?? true else {
+            throw arguments.error("'--host' is the name of a server without a port, such as ci.example.com")
+        }
+        values.rules = try arguments.value(of: "config").map { path throws(CommandError) in
+            try KubernetesManifest.RuleText(
+                WholePath.lexical(path), isService: arguments.has("service") || arguments.has("helm"))
+        }
+        return values
+    }
+
+    func run() throws(CommandError) -> Int32 {
+        guard let (folder, files) = chart else {
+            Console.print(text)
+            return ExitStatus.success
+        }
+        do throws(IOError) {
+            try DurableFile.makeDirectory("\(folder)/templates", mode: 0o755)
+            for (path, text) in files {
+                try DurableFile.write(text.utf8Span.span, to: "\(folder)/\(path)", mode: 0o644, replacing: false)
+            }
+        } catch { throw .failed("\(error)") }
+        Console.print("written: \(files.map { "\(folder)/\($0.path)" }.joined(separator: ", "))")
         return ExitStatus.success
     }
 
     private static let packaged = "/usr/bin/attache"
 
-    /// Whether the name can be a label in Kubernetes, which adds words to it and allows 63 letters.
-    private static func isLabel(_ name: String) -> Bool {
+    /// Whether the name can be a label in Kubernetes, which adds words to some and allows 63 letters.
+    private static func isLabel(_ name: String, longest: Int = 40) -> Bool {
         let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
         let hyphen = UInt8(ascii: "-")
-        guard (1...40).contains(name.utf8.count), let first = name.utf8.first, letters.contains(first),
+        guard (1...longest).contains(name.utf8.count), let first = name.utf8.first, letters.contains(first),
             name.utf8.last != hyphen
         else { return false }
         return name.utf8.allSatisfy { letters.contains($0) || digits.contains($0) || $0 == hyphen }
@@ -106,10 +176,15 @@ struct DeployCommand: Command {
 
     /// Whether the path has the same meaning in a unit: without spaces, quotes or `%`.
     private static func isPlainPath(_ path: String) -> Bool {
-        path.hasPrefix("/")
-            && path.unicodeScalars.allSatisfy { scalar in
+        path.hasPrefix("/") && isWord(path, with: "/._+-")
+    }
+
+    /// Whether the text has only ASCII letters, digits and these characters. It has at least one.
+    private static func isWord(_ text: String, with others: String) -> Bool {
+        !text.isEmpty
+            && text.unicodeScalars.allSatisfy { scalar in
                 scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
-                    || "/._+-".unicodeScalars.contains(scalar)
+                    || others.unicodeScalars.contains(scalar)
             }
     }
 }

@@ -1,9 +1,11 @@
 import Admin
+import Bytes
 import Credentials
 import Crypto
 import IO
 import Proxy
 import Rules
+import Synchronization
 import Telemetry
 import Upstream
 
@@ -15,6 +17,7 @@ final class AdminListener {
     let login: DashboardLogin?
     private let identity: ListenerIdentity?
     private let users: UsersFile?
+    private let token: MetricsToken?
 
     /// The limit of a handshake in milliseconds.
     private static let handshakeLimit = 10_000
@@ -25,10 +28,10 @@ final class AdminListener {
         _ setup: Setup, proxy: ProxyServer, shared: SharedState, _ status: StatusSource
     ) throws(StartError) {
         guard let wanted = setup.admin, let loop = proxy.loops.first else {
-            (server, address, login, identity, users) = (nil, nil, nil, nil, nil)
+            (server, address, login, identity, users, token) = (nil, nil, nil, nil, nil, nil)
             return
         }
-        let sources = AdminSources(
+        var sources = AdminSources(
             version: status.version, via: .ours,
             readiness: {
                 if proxy.isDraining { return .notReady(reason: "the proxy is stopping") }
@@ -46,6 +49,9 @@ final class AdminListener {
         dashboard.requests = shared.recentRequests
         identity = try Self.identity(setup.rules.configuration)
         users = try Self.users(setup.rules.configuration)
+        let token = MetricsToken(setup.rules.configuration)
+        self.token = token
+        if let token { sources.metricsToken = { token.value } }
         dashboard.security = identity.map { identity in
             AdminSecurity { await identity.accept($0, after: $1, within: Self.handshakeLimit) }
         }
@@ -69,6 +75,7 @@ final class AdminListener {
     func refresh() {
         for problem in identity?.refresh() ?? [] { report("\(problem)") }
         for problem in users?.refresh() ?? [] { report("\(problem)") }
+        if let problem = token?.refresh() { report("\(problem)") }
     }
 
     private func report(_ problem: String) {
@@ -87,6 +94,51 @@ final class AdminListener {
                 try UsersFile(path: path, realm: configuration.clients.realm)
             }
         } catch { throw StartError("\(error)") }
+    }
+}
+
+/// The token that readers of the metrics must send: one line of a file, which is read again when it changes. Until the file
+/// can be used, the metrics are refused.
+final class MetricsToken: Sendable {
+    private enum Problem: Error, CustomStringConvertible {
+        case empty, manyWords
+
+        var description: String {
+            switch self {
+            case .empty: "the token is empty"
+            case .manyWords: "the token must be one word"
+            }
+        }
+    }
+
+    private let path: String
+    private let file = Mutex<FileBacked<Secret>?>(nil)
+
+    private static let limit = 4096
+
+    /// Nil if the rules name no file.
+    init?(_ configuration: Configuration) {
+        guard let path = configuration.adminLogin.metricsToken else { return nil }
+        self.path = path
+    }
+
+    var value: Secret? { file.withLock { $0 }?.value }
+
+    /// Reads the file if it has changed. Blocks.
+    /// - Returns: why it cannot be used. A token that was read before stays valid.
+    func refresh() -> FileProblem? {
+        if let known = file.withLock({ $0 }) { return known.refresh() }
+        do throws(FileProblem) {
+            let made = try FileBacked([path], limit: Self.limit) { contents in
+                var token = contents.first?.withBytes { $0.array } ?? []
+                while token.last == UInt8(ascii: "\n") || token.last == UInt8(ascii: "\r") { token.removeLast() }
+                if token.isEmpty { throw Problem.empty }
+                if token.contains(where: { $0 <= 0x20 || $0 == 0x7F }) { throw Problem.manyWords }
+                return Secret(wiping: &token)
+            }
+            file.withLock { $0 = made }
+            return nil
+        } catch { return error }
     }
 }
 

@@ -47,7 +47,7 @@ help:
 	@echo 'make deb          a package for Debian, .build/attache_VERSION_ARCHITECTURE.deb'
 	@echo 'make release      tarball, package, bill of materials and their sums, into .build/release-files'
 	@echo 'make release-images  both images of the Dockerfile as OCI archives, by podman, into the same folder'
-	@echo 'make host         that package in a fresh Debian 12: installed, started, asked, reloaded, stopped, purged'
+	@echo 'make host         the package in a fresh Debian 12, the tarball in a fresh Debian 12 and a fresh Ubuntu 24.04'
 	@echo 'make images       both images of the Dockerfile, built and run by podman, as root; needs no registry'
 	@echo 'make clean        remove .build'
 
@@ -89,9 +89,10 @@ images: swift
 	@$(PACKAGES) containers || true
 	@Tests/containers/run
 
-host: deb
+host: build
 	@$(PACKAGES) host
-	@sh Tests/host "$$(ls -t .build/attache_*.deb | head -n 1)"
+	@rm -rf .build/host && sh $(PACKAGING)/release .build/release/attache .build/host >/dev/null
+	@for file in .build/host/attache_*.deb .build/host/attache-*.tar.gz; do sh Tests/host "$$file" || exit 1; done
 
 test: swift
 	@echo 'Running the unit, golden and end-to-end tests'

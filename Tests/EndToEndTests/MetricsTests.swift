@@ -117,4 +117,26 @@ struct MetricsTests {
             #expect(check.succeeded, "\(check)")
         }
     }
+
+    @Test func `the metrics need the token of a file, which is read again when it changes`() throws {
+        let setting = AttacheProcess.Setting(
+            admin: "{ metrics token file @/metrics.token }", files: ["password": "x\n"])
+        try AttacheProcess.running("", setting: setting) { proxy throws in
+            let status = { (token: String?) in
+                let field = token.map { ["-H", "Authorization: Bearer \($0)"] } ?? []
+                return try Curl.fetch("http://127.0.0.1:\(proxy.adminPort)/metrics", field).status
+            }
+            // The file is missing.
+            #expect(try status(nil) == 401 && status("") == 401)
+            #expect(try Curl.fetch("http://127.0.0.1:\(proxy.adminPort)/readyz", []).status == 200)
+            for (token, former) in [("first", "x"), ("second", "first")] {
+                try Scratch.write("\(token)\n", to: proxy.folder + "/metrics.token", mode: 0o600)
+                #expect(try Wait.until { try status(token) == 200 })
+                #expect(try status(former) == 401 && status(nil) == 401)
+            }
+            #expect(proxy.errorOutput.contains("metrics.token: cannot read the file"), "\(proxy.errorOutput)")
+            let own = try Finished.run(AttacheBinary.path, ["metrics", "--config", proxy.folder + "/proxy.conf"])
+            #expect(own.output.contains("attache_requests_total"), "\(own)")
+        }
+    }
 }

@@ -68,6 +68,8 @@ struct ReplayedAnswer: Hashable {
     /// Whether the same credential is sent, or none. Lines of a rule file may move.
     func isSame(as other: ReplayedAnswer) -> Bool {
         if words == other.words { return true }
+        // The rule decided, but its credential could not be sent: it was on hold, or its file could not be read.
+        if words == nil, let rule, rule == other.rule { return true }
         // A rule with several credentials has used one of them; only the store knows what is stored.
         guard let words, let later = other.words, words.hasPrefix("use ") else { return false }
         if later == "default" { return words.contains(":") }

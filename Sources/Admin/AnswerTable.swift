@@ -12,7 +12,7 @@ enum AnswerTable {
             var lines = [
                 "\(answer.id)  \(answer.challenge)", "   \(answer.words), since \(AdminTime.text(answer.since))",
             ]
-            if !answer.rule.isEmpty { lines.append("   rule \(answer.rule) asked") }
+            if let rule = answer.rule { lines.append("   rule \(rule) asked") }
             return lines.joined(separator: "\n") + "\n"
         }.joined(separator: "\n")
     }
@@ -35,12 +35,12 @@ enum AnswerTable {
 extension JSONText {
     mutating func answer(_ answer: StandingAnswer) {
         object { json in
-            json.member("id", answer.id)
-            json.member("challenge", answer.challenge)
+            json.member(AnswerField.id, answer.id)
+            json.member(AnswerField.challenge, answer.challenge)
             json.space(answer.space)
-            json.member("answer", answer.words)
-            json.member("rule", answer.rule)
-            json.member("since", AdminTime.text(answer.since))
+            json.member(AnswerField.answer, answer.words)
+            json.member(AnswerField.rule, rule: answer.rule)
+            json.member(AnswerField.since, time: answer.since)
         }
     }
 }

@@ -118,17 +118,13 @@ struct ControlSite: AdminResponder {
         if query["format"] == "text" {
             return AdminResponse(status: .ok, body: QuestionForm.Table.text(questions, at: now))
         }
-        var json = JSONText()
-        json.array { json in for question in questions { json.question(question) } }
-        return .json(json.text)
+        return .json(JSONText.document(.questions, questions) { $0.question($1) })
     }
 
     private func answers(_ query: ControlSite.Query) -> AdminResponse {
         let answers = sources.state.standingAnswers(on: Self.today)
         if query["format"] == "text" { return AdminResponse(status: .ok, body: AnswerTable.text(answers)) }
-        var json = JSONText()
-        json.array { json in for answer in answers { json.answer(answer) } }
-        return .json(json.text)
+        return .json(JSONText.document(.answers, answers) { $0.answer($1) })
     }
 
     private func answer(_ query: ControlSite.Query, _ secret: [UInt8]) async -> AdminResponse {
@@ -151,9 +147,7 @@ struct ControlSite: AdminResponder {
             query.isAbout(entry.key.space.origin) && (query["unanswered"] == nil || entry.isOpen)
         }
         if query["format"] == "text" { return AdminResponse(status: .ok, body: ChallengeTable.text(entries)) }
-        var json = JSONText()
-        json.array { json in for entry in entries { json.challenge(entry) } }
-        return .json(json.text)
+        return .json(JSONText.document(.challenges, entries) { $0.challenge($1) })
     }
 
     private func credentials(_ query: ControlSite.Query) -> AdminResponse {
@@ -215,42 +209,42 @@ extension JSONText {
     mutating func challenge(_ entry: JournalEntry) {
         object { json in
             json.space(entry.key.space)
-            json.member("scheme", entry.key.scheme)
-            json.member("outcome", entry.outcome.rawValue)
-            json.member("challenges", entry.lines)
-            json.member("rule", entry.rule)
-            json.member("disposition", entry.disposition)
-            json.member("rules", entry.rules)
-            json.member("credential", entry.credential)
-            json.member("failures", entry.failures)
+            json.member(ChallengeField.scheme, entry.key.scheme)
+            json.member(ChallengeField.outcome, entry.outcome.rawValue)
+            json.member(ChallengeField.challenges, entry.lines)
+            json.member(ChallengeField.rule, rule: entry.rule)
+            json.member(ChallengeField.disposition, entry.disposition)
+            json.member(ChallengeField.rules, entry.rules)
+            json.member(ChallengeField.credential, entry.credential)
+            json.member(ChallengeField.failures, entry.failures)
             json.response(entry.response)
-            json.member("reason", entry.reason)
-            json.member("remedy", entry.remedy)
-            json.member("suggestion", entry.suggestion?.split(separator: "\n").map(String.init) ?? [])
-            json.member("addable", SuggestedLines(entry)?.need.rawValue)
-            json.member("solved", entry.solved.map(AdminTime.text))
-            json.member("first", AdminTime.text(entry.first))
-            json.member("last", AdminTime.text(entry.last))
-            json.member("count", entry.count)
+            json.member(ChallengeField.reason, entry.reason)
+            json.member(ChallengeField.remedy, entry.remedy)
+            json.member(ChallengeField.suggestion, entry.suggestion?.split(separator: "\n").map(String.init) ?? [])
+            json.member(ChallengeField.addable, SuggestedLines(entry)?.need.rawValue)
+            json.member(ChallengeField.solved, time: entry.solved)
+            json.member(ChallengeField.first, time: entry.first)
+            json.member(ChallengeField.last, time: entry.last)
+            json.member(ChallengeField.count, entry.count)
         }
     }
 
     mutating func response(_ response: ResponseExcerpt?) {
         guard let response else { return }
-        object("response") { json in
-            json.member("status", response.status)
-            json.member("fields", response.fields)
-            json.member("text", response.text)
+        object(ChallengeField.response) { json in
+            json.member(ResponseField.status, response.status)
+            json.member(ResponseField.fields, response.fields)
+            json.member(ResponseField.text, response.text)
         }
     }
 
     mutating func space(_ space: ProtectionSpace) {
-        member("host", space.host)
-        member("port", Int(space.port))
-        member("protocol", space.protocol.rawValue)
-        member("proxy", space.isProxy)
-        member("realm", space.realm)
-        member("method", space.authenticationMethod.rawValue)
+        member(SpaceField.host, space.host)
+        member(SpaceField.port, Int(space.port))
+        member(SpaceField.protocol, space.protocol.rawValue)
+        member(SpaceField.proxy, space.isProxy)
+        member(SpaceField.realm, space.realm)
+        member(SpaceField.method, space.authenticationMethod.rawValue)
     }
 }
 

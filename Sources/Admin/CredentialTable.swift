@@ -54,9 +54,7 @@ public enum CredentialTable {
     }
 
     public static func json(_ list: CredentialList) -> String {
-        var json = JSONText()
-        json.array { json in for entry in list.entries { json.credential(entry) } }
-        return json.text
+        JSONText.document(.credentials, list.entries) { $0.credential($1) }
     }
 }
 
@@ -126,33 +124,33 @@ extension String {
 extension JSONText {
     mutating func credential(_ entry: CredentialList.Entry) {
         object { json in
-            json.member("credential", entry.name)
-            json.member("source", entry.source.words)
+            json.member(CredentialField.credential, entry.name)
+            json.member(CredentialField.source, entry.source.words)
             switch entry.source {
-            case .ruleFile(let content): json.member("place", content.placeWords)
-            case .token(.oauth(let grant)): json.member("endpoint", "\(grant.server)")
+            case .ruleFile(let content): json.member(CredentialField.place, content.placeWords)
+            case .token(.oauth(let grant)): json.member(CredentialField.endpoint, "\(grant.server)")
             case .store(let place):
                 json.space(place.space)
-                json.member("user", place.user)
-                json.member("kind", place.space.authenticationMethod.storedKind.rawValue)
-                json.member("default", place.isDefault)
-                json.member("last_day", place.lastDay.map { "\($0)" })
+                json.member(CredentialField.user, place.user)
+                json.member(CredentialField.kind, place.space.authenticationMethod.storedKind.rawValue)
+                json.member(CredentialField.isDefault, place.isDefault)
+                json.member(CredentialField.lastDay, place.lastDay.map { "\($0)" })
             case .token, .client: break
             }
             if entry.isJudged { json.standing(entry.standing) }
-            json.member("reason", entry.reason)
-            json.member("first_met", entry.since.map(AdminTime.text))
-            json.member("last_sent", entry.lastSent.map(AdminTime.text))
-            json.member("remedy", entry.remedy)
-            json.array("servers") { json in
+            json.member(CredentialField.reason, entry.reason)
+            json.member(CredentialField.firstMet, time: entry.since)
+            json.member(CredentialField.lastSent, time: entry.lastSent)
+            json.member(CredentialField.remedy, entry.remedy)
+            json.array(CredentialField.servers) { json in
                 for server in entry.servers {
                     json.object { json in
-                        json.member("server", server.name)
+                        json.member(JudgeField.server, server.name)
                         json.standing(server.standing)
-                        json.member("reason", server.reason)
-                        json.member("accepted", server.hasAccepted)
-                        json.member("last_accepted", server.lastAccepted.map(AdminTime.text))
-                        json.member("last_refused", server.lastRefused.map(AdminTime.text))
+                        json.member(JudgeField.reason, server.reason)
+                        json.member(JudgeField.accepted, server.hasAccepted)
+                        json.member(JudgeField.lastAccepted, time: server.lastAccepted)
+                        json.member(JudgeField.lastRefused, time: server.lastRefused)
                     }
                 }
             }
@@ -160,20 +158,20 @@ extension JSONText {
     }
 
     mutating func standing(_ standing: Account.Standing) {
-        member("state", standing.state.rawValue)
+        member(StandingField.state, standing.state.rawValue)
         guard standing.isTroubled else { return }
-        member("since", standing.since.map(AdminTime.text))
+        member(StandingField.since, time: standing.since)
         switch standing.nextTry {
-        case .time(let time): member("next_try", AdminTime.text(time))
+        case .time(let time): member(StandingField.nextTry, time: time)
         case .otherTarget(let time):
-            member("next_try", AdminTime.text(time))
-            member("waits_for", "other-target")
+            member(StandingField.nextTry, time: time)
+            member(StandingField.waitsFor, "other-target")
         case .otherServer(let time):
-            member("next_try", AdminTime.text(time))
-            member("waits_for", "other-server")
-        case .request: member("waits_for", "request")
-        case .verdict: member("waits_for", "verdict")
-        case .newValue: member("waits_for", "new-value")
+            member(StandingField.nextTry, time: time)
+            member(StandingField.waitsFor, "other-server")
+        case .request: member(StandingField.waitsFor, "request")
+        case .verdict: member(StandingField.waitsFor, "verdict")
+        case .newValue: member(StandingField.waitsFor, "new-value")
         }
     }
 }

@@ -22,11 +22,11 @@ public struct Expiry: Sendable, Equatable {
 
     func write(to json: inout JSONText) {
         json.object { json in
-            json.member("kind", kind)
-            json.member("name", name)
-            json.member("place", place)
-            json.member("end", AdminTime.text(end * 1000))
-            json.member("last_day", "\(Day(epochSeconds: end - 1))")
+            json.member(ExpiryField.kind, kind)
+            json.member(ExpiryField.name, name)
+            json.member(ExpiryField.place, place)
+            json.member(ExpiryField.expires, time: end * 1000)
+            json.member(ExpiryField.lastDay, "\(Day(epochSeconds: end - 1))")
         }
     }
 }

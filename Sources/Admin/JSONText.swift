@@ -1,4 +1,8 @@
-/// A JSON document in progress (RFC 8259). Control characters are escaped, also those of C1, which some terminals obey.
+import Bytes
+import Model
+
+/// A JSON document in progress (RFC 8259). The members of documents for other programs are named by a `JSONField`, those
+/// for the dashboard's page by a text.
 struct JSONText {
     private(set) var text = ""
     private var isFirst = true
@@ -69,22 +73,39 @@ struct JSONText {
         quote(value)
     }
 
-    private mutating func quote(_ value: String) {
-        text += "\""
-        defer { text += "\"" }
-        // Most texts need no escape. In UTF-8 the C1 characters begin with 0xC2.
-        guard value.utf8.contains(where: { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C || $0 == 0x7F || $0 == 0xC2 }) else {
-            text += value
-            return
+    private mutating func quote(_ value: String) { text += value.jsonString }
+}
+
+extension JSONText {
+    mutating func member(_ field: some JSONField, _ value: String?) { member(field.rawValue, value) }
+    mutating func member(_ field: some JSONField, _ value: Int) { member(field.rawValue, value) }
+    mutating func member(_ field: some JSONField, _ value: Int?) { member(field.rawValue, value) }
+    mutating func member(_ field: some JSONField, _ value: Bool) { member(field.rawValue, value) }
+    mutating func member(_ field: some JSONField, _ values: [String]) { member(field.rawValue, values) }
+
+    /// - Parameter time: milliseconds since 1970; nil: the member is omitted.
+    mutating func member(_ field: some JSONField, time: Int?) { member(field.rawValue, time.map(AdminTime.text)) }
+
+    /// - Parameter rule: the rule; nil: the member is omitted.
+    mutating func member(_ field: some JSONField, rule: RuleReference?) {
+        guard let rule else { return }
+        key(field.rawValue)
+        separate()
+        text += rule.json
+    }
+
+    mutating func object(_ field: some JSONField, _ body: (inout JSONText) -> Void) { object(field.rawValue, body) }
+    mutating func array(_ field: some JSONField, _ body: (inout JSONText) -> Void) { array(field.rawValue, body) }
+
+    /// Returns a document with the version of the format and one list.
+    static func document<Entry>(
+        _ field: DocumentField, _ entries: [Entry], _ write: (inout JSONText, Entry) -> Void
+    ) -> String {
+        var json = JSONText()
+        json.object { json in
+            json.member(DocumentField.version, JSONFormat.version)
+            json.array(field) { json in for entry in entries { write(&json, entry) } }
         }
-        for scalar in value.unicodeScalars {
-            switch scalar {
-            case "\"", "\\": text += "\\\(scalar)"
-            case _ where scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value):
-                let digits = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
+        return json.text
     }
 }

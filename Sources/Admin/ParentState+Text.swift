@@ -1,3 +1,4 @@
+import Model
 import Telemetry
 
 extension ParentState {
@@ -6,7 +7,7 @@ extension ParentState {
         let found = isFound ? ", named by a PAC file" : ""
         var words = "\(parent.name), \(parent.kind)://\(parent.address)\(found): \(standing)"
         guard isUsed else { return words }
-        words += "; \(connectionsInUse) active, \(resting) idle; \(requests) requests"
+        words += "; \(connectionsInUse) active, \(idle) idle; \(requests) requests"
         if refusals > 0 { words += ", \(refusals) × 407" }
         if failingSince == nil, let lastError {
             words += "; last error \(AdminTime.text(lastError.time)): \(lastError.reason)"
@@ -26,20 +27,20 @@ extension ParentState {
 
     func write(to json: inout JSONText) {
         json.object { json in
-            json.member("name", parent.name)
-            json.member("kind", parent.kind)
-            json.member("address", parent.address)
-            json.member("found", isFound)
-            json.member("state", state)
-            json.member("failing_since", failingSince.map(AdminTime.text))
-            json.member("next_try", nextTry.map(AdminTime.text))
-            json.member("last_error", lastError?.reason)
-            json.member("last_error_time", lastError.map { AdminTime.text($0.time) })
-            json.member("in_use", connectionsInUse)
-            json.member("resting", resting)
-            json.member("requests", requests)
-            json.member("refused", refusals)
-            json.member("failures", failures)
+            json.member(ParentField.name, parent.name)
+            json.member(ParentField.kind, parent.kind)
+            json.member(ParentField.address, parent.address)
+            json.member(ParentField.found, isFound)
+            json.member(ParentField.state, state)
+            json.member(ParentField.failingSince, time: failingSince)
+            json.member(ParentField.nextTry, time: nextTry)
+            json.member(ParentField.lastError, lastError?.reason)
+            json.member(ParentField.lastErrorTime, time: lastError?.time)
+            json.member(ParentField.active, connectionsInUse)
+            json.member(ParentField.idle, idle)
+            json.member(ParentField.requests, requests)
+            json.member(ParentField.refused, refusals)
+            json.member(ParentField.failures, failures)
         }
     }
 }

@@ -86,7 +86,7 @@ struct QuestionForm {
                 if !words.isEmpty { lines.append("   \(words)") }
                 lines += ChallengeTable.response(question.response).map { "   \($0)" }
                 if let pin = question.pin { lines.append("   key \(pin)") }
-                if !question.rule.isEmpty { lines.append("   rule \(question.rule) asks") }
+                if let rule = question.rule { lines.append("   rule \(rule) asks") }
                 if question.failures > 0 {
                     let user = question.user.map { " for \($0)" } ?? ""
                     lines.append("   \(question.failures) refused\(user)")
@@ -108,21 +108,21 @@ struct QuestionForm {
 extension JSONText {
     mutating func question(_ question: OperatorQuestion) {
         object { json in
-            json.member("id", question.id)
-            json.member("challenge", question.words)
+            json.member(QuestionField.id, question.id)
+            json.member(QuestionField.challenge, question.words)
             json.space(question.space)
-            json.member("details", question.details)
-            json.member("path", question.path)
-            json.member("application", question.application)
+            json.member(QuestionField.details, question.details)
+            json.member(QuestionField.path, question.path)
+            json.member(QuestionField.application, question.application)
             json.response(question.response)
-            json.member("pin", question.pin.map { "\($0)" })
-            json.member("rule", question.rule)
-            json.member("user", question.user)
-            json.member("credentials", question.credentials)
-            json.member("failures", question.failures)
-            json.member("since", AdminTime.text(question.since))
-            json.member("clients", question.clients)
-            json.member("waiting", question.waiting)
+            json.member(QuestionField.pin, question.pin.map { "\($0)" })
+            json.member(QuestionField.rule, rule: question.rule)
+            json.member(QuestionField.user, question.user)
+            json.member(QuestionField.credentials, question.credentials)
+            json.member(QuestionField.failures, question.failures)
+            json.member(QuestionField.since, time: question.since)
+            json.member(QuestionField.clients, question.clients)
+            json.member(QuestionField.waiting, question.waiting)
         }
     }
 }

@@ -1,6 +1,7 @@
 import Authentication
 import Challenges
 import Crypto
+import Model
 import Rules
 
 /// The rule file, for a person who adds suggested lines on the dashboard.

@@ -1,6 +1,7 @@
 import Authentication
 import Challenges
 import Credentials
+import Model
 import Telemetry
 
 /// The state of a running proxy, for its operator.
@@ -156,35 +157,38 @@ public struct RunningStatus: Sendable {
         var json = JSONText()
         json.object { json in
             write(to: &json, waiting)
-            json.array("parent_servers") { json in for parent in parents { parent.write(to: &json) } }
-            json.array("expiries") { json in for expiry in expiries.prefix(Self.longest) { expiry.write(to: &json) } }
-            json.array("to_be_replaced") { json in for use in dated { use.write(to: &json) } }
+            json.array(StatusField.parentServers) { json in for parent in parents { parent.write(to: &json) } }
+            json.array(StatusField.expiries) { json in
+                for expiry in expiries.prefix(Self.longest) { expiry.write(to: &json) }
+            }
+            json.array(StatusField.weakLogins) { json in for use in dated { use.write(to: &json) } }
         }
         return json.text
     }
 
     /// Writes the members of an object: all but the parents, whose figures change all the time.
     func write(to json: inout JSONText, _ waiting: Waiting) {
-        json.member("version", program.version)
-        json.member("process", program.process)
-        json.member("started", AdminTime.text(program.started))
-        json.member("listeners", addresses.listeners)
-        json.member("admin", addresses.admin)
-        json.member("rule_file", rules.path)
-        json.member("rules_loaded", AdminTime.text(rules.loaded))
-        json.member("routes", rules.routes)
-        json.member("challenge_rules", rules.challenges)
-        json.member("credentials", rules.credentials)
-        json.member("parents", rules.parents)
-        json.member("rejected", rejection.map { AdminTime.text($0.time) })
-        json.member("rejected_because", rejection?.reason)
-        json.member("store", store?.place)
-        json.member("store_problem", store?.problem)
-        json.member("clients", clients)
-        json.member("questions", waiting.questions)
-        json.member("unanswered", waiting.unanswered)
-        json.member("parked", waiting.credentials.heldCount)
-        json.object("credential_states") { json in
+        json.member(StatusField.version, JSONFormat.version)
+        json.member(StatusField.programVersion, program.version)
+        json.member(StatusField.process, program.process)
+        json.member(StatusField.started, time: program.started)
+        json.member(StatusField.listeners, addresses.listeners)
+        json.member(StatusField.admin, addresses.admin)
+        json.member(StatusField.ruleFile, rules.path)
+        json.member(StatusField.rulesLoaded, time: rules.loaded)
+        json.member(StatusField.routes, rules.routes)
+        json.member(StatusField.challengeRules, rules.challenges)
+        json.member(StatusField.credentials, rules.credentials)
+        json.member(StatusField.parents, rules.parents)
+        json.member(StatusField.rejected, time: rejection?.time)
+        json.member(StatusField.rejectedBecause, rejection?.reason)
+        json.member(StatusField.store, store?.place)
+        json.member(StatusField.storeProblem, store?.problem)
+        json.member(StatusField.clients, clients)
+        json.member(StatusField.questions, waiting.questions)
+        json.member(StatusField.unanswered, waiting.unanswered)
+        json.member(StatusField.parked, waiting.credentials.heldCount)
+        json.object(StatusField.credentialStates) { json in
             for (state, count) in waiting.credentials.states { json.member(state.rawValue, count) }
         }
     }

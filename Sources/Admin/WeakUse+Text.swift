@@ -1,3 +1,4 @@
+import Model
 import Telemetry
 
 extension WeakUse {
@@ -12,17 +13,17 @@ extension WeakUse {
 
     func write(to json: inout JSONText) {
         json.object { json in
-            json.member("finding", finding)
-            json.member("host", server.host)
-            json.member("port", Int(server.port))
-            json.member("protocol", server.protocol)
-            json.member("proxy", server.role == .parent)
-            json.member("listener", server.role == .listener)
-            json.member("client", client)
-            json.member("application", application)
-            json.member("credential", credential)
-            json.member("first", AdminTime.text(first))
-            json.member("last", AdminTime.text(last))
+            json.member(WeakUseField.finding, finding)
+            json.member(WeakUseField.host, server.host)
+            json.member(WeakUseField.port, Int(server.port))
+            json.member(WeakUseField.protocol, server.protocol)
+            json.member(WeakUseField.proxy, server.role == .parent)
+            json.member(WeakUseField.listener, server.role == .listener)
+            json.member(WeakUseField.client, client)
+            json.member(WeakUseField.application, application)
+            json.member(WeakUseField.credential, credential)
+            json.member(WeakUseField.first, time: first)
+            json.member(WeakUseField.last, time: last)
         }
     }
 }

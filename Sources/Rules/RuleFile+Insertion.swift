@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 /// Adding lines to a rule file, with everything else as it was.
 extension RuleFile {

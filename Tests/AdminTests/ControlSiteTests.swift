@@ -40,7 +40,7 @@ struct ControlSiteTests {
         },
         entry("dav.example", realm: nil, .answered) { entry in
             entry.credential = "dav"
-            entry.rule = "proxy.conf:5"
+            entry.rule = RuleReference(name: nil, file: "proxy.conf", line: 5)
         },
     ]
 
@@ -101,7 +101,7 @@ struct ControlSiteTests {
     @Test func `each parent has a line in the status, and what another has written stays in it`() async {
         let corp = ParentName("corp", kind: "http", at: "p1:3128")
         var parents = [ParentState(corp), ParentState(corp), ParentState(corp)]
-        (parents[1].isUsed, parents[1].connections, parents[1].resting, parents[1].requests) = (true, 5, 2, 70)
+        (parents[1].isUsed, parents[1].connections, parents[1].idle, parents[1].requests) = (true, 5, 2, 70)
         parents[1].lastError = .init(at: 1_767_225_600_000, "p1 port 3128 refused the connection")
         (parents[2].isUsed, parents[2].refusals, parents[2].isFound) = (true, 1, true)
         parents[2].failingSince = 1_767_225_600_000
@@ -193,7 +193,10 @@ struct ControlSiteTests {
 
     @Test func `the JSON has the challenge as it came, and escapes what a terminal may obey`() async {
         let body = await Self.response("/challenges", query: "unanswered=yes").body
-        #expect(body.hasPrefix(#"[{"host":"ci.example","port":80,"protocol":"http","proxy":false,"realm":"jenkins""#))
+        #expect(
+            body.hasPrefix(
+                #"{"version":1,"challenges":[{"host":"ci.example","port":80,"protocol":"http","proxy":false,"realm":"jenkins""#
+            ))
         #expect(body.contains(#""challenges":["Basic realm=\"jenkins\""]"#))
         #expect(
             body.contains(
@@ -243,7 +246,7 @@ struct ControlSiteTests {
         let json = await Self.response("/credentials", accounts: accounts).body
         #expect(
             json.hasPrefix(
-                #"[{"credential":"ci","source":"rule file","place":"file /run/secrets/ci","state":"paused","#
+                #"{"version":1,"credentials":[{"credential":"ci","source":"rule file","place":"file /run/secrets/ci","state":"paused","#
                     + #""since":"2026-01-01T00:01:01Z","next_try":"2026-01-01T00:01:31Z","#
                     + #""reason":"was refused by http://a.example:80","first_met":"2026-01-01T00:00:00Z","#), "\(json)")
         #expect(json.contains(#"{"server":"http://b.example:80","state":"good","accepted":true,"#), "\(json)")

@@ -185,7 +185,7 @@ struct DashboardSiteTests {
         #expect(json.text.contains(#""state":"seen","certificates":[{"name":"lab\"","facts":[["names","<b>"]]}]"#))
         #expect(
             json.text.hasSuffix(
-                #"{"total":1,"entries":[{"kind":"token","name":"ci","end":"1970-01-03T00:00:00Z","last_day":"1970-01-02"}]}]"#
+                #"{"total":1,"entries":[{"kind":"token","name":"ci","expires":"1970-01-03T00:00:00Z","last_day":"1970-01-02"}]}]"#
             ))
     }
 
@@ -209,7 +209,7 @@ struct DashboardSiteTests {
             }
             try #require(await Wait.until { () async -> Bool in hasNews() })
             let text = buffer.readable.text
-            #expect(text.contains("event: status\ndata: {\"version\":\"1.2.3\""))
+            #expect(text.contains("event: status\ndata: {\"version\":1,\"program_version\":\"1.2.3\""))
             #expect(text.contains("event: challenges\ndata: {\"total\":1,\"entries\":[{\"host\":\"a.example\""))
             #expect(text.contains("\"finding\":\"password in clear\",\"host\":\"a.example\""))
             #expect(text.contains("\"client\":\"::1\",\"application\":\"<i>\\u001b\",\"credential\":\"ci\""))

@@ -23,7 +23,7 @@ struct LearnedRulesTests {
             Self.entry("ci.example", .https, realm: "Jenkins", .basic, .answered) { entry in
                 entry.credential = "ci"
                 entry.credentials = ["ci"]
-                entry.rule = "proxy.conf:5"
+                entry.rule = RuleReference(name: nil, file: "proxy.conf", line: 5)
                 entry.count = 12
             },
             Self.entry("dav.example", .http, realm: "a \"b\"", .digest, .passed) {

@@ -20,7 +20,7 @@ struct ChallengeTests {
             #expect(record.status == 200)
             #expect(record["credential"] == "web")
             #expect(record["scheme"]?.lowercased() == (name == "basic" ? "basic" : "digest"))
-            #expect(record["rule_line"] != nil)
+            #expect(record["rule"] != nil)
         }
     }
 

@@ -50,7 +50,7 @@ struct TrustExceptionTests {
             #expect(try proxy.visit(Specimen["expired"], "/?\(mark)", by: .upgraded).status == 200)
             let record = try #require(try proxy.record(marked: mark))
             #expect(
-                record["trust_rule"] == "stored exception" && record["trust_findings"] == "expired", "\(record.line)")
+                record["trust_exception"] == "1" && record["trust_findings"] == "expired", "\(record.line)")
         }
     }
 

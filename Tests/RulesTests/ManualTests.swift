@@ -55,7 +55,7 @@ import Testing
     @Test(arguments: ManualTopic.all.map(\.name)) func `the rules in a topic's text are good`(name: String) throws {
         let topic = try #require(ManualTopic.named(name))
         var rules: [String] = []
-        for case .literal(let lines) in ManualText.Block.blocks(of: topic.text) {
+        for case .literal(let lines) in ManualText.Block.blocks(of: topic.text) where !lines[0].hasSuffix(":") {
             let isCommand = lines.map { $0.hasPrefix("$ ") }
             #expect(Set(isCommand).count == 1, "\(lines)")
             if isCommand.first == false { rules.append(lines.joined(separator: "\n")) }
@@ -95,6 +95,8 @@ import Testing
         ("netrc", ["store"]), ("squid", ["parents", "log"]), ("mtls", ["certificates", "clients"]),
         ("api-key", ["preemptive"]), ("timeout", ["limits"]), ("otel", ["traces"]), ("lockout", ["refusals"]),
         ("self-signed", ["trust"]), ("http_proxy", ["tools"]), ("mitm", ["routes", "authority"]), ("kerberoz", []),
+        ("jq", ["json"]),
+        ("brute-force", ["refusals", "fail2ban"]), ("cookbook", ["recipes"]), ("winrm", ["recipe-windows"]),
     ]) func `a word that users know leads to its topics`(word: String, topics: [String]) {
         #expect(ManualTopic.listing(word).map(\.name) == topics)
     }

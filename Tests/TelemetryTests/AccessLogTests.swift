@@ -46,7 +46,9 @@ struct AccessLogTests {
         record.wait = 7_000_000
         record.upstream = .opened
         record.route = "*.example.com"
-        record.answer = AnswerRecord(scheme: .method(.digest), credential: "ci", rule: "build server", ruleLine: 31)
+        record.answer = AnswerRecord(
+            scheme: .method(.digest), credential: "ci",
+            rule: RuleReference(name: "build server", file: "proxy.conf", line: 31))
         record.attempts = 1
         return record
     }
@@ -56,8 +58,8 @@ struct AccessLogTests {
             try Self.line(Self.answered(), .json) == """
                 {"time":"2026-11-21T03:36:00.042Z","client":"127.0.0.1","user":"alice","method":"GET",\
                 "target":"http://ci.example.com:8080/job?name=a&x=%20","status":200,"bytes_in":3,"bytes_out":1024,\
-                "ms":12,"connect_ms":1,"wait_ms":7,"upstream":"opened","route":"*.example.com","rule":"build server",\
-                "rule_line":31,"scheme":"digest","credential":"ci","attempts":1}\n
+                "ms":12,"connect_ms":1,"wait_ms":7,"upstream":"opened","route":"*.example.com",\
+                "rule":{"name":"build server","file":"proxy.conf","line":31},"scheme":"digest","credential":"ci","attempts":1}\n
                 """)
     }
 
@@ -66,16 +68,33 @@ struct AccessLogTests {
         record.upstream = .opened
         record.isResumed = true
         record.security = SecurityRecord(
-            version: "1.3", trustFindings: "self-signed expired", trustRule: "lab", identity: "device")
+            version: "1.3", trustFindings: "self-signed expired",
+            trustRule: RuleReference(name: "lab", file: "proxy.conf", line: 7), isException: true, identity: "device")
         let line = Self.line(record, .json)
         #expect(
             line.contains(
                 """
                 "upstream":"opened","tls":"1.3","tls_resumed":true,"trust_findings":"self-signed expired",\
-                "trust_rule":"lab","identity":"device"}
+                "trust_rule":{"name":"lab","file":"proxy.conf","line":7},"trust_exception":true,"identity":"device"}
                 """))
         record.reset()
         #expect(!Self.line(record, .json).contains("tls"))
+    }
+
+    /// The fields that `attache help json` lists are written, and no others.
+    @Test func `a json line has the fields of the manual`() throws {
+        let record = try Self.answered()
+        record.parent = ParentFigures(ParentName("corp", kind: "http", at: "p.test:3128"))
+        record.parentAnswer = record.answer
+        record.challenge = ChallengeRecord(schemes: "basic", realm: "r")
+        record.tunnel = .https
+        record.isResumed = true
+        record.security = SecurityRecord(
+            version: "1.3", trustFindings: "expired", trustRule: record.rule, isException: true, identity: "device")
+        (record.error, record.details) = (.connectionRefused, "d")
+        let object = try JSONSerialization.jsonObject(with: Data(Self.line(record, .json).utf8)) as? [String: Any]
+        #expect(Set(try #require(object).keys) == Set(RequestField.allCases.map(\.rawValue)))
+        #expect((object?["rule"] as? [String: Any])?.keys.sorted() == RuleField.allCases.map(\.rawValue).sorted())
     }
 
     @Test func `common is what the field's tools read`() throws {

@@ -201,7 +201,9 @@ struct LogFormatTests {
         let record = try AccessLogTests.record()
         AccessLogTests.target(record, hostile, .http, hostile, 80, hostile)
         record.user = hostile
-        record.answer = AnswerRecord(scheme: .method(.basic), credential: hostile, rule: hostile + "\"")
+        record.answer = AnswerRecord(
+            scheme: .method(.basic), credential: hostile,
+            rule: RuleReference(name: hostile + "\"", file: "proxy.conf", line: 1))
         record.error = .dnsError
         record.details = hostile
         #expect(

@@ -16,7 +16,9 @@ struct MetricsPageTests {
             loop.add(
                 MetricsTests.exchange {
                     ($0.status, $0.duration, $0.wait) = (200, 12_345_678, 90_000)
-                    $0.answer = AnswerRecord(scheme: .method(.basic), credential: "builder \(number)", rule: "ci")
+                    $0.answer = AnswerRecord(
+                        scheme: .method(.basic), credential: "builder \(number)",
+                        rule: RuleReference(name: "ci", file: "proxy.conf", line: 5))
                 })
             loop.note(.queue, from: 5, to: 5)
             loop.note(.challenge, from: 5, to: 100_000_005)
@@ -54,7 +56,7 @@ struct MetricsPageTests {
             .init("stored exception", "lab", of: "https://lab:443", at: 1_795_400_000),
         ]
         var parent = ParentState(ParentName("corp", kind: "http", at: "proxy.example:3128"))
-        (parent.connections, parent.resting, parent.requests, parent.refusals, parent.failures) = (3, 1, 7, 2, 4)
+        (parent.connections, parent.idle, parent.requests, parent.refusals, parent.failures) = (3, 1, 7, 2, 4)
         figures.parents = [parent, ParentState(ParentName("corp", kind: "socks5", at: "other:1080"))]
         figures.parents[1].failingSince = 1
         return MetricsPage.render(loops, figures, as: format)
@@ -72,6 +74,12 @@ struct MetricsPageTests {
         #expect(try String(contentsOf: url, encoding: .utf8) == page)
         let text = ExpositionText(page, isOpenMetrics: format == .openMetrics)
         #expect(text.faults.isEmpty, "\(text.faults)")
+    }
+
+    /// The families that `attache help json` lists are written, with their labels, and no others.
+    @Test func `the page has the families of the manual`() {
+        let text = ExpositionText(Self.page(.prometheus), isOpenMetrics: false)
+        #expect(Set(text.families.map(\.name)) == Set(MetricFamily.allCases.map(\.rawValue)))
     }
 
     @Test func `of many ends the first hundred are told`() {
@@ -101,7 +109,10 @@ struct MetricsPageTests {
         let metrics = Metrics()
         metrics.addTrustException(by: value)
         metrics.add(
-            MetricsTests.exchange { $0.answer = AnswerRecord(scheme: .method(.basic), credential: value, rule: value) })
+            MetricsTests.exchange {
+                $0.answer = AnswerRecord(
+                    scheme: .method(.basic), credential: value, rule: RuleReference(name: value, file: "", line: 1))
+            })
         for format in [MetricsFormat.prometheus, .openMetrics] {
             let page = MetricsPage.render([metrics], RunningFigures(), as: format)
             let text = ExpositionText(page, isOpenMetrics: format == .openMetrics)

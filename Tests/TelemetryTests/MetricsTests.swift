@@ -46,6 +46,10 @@ struct MetricsTests {
         let metrics = Metrics()
         for counter in Counter.allCases { metrics.add(to: counter) }
         for error in ProxyError.allCases { metrics.add(error) }
+        for method in ClientLoginMethod.allCases {
+            metrics.add(.accepted, by: method)
+            metrics.add(.refused, by: method)
+        }
         let methods: [AuthenticationMethod] = [.basic, .digest, .ntlm, .negotiate, .bearer, .htmlForm]
         let schemes = methods.map { AnsweredScheme?.some(.method($0)) } + [nil]
         for scheme in schemes {
@@ -134,13 +138,17 @@ struct MetricsTests {
         metrics.add(
             Self.exchange {
                 ($0.status, $0.bytesIn, $0.bytesOut) = (200, 10, 20)
-                $0.answer = AnswerRecord(scheme: .method(.digest), credential: "builder", rule: "ci")
+                $0.answer = AnswerRecord(
+                    scheme: .method(.digest), credential: "builder",
+                    rule: RuleReference(name: "ci", file: "proxy.conf", line: 5))
                 ($0.upstream, $0.wait) = (.reused, 3_000_000)
             })
         metrics.add(
             Self.exchange {
                 ($0.status, $0.error) = (504, .httpResponseTimeout)
-                $0.parentAnswer = AnswerRecord(scheme: .method(.basic), credential: "corp", rule: "parents")
+                $0.parentAnswer = AnswerRecord(
+                    scheme: .method(.basic), credential: "corp",
+                    rule: RuleReference(name: "parents", file: "proxy.conf", line: 6))
                 $0.upstream = .opened
             })
         metrics.addIdentityAnswer(rule: nil, credential: "device")
@@ -168,12 +176,15 @@ struct MetricsTests {
             for number in 0..<1000 {
                 metrics.add(
                     Self.exchange {
-                        $0.answer = AnswerRecord(scheme: .method(.basic), credential: "user \(number)", rule: "any")
+                        $0.answer = AnswerRecord(
+                            scheme: .method(.basic), credential: "user \(number)",
+                            rule: RuleReference(name: "any", file: "proxy.conf", line: 7))
                     })
                 metrics.add(
                     Self.exchange {
                         $0.answer = AnswerRecord(
-                            scheme: .method(.basic), credential: "url:\(round) \(number)", rule: "any")
+                            scheme: .method(.basic), credential: "url:\(round) \(number)",
+                            rule: RuleReference(name: "any", file: "proxy.conf", line: 7))
                     })
                 metrics.addTrustException(by: "rule \(number)")
             }

@@ -25,7 +25,7 @@ struct ParentFiguresTests {
         loops[1].failed(.init(at: 5500, "too slow"), next: 6500)
         var expected = ParentState(Self.corp)
         expected.isUsed = true
-        (expected.requests, expected.refusals, expected.failures, expected.resting) = (2, 1, 3, 2)
+        (expected.requests, expected.refusals, expected.failures, expected.idle) = (2, 1, 3, 2)
         (expected.failingSince, expected.nextTry) = (5000, 6500)
         expected.lastError = .init(at: 6000, "no route")
         #expect(board.states(of: [Self.corp], foundBy: []) == [expected])
@@ -42,7 +42,7 @@ struct ParentFiguresTests {
             board.add(figures)
             let (near, far) = try await connectedPair(on: loop)
             figures.opened(near)
-            let count = { board.states(of: [Self.corp], foundBy: []).map { [$0.connectionsInUse, $0.resting] } }
+            let count = { board.states(of: [Self.corp], foundBy: []).map { [$0.connectionsInUse, $0.idle] } }
             #expect(count() == [[1, 0]])
             near.account?.channelRests()
             #expect(count() == [[0, 1]])

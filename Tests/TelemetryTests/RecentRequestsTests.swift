@@ -1,6 +1,7 @@
 import Bytes
 import Foundation
 import HTTP
+import Model
 import TestSupport
 import Testing
 
@@ -75,7 +76,10 @@ struct RecentRequestsTests {
         record.hideParameter("key".utf8Span.span)
         record.answering = 5_000_000
         record.proxyStatus = "Attache; details=\"a\""
-        record.note(ChallengeDecision(method: "digest", realm: "r", rule: "ci", disposition: "use ci"))
+        record.note(
+            ChallengeDecision(
+                method: "digest", realm: "r", rule: RuleReference(name: "ci", file: "proxy.conf", line: 5),
+                disposition: "use ci"))
         record.meet(after: .refused)
         record.note(ChallengeDecision(method: "basic", realm: nil, rule: nil, disposition: "default"))
         let object = try Self.object(record)
@@ -84,7 +88,9 @@ struct RecentRequestsTests {
         #expect(object["host"] as? String == "ci.example.com" && object["client"] as? String == "192.0.2.7")
         #expect(object["challenge_ms"] as? Int == 5 && object["number"] as? Int == 1)
         #expect(object["proxy_status"] as? String == "Attache; details=\"a\"")
-        let challenges = try #require(object["challenges"] as? [[String: String]])
+        let challenges = try #require(object["challenges"] as? [[String: Any]]).map {
+            $0.mapValues { "\(($0 as? [String: Any])?["name"] ?? $0)" }
+        }
         #expect(
             challenges == [
                 ["method": "digest", "realm": "r", "rule": "ci", "disposition": "use ci", "result": "refused"],

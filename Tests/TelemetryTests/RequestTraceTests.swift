@@ -69,10 +69,13 @@ struct RequestTraceTests {
             let first = trace.beginLeg("GET", for: record)
             pass(3)
             trace.meet(after: nil)
-            trace.note(ChallengeDecision(method: "basic", realm: "x", rule: "\"lab\" (p:2)", disposition: "use"))
+            trace.note(
+                ChallengeDecision(
+                    method: "basic", realm: "x", rule: RuleReference(name: "lab", file: "p", line: 2),
+                    disposition: "use"))
             pass(10)
             trace.endLeg(status: 401)
-            record.answer = AnswerRecord(scheme: .method(.basic), rule: "lab", ruleLine: 2)
+            record.answer = AnswerRecord(scheme: .method(.basic), rule: RuleReference(name: "lab", file: "p", line: 2))
             record.attempts = 1
             let second = trace.beginLeg("GET", for: record)
             #expect(first.trace == second.trace && first.span != second.span && second.isSampled)

@@ -2,7 +2,7 @@
 
 import { suggestion } from "./challenges.js";
 import { element, foreign, lines, moment } from "./elements.js";
-import { Section, address, place, plainList } from "./parts.js";
+import { Section, address, place, plainList, ruleText } from "./parts.js";
 import { act } from "./session.js";
 
 /** The servers whose certificate needed a decision: one card each. An entry has the challenge and the last look at it. */
@@ -14,7 +14,7 @@ export class Certificates extends Section {
       titles: "Certificates",
       nothing: "All server certificates are trusted. One that is not gets a card here, with a button to check it.",
       keyOf: ({ challenge }) => `${challenge.host}:${challenge.port}`,
-      words: ({ challenge, look }) => [address(challenge), challenge.reason, challenge.rule, look?.sentence],
+      words: ({ challenge, look }) => [address(challenge), challenge.reason, ruleText(challenge.rule), look?.sentence],
       hosts: ({ challenge }) => [challenge.host],
       isDue: ({ challenge }) => challenge.outcome !== "answered",
       due: ["certificate is not trusted", "certificates are not trusted"],

@@ -1,7 +1,7 @@
 // The challenges that the proxy has met, and those that it did not answer.
 
 import { element, foreign, lines, moment, plural } from "./elements.js";
-import { Section, address, details, keyOf, number, place, plainList, saying } from "./parts.js";
+import { Section, address, details, keyOf, number, place, plainList, ruleText, saying } from "./parts.js";
 import { act } from "./session.js";
 
 const outcomes = {
@@ -17,7 +17,7 @@ const outcomes = {
 /** Whether nothing of the server was answered since. Neither a question nor a tunnel that no rule is about is open. */
 export const isOpen = ({ outcome, solved }) => !solved && !["answered", "tunnelled", "waiting"].includes(outcome);
 
-const words = (entry) => [address(entry), entry.realm, entry.scheme, outcomes[entry.outcome], entry.rule, entry.credential, entry.reason];
+const words = (entry) => [address(entry), entry.realm, entry.scheme, outcomes[entry.outcome], ruleText(entry.rule), entry.credential, entry.reason];
 
 export const isOfCertificate = ({ method }) => method === "server-trust";
 
@@ -127,7 +127,7 @@ export class Challenges extends Section {
           entry.solved ? element("span", { class: "meta" }, " ", moment(entry.solved)) : null,
           entry.reason ? element("div", { class: "meta" }, foreign(entry.reason)) : null,
         ),
-        entry.rule ? foreign(`${entry.rule}: ${entry.disposition}`) : entry.disposition,
+        entry.rule ? foreign(`${ruleText(entry.rule)}: ${entry.disposition}`) : entry.disposition,
         entry.credential ? foreign(entry.credential) : "–",
         number(entry.count),
       ),

@@ -71,7 +71,7 @@ export class Overview {
       ["Rules loaded", { time: status.rules_loaded }],
       ["Credential store", status.store ?? "none"],
       ["Started", { time: status.started }],
-      ["Version", `${status.version}, process ${status.process}`],
+      ["Version", `${status.program_version}, process ${status.process}`],
     ];
     keep(this.facts, rows, ([name]) => name, ([name, value]) =>
       element("div", {}, element("dt", {}, name), element("dd", {}, value.time ? moment(value.time) : foreign(value))),

@@ -7,6 +7,9 @@ export const address = (space) => {
   return `${space.protocol === "socks" ? "socks5" : space.protocol}://${host}:${space.port || "*"}`;
 };
 
+/** A rule with its name and its place; undefined without a rule. */
+export const ruleText = (rule) => rule && `${rule.name ? `"${rule.name}" ` : ""}(${rule.file.split("/").at(-1)}:${rule.line})`;
+
 export const keyOf = (space, ...more) =>
   JSON.stringify([space.protocol, space.host, space.port, space.proxy, space.realm, space.method, ...more]);
 

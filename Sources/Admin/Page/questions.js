@@ -1,7 +1,7 @@
 // The questions of rules that say `ask`, and their answers.
 
 import { element, foreign, moment, plural, printable } from "./elements.js";
-import { Section, address, hostLink, place, plainList, saying } from "./parts.js";
+import { Section, address, hostLink, place, plainList, ruleText, saying } from "./parts.js";
 import { act } from "./session.js";
 
 const persistences = [
@@ -17,7 +17,7 @@ export class Questions extends Section {
       titles: "Questions",
       nothing: "No request waits for you. To have a rule ask: attache help operators",
       keyOf: ({ id }) => `${id}`,
-      words: (question) => [address(question), question.challenge, question.method, question.rule, question.path, question.application, ...question.clients],
+      words: (question) => [address(question), question.challenge, question.method, ruleText(question.rule), question.path, question.application, ...question.clients],
       hosts: ({ host }) => [host],
       isDue: () => true,
       due: ["question waits for you", "questions wait for you"],
@@ -66,7 +66,7 @@ function questionCard(question, perform) {
       foreign(`${address(question)}${question.path ?? ""}`, "mono"),
       " ",
       question.application ? ["by ", foreign(question.application), " "] : null,
-      question.rule ? ["(rule ", foreign(question.rule), ")"] : null,
+      question.rule ? ["(rule ", foreign(ruleText(question.rule)), ")"] : null,
     ),
     question.failures ? element("p", { class: "problem" }, `${plural(question.failures, "answer")} refused`) : null,
     saying(question.response),
@@ -155,7 +155,7 @@ export class Answers extends Section {
       caption: "Answers of operators that are saved for later requests",
       columns: [["Challenge", "server"], ["Answer"], ["Rule"], ["Since", "short"], ["", "act"]],
       keyOf: ({ id }) => `${id}`,
-      words: (entry) => [address(entry), entry.realm, entry.method, entry.answer, entry.rule],
+      words: (entry) => [address(entry), entry.realm, entry.method, entry.answer, ruleText(entry.rule)],
       hosts: ({ host }) => [host],
       make: (entry) => {
         const button = element("button", { type: "button", class: "small", "data-name": "forget" }, "Remove");
@@ -164,7 +164,7 @@ export class Answers extends Section {
         return this.table.row(
           element("div", {}, `${entry.method} of `, place(entry)),
           foreign(entry.answer),
-          entry.rule ? foreign(entry.rule) : "–",
+          entry.rule ? foreign(ruleText(entry.rule)) : "–",
           moment(entry.since),
           button,
         );

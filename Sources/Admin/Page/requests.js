@@ -1,7 +1,7 @@
 // The last requests: what became of each, and where its time went.
 
 import { drawing, element, foreign, moment, plural } from "./elements.js";
-import { Section, details, hostLink, number } from "./parts.js";
+import { Section, details, hostLink, number, ruleText } from "./parts.js";
 
 /** Requests that the page keeps, as many as the proxy does. */
 const limit = 1000;
@@ -27,7 +27,7 @@ export class Requests extends Section {
       columns: [["Time", "short"], ["Request", "server"], ["Client"], ["Rule"], ["Duration", "duration"], ["Status"]],
       keyOf: (entry) => `${entry.number}`,
       words: (entry) => [
-        entry.method, entry.target, entry.client, entry.user, entry.route, entry.rule, entry.credential, entry.parent, entry.status,
+        entry.method, entry.target, entry.client, entry.user, entry.route, ruleText(entry.rule), entry.credential, entry.parent, entry.status,
         entry.error, entry.details, entry.challenge, entry.realm, isFailed(entry) ? "failed" : "",
       ],
       hosts: (entry) => [hostOf(entry)].filter(Boolean),
@@ -85,14 +85,14 @@ function request(entry) {
 }
 
 const challengeWords = ({ method, realm, rule, disposition, result }) =>
-  [`${method}${realm === undefined ? "" : ` “${realm}”`}`, rule === undefined ? "no rule" : `rule ${rule}`, disposition, result].filter(Boolean).join(", ");
+  [`${method}${realm === undefined ? "" : ` “${realm}”`}`, rule === undefined ? "no rule" : `rule ${ruleText(rule)}`, disposition, result].filter(Boolean).join(", ");
 
 function client({ client, user }) {
   return foreign(user === undefined ? (client ?? "–") : `${user} at ${client}`);
 }
 
 function rule({ rule, route, credential, parent }) {
-  const parts = [rule ? `rule ${rule}` : null, credential ? `credential ${credential}` : null, route ? `route ${route}` : null, parent ? `parent ${parent}` : null];
+  const parts = [rule ? `rule ${ruleText(rule)}` : null, credential ? `credential ${credential}` : null, route ? `route ${route}` : null, parent ? `parent ${parent}` : null];
   return foreign(parts.filter(Boolean).join(", ") || "–");
 }
 
@@ -144,7 +144,7 @@ const columns = [
 
 /** RFC 4180. */
 function toCSV(entries) {
-  const value = (entry, name) => (name === "challenges" ? (entry.challenges ?? []).map(challengeWords).join("; ") : (entry[name] ?? ""));
+  const value = (entry, name) => (name === "challenges" ? (entry.challenges ?? []).map(challengeWords).join("; ") : (name === "rule" ? ruleText(entry.rule) : entry[name]) ?? "");
   const rows = [columns, ...entries.map((entry) => columns.map((name) => value(entry, name)))];
   return ["text/csv", rows.map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n"];
 }

@@ -130,12 +130,11 @@ extension ExchangeRecord {
 
     /// Records an answer, with the rule that was recorded last.
     func note(_ prepared: PreparedAnswer, to challenger: Challenger) {
-        let former = answer(to: challenger)
-        let (rule, line) = (former?.rule, former?.ruleLine ?? 0)
-        if let latest = challenger.latestRecord, latest.is(of: prepared, by: rule, at: line) {
+        let rule = answer(to: challenger)?.rule
+        if let latest = challenger.latestRecord, latest.is(of: prepared, by: rule) {
             return note(latest, to: challenger)
         }
-        let record = AnswerRecord(prepared, by: rule, at: line)
+        let record = AnswerRecord(prepared, by: rule)
         challenger.latestRecord = record
         note(record, to: challenger)
     }
@@ -146,7 +145,7 @@ extension ExchangeRecord {
         note(
             AnswerRecord(
                 scheme: former?.scheme, credential: former?.credential, dated: former?.dated ?? [],
-                rule: rule?.label, ruleLine: rule?.line ?? 0),
+                rule: rule),
             to: challenger)
     }
 
@@ -158,20 +157,16 @@ extension ExchangeRecord {
 
 extension AnswerRecord {
     convenience init(_ prepared: PreparedAnswer, by rule: RuleReference?) {
-        self.init(prepared, by: rule?.label, at: rule?.line ?? 0)
-    }
-
-    convenience init(_ prepared: PreparedAnswer, by rule: String?, at line: Int) {
         let answer = prepared.answer
         self.init(
             scheme: AnsweredScheme(answer.space.authenticationMethod), credential: answer.credential.version.name,
-            dated: prepared.dated, rule: rule, ruleLine: line)
+            dated: prepared.dated, rule: rule)
     }
 
     /// Whether the initializer with these arguments would make this value.
-    fileprivate func `is`(of prepared: PreparedAnswer, by rule: String?, at line: Int) -> Bool {
-        ruleLine == line && dated == prepared.dated
+    fileprivate func `is`(of prepared: PreparedAnswer, by rule: RuleReference?) -> Bool {
+        self.rule === rule && dated == prepared.dated
             && scheme == AnsweredScheme(prepared.answer.space.authenticationMethod)
-            && credential?.hasSameBytes(as: prepared.answer.credential.version.name) == true && self.rule == rule
+            && credential?.hasSameBytes(as: prepared.answer.credential.version.name) == true
     }
 }

@@ -7,7 +7,7 @@ extension ChallengeDecision {
     init(_ decision: Decision, about challenge: AuthenticationChallenge, by rule: RuleDecision) {
         let space = challenge.protectionSpace
         self.init(
-            method: space.authenticationMethod.rawValue, realm: space.realm, rule: rule.rule.map { "\($0)" },
+            method: space.authenticationMethod.rawValue, realm: space.realm, rule: rule.rule,
             disposition: decision.report == nil ? decision.disposition.word : "report")
     }
 }

@@ -238,7 +238,7 @@ extension RuleDelegate {
     {
         let outcome = await state.questions.hold(subject, of: client, under: policy, at: now, naming: credentials(for:))
         guard case .answered(let answer) = outcome else {
-            let challenge = subject.key.rule.isEmpty ? "a rule" : "rule \(subject.key.rule)"
+            let challenge = subject.key.rule.map { "rule \($0)" } ?? "a rule"
             throw OperatorQuestion.Unanswered(reason: outcome.reason(challenge, within: policy.timeouts.ask))
         }
         return answer

@@ -1,4 +1,5 @@
 import Authentication
+import Model
 import Rules
 import Synchronization
 import Telemetry

@@ -66,7 +66,7 @@ public struct JournalEntry: Sendable {
     /// The rules that were asked, with the reason why each did not match; those that got furthest.
     public var rules: [String] = []
     /// The rule that decided; nil if none.
-    public var rule: String?
+    public var rule: RuleReference?
     /// The decision in the words of the rule file.
     public var disposition = "default"
     /// The name of the credential that was sent or would have been proposed; nil if none.

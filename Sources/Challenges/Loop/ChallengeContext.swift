@@ -131,7 +131,7 @@ public final class ChallengeContext {
         if authenticator.extent.coverage(of: target.readable) == nil {
             spaces.extend(answer.space, to: target.readable, isLasting: isLasting)
         }
-        if request.record.ruleLine > 0 { source.keep(answer) }
+        if request.record.rule != nil { source.keep(answer) }
     }
 }
 
@@ -168,7 +168,7 @@ extension ChallengeContext {
         }
         var entry = JournalEntry(JournalEntry.Key(answer.space, scheme: challenge.scheme), .answered, at: now)
         entry.lines = [JournalText.printable("\(challenge)", longest: 512)]
-        entry.rule = ruling.rule.map { JournalText.printable("\($0)") }
+        entry.rule = ruling.rule
         entry.disposition = ruling.action.words
         entry.failures = failures
         entry.note(failure, at: now)

@@ -89,8 +89,8 @@ public struct StandingAnswer: Sendable {
     }
 
     public var space: ProtectionSpace { key.space }
-    /// The name and place of the rule that asked.
-    public var rule: String { key.rule }
+    /// The rule that asked.
+    public var rule: RuleReference? { key.rule }
 
     /// The answer in the words of the rule file.
     public var words: String {

@@ -278,7 +278,7 @@ public struct OperatorQuestion: Sendable {
     /// The key of a question. Requests with equal keys wait for the same answer.
     struct Key: Hashable {
         let space: ProtectionSpace
-        let rule: String
+        let rule: RuleReference?
     }
 
     /// A challenge in the form of a question to an operator.
@@ -299,7 +299,7 @@ public struct OperatorQuestion: Sendable {
             key = OperatorQuestion.Key(
                 space: ProtectionSpace(
                     origin: space.origin, realm: space.realm.map { JournalText.printable($0) },
-                    authenticationMethod: space.authenticationMethod), rule: rule.map { "\($0)" } ?? "")
+                    authenticationMethod: space.authenticationMethod), rule: rule)
             user = challenge.proposedCredential?.user.map { JournalText.printable($0, longest: 64) }
             failures = challenge.previousFailureCount
         }
@@ -360,8 +360,8 @@ public struct OperatorQuestion: Sendable {
     }
 
     public var space: ProtectionSpace { key.space }
-    /// The rule's name and place.
-    public var rule: String { key.rule }
+    /// The rule that asks.
+    public var rule: RuleReference? { key.rule }
 
     mutating func join(_ subject: OperatorQuestion.Subject, of client: ClientIdentity) {
         waiting += 1
@@ -378,7 +378,7 @@ public struct OperatorQuestion: Sendable {
     /// The line for an operator.
     var report: String {
         let details = details.isEmpty ? "" : " (\(details.joined(separator: "; ")))"
-        let asked = rule.isEmpty ? "an operator" : "rule \(rule)"
+        let asked = rule.map { "rule \($0)" } ?? "an operator"
         return "question \(id): \(words)\(details), and \(asked) asks: '\(command)'"
     }
 

@@ -36,7 +36,7 @@ public struct TLSChallengeEntry {
         var entry = JournalEntry(
             JournalEntry.Key(space, scheme: space.authenticationMethod.rawValue), outcome, at: now)
         entry.lines = lines.prefix(JournalText.lines).map { JournalText.printable($0, longest: 512) }
-        entry.rule = decision.rule.map { JournalText.printable("\($0)") }
+        entry.rule = decision.rule
         entry.disposition = decision.action.words
         entry.credential = credential
         entry.failures = failures
@@ -62,6 +62,13 @@ public struct TLSChallengeEntry {
             : isRefused
                 ? "the client certificate for \(authority) is refused"
                 : "a request from \(authority) for a client certificate got no answer"
-        return "\(subject): \(entry.reason ?? "")"
+        let reason = entry.reason ?? ""
+        // The subject says it already.
+        let cause =
+            isOurVerdict && reason.hasPrefix(Self.distrust) ? reason.dropFirst(Self.distrust.count) : ": \(reason)"
+        return subject + cause
     }
+
+    /// The beginning of the reason of a certificate that is not trusted, before its cause.
+    public static let distrust = "the server's certificate is not trusted"
 }

@@ -126,7 +126,7 @@ public struct UnansweredResponse {
                 JournalEntry.Key(offer.space, scheme: offer.challenge.scheme), outcome, at: now)
             entry.lines = lines
             entry.rules = rules.explain(query, limit: JournalText.rules).map { JournalText.printable("\($0)") }
-            entry.rule = ruling.rule.map { JournalText.printable("\($0)") }
+            entry.rule = ruling.rule
             entry.disposition = ruling.action.words
             entry.credential = name(in: offer.space)
             entry.failures = failures

@@ -28,7 +28,7 @@ public struct UnseenTunnel {
         let space = ProtectionSpace(origin: origin, realm: nil, authenticationMethod: .default)
         var entry = JournalEntry(JournalEntry.Key(space, scheme: ""), .unseen, at: now)
         entry.reason = sentence
-        entry.rule = "\(rule)"
+        entry.rule = rule
         entry.suggestion = suggestion
         guard journal.put([entry]) else { return nil }
         return sentence + (suggestion.map { "; to decrypt it, add: \($0)" } ?? "")

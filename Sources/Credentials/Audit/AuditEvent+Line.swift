@@ -9,28 +9,33 @@ extension AuditEvent {
     /// - Parameter now: milliseconds since 1970.
     public func append(to buffer: ByteBuffer, at now: Int, as style: LogStyle) {
         let line = LogLine(into: buffer, at: now, level, name.rawValue, isSentence: name.isNotice, as: style)
+        // Each file of the log begins with one of these events.
+        if name == .proxyStarted || name == .logReopened, case .json = style {
+            line.add(EventField.version, JSONFormat.version)
+        }
         if !name.isNotice { actor.add(to: line) }
         if let elsewhere {
-            line.add("replica", elsewhere.replica)
-            line.add("happened", time: elsewhere.time)
+            line.add(EventField.replica, elsewhere.replica)
+            line.add(EventField.happened, time: elsewhere.time)
         }
         if let space {
-            line.add("host", space.host)
-            line.add("port", Int(space.port))
-            line.add("protocol", space.protocol.rawValue)
-            line.add("proxy", space.isProxy)
-            line.add("realm", space.realm)
+            line.add(EventField.host, space.host)
+            line.add(EventField.port, Int(space.port))
+            line.add(EventField.protocol, space.protocol.rawValue)
+            line.add(EventField.proxy, space.isProxy)
+            line.add(EventField.realm, space.realm)
             let method = space.authenticationMethod
-            line.add("method", method == .default ? nil : method.rawValue)
+            line.add(EventField.method, method == .default ? nil : method.rawValue)
         } else {
-            line.add("host", server)
+            line.add(EventField.host, server)
+            line.add(EventField.method, method)
         }
-        line.add("credential", credential)
-        line.add("persistence", persistence?.rawValue)
-        line.add("default", isDefault)
-        line.add("since", time: since)
-        line.add("next_try", time: nextTry)
-        line.add("count", count)
+        line.add(EventField.credential, credential)
+        line.add(EventField.persistence, persistence?.rawValue)
+        line.add(EventField.isDefault, isDefault)
+        line.add(EventField.since, time: since)
+        line.add(EventField.nextTry, time: nextTry)
+        line.add(EventField.count, count)
         line.end(details)
     }
 }
@@ -38,19 +43,19 @@ extension AuditEvent {
 extension AuditEvent.Actor {
     fileprivate func add(to line: LogLine) {
         switch self {
-        case .proxy: line.add("by", "proxy")
-        case .file: line.add("by", "file")
-        case .dashboard: line.add("by", "dashboard")
+        case .proxy: line.add(EventField.by, "proxy")
+        case .file: line.add(EventField.by, "file")
+        case .dashboard: line.add(EventField.by, "dashboard")
         case .client(let address, let user):
-            line.add("by", "client")
-            line.add("client", address)
-            line.add("user", user)
+            line.add(EventField.by, "client")
+            line.add(EventField.client, address)
+            line.add(EventField.user, user)
         case .command(let user):
-            line.add("by", "command")
-            line.add("uid", Int(user))
+            line.add(EventField.by, "command")
+            line.add(EventField.uid, Int(user))
         case .signal(let user):
-            line.add("by", "signal")
-            line.add("uid", user.map { Int($0) })
+            line.add(EventField.by, "signal")
+            line.add(EventField.uid, user.map { Int($0) })
         }
     }
 }

@@ -24,6 +24,8 @@ public struct AuditEvent: Sendable, Hashable {
         case credentialProbed = "credential.probed"
         case trustSet = "trust.set"
         case trustRemoved = "trust.removed"
+        /// This proxy refused the login of a client of its own.
+        case loginRefused = "login.refused"
         /// An operator has answered a challenge.
         case questionAnswered = "question.answered"
         /// An operator has revoked an answer.
@@ -89,6 +91,8 @@ public struct AuditEvent: Sendable, Hashable {
     public var server: String?
     /// The name of the credential.
     public var credential: String?
+    /// The method of a client's login.
+    public var method: String?
     public var persistence: Persistence?
     /// Whether the credential became the default of its space.
     public var isDefault = false
@@ -121,7 +125,7 @@ public struct AuditEvent: Sendable, Hashable {
     public var level: LogLevel {
         switch name {
         case .rulesRejected: .error
-        case .credentialRefused, .credentialParked, .storeReplaced, .eventsOmitted, .secretUnreadable,
+        case .credentialRefused, .credentialParked, .loginRefused, .storeReplaced, .eventsOmitted, .secretUnreadable,
             .trustIncomplete, .limitMet, .logTroubled, .notice:
             .warning
         default: .info
@@ -131,7 +135,9 @@ public struct AuditEvent: Sendable, Hashable {
     /// Whether requests can cause the event, as often as they like.
     var isOfTraffic: Bool {
         switch name {
-        case .credentialLearned, .credentialRefused, .credentialParked, .credentialLifted, .credentialProbed: true
+        case .credentialLearned, .credentialRefused, .credentialParked, .credentialLifted, .credentialProbed,
+            .loginRefused:
+            true
         default: false
         }
     }

@@ -59,38 +59,48 @@ public final class AuditTrail: Sendable {
 }
 
 extension AuditTrail {
-    /// Limits the events that one server can cause: it may send another realm each time.
+    /// Limits the events that one server can cause, which may send another realm each time, or one client by its logins.
     struct Budget {
         private struct Window {
             var start: Int
             var count = 0
         }
 
-        private var windows: [Origin: Window] = [:]
+        private enum Cause: Hashable {
+            case origin(Origin)
+            case client(String)
+        }
+
+        private var windows: [Cause: Window] = [:]
         private var omitted = 0
 
         private static let limit = 64
         /// The period in milliseconds.
         private static let length = 60_000
-        private static let origins = 1024
+        private static let causes = 1024
 
         /// - Parameter now: milliseconds on a monotonic clock.
         /// - Returns: whether the event is logged, and how many before it were not, where that was not reported yet.
         mutating func admit(_ event: AuditEvent, at now: Int) -> (isAdmitted: Bool, omitted: Int) {
-            guard event.isOfTraffic, let origin = event.space?.origin else { return (true, takeOmitted()) }
-            var window = windows[origin] ?? Window(start: now)
+            guard event.isOfTraffic, let cause = Self.cause(of: event) else { return (true, takeOmitted()) }
+            var window = windows[cause] ?? Window(start: now)
             if now - window.start >= Self.length { window = Window(start: now) }
             guard window.count < Self.limit else {
                 omitted += 1
                 return (false, 0)
             }
             window.count += 1
-            if windows[origin] == nil, windows.count >= Self.origins {
+            if windows[cause] == nil, windows.count >= Self.causes {
                 windows = windows.filter { now - $0.value.start < Self.length }
-                if windows.count >= Self.origins { windows = [:] }
+                if windows.count >= Self.causes { windows = [:] }
             }
-            windows[origin] = window
+            windows[cause] = window
             return (true, takeOmitted())
+        }
+
+        private static func cause(of event: AuditEvent) -> Cause? {
+            if event.name == .loginRefused, case .client(let address, _) = event.actor { return .client(address) }
+            return event.space.map { .origin($0.origin) }
         }
 
         private mutating func takeOmitted() -> Int {

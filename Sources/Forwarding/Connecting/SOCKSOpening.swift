@@ -197,7 +197,7 @@ extension SOCKSOpening {
                 // The server asked for no password.
                 if let answer = exchange.record.parentAnswer {
                     exchange.record.parentAnswer = AnswerRecord(
-                        scheme: nil, credential: nil, dated: [], rule: answer.rule, ruleLine: answer.ruleLine)
+                        scheme: nil, credential: nil, dated: [], rule: answer.rule)
                 }
                 return
             }

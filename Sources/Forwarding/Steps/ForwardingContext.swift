@@ -194,7 +194,7 @@ public struct ForwardingContext {
         guard let key = credential.signingKey else { return nil }
         let signing = try RequestSigning(exchange.request, in: head.readable, with: key)
         exchange.record.answer = AnswerRecord(
-            scheme: .signature, credential: name, rule: rule.rule?.label, ruleLine: rule.rule?.line ?? 0)
+            scheme: .signature, credential: name, rule: rule.rule)
         return signing
     }
 

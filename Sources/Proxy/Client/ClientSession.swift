@@ -2,6 +2,7 @@ import Bytes
 import Forwarding
 import HTTP
 import IO
+import Model
 import Rules
 import Telemetry
 import Transport

@@ -1,5 +1,6 @@
 import Authentication
 import Bytes
+import Challenges
 import Credentials
 import Crypto
 import Forwarding
@@ -113,10 +114,30 @@ final class ClientAuthentication: Sendable {
         exchange.record.user = user
     }
 
+    /// Counts and logs a login that was refused.
+    ///
+    /// - Parameter user: the name that the client gave, which may be anything; nil if the login has none.
+    private func refuse(
+        _ refusal: Refusal, of user: String?, by method: ClientLoginMethod, _ downstream: Downstream
+    ) -> Refusal {
+        downstream.metrics.add(.refused, by: method)
+        let name = user.map { JournalText.printable($0, longest: Self.longestName) }
+        var event = AuditEvent(
+            .loginRefused, by: .client(address: "\(downstream.address.unmapped)", user: name), details: refusal.details)
+        event.method = method.rawValue
+        downstream.shared.audit.note(event)
+        return refusal
+    }
+
+    /// The limit of a user's name in the log, in characters.
+    private static let longestName = 64
+
     /// Records the user, and remembers the answer for the connection's next request.
     private func accept(
-        _ user: String, version: Int, in exchange: Exchange, of downstream: Downstream, with login: inout ClientLogin
+        _ user: String, by method: ClientLoginMethod, version: Int, in exchange: Exchange, of downstream: Downstream,
+        with login: inout ClientLogin
     ) {
+        downstream.metrics.add(.accepted, by: method)
         note(user, exchange, of: downstream)
         guard let field = exchange.request.fields.first(.proxyAuthorization) else { return }
         let head = exchange.headBytes
@@ -188,9 +209,9 @@ extension ClientAuthentication {
             let name = pair.extracting(0..<colon)
             switch users.outcome(user: name, password: pair.extracting(colon + 1..<pair.count)) {
             case true:
-                accept(name.text, version: version, in: exchange, of: downstream, with: &login)
+                accept(name.text, by: .basic, version: version, in: exchange, of: downstream, with: &login)
                 return .proved
-            case false: return .refused(wrong)
+            case false: return .refused(refuse(wrong, of: name.text, by: .basic, downstream))
             case nil: return .undecided
             }
         } ?? .refused(noPair)
@@ -206,8 +227,8 @@ extension ClientAuthentication {
         }
         guard let (users, name, password) = found else { throw .refused(noPair) }
         switch await users.authenticate(user: name, password: password, for: downstream.waiting(on: exchange)) {
-        case .right: accept(name, version: version, in: exchange, of: downstream, with: &login)
-        case .wrong: throw .refused(wrong)
+        case .right: accept(name, by: .basic, version: version, in: exchange, of: downstream, with: &login)
+        case .wrong: throw .refused(refuse(wrong, of: name, by: .basic, downstream))
         case .busy(let seconds):
             throw .refused(.busy("this proxy has too many passwords to check: try again", retryAfter: seconds))
         case .abandoned: throw .clientLost
@@ -249,9 +270,10 @@ extension ClientAuthentication {
                 challenge("the Proxy-Authorization field has no Bearer token", bearerError: .invalidRequest))
         }
         guard let user = accounts.tokens?.user(of: token) else {
-            return .refused(challenge("this proxy does not know the token", bearerError: .invalidToken))
+            let refusal = challenge("this proxy does not know the token", bearerError: .invalidToken)
+            return .refused(refuse(refusal, of: nil, by: .bearer, downstream))
         }
-        accept(user, version: version, in: exchange, of: downstream, with: &login)
+        accept(user, by: .bearer, version: version, in: exchange, of: downstream, with: &login)
         return .proved
     }
 }
@@ -287,12 +309,13 @@ extension ClientAuthentication {
         let method = head.readable.extracting(exchange.request.methodName)
         let proves = digest.proves(
             account?.key ?? Self.nobody, value: value, method: method, target: target)
-        guard proves, let account else { return .refused(challenge("the user name or the password is wrong")) }
+        guard proves, let account else { return .refused(refuse(wrong, of: user.text, by: .digest, downstream)) }
         let now = SystemClock.epochMilliseconds
         guard nonces.use(value.extracting(digest.nonce), count: digest.count, at: now) else {
             return .refused(
                 challenge("the nonce of the Digest credentials has expired: use the new one", isStale: true))
         }
+        downstream.metrics.add(.accepted, by: .digest)
         note(account.name, exchange, of: downstream)
         let information = exchange.texts.fieldValue
         information.clear()
@@ -340,12 +363,12 @@ extension ClientAuthentication {
         switch await step.step(token, for: downstream.waiting(on: exchange)) {
         case .done(.success(.proved(let principal, let answer, let lifetime))):
             guard admits(principal: principal) else {
-                throw .refused(
-                    Refusal(
-                        .forbidden, .httpRequestDenied,
-                        "the principal \(principal) may not use this proxy: 'clients' has no 'allow-principals' for it")
-                )
+                let refusal = Refusal(
+                    .forbidden, .httpRequestDenied,
+                    "the principal \(principal) may not use this proxy: 'clients' has no 'allow-principals' for it")
+                throw .refused(refuse(refusal, of: principal, by: .negotiate, downstream))
             }
+            downstream.metrics.add(.accepted, by: .negotiate)
             login.negotiation = .established(
                 user: principal, for: lifetime, at: downstream.loop.now, admittedBy: self)
             note(principal, exchange, of: downstream)
@@ -358,7 +381,10 @@ extension ClientAuthentication {
                 .proxyAuthenticationRequired, .httpRequestDenied, "the login needs another step of the client")
             refusal.fields = [(name: "Proxy-Authenticate", value: Self.field(answer))]
             throw .refused(refusal)
-        case .done(.failure(let error)): throw .refused(unable(error, exchange))
+        case .done(.failure(let error)):
+            let refusal = unable(error, exchange)
+            throw .refused(
+                error.fault == .unavailable ? refusal : refuse(refusal, of: nil, by: .negotiate, downstream))
         case .refused(let seconds):
             throw .refused(.busy("this proxy has too many Kerberos tickets to check: try again", retryAfter: seconds))
         case .abandoned: throw .clientLost

@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 extension Configuration {
     /// The name for a new `challenge`: the one that is wished, or else the first with a number that is free.

@@ -1,3 +1,5 @@
+import Model
+
 extension Configuration {
     /// The addresses that the proxy may connect to. The narrowest entry that matches an address decides; see
     /// `EgressPolicy`.

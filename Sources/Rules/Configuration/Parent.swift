@@ -1,3 +1,5 @@
+import Model
+
 extension Configuration {
     /// The proxies of a `parent NAME { … }` that requests may go through; the first that works is used.
     public struct Parent: Sendable, Equatable {

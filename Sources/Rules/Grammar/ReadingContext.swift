@@ -1,3 +1,5 @@
+import Model
+
 /// The context in which the blocks of a rule file are read: the outside, the files with their positions, the
 /// diagnostics.
 final class ReadingContext {

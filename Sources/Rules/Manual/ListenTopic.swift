@@ -103,6 +103,10 @@ extension ManualTopic {
         The proxy asked a server by a request of its own whether the credential is still good. `details` has the request
         and the result: accepted, refused or undecided.
 
+        = login.refused
+        This proxy refused the login of a client: a wrong password, an unknown token, or a ticket. `client` and `user` say
+        who, and `method` how. See 'attache help fail2ban'.
+
         = trust.set, trust.removed
         An exception for a server's key changed.
 
@@ -143,11 +147,7 @@ extension ManualTopic {
         = notice
         Any other message for the operator.
 
-        `by` says who caused the event: client (with `client`, `user`), command (with `uid`, the user of that machine),
-        signal (with `uid`), file, or proxy. `replica` is the machine where it happened. `happened` is the time, if a command
-        or another proxy reported it through the store. `host`, `port`, `protocol`, `proxy`, `realm` and `method` are the
-        protection space. `credential` is a name. `default` is true if it became the space's default. `details` is a
-        sentence.
+        'attache help json' lists all fields of a line.
         """, ManualTopic.Entry.of(FileDirective.log))
 
     static let limits = ManualTopic(

@@ -73,6 +73,17 @@ extension ManualTopic {
         "limits": """
         timeout 408 413 414 431 503 504 memory body upload expect 100-continue size slow buffer bomb
         """,
+        "json": "schema field contract jq metric",
+        "fail2ban": "ban brute-force intrusion jail",
+        "recipes": "recipe cookbook examples howto how-to example",
+        "recipe-prometheus": "scrape scraping exporter blackbox snmp exporters node-exporter windows-exporter",
+        "recipe-camera": "cameras ipcam onvif isapi axis hikvision snapshot nvr appliance",
+        "recipe-language": "perl lwp python2 urllib2 legacy",
+        "recipe-build": "terraform cargo nuget",
+        "recipe-git": "clone push gitlab jenkins runner",
+        "recipe-windows": "winrm ews exchange ansible pywinrm iis sharepoint epa",
+        "recipe-kerberos": "kinit krb5cc",
+        "recipe-agent": "ai llm sandbox openai mcp",
         "glossary": "term word definition vocabulary protection-space space",
     ]
 

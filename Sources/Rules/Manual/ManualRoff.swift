@@ -35,6 +35,8 @@ public struct ManualRoff {
             case .paragraph(let text): lines += [".PP"] + Self.prose(text)
             case .literal(let literal): self.literal(literal)
             case .item(let term, let text): item(term, text)
+            case .table(let rows):
+                for row in rows { item(row.dropLast().joined(separator: ", "), row.last ?? "") }
             }
         }
     }

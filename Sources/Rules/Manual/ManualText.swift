@@ -48,7 +48,23 @@ public struct ManualText {
             case .item(let term, let text):
                 add(term, at: indentation)
                 add(text, at: indentation + 4)
+            case .table(let rows): add(rows, at: indentation)
             }
+        }
+    }
+
+    /// Adds the rows of a table. The last column takes the rest of the line, and further lines.
+    private mutating func add(_ rows: [[String]], at indentation: Int) {
+        let columns = rows.map(\.count).max() ?? 0
+        let widths = (0..<columns).map { column in rows.map { $0.count > column ? $0[column].count : 0 }.max() ?? 0 }
+        for row in rows {
+            guard let last = row.last else { continue }
+            let words = zip(row.dropLast(), widths).map { $0 + String(repeating: " ", count: $1 - $0.count + 2) }
+            let margin = String(repeating: " ", count: indentation + 4)
+            let start = margin + words.joined()
+            let first = lines.endIndex
+            add(last, at: start.count)
+            lines[first] = start + lines[first].dropFirst(start.count)
         }
     }
 
@@ -76,6 +92,8 @@ public struct ManualText {
         /// Lines that are shown as they are.
         case literal([String])
         case item(term: String, text: String)
+        /// Rows of cells; the last cell of a row is prose.
+        case table([[String]])
 
         /// The parts of a text, in their order.
         public static func blocks(of text: String) -> [ManualText.Block] {
@@ -83,6 +101,8 @@ public struct ManualText {
             for part in paragraphs(of: text) {
                 if part.allSatisfy({ $0.hasPrefix("    ") || $0.isEmpty }) {
                     blocks.append(.literal(part.map { String($0.dropFirst(4)) }))
+                } else if part.allSatisfy({ $0.hasPrefix("| ") }) {
+                    blocks.append(.table(part.map { cells(of: $0) }))
                 } else if let first = part.first, first.hasPrefix("= ") {
                     blocks.append(.item(term: String(first.dropFirst(2)), text: joined(part.dropFirst())))
                 } else {
@@ -90,6 +110,10 @@ public struct ManualText {
                 }
             }
             return blocks
+        }
+
+        private static func cells(of row: Substring) -> [String] {
+            row.dropFirst(2).split(separator: " | ").map(String.init)
         }
 
         private static func joined(_ lines: ArraySlice<Substring>) -> String { lines.joined(separator: " ") }

@@ -1,8 +1,8 @@
 /// A chapter of the manual, with the directives that it explains.
 ///
 /// The text consists of paragraphs, separated by a blank line. Lines that begin with four spaces are literal: lines of
-/// a rule file, or commands after `$ `. A line `= TERM` begins an item; its text is the lines after it, up to a blank
-/// one.
+/// a rule file, or commands after `$ `, or another file, whose name with a colon is the first of them. A line `= TERM`
+/// begins an item; its text is the lines after it, up to a blank one. Lines that begin with `| ` are rows of a table.
 public struct ManualTopic: Sendable {
     /// The name for `attache help`.
     public let name: String
@@ -19,12 +19,16 @@ public struct ManualTopic: Sendable {
     }
 
     /// All topics, in the order in which they are read.
-    public static let all: [ManualTopic] = [
-        rules, tools, challenge, credential, refusals, preemptive, forms, negotiate, tokens, certificates, aws,
-        operators,
-        trust, routes, authority, parents, listen, dashboard, clients, egress, store, ftp, log, traces, limits,
-        glossary,
-    ]
+    public static let all: [ManualTopic] =
+        [
+            rules, tools, challenge, credential, refusals, preemptive, forms, negotiate, tokens, certificates, aws,
+            operators,
+            trust, routes, authority, parents, listen, dashboard, clients, egress, store, ftp, log, traces, limits,
+            json, fail2ban, recipes, glossary,
+        ] + recipePages
+
+    /// Whether the topic is a page of `recipes`.
+    public var isRecipe: Bool { name.hasPrefix("recipe-") }
 
     public static func named(_ name: String) -> ManualTopic? { all.first { $0.name == name } }
 

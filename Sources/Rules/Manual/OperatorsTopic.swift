@@ -23,9 +23,8 @@ extension ManualTopic {
         the challenge, it is used and no person is asked. The same is true for an answer that was saved for later requests.
 
         = Notification
-        Each question is a line on standard error. With `ask webhook`, it is also a POST with a JSON object: `id`, `challenge`
-        (in words), `host`, `port`, `protocol`, `realm`, `method`, `rule`, `user`, `details`, `pin` and `client`. The server's
-        response is in `status`, `fields`, and up to 1 KB of `text`. Secrets in it are masked.
+        Each question is a line on standard error. With `ask webhook`, it is also a POST with a JSON object. 'attache help json'
+        lists its fields. Secrets in the server's response are masked.
 
         The POST is signed as in Standard Webhooks: `webhook-id`, `webhook-timestamp` and `webhook-signature`. The signature is
         the HMAC-SHA256 of the id, the timestamp and the content, joined by dots. If the response is not 2xx, the proxy logs

@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 extension EgressReader {
     enum Word: String, DirectiveName {

@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 /// The addresses that the proxy may connect to. The policy checks the address after resolution, right before
 /// connecting, so that a name cannot be made to point elsewhere in between.

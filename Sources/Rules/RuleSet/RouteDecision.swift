@@ -1,3 +1,5 @@
+import Model
+
 /// The treatment of a request, and the `route` that decided it. Immutable and shared, so that a request can carry it
 /// for one retain.
 public final class RouteDecision: Sendable, Equatable {

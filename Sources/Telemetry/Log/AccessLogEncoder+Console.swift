@@ -1,5 +1,6 @@
 import Bytes
 import HTTP
+import Model
 
 /// An exchange for a person at a terminal: short, with the decisions, and without usual values.
 extension AccessLogEncoder {
@@ -64,7 +65,7 @@ extension AccessLogEncoder {
         append(record.scheme, record.credential, to: line)
         if let rule = record.rule {
             line.append(" rule \"")
-            line.append(console: rule.utf8Span.span, isQuoted: true)
+            line.append(console: rule.label.utf8Span.span, isQuoted: true)
             line.append(.quote)
         }
     }

@@ -1,5 +1,6 @@
 import Bytes
 import HTTP
+import Model
 
 extension AccessLogEncoder {
     func appendJSON(_ record: ExchangeRecord, at epochMilliseconds: Int, to line: ByteBuffer) {
@@ -43,7 +44,7 @@ extension AccessLogEncoder {
         line.append(json: decision.method)
         line.append(.quote)
         line.append(key: #","realm":""#, string: decision.realm)
-        line.append(key: #","rule":""#, string: decision.rule)
+        line.append(key: #","rule":"#, rule: decision.rule)
         line.append(key: #","disposition":""#, string: decision.disposition)
         line.append(key: #","result":""#, string: challenge.result?.rawValue)
         line.append(UInt8(ascii: "}"))
@@ -104,8 +105,7 @@ extension AccessLogEncoder {
     }
 
     private func appendDecision(_ record: ExchangeRecord, to line: ByteBuffer) {
-        line.append(key: #","rule":""#, string: record.rule)
-        if record.ruleLine > 0 { line.append(key: #","rule_line":"#, number: record.ruleLine) }
+        line.append(key: #","rule":"#, rule: record.rule)
         line.append(key: #","scheme":""#, token: record.scheme?.token)
         line.append(key: #","credential":""#, string: record.credential)
         if record.attempts > 0 { line.append(key: #","attempts":"#, number: record.attempts) }
@@ -121,7 +121,8 @@ extension AccessLogEncoder {
         line.append(key: #","tls":""#, token: security.version)
         if isResumed { line.append(#","tls_resumed":true"#) }
         line.append(key: #","trust_findings":""#, string: security.trustFindings)
-        line.append(key: #","trust_rule":""#, string: security.trustRule)
+        line.append(key: #","trust_rule":"#, rule: security.trustRule)
+        if security.isException { line.append(#","trust_exception":true"#) }
         line.append(key: #","identity":""#, string: security.identity)
     }
 }
@@ -137,6 +138,12 @@ extension ByteBuffer {
         append(key)
         append(json: string)
         append(.quote)
+    }
+
+    fileprivate func append(key: StaticString, rule: RuleReference?) {
+        guard let rule else { return }
+        append(key)
+        append(rule.json)
     }
 
     fileprivate func append(key: StaticString, token: StaticString?) {

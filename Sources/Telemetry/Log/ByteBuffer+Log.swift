@@ -224,13 +224,4 @@ extension Span<UInt8> {
 
 extension Unicode.Scalar {
     var utf8Length: Int { UTF8.width(self) }
-
-    /// Whether the scalar is invisible, and may change how the text around it looks: a control, a direction mark, or
-    /// the end of a line or paragraph.
-    var isInvisible: Bool {
-        switch properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator: true
-        default: false
-        }
-    }
 }

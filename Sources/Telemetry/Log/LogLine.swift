@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 /// The importance of a log line for an operator.
 public enum LogLevel: String, Sendable {
@@ -36,8 +37,8 @@ public struct LogLine {
         switch style {
         case .json:
             beginObject(at: epochMilliseconds)
-            add("level", level.rawValue)
-            add("event", event)
+            add(EventField.level, level.rawValue)
+            add(EventField.event, event)
         case .console(let hasColours):
             line.append(consoleTime: CivilTime(epochSeconds: epochMilliseconds / 1000), inColours: hasColours)
             if let colour = level.colour {
@@ -66,16 +67,16 @@ public struct LogLine {
     /// - Parameters:
     ///   - value: the value; nil: the member is omitted.
     ///   - longest: the limit of the value in characters.
-    public func add(_ name: StaticString, _ value: String?, longest: Int = longest) {
+    public func add(_ field: some JSONField, _ value: String?, longest: Int = longest) {
         guard let value else { return }
-        begin(name)
+        begin(field.rawValue)
         append(value, longest)
     }
 
     /// - Parameter lines: the lines; nil: the member is omitted.
-    public func add(_ name: StaticString, lines: [String]?) {
+    public func add(_ field: some JSONField, lines: [String]?) {
         guard let lines else { return }
-        begin(name)
+        begin(field.rawValue)
         let (start, end): (UInt8, UInt8) = (UInt8(ascii: "["), UInt8(ascii: "]"))
         line.append(start)
         for (index, text) in lines.enumerated() {
@@ -106,16 +107,16 @@ public struct LogLine {
         }
     }
 
-    public func add(_ name: StaticString, _ number: Int?) {
+    public func add(_ field: some JSONField, _ number: Int?) {
         guard let number else { return }
-        begin(name)
+        begin(field.rawValue)
         line.append(decimal: number)
     }
 
     /// - Parameter time: milliseconds since 1970.
-    public func add(_ name: StaticString, time: Int?) {
+    public func add(_ field: some JSONField, time: Int?) {
         guard let time else { return }
-        begin(name)
+        begin(field.rawValue)
         switch style {
         case .json:
             line.append(.quote)
@@ -125,10 +126,21 @@ public struct LogLine {
         }
     }
 
+    /// - Parameter rule: the rule; nil: the member is omitted.
+    public func add(_ field: some JSONField, _ rule: RuleReference?) {
+        guard let rule else { return }
+        switch style {
+        case .json:
+            begin(field.rawValue)
+            line.append(rule.json)
+        case .console: add(field, rule.label)
+        }
+    }
+
     /// Adds a member if it is true.
-    public func add(_ name: StaticString, _ isTrue: Bool) {
+    public func add(_ field: some JSONField, _ isTrue: Bool) {
         guard isTrue else { return }
-        begin(name)
+        begin(field.rawValue)
         line.append("true")
     }
 
@@ -137,7 +149,7 @@ public struct LogLine {
         switch style {
         case .json:
             if let details {
-                begin("details")
+                begin(EventField.details.rawValue)
                 line.append(.quote)
                 line.append(json: details)
                 line.append(.quote)
@@ -152,7 +164,7 @@ public struct LogLine {
         }
     }
 
-    private func begin(_ name: StaticString) {
+    private func begin(_ name: String) {
         switch style {
         case .json:
             line.append(#",""#)

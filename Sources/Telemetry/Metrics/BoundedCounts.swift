@@ -1,3 +1,5 @@
+import Model
+
 /// Counts by keys that the rule file or peers name. The number of keys is limited; all further keys are counted
 /// together.
 struct BoundedCounts<Key: Hashable & Sendable>: Sendable {
@@ -54,7 +56,7 @@ struct AnswerCounts: Sendable {
             latestIndex = counts.index(
                 of: Labels(
                     scheme: answer.scheme, credential: credential.hasPrefix("url:") ? "url" : credential,
-                    rule: answer.rule ?? ""))
+                    rule: answer.rule?.label ?? ""))
             latest = answer
         }
         counts.add(at: latestIndex)

@@ -14,6 +14,8 @@ public final class Metrics: Sendable {
     private let answered = Counts(AuthenticationMethod.allCases.count)
     /// Counts by method, then by cause; those of `other` are for all methods that cannot be answered.
     private let unanswered = Counts(AuthenticationMethod.allCases.count * UnansweredCause.allCases.count)
+    /// Counts by result, then by method.
+    private let logins = Counts(LoginResult.allCases.count * ClientLoginMethod.allCases.count)
     private let idle = Atomic(0)
     private let requests = DurationHistogram()
     private let queue = DurationHistogram()
@@ -81,6 +83,11 @@ public final class Metrics: Sendable {
         unanswered.add(1, at: Self.index(of: scheme, cause))
     }
 
+    /// Counts a client's login that was checked.
+    public func add(_ result: LoginResult, by method: ClientLoginMethod) {
+        logins.add(1, at: Self.index(of: result, method))
+    }
+
     /// Counts a certificate that was shown to a server.
     public func addIdentityAnswer(rule: String?, credential: String) {
         answered.add(1, at: AuthenticationMethod.clientCertificate.traits.number)
@@ -111,6 +118,10 @@ public final class Metrics: Sendable {
     /// Exchanges in which an answer of that method went to a server.
     public func answeredCount(of method: AuthenticationMethod) -> Int {
         answered[method.traits.number]
+    }
+
+    func loginCount(_ result: LoginResult, by method: ClientLoginMethod) -> Int {
+        logins[Self.index(of: result, method)]
     }
 
     func value(of error: ProxyError) -> Int { errors[Self.index(of: error)] }
@@ -166,6 +177,11 @@ public final class Metrics: Sendable {
         return method.traits.number * UnansweredCause.allCases.count + cause.rawValue
     }
 
+    private static func index(of result: LoginResult, _ method: ClientLoginMethod) -> Int {
+        (result == .accepted ? 0 : ClientLoginMethod.allCases.count)
+            + (ClientLoginMethod.allCases.firstIndex(of: method) ?? 0)
+    }
+
     /// A row of counters, as long as an enum has cases.
     private struct Counts: ~Copyable, Sendable {
         private final class Block: Sendable {
@@ -196,6 +212,20 @@ public final class Metrics: Sendable {
             number.store(number.load(ordering: .relaxed) &+ count, ordering: .relaxed)
         }
     }
+}
+
+/// The result of the check of a client's login.
+public enum LoginResult: String, CaseIterable, Sendable {
+    case accepted
+    case refused
+}
+
+/// The method of a client's login to this proxy.
+public enum ClientLoginMethod: String, CaseIterable, Sendable {
+    case basic
+    case digest
+    case negotiate
+    case bearer
 }
 
 /// The general reason why a challenge was not answered.

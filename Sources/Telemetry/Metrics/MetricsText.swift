@@ -1,17 +1,8 @@
 import IO
+import Model
 
 /// Families of metrics in progress, as text in either format.
 struct MetricsText {
-    enum Kind {
-        case counter
-        case gauge
-        case histogram
-        /// The value is always 1; the labels contain the information.
-        case info
-    }
-
-    typealias Labels = [(name: String, value: String)]
-
     let format: MetricsFormat
     private(set) var text = ""
 
@@ -24,30 +15,28 @@ struct MetricsText {
 
     init(_ format: MetricsFormat) { self.format = format }
 
-    /// - Parameter name: the name of the samples, with `_total` or `_info`.
-    mutating func append(_ name: String, _ kind: Kind, _ help: String, _ value: Int) {
-        append(name, kind, help, [([], "\(value)")])
-    }
+    mutating func append(_ family: MetricFamily, _ value: Int) { append(family, [([], "\(value)")]) }
 
     /// - Parameter value: the value; nil: the family is omitted.
-    mutating func append(_ name: String, _ kind: Kind, _ help: String, number value: Double?) {
-        if let value { append(name, kind, help, [([], "\(value)")]) }
+    mutating func append(_ family: MetricFamily, number value: Double?) {
+        if let value { append(family, [([], "\(value)")]) }
     }
 
     /// Appends one sample for each value of a label.
-    mutating func append(_ name: String, _ kind: Kind, _ help: String, label: String, _ samples: [(String, Int)]) {
-        append(name, kind, help, samples.map { ([(label, $0)], "\($1)") })
+    mutating func append(_ family: MetricFamily, _ samples: [(String, Int)]) {
+        append(family, samples.map { ([$0], "\($1)") })
     }
 
-    mutating func append(_ name: String, _ kind: Kind, _ help: String, _ samples: [(labels: Labels, number: String)]) {
-        begin(name, kind, help)
-        for sample in samples { append(name, sample.labels, sample.number) }
+    /// - Parameter samples: each with the values of the family's labels.
+    mutating func append(_ family: MetricFamily, _ samples: [(labels: [String], number: String)]) {
+        let manual = begin(family)
+        for sample in samples { append(family.rawValue, zip(manual.labels, sample.labels), sample.number) }
     }
 
-    mutating func append(histogram name: String, _ help: String, _ histograms: [(labels: Labels, durations: Durations)])
-    {
-        begin(name, .histogram, help)
-        for (labels, durations) in histograms {
+    mutating func append(histogram family: MetricFamily, _ histograms: [(labels: [String], durations: Durations)]) {
+        let (name, manual) = (family.rawValue, begin(family))
+        for (values, durations) in histograms {
+            let labels = Array(zip(manual.labels, values))
             var total = 0
             for (bound, count) in zip(Self.bounds, durations.counts) {
                 total &+= count
@@ -63,27 +52,28 @@ struct MetricsText {
 
     /// Begins a family. In OpenMetrics its name is that of its samples without `_total` or `_info`, and its unit is
     /// stated.
-    private mutating func begin(_ name: String, _ kind: Kind, _ help: String) {
+    private mutating func begin(_ family: MetricFamily) -> MetricFamily.Manual {
+        let (name, manual) = (family.rawValue, family.manual)
         switch format {
         case .prometheus:
-            text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind == .info ? "gauge" : "\(kind)")\n"
+            let kind = manual.kind == .info ? MetricFamily.Kind.gauge : manual.kind
+            text += "# HELP \(name) \(manual.help)\n# TYPE \(name) \(kind)\n"
         case .openMetrics:
-            let suffix = kind == .counter ? "_total" : kind == .info ? "_info" : ""
+            let suffix = manual.kind == .counter ? "_total" : manual.kind == .info ? "_info" : ""
             let family = name.hasSuffix(suffix) ? String(name.dropLast(suffix.count)) : name
-            text += "# TYPE \(family) \(kind)\n"
+            text += "# TYPE \(family) \(manual.kind)\n"
             if let unit = Self.units.first(where: { family.hasSuffix("_\($0)") }) {
                 text += "# UNIT \(family) \(unit)\n"
             }
-            text += "# HELP \(family) \(help)\n"
+            text += "# HELP \(family) \(manual.help)\n"
         }
+        return manual
     }
 
-    private mutating func append(_ name: String, _ labels: Labels, _ number: String) {
+    private mutating func append(_ name: String, _ labels: some Sequence<(String, String)>, _ number: String) {
         text += name
-        if !labels.isEmpty {
-            text += "{\(labels.map { "\($0.name)=\"\(Self.escaped($0.value))\"" }.joined(separator: ","))}"
-        }
-        text += " \(number)\n"
+        let words = labels.map { "\($0)=\"\(Self.escaped($1))\"" }.joined(separator: ",")
+        text += words.isEmpty ? " \(number)\n" : "{\(words)} \(number)\n"
     }
 
     /// Escapes a label's value for both formats. Names may come from clients, so they are truncated and cannot control

@@ -9,19 +9,16 @@ public final class AnswerRecord: Sendable {
     public let credential: String?
     /// The weak mechanisms of the answer.
     public let dated: WeakMechanisms
-    /// The name of the `challenge` block that decided, and its line.
-    public let rule: String?
-    public let ruleLine: Int
+    /// The `challenge` block that decided; nil if none.
+    public let rule: RuleReference?
 
     public init(
-        scheme: AnsweredScheme? = nil, credential: String? = nil, dated: WeakMechanisms = [], rule: String? = nil,
-        ruleLine: Int = 0
+        scheme: AnsweredScheme? = nil, credential: String? = nil, dated: WeakMechanisms = [], rule: RuleReference? = nil
     ) {
         self.scheme = scheme
         self.credential = credential
         self.dated = dated
         self.rule = rule
-        self.ruleLine = ruleLine
     }
 }
 
@@ -32,9 +29,7 @@ extension ExchangeRecord {
     public var parentCredential: String? { parentAnswer?.credential }
 
     /// The rule about the origin's challenges; without one, the rule about the parent's.
-    public var rule: String? { ruled?.rule }
-    public var ruleLine: Int { ruled?.ruleLine ?? 0 }
-    private var ruled: AnswerRecord? { answer.map { $0.ruleLine > 0 } ?? false ? answer : parentAnswer ?? answer }
+    public var rule: RuleReference? { answer?.rule ?? parentAnswer?.rule }
 
     /// Whether the exchange used a weak mechanism, in TLS or in an answer.
     public var hasWeakMechanisms: Bool {

@@ -1,5 +1,6 @@
 import Bytes
 import HTTP
+import Model
 
 /// All decisions and measurements of one exchange. The log, the metrics and `Proxy-Status` are views of it.
 ///
@@ -359,18 +360,22 @@ public final class SecurityRecord: Sendable {
     /// The problems of the origin's certificate, in the words of the rule file: refused, or forgiven by `trustRule`.
     public let trustFindings: String?
     /// The rule that decided about the origin's certificate.
-    public let trustRule: String?
+    public let trustRule: RuleReference?
+    /// Whether a stored exception forgave the problems.
+    public let isException: Bool
     /// The name of the credential whose certificate was shown to the origin.
     public let identity: String?
     /// The old version of TLS, if it is one.
     public let dated: WeakMechanisms
 
     public init(
-        version: StaticString? = nil, trustFindings: String? = nil, trustRule: String? = nil, identity: String? = nil
+        version: StaticString? = nil, trustFindings: String? = nil, trustRule: RuleReference? = nil,
+        isException: Bool = false, identity: String? = nil
     ) {
         self.version = version
         self.trustFindings = trustFindings
         self.trustRule = trustRule
+        self.isException = isException
         self.identity = identity
         dated =
             switch version.map({ "\($0)" }) {

@@ -10,7 +10,7 @@ public final class ParentFigures: Sendable {
     private let refusals = Atomic(0)
     private let failures = Atomic(0)
     private let connections = Atomic(0)
-    private let resting = Atomic(0)
+    private let idle = Atomic(0)
     private let standing = Mutex(Standing())
 
     /// The latest known state of connections to the parent. Times are milliseconds since 1970.
@@ -76,7 +76,7 @@ public final class ParentFigures: Sendable {
         state.refusals += refusals.load(ordering: .relaxed)
         state.failures += failures.load(ordering: .relaxed)
         state.connections += connections.load(ordering: .relaxed)
-        state.resting += resting.load(ordering: .relaxed)
+        state.idle += idle.load(ordering: .relaxed)
         let standing = standing.withLock { $0 }
         state.failingSince = [state.failingSince, standing.failingSince].compactMap(\.self).min()
         state.nextTry = [state.nextTry, standing.nextTry].compactMap(\.self).min()
@@ -89,8 +89,8 @@ public final class ParentFigures: Sendable {
 }
 
 extension ParentFigures: ChannelAccount {
-    public func channelRests() { Self.add(1, to: resting) }
-    public func channelIsUsed() { Self.add(-1, to: resting) }
+    public func channelRests() { Self.add(1, to: idle) }
+    public func channelIsUsed() { Self.add(-1, to: idle) }
     public func channelClosed() { Self.add(-1, to: connections) }
 }
 
@@ -128,7 +128,7 @@ public struct ParentState: Sendable, Equatable {
     /// The number of open connections, including idle ones.
     public var connections = 0
     /// The number of idle connections.
-    public var resting = 0
+    public var idle = 0
     /// The number of exchanges that have ended.
     public var requests = 0
     /// The number of requests that the parent refused because they had no accepted login.
@@ -144,7 +144,7 @@ public struct ParentState: Sendable, Equatable {
     }
 
     /// The numbers are read one after the other, so the difference could be negative.
-    public var connectionsInUse: Int { max(0, connections - resting) }
+    public var connectionsInUse: Int { max(0, connections - idle) }
 }
 
 /// The figures of all loops' parents. A parent is included as long as its loop refers to it.

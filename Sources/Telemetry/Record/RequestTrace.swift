@@ -1,5 +1,6 @@
 import HTTP
 import IO
+import Model
 
 /// The trace of one request: its operations with their durations, at the times that the metrics use.
 ///
@@ -80,7 +81,7 @@ public final class RequestTrace {
         spans[last].add("tls.protocol.version", security.version.map { "\($0)" })
         spans[last].add("tls.resumed", isResumed)
         spans[last].add("attache.trust.findings", security.trustFindings)
-        spans[last].add("attache.trust.rule", security.trustRule)
+        spans[last].add("attache.trust.rule", security.trustRule?.label)
     }
 
     // MARK: - Legs
@@ -100,8 +101,8 @@ public final class RequestTrace {
         awaitsJudgement = record.attempts > attempts
         if awaitsJudgement {
             leg.add("attache.answer.scheme", record.scheme.map { "\($0.token)" })
-            leg.add("attache.answer.rule", record.rule)
-            if record.ruleLine > 0 { leg.add("attache.answer.rule_line", record.ruleLine) }
+            leg.add("attache.answer.rule", record.rule?.label)
+            if let rule = record.rule { leg.add("attache.answer.rule_line", rule.line) }
         }
         leg.add("attache.answer.parent_scheme", parentAnswer.map { "\($0.token)" })
         legs += 1
@@ -130,7 +131,7 @@ public final class RequestTrace {
         guard leg != nil else { return }
         leg?.add("attache.challenge.method", decision.method)
         leg?.add("attache.challenge.realm", decision.realm)
-        leg?.add("attache.challenge.rule", decision.rule)
+        leg?.add("attache.challenge.rule", decision.rule.map { "\($0)" })
         leg?.add("attache.challenge.disposition", decision.disposition)
     }
 
@@ -194,11 +195,11 @@ public final class RequestTrace {
 public struct ChallengeDecision {
     let method: String
     let realm: String?
-    /// The name and line of the rule.
-    let rule: String?
+    /// The rule; nil if none matched.
+    let rule: RuleReference?
     let disposition: String
 
-    public init(method: String, realm: String?, rule: String?, disposition: String) {
+    public init(method: String, realm: String?, rule: RuleReference?, disposition: String) {
         (self.method, self.realm, self.rule, self.disposition) = (method, realm, rule, disposition)
     }
 }

@@ -1,3 +1,4 @@
+import Challenges
 import HTTP
 import Model
 import Rules
@@ -22,7 +23,7 @@ extension TrustRefusal {
         var refusal = Refusal(
             .badGateway, .tlsCertificateError, "the certificate of \(host) port \(port) is not trusted: \(cause)")
         // A host's name may look like the name of a problem, so the details leave the host out.
-        refusal.details = "the server's certificate is not trusted: \(cause)"
+        refusal.details = "\(TLSChallengeEntry.distrust): \(cause)"
         refusal.trust = self
         refusal.explanation = explanation(host: host, port: port, evaluation: evaluation)
         return refusal

@@ -69,7 +69,8 @@ public final class ConnectionSecurity {
 extension SecurityRecord {
     fileprivate convenience init(version: StaticString, _ grant: TrustGrant, identity: String?) {
         self.init(
-            version: version, trustFindings: grant.words, trustRule: grant.label, identity: identity)
+            version: version, trustFindings: grant.words, trustRule: grant.rule, isException: grant.isException,
+            identity: identity)
     }
 }
 

@@ -22,6 +22,6 @@ public struct TrustRefusal: Error, Equatable {
 
     public func note(in record: ExchangeRecord) {
         record.security = SecurityRecord(
-            trustFindings: findings.isEmpty ? nil : findings.description, trustRule: rule?.label)
+            trustFindings: findings.isEmpty ? nil : findings.description, trustRule: rule)
     }
 }

@@ -14,16 +14,17 @@ struct AskCommand: Command {
         ],
         options: [
             CommandOption.config,
-            CommandOption(name: "json", summary: ["print one JSON array of the waiting challenges, or of the answers"]),
+            CommandOption(
+                name: "json", summary: ["print one JSON object with the waiting challenges,", "or with the answers"]),
             CommandOption(
                 name: "persistence", value: "HOW",
-                summary: ["how long to save the answer: none, session (default) or permanent"]),
+                summary: ["how long to save the answer:", "none, session (default) or permanent"]),
             CommandOption(
                 name: "password-file", value: "FILE",
-                summary: ["the file with the password; '-': standard input; default: the terminal"]),
+                summary: ["the file with the password; '-': standard input;", "default: the terminal"]),
             CommandOption(
                 name: "until", value: "DAY",
-                summary: ["for trust: the last day of the exception, YYYY-MM-DD; default: in 30 days"]),
+                summary: ["for trust: the last day of the exception, YYYY-MM-DD;", "default: in 30 days"]),
         ],
         details: """
             If a rule says 'ask', a request waits for your answer, for as long as 'timeouts { ask }' says. Then

@@ -9,7 +9,7 @@ struct ChallengesCommand: Command {
         options: [
             CommandOption.config,
             CommandOption(
-                name: "json", summary: ["print one JSON array, with the challenges as the servers sent them"]),
+                name: "json", summary: ["print one JSON object, with the challenges as the servers sent them"]),
             CommandOption(name: "unanswered", summary: ["show only those that got no answer"]),
         ],
         details: """

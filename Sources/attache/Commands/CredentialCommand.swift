@@ -193,7 +193,7 @@ extension CredentialCommand {
                     "the certificate's key, if in a file of its own; for 'import', the key",
                     "of an export: 'file NAME' or 'env NAME'",
                 ]),
-            CommandOption(name: "json", summary: ["for 'list': print one JSON array"]),
+            CommandOption(name: "json", summary: ["for 'list': print one JSON object"]),
             CommandOption(name: "dry-run", summary: ["for 'import': only show what would be stored"]),
             CommandOption(
                 name: "to", value: "file|env",

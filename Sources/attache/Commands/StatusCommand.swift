@@ -14,7 +14,7 @@ struct StatusCommand: Command {
                 - what expires next: certificates, tokens, tickets and exceptions
                 - weak logins and old TLS still in use (NTLM, MD5, unencrypted, TLS before 1.2), latest first
 
-            --json has all lines.
+            --json has all lines. 'attache help json' lists its fields.
 
             A parent is "failing" after a connection to it fails, and "up" after the next one succeeds. The
             proxy also tests it by itself. Its line shows the connections, active and idle, the requests that

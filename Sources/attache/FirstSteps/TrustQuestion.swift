@@ -1,4 +1,5 @@
 import IO
+import Model
 import Rules
 import TLS
 import Upstream

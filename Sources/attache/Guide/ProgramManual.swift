@@ -101,8 +101,9 @@ struct ProgramHelp {
     }
 
     private var topics: [String] {
-        let width = ManualTopic.all.map(\.name.count).max() ?? 0
-        return ManualTopic.all.map { "  \(Self.padded($0.name, width))  \($0.title)" }
+        let topics = ManualTopic.all.filter { !$0.isRecipe }
+        let width = topics.map(\.name.count).max() ?? 0
+        return topics.map { "  \(Self.padded($0.name, width))  \($0.title)" }
     }
 
     private static func padded(_ text: String, _ width: Int) -> String {

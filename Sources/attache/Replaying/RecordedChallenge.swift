@@ -26,7 +26,12 @@ struct RecordedChallenge {
         self.schemes = String(decoding: schemes, as: UTF8.self).split(separator: " ").map(String.init)
         realm = text("realm")
         self.client = ClientIdentity(address: client, user: text("user"))
-        answer = ReplayedAnswer(rule: text("rule"), words: text("credential").map { "use \($0)" })
+        let rule = members.object("rule").map { rule in
+            RuleReference(
+                name: rule.text("name").map { String(decoding: $0, as: UTF8.self) },
+                file: String(decoding: rule.text("file") ?? [], as: UTF8.self), line: 0)
+        }
+        answer = ReplayedAnswer(rule: rule?.label, words: text("credential").map { "use \($0)" })
     }
 
     /// Returns the answer that the rules would give: that to the first answered challenge, in the order in which they

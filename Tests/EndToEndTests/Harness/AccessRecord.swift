@@ -14,7 +14,11 @@ struct AccessRecord {
         guard let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] else {
             throw Malformed(line: self.line)
         }
-        values = object.mapValues { value in "\(value)" }
+        values = object.mapValues { value in
+            // A rule by its name, or else by its place.
+            guard let rule = value as? [String: Any] else { return "\(value)" }
+            return rule["name"].map { "\($0)" } ?? "\(rule["file"] ?? ""):\(rule["line"] ?? "")"
+        }
     }
 
     /// A member as text, nil if it is missing, null or empty.

@@ -80,15 +80,15 @@ struct MetricsConversations {
             << connect proxy:8080
             << GET http://h/ HTTP/1.1
             metric attache_parent_up{parent="corp",address="proxy:8080"} 1
-            metric attache_parent_connections{parent="corp",address="proxy:8080",state="used"} 1
+            metric attache_parent_connections{parent="corp",address="proxy:8080",state="active"} 1
             >> HTTP/1.1 200 OK
             << HTTP/1.1 200 OK
-            metric attache_parent_connections{parent="corp",address="proxy:8080",state="used"} 0
-            metric attache_parent_connections{parent="corp",address="proxy:8080",state="resting"} 1
+            metric attache_parent_connections{parent="corp",address="proxy:8080",state="active"} 0
+            metric attache_parent_connections{parent="corp",address="proxy:8080",state="idle"} 1
             metric attache_parent_requests_total{parent="corp",address="proxy:8080"} 1
             >> GET http://h/ HTTP/1.1
             << GET http://h/ HTTP/1.1
-            metric attache_parent_connections{parent="corp",address="proxy:8080",state="resting"} 0
+            metric attache_parent_connections{parent="corp",address="proxy:8080",state="idle"} 0
             >> HTTP/1.1 407 Proxy Authentication Required
                Proxy-Authenticate: Basic realm="corp"
             << HTTP/1.1 502 Bad Gateway
@@ -98,18 +98,18 @@ struct MetricsConversations {
             server << close
             metric attache_parent_requests_total{parent="corp",address="proxy:8080"} 2
             metric attache_parent_refusals_total{parent="corp",address="proxy:8080"} 1
-            metric attache_parent_connections{parent="corp",address="proxy:8080",state="used"} 0
+            metric attache_parent_connections{parent="corp",address="proxy:8080",state="active"} 0
             >> CONNECT h:443 HTTP/1.1
             << connect proxy:8080
             << CONNECT h:443 HTTP/1.1
             server 2 >> "HTTP/1.1 200 OK\\r\\n\\r\\n"
             << HTTP/1.1 200 Connection established
-            metric attache_parent_connections{parent="corp",address="proxy:8080",state="used"} 1
+            metric attache_parent_connections{parent="corp",address="proxy:8080",state="active"} 1
             client >> end
             server 2 << end
             server 2 >> close
             client << close
-            metric attache_parent_connections{parent="corp",address="proxy:8080",state="used"} 0
+            metric attache_parent_connections{parent="corp",address="proxy:8080",state="active"} 0
             metric attache_parent_requests_total{parent="corp",address="proxy:8080"} 3
             """)
     }

@@ -1,4 +1,5 @@
 import Authentication
+import Model
 
 @testable import Challenges
 
@@ -10,15 +11,18 @@ enum PlayedJournal {
             "disposition": entry.disposition, "failures": "\(entry.failures)", "count": "\(entry.count)",
         ]
         members["realm"] = entry.key.space.realm
-        members["rule"] = entry.rule
+        members["rule"] = entry.rule?.description
         members["credential"] = entry.credential
         members["reason"] = entry.reason
         return members.merging(Self.members(of: entry.response)) { $1 }
     }
 
     static func members(of question: OperatorQuestion) -> [String: String] {
-        ["id": "\(question.id)", "failures": "\(question.failures)", "words": question.words, "rule": question.rule]
-            .merging(members(of: question.response)) { $1 }
+        [
+            "id": "\(question.id)", "failures": "\(question.failures)", "words": question.words,
+            "rule": question.rule?.description ?? "",
+        ]
+        .merging(members(of: question.response)) { $1 }
     }
 
     private static func members(of response: ResponseExcerpt?) -> [String: String] {

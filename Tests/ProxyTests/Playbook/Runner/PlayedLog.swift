@@ -39,7 +39,11 @@ final class PlayedLog {
         init(_ text: Substring) {
             self.text = text
             let object = try? JSONSerialization.jsonObject(with: Data(text.utf8))
-            members = (object as? [String: Any] ?? [:]).mapValues { "\($0)" }
+            members = (object as? [String: Any] ?? [:]).mapValues { value in
+                // A rule by its name, or else by its place.
+                guard let rule = value as? [String: Any] else { return "\(value)" }
+                return rule["name"].map { "\($0)" } ?? "\(rule["file"] ?? ""):\(rule["line"] ?? "")"
+            }
         }
     }
 

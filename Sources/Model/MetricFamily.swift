@@ -1,0 +1,186 @@
+/// A family of metrics, by the name of its samples. `MetricsPage` and `attache help json` use the same cases.
+public enum MetricFamily: String, CaseIterable, Sendable {
+    case requests = "attache_requests_total"
+    case requestDurationSeconds = "attache_request_duration_seconds"
+    case phaseDurationSeconds = "attache_phase_duration_seconds"
+    case challengesAnswered = "attache_challenges_answered_total"
+    case answers = "attache_answers_total"
+    case credentialsRefused = "attache_credentials_refused_total"
+    case credentialsParked = "attache_credentials_parked_total"
+    case parkedCredentials = "attache_parked_credentials"
+    case credentials = "attache_credentials"
+    case credentialProbes = "attache_credential_probes_total"
+    case challengesUnanswered = "attache_challenges_unanswered_total"
+    case questionsOpen = "attache_questions_open"
+    case questions = "attache_questions_total"
+    case questionsAnswered = "attache_questions_answered_total"
+    case questionsUnanswered = "attache_questions_unanswered_total"
+    case questionsRequestsRefused = "attache_questions_requests_refused_total"
+    case upstreamTLSHandshakes = "attache_upstream_tls_handshakes_total"
+    case clientTLSHandshakes = "attache_client_tls_handshakes_total"
+    case trustExceptions = "attache_trust_exceptions_total"
+    case upstreamConnectionsOpened = "attache_upstream_connections_opened_total"
+    case upstreamConnectionsReused = "attache_upstream_connections_reused_total"
+    case upstreamConnectionsIdle = "attache_upstream_connections_idle"
+    case tunnels = "attache_tunnels_total"
+    case tunnelsIntercepted = "attache_tunnels_intercepted_total"
+    case tunnelsOpen = "attache_tunnels_open"
+    case requestsMisdirected = "attache_requests_misdirected_total"
+    case parentUp = "attache_parent_up"
+    case parentConnections = "attache_parent_connections"
+    case parentRequests = "attache_parent_requests_total"
+    case parentRefusals = "attache_parent_refusals_total"
+    case parentFailures = "attache_parent_failures_total"
+    case clients = "attache_clients_total"
+    case clientsOpen = "attache_clients_open"
+    case clientsDisplaced = "attache_clients_displaced_total"
+    case clientsRefused = "attache_clients_refused_total"
+    case clientLogins = "attache_client_logins_total"
+    case receivedBytes = "attache_received_bytes_total"
+    case sentBytes = "attache_sent_bytes_total"
+    case replayDiskBytes = "attache_replay_disk_bytes"
+    case replayDiskRefused = "attache_replay_disk_refused_total"
+    case spansSent = "attache_spans_sent_total"
+    case spansDropped = "attache_spans_dropped_total"
+    case logLinesDropped = "attache_log_lines_dropped_total"
+    case reportLinesDropped = "attache_report_lines_dropped_total"
+    case errors = "attache_errors_total"
+    case storeUp = "attache_store_up"
+    case storeFollowedTimestampSeconds = "attache_store_followed_timestamp_seconds"
+    case rulesLoadedTimestampSeconds = "attache_rules_loaded_timestamp_seconds"
+    case rulesReloadFailed = "attache_rules_reload_failed"
+    case rulesReloads = "attache_rules_reloads_total"
+    case expiryTimestampSeconds = "attache_expiry_timestamp_seconds"
+    case loopLagSeconds = "attache_loop_lag_seconds"
+    case buildInfo = "attache_build_info"
+    case processorSeconds = "process_cpu_seconds_total"
+    case processOpenFds = "process_open_fds"
+    case processMaxFds = "process_max_fds"
+    case processVirtualMemoryBytes = "process_virtual_memory_bytes"
+    case processVirtualMemoryMaxBytes = "process_virtual_memory_max_bytes"
+    case processResidentMemoryBytes = "process_resident_memory_bytes"
+    case processStartTimeSeconds = "process_start_time_seconds"
+
+    public enum Kind: String, Sendable {
+        case counter
+        case gauge
+        case histogram
+        /// The value is always 1; the labels contain the information.
+        case info
+    }
+
+    public struct Manual: Sendable {
+        public let kind: MetricFamily.Kind
+        /// The meaning, a sentence.
+        public let help: String
+        /// The names of the labels, in the order of the samples.
+        public let labels: [String]
+
+        fileprivate init(_ kind: MetricFamily.Kind, _ help: String, by labels: String...) {
+            self.kind = kind
+            self.help = help
+            self.labels = labels
+        }
+    }
+
+    public var manual: MetricFamily.Manual {
+        switch self {
+        case .requests: .init(.counter, "Exchanges by the class of the status sent.", by: "code")
+        case .requestDurationSeconds: .init(.histogram, "From the first byte of a request to the end of its exchange.")
+        case .phaseDurationSeconds:
+            .init(
+                .histogram,
+                "Parts of that duration: the wait for room, the name, the connection, its handshake, challenges, the first byte.",
+                by: "phase")
+        case .challengesAnswered: .init(.counter, "Exchanges in which a challenge was answered.", by: "scheme")
+        case .answers:
+            .init(
+                .counter, "Answers by the rule that decided, and the name of the credential.", by: "rule", "credential",
+                "scheme")
+        case .credentialsRefused: .init(.counter, "Credentials sent and refused.")
+        case .credentialsParked: .init(.counter, "Challenges whose credential was on hold.")
+        case .parkedCredentials: .init(.gauge, "Credentials that are not sent to some server after refusals.")
+        case .credentials:
+            .init(
+                .gauge, "Credentials of the rule file, the store and clients, by their worst state.", by: "state")
+        case .credentialProbes:
+            .init(
+                .counter, "Requests by which the proxy asked whether a credential is still good.", by: "outcome")
+        case .challengesUnanswered: .init(.counter, "Challenges without an answer.", by: "scheme", "reason")
+        case .questionsOpen: .init(.gauge, "Challenges that wait for an operator now.")
+        case .questions: .init(.counter, "Challenges that an operator was asked about.")
+        case .questionsAnswered: .init(.counter, "Questions that an operator answered.", by: "disposition")
+        case .questionsUnanswered: .init(.counter, "Questions that ended without an answer.", by: "reason")
+        case .questionsRequestsRefused: .init(.counter, "Requests refused because too many waited for the same answer.")
+        case .upstreamTLSHandshakes:
+            .init(
+                .counter, "TLS handshakes with origins, by whether a session was resumed.", by: "resumed")
+        case .clientTLSHandshakes:
+            .init(
+                .counter, "TLS handshakes with clients, at listeners and in tunnels.", by: "outcome")
+        case .trustExceptions:
+            .init(
+                .counter, "Connections to servers with a certificate problem that a rule forgave.", by: "rule")
+        case .upstreamConnectionsOpened: .init(.counter, "Exchanges on a new connection.")
+        case .upstreamConnectionsReused: .init(.counter, "Exchanges on a kept connection.")
+        case .upstreamConnectionsIdle: .init(.gauge, "Connections kept for a later request.")
+        case .tunnels: .init(.counter, "Tunnels opened and relayed unseen.")
+        case .tunnelsIntercepted: .init(.counter, "Tunnels intercepted.")
+        case .tunnelsOpen: .init(.gauge, "Tunnels open now.")
+        case .requestsMisdirected: .init(.counter, "Requests stopped before they went to the wrong server.")
+        case .parentUp:
+            .init(
+                .gauge, "Whether the last connection to a parent could be made; absent until one was tried.",
+                by: "parent", "address")
+        case .parentConnections:
+            .init(
+                .gauge, "Open connections to a parent, active and idle.", by: "parent", "address", "state")
+        case .parentRequests: .init(.counter, "Exchanges that went to a parent or through it.", by: "parent", "address")
+        case .parentRefusals:
+            .init(
+                .counter, "Requests that a parent refused because of a missing login.", by: "parent", "address")
+        case .parentFailures:
+            .init(
+                .counter, "Connections to a parent that could not be made.", by: "parent", "address")
+        case .clients: .init(.counter, "Client connections accepted.")
+        case .clientsOpen: .init(.gauge, "Client connections open now.")
+        case .clientsDisplaced: .init(.counter, "Idle client connections closed to make room for others.")
+        case .clientsRefused: .init(.counter, "Client connections not served, by the reason.", by: "reason")
+        case .clientLogins:
+            .init(
+                .counter, "Logins of clients that were checked, by the result: accepted or refused.", by: "result",
+                "method")
+        case .receivedBytes: .init(.counter, "Body and tunnel bytes from clients.")
+        case .sentBytes: .init(.counter, "Body and tunnel bytes to clients.")
+        case .replayDiskBytes: .init(.gauge, "Bytes of replay-disk-total taken by bodies kept for sending again.")
+        case .replayDiskRefused: .init(.counter, "Bodies not kept because replay-disk-total was taken.")
+        case .spansSent: .init(.counter, "Spans of traces that the collector accepted.")
+        case .spansDropped: .init(.counter, "Spans of traces that were dropped.")
+        case .logLinesDropped: .init(.counter, "Access log lines that were dropped.")
+        case .reportLinesDropped: .init(.counter, "Lines for standard error that were dropped.")
+        case .errors: .init(.counter, "Exchanges the proxy ended, by RFC 9209 error type.", by: "type")
+        case .storeUp: .init(.gauge, "Whether the credential store can be reached.")
+        case .storeFollowedTimestampSeconds:
+            .init(
+                .gauge, "When all changes in the credential store were known here, since 1970.")
+        case .rulesLoadedTimestampSeconds: .init(.gauge, "When the current rules were loaded, since 1970.")
+        case .rulesReloadFailed: .init(.gauge, "Whether a newer rule file was rejected.")
+        case .rulesReloads: .init(.counter, "How often the rule file was read again.", by: "outcome")
+        case .expiryTimestampSeconds:
+            .init(
+                .gauge, "When certificates, tokens and trust exceptions expire, since 1970.", by: "kind", "name",
+                "place")
+        case .loopLagSeconds:
+            .init(
+                .histogram, "How long an event may have waited: from one wait for events to the next, in all loops.")
+        case .buildInfo: .init(.info, "The version of the program.", by: "version")
+        case .processorSeconds: .init(.counter, "Processor time used.")
+        case .processOpenFds: .init(.gauge, "Open file descriptors.")
+        case .processMaxFds: .init(.gauge, "Most file descriptors that may be open.")
+        case .processVirtualMemoryBytes: .init(.gauge, "Virtual memory.")
+        case .processVirtualMemoryMaxBytes: .init(.gauge, "Most virtual memory that may be used.")
+        case .processResidentMemoryBytes: .init(.gauge, "Resident memory.")
+        case .processStartTimeSeconds: .init(.gauge, "When the process was started, since 1970.")
+        }
+    }
+}

@@ -227,7 +227,7 @@ protocol AdminResponder {
     /// - Parameters:
     ///   - local: the address that the request arrived at; nil once the client is gone.
     ///   - now: milliseconds on any monotonic clock.
-    func response(to request: AdminRequest, at local: SocketAddress?, now: UInt64) async -> AdminResponse
+    func response(to request: AdminRequest, at local: SocketAddress?, now: LoopInstant) async -> AdminResponse
 }
 
 /// The parts of a request that the administrator's site uses.
@@ -348,15 +348,15 @@ struct AdminResponse: Equatable {
 }
 
 extension AdminConnection {
-    /// The time limits for clients of the administrator's listener, in milliseconds.
+    /// The time limits for clients of the administrator's listener.
     struct Timeouts: Sendable {
         /// The limit between two requests. Prometheus asks every 15 to 60 seconds and reconnects if necessary.
-        var idle = 30_000
+        var idle: Milliseconds = 30_000
         /// The limit from a request's first byte to the end of its head.
-        var head = 5_000
+        var head: Milliseconds = 5_000
         /// The limit for the client to take an answer.
-        var response = 10_000
+        var response: Milliseconds = 10_000
         /// The limit for reading after an answer that ends the connection, while the client may still send.
-        var linger = 1_000
+        var linger: Milliseconds = 1_000
     }
 }

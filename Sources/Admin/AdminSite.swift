@@ -25,7 +25,7 @@ final class AdminSite: AdminResponder {
         return dashboard.hasSession(request, port: local?.port ?? 0)
     }
 
-    func response(to request: AdminRequest, at local: SocketAddress?, now: UInt64) async -> AdminResponse {
+    func response(to request: AdminRequest, at local: SocketAddress?, now: LoopInstant) async -> AdminResponse {
         guard let dashboard, !request.isForwarded, DashboardSite.contains(request.path) else {
             return answer(to: request, at: local, now: now)
         }
@@ -46,7 +46,7 @@ final class AdminSite: AdminResponder {
     }
 
     /// The answer for everything but the dashboard.
-    func answer(to request: AdminRequest, at local: SocketAddress?, now: UInt64) -> AdminResponse {
+    func answer(to request: AdminRequest, at local: SocketAddress?, now: LoopInstant) -> AdminResponse {
         if let refusal = Self.refusal(of: request, at: local) { return refusal }
         guard request.method == .get || request.method == .head else {
             return .text(
@@ -68,7 +68,7 @@ final class AdminSite: AdminResponder {
             }
             return .metrics(sources.metrics, as: MetricsFormat(accepting: request.accept))
         case .practice(let space):
-            return (try? practice?.response(to: request, in: space, at: Int(clamping: now)))
+            return (try? practice?.response(to: request, in: space, at: now.time(since: .zero).count))
                 ?? .text(.serviceUnavailable, "the practice server does not work: the system gave no random bytes")
         case nil: return .text(.notFound, "there is no such page; / lists the pages")
         }

@@ -17,7 +17,7 @@ struct ControlSite: AdminResponder {
     /// The client is the proxy's own user, or root.
     func acceptsBody(of request: AdminRequest, at local: SocketAddress?) -> Bool { true }
 
-    func response(to request: AdminRequest, at local: SocketAddress?, now: UInt64) async -> AdminResponse {
+    func response(to request: AdminRequest, at local: SocketAddress?, now: LoopInstant) async -> AdminResponse {
         let query = ControlSite.Query(request.query)
         let path = request.path.span
         if path.equals("/challenges") || path.equals("/learned") {

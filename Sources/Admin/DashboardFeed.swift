@@ -74,7 +74,7 @@ final class DashboardFeed {
     }
 
     /// Sets the alarm to the next full second, so that each second has one sample.
-    private func setAlarm() { alarm?.set(after: 1000 - loop.epochMilliseconds % 1000) }
+    private func setAlarm() { alarm?.set(after: Milliseconds(1000 - loop.epochMilliseconds % 1000)) }
 
     /// Ends the feed: no more events are sent.
     func end() {

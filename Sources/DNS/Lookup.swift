@@ -25,8 +25,8 @@ final class Lookup {
     private var delay: Alarm?
     private let loop: EventLoop
 
-    /// The milliseconds for which one family's addresses wait for the other's: RFC 8305 section 3, "Resolution Delay".
-    private static let resolutionDelay = 50
+    /// The time for which one family's addresses wait for the other's: RFC 8305 section 3, "Resolution Delay".
+    private static let resolutionDelay: Milliseconds = 50
 
     init(_ name: String, by system: ResolverChannel.Settings, on loop: EventLoop) {
         self.name = name

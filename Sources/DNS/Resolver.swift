@@ -197,11 +197,11 @@ public final class Resolver {
         lookup.finish(result)
     }
 
-    /// The addresses of names, for the time that their records allow. Times are milliseconds on the loop's clock.
+    /// The addresses of names, for the time that their records allow.
     fileprivate struct AddressCache {
         private struct Entry {
             let answer: Result<[IPAddress], ResolutionError>
-            let expires: UInt64
+            let expires: LoopInstant
         }
 
         private var entries: [String: Entry] = [:]
@@ -210,27 +210,26 @@ public final class Resolver {
         /// The range of lifetimes in seconds. A TTL of 0 still serves simultaneous requests. A long one must not hide that
         /// a server moved.
         private static let lifetime = 1...300
-        /// The seconds for which a negative answer is used.
-        private static let negativeLifetime = 5
+        /// The time for which a negative answer is used.
+        private static let negativeLifetime = Milliseconds.seconds(5)
 
-        func answer(for name: String, now: UInt64) -> Result<[IPAddress], ResolutionError>? {
+        func answer(for name: String, now: LoopInstant) -> Result<[IPAddress], ResolutionError>? {
             guard let entry = entries[name], entry.expires > now else { return nil }
             return entry.answer
         }
 
-        mutating func store(_ addresses: [IPAddress], for name: String, seconds: Int, now: UInt64) {
+        mutating func store(_ addresses: [IPAddress], for name: String, seconds: Int, now: LoopInstant) {
             let seconds = min(max(seconds, Self.lifetime.lowerBound), Self.lifetime.upperBound)
-            insert(Entry(answer: .success(addresses), expires: now + UInt64(seconds) * 1000), for: name, now: now)
+            insert(Entry(answer: .success(addresses), expires: now + .seconds(seconds)), for: name, now: now)
         }
 
         /// Stores a negative answer. A missing answer is not stored, so the next request asks again.
-        mutating func store(_ error: ResolutionError, for name: String, now: UInt64) {
+        mutating func store(_ error: ResolutionError, for name: String, now: LoopInstant) {
             guard case .noSuchName = error else { return }
-            let expires = now + UInt64(Self.negativeLifetime) * 1000
-            insert(Entry(answer: .failure(error), expires: expires), for: name, now: now)
+            insert(Entry(answer: .failure(error), expires: now + Self.negativeLifetime), for: name, now: now)
         }
 
-        private mutating func insert(_ entry: Entry, for name: String, now: UInt64) {
+        private mutating func insert(_ entry: Entry, for name: String, now: LoopInstant) {
             if entries.count >= Self.capacity {
                 entries = entries.filter { $0.value.expires > now }
                 if entries.count >= Self.capacity { entries.removeAll(keepingCapacity: true) }

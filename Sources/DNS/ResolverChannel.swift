@@ -1,3 +1,4 @@
+import Bytes
 import CCares
 import Glibc
 import IO
@@ -91,7 +92,7 @@ final class ResolverChannel {
             alarm?.cancel()
             return
         }
-        alarm?.set(after: time.pointee.tv_sec * 1000 + time.pointee.tv_usec / 1000 + 1)
+        alarm?.set(after: .seconds(time.pointee.tv_sec) + Milliseconds(time.pointee.tv_usec / 1000 + 1))
     }
 
     /// The file with the name servers and search domains (resolv.conf(5)). It changes while the program runs when a network
@@ -102,10 +103,10 @@ final class ResolverChannel {
         let path: String
         private let isRead: Bool
         private var stamp: FileStamp?
-        private var lookedAt: UInt64?
+        private var lookedAt: LoopInstant?
 
-        /// The milliseconds between two checks.
-        private static let pause: UInt64 = 1000
+        /// The time between two checks.
+        private static let pause: Milliseconds = 1000
 
         /// - Parameter isRead: false: the file counts as unchanged.
         init(_ path: String, isRead: Bool) {
@@ -114,8 +115,7 @@ final class ResolverChannel {
         }
 
         /// Whether the file differs from the last check. A missing file counts as unchanged: it is being replaced.
-        /// - Parameter now: milliseconds on the loop's clock.
-        mutating func hasChanged(at now: UInt64) -> Bool {
+        mutating func hasChanged(at now: LoopInstant) -> Bool {
             guard isRead else { return false }
             guard let lookedAt else {
                 (lookedAt, stamp) = (now, FileStamp(path: path))

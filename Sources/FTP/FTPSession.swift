@@ -26,16 +26,16 @@ public final class FTPSession {
     private var movedAt = ContinuousClock.now
 
     /// - Parameters:
-    ///   - timeouts: milliseconds: `connect` for the connection and its TLS, `idle` for the server's silence. The time
+    ///   - timeouts: `connect` for the connection and its TLS, `idle` for the server's silence. The time
     ///     of our own side does not count.
     ///   - isWanted: called once a second; false ends the current call with `cancelled`.
     public init(
-        with server: FTPServer, as login: FTPLogin, within timeouts: (connect: Int, idle: Int),
+        with server: FTPServer, as login: FTPLogin, within timeouts: (connect: Milliseconds, idle: Milliseconds),
         security: FTPSecurity, isWanted: @escaping () -> Bool
     ) throws(FTPError) {
         handle = try CurlHandle()
         self.server = server
-        idle = .milliseconds(timeouts.idle)
+        idle = .milliseconds(timeouts.idle.count)
         self.isWanted = isWanted
         self.security = security
         configure(connect: timeouts.connect, silence: timeouts.idle)
@@ -131,7 +131,7 @@ public final class FTPSession {
 
     // MARK: - Settings
 
-    private func configure(connect: Int, silence: Int) {
+    private func configure(connect: Milliseconds, silence: Milliseconds) {
         handle.set(CURLOPT_PROTOCOLS, Int(CURLPROTO_FTP))
         handle.set(CURLOPT_REDIR_PROTOCOLS, 0)
         // The proxy settings in the environment are for other programs.
@@ -144,8 +144,8 @@ public final class FTPSession {
         handle.set(CURLOPT_FTP_USE_EPSV, true)
         handle.set(CURLOPT_FTP_SKIP_PASV_IP, true)
         if let resolution = server.resolution { handle.resolve(resolution) }
-        handle.set(CURLOPT_CONNECTTIMEOUT_MS, connect)
-        handle.set(CURLOPT_SERVER_RESPONSE_TIMEOUT, max(1, (silence + 999) / 1000))
+        handle.set(CURLOPT_CONNECTTIMEOUT_MS, connect.count)
+        handle.set(CURLOPT_SERVER_RESPONSE_TIMEOUT, max(1, (silence + 999).seconds))
         security.configure(handle)
         handle.set(CURLOPT_FILETIME, true)
         handle.set(CURLOPT_BUFFERSIZE, BufferPool.large)

@@ -172,8 +172,8 @@ public final class BodyRelay {
     }
 
     /// Moves all bytes.
-    /// - Parameter idle: the milliseconds without a byte after which a side counts as failed.
-    public func run(idle: Int) async throws(RelayError) {
+    /// - Parameter idle: the time without a byte after which a side counts as failed.
+    public func run(idle: Milliseconds) async throws(RelayError) {
         while true {
             switch try advance() {
             case .moved: continue
@@ -184,7 +184,9 @@ public final class BodyRelay {
         }
     }
 
-    private func wait(for stream: ByteStream, _ idle: Int, side: (IOError) -> RelayError) async throws(RelayError) {
+    private func wait(for stream: ByteStream, _ idle: Milliseconds, side: (IOError) -> RelayError)
+        async throws(RelayError)
+    {
         stream.setDeadline(after: idle)
         await stream.socket.waitForEvent()
         do throws(IOError) { try stream.check() } catch { throw side(error) }

@@ -55,9 +55,9 @@ public final class ByteStream {
     public func isAtEnd() -> Bool { isPlain ? socket.isAtEnd() : tls?.isAtEnd ?? false }
 
     /// Sets the time until the stream fails with `timedOut`; every call replaces the previous one.
-    public func setDeadline(after milliseconds: Int?) {
+    public func setDeadline(after time: Milliseconds?) {
         socket.clearTimeout()
-        socket.setDeadline(after: milliseconds)
+        socket.setDeadline(after: time)
     }
 
     public func tryRead(into buffer: ByteBuffer, limit: Int = .max) -> Transfer {
@@ -124,10 +124,10 @@ public final class ByteStream {
     }
 
     /// Reads at least one byte, unless `other`, which has the same wake-up, becomes readable first.
-    /// - Parameter idle: the milliseconds in which a byte must arrive.
+    /// - Parameter idle: the time in which a byte must arrive.
     /// - Returns: the number of bytes; 0 if the peer has closed, nil if the other stream is readable.
     public func read(
-        into buffer: ByteBuffer, unless other: ByteStream?, idle: Int
+        into buffer: ByteBuffer, unless other: ByteStream?, idle: Milliseconds
     ) async throws(IOError) -> Int? {
         setDeadline(after: idle)
         while true {
@@ -139,9 +139,9 @@ public final class ByteStream {
 
     /// Writes the first `count` bytes of `buffer`, and consumes them. Stops if the peer sends something while it takes
     /// no bytes.
-    /// - Parameter idle: the milliseconds in which the peer must take a byte, if it does not take them at once.
+    /// - Parameter idle: the time in which the peer must take a byte, if it does not take them at once.
     /// - Returns: whether all were written; false if the peer has sent something.
-    public func write(_ count: Int, from buffer: ByteBuffer, idle: Int) async throws(IOError) -> Bool {
+    public func write(_ count: Int, from buffer: ByteBuffer, idle: Milliseconds) async throws(IOError) -> Bool {
         var rest = count
         // The deadline of an earlier wait no longer applies.
         setDeadline(after: nil)
@@ -218,13 +218,13 @@ public final class ByteStream {
     ///   - sessions: the store to take a session from and to keep new ones in.
     ///   - chooseIdentity: called whenever the server requests a certificate, also later, with the issuers that it
     ///     accepts; never called before the server is trusted. Nil declines. It must not retain the stream.
-    ///   - limit: the milliseconds for the server's part; restarted after each decision.
+    ///   - limit: the time for the server's part; restarted after each decision.
     ///   - judge: decides about the server's chain; it may take time, and nil refuses. Not called for a resumed
     ///     session, which keeps its trust (`tls.serverTrust`).
     /// - Throws: the reason why TLS failed. The stream must then be closed.
     public func handshake(
         as client: ClientTLSContext, to name: ServerName, sessions: (any SessionSlot)? = nil,
-        chooseIdentity: (([DistinguishedName]) -> Identity?)? = nil, within limit: Int,
+        chooseIdentity: (([DistinguishedName]) -> Identity?)? = nil, within limit: Milliseconds,
         trusting judge: (PresentedChain) async -> ServerTrust?
     ) async throws(HandshakeError) {
         let connection: TLSConnection
@@ -242,12 +242,12 @@ public final class ByteStream {
     ///
     /// - Parameters:
     ///   - earlier: bytes of the client that were already read from the stream to inspect them; emptied.
-    ///   - limit: the milliseconds for the client's part; restarted after the identity was found.
+    ///   - limit: the time for the client's part; restarted after the identity was found.
     ///   - identity: chooses the certificate for a client that asks for this name, or for none; nil refuses. It may
     ///     take time. Not called for a resumed session.
     /// - Throws: the reason why TLS failed. The stream must then be closed.
     public func accept(
-        as server: ServerTLSContext, after earlier: ByteBuffer? = nil, within limit: Int,
+        as server: ServerTLSContext, after earlier: ByteBuffer? = nil, within limit: Milliseconds,
         identity: (_ serverName: String?) async -> Identity?
     ) async throws(HandshakeError) {
         let connection: TLSConnection
@@ -265,7 +265,7 @@ public final class ByteStream {
     }
 
     private func shake(
-        _ connection: TLSConnection, within limit: Int, answering answer: (TLSConnection.Step) async -> Void
+        _ connection: TLSConnection, within limit: Milliseconds, answering answer: (TLSConnection.Step) async -> Void
     ) async throws(HandshakeError) {
         setDeadline(after: limit)
         while true {

@@ -13,8 +13,8 @@ public struct Connector {
     /// The number of addresses taken over from the resolution.
     private var known = 0
 
-    /// The milliseconds between attempts: RFC 8305 section 8, "Connection Attempt Delay".
-    private static let stagger = 250
+    /// The time between attempts: RFC 8305 section 8, "Connection Attempt Delay".
+    private static let stagger: Milliseconds = 250
 
     private init(on loop: EventLoop, wakeup: Wakeup) {
         self.loop = loop
@@ -24,10 +24,10 @@ public struct Connector {
 
     /// - Parameters:
     ///   - addresses: already judged; no others are dialled.
-    ///   - limit: the milliseconds for all attempts together.
+    ///   - limit: the time for all attempts together.
     /// - Throws: `timedOut`, or the error of the last attempt that failed.
     public static func connect(
-        to addresses: [SocketAddress], within limit: Int, on loop: EventLoop, wakeup: Wakeup
+        to addresses: [SocketAddress], within limit: Milliseconds, on loop: EventLoop, wakeup: Wakeup
     ) async throws(IOError) -> ByteStream {
         var connector = Connector(on: loop, wakeup: wakeup)
         connector.waiting = interleaved(addresses)[...]
@@ -39,7 +39,7 @@ public struct Connector {
     /// - Parameters:
     ///   - isPermitted: asked for every address; only permitted ones are dialled.
     public static func connect(
-        to resolution: Resolution, port: UInt16, within limit: Int, on loop: EventLoop, wakeup: Wakeup,
+        to resolution: Resolution, port: UInt16, within limit: Milliseconds, on loop: EventLoop, wakeup: Wakeup,
         where isPermitted: (SocketAddress) -> Bool
     ) async throws(IOError) -> ByteStream {
         var connector = Connector(on: loop, wakeup: wakeup)
@@ -49,7 +49,7 @@ public struct Connector {
     }
 
     private mutating func race(
-        for name: (resolution: Resolution, port: UInt16)? = nil, within limit: Int,
+        for name: (resolution: Resolution, port: UInt16)? = nil, within limit: Milliseconds,
         where isPermitted: (SocketAddress) -> Bool
     ) async throws(IOError) -> Socket {
         let next = Alarm(on: loop) { [wakeup] in wakeup.signal() }

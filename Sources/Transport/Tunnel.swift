@@ -24,17 +24,17 @@ public final class Tunnel {
 
     private let client: ByteStream
     private let upstream: ByteStream
-    private let idle: Int
+    private let idle: Milliseconds
     private var up: Tunnel.Direction
     private var down: Tunnel.Direction
     private var error: IOError?
 
     /// - Parameters:
-    ///   - idle: the milliseconds for which both sides may be silent.
+    ///   - idle: the time for which both sides may be silent.
     ///   - sent: bytes that the client has already sent.
     ///   - early: bytes that the upstream has already sent.
     public init(
-        client: ByteStream, upstream: ByteStream, idle: Int, on loop: EventLoop, sent: ByteBuffer? = nil,
+        client: ByteStream, upstream: ByteStream, idle: Milliseconds, on loop: EventLoop, sent: ByteBuffer? = nil,
         early: ByteBuffer? = nil
     ) {
         self.client = client

@@ -17,7 +17,7 @@ import Testing
         ("/practice/digest-sha256", 401, "Digest (SHA-256) credentials"),
     ])
     func `each path has its answer`(path: String, status: UInt16, text: String) throws {
-        let response = try site().answer(to: request(path), at: loopback, now: 1)
+        let response = try site().answer(to: request(path), at: loopback, now: .zero + 1)
         #expect(response.status.rawValue == status)
         #expect(response.body.contains(text))
         #expect(response.body.hasSuffix("\n"))
@@ -28,7 +28,7 @@ import Testing
         ("/practice/digest/below", 401), ("/practice/../metrics", 403),
     ])
     func `of what came through the proxy only practice is answered`(path: String, status: UInt16) throws {
-        let response = try site().answer(to: request(path, isForwarded: true), at: loopback, now: 1)
+        let response = try site().answer(to: request(path, isForwarded: true), at: loopback, now: .zero + 1)
         #expect(response.status.rawValue == status)
     }
 
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func `the metrics say which format they are in`() throws {
-        let response = try site().answer(to: request("/metrics"), at: loopback, now: 1)
+        let response = try site().answer(to: request("/metrics"), at: loopback, now: .zero + 1)
         #expect(response.contentType.hasPrefix("text/plain; version=0.0.4"))
         #expect(response.value("Vary") == "Accept")
     }
@@ -57,7 +57,7 @@ import Testing
                 .utf8)
         let head = RequestHead(limits: .request)
         _ = try head.parse(bytes.span)
-        let response = try site().answer(to: AdminRequest(head, bytes.span, via: nil), at: loopback, now: 1)
+        let response = try site().answer(to: AdminRequest(head, bytes.span, via: nil), at: loopback, now: .zero + 1)
         #expect(response.contentType == "application/openmetrics-text; version=1.0.0; charset=utf-8")
         #expect(response.body == "attache_requests_total 7\n# EOF\n")
     }
@@ -90,22 +90,22 @@ import Testing
 
     @Test func `a proxy that is not ready says why, and is still healthy`() throws {
         let site = try site(.notReady(reason: "the proxy is draining"))
-        let response = site.answer(to: request("/readyz"), at: loopback, now: 1)
+        let response = site.answer(to: request("/readyz"), at: loopback, now: .zero + 1)
         #expect(response.status == .serviceUnavailable)
         #expect(response.body == "the proxy is draining\n")
-        #expect(site.answer(to: request("/healthz"), at: loopback, now: 1).status == .ok)
+        #expect(site.answer(to: request("/healthz"), at: loopback, now: .zero + 1).status == .ok)
     }
 
     @Test func `a proxy that goes on without its store stays ready, and says so`() throws {
         let site = try site(.degraded(reason: "the credential store cannot be reached"))
-        let response = site.answer(to: request("/readyz"), at: loopback, now: 1)
+        let response = site.answer(to: request("/readyz"), at: loopback, now: .zero + 1)
         #expect(response.status == .ok)
         #expect(response.body == "ready, but the credential store cannot be reached\n")
     }
 
     @Test(arguments: [HTTP.Method.post, .put, .delete, .connect, .options, .trace, .patch, .extension])
     func `other methods are told which are allowed`(method: HTTP.Method) throws {
-        let response = try site().answer(to: request("/healthz", method: method), at: loopback, now: 1)
+        let response = try site().answer(to: request("/healthz", method: method), at: loopback, now: .zero + 1)
         #expect(response.status == .methodNotAllowed)
         #expect(response.value("Allow") == "GET, HEAD")
     }
@@ -119,8 +119,8 @@ import Testing
         host: String, port: UInt16, isHTTP: Bool, status: UInt16
     ) throws {
         let request = request("/healthz", authority: .init(isHTTP: isHTTP, host: host, port: port))
-        #expect(try site().answer(to: request, at: loopback, now: 1).status.rawValue == status)
-        #expect(try site().answer(to: request, at: nil, now: 0).status == .misdirectedRequest)
+        #expect(try site().answer(to: request, at: loopback, now: .zero + 1).status.rawValue == status)
+        #expect(try site().answer(to: request, at: nil, now: .zero).status == .misdirectedRequest)
     }
 
     /// A page at a name that resolves to a loopback address has its scripts read what is there.
@@ -135,7 +135,7 @@ import Testing
         local: String, host: String?, isAnswered: Bool
     ) throws {
         let address = SocketAddress(try #require(IPAddress(local)), port: 3127)
-        let response = try site().answer(to: request("/metrics", host: host), at: address, now: 0)
+        let response = try site().answer(to: request("/metrics", host: host), at: address, now: .zero)
         #expect(response.status == (isAnswered ? .ok : .misdirectedRequest))
     }
 
@@ -147,7 +147,7 @@ import Testing
     func `Basic is verified`(credentials: String, status: UInt16) throws {
         let value = "Basic \(Base64.encode(Array(credentials.utf8)))"
         let response = try site().answer(
-            to: request("/practice/basic", authorization: [value]), at: loopback, now: 1)
+            to: request("/practice/basic", authorization: [value]), at: loopback, now: .zero + 1)
         #expect(response.status.rawValue == status)
         #expect((response.value("WWW-Authenticate") == nil) == (status == 200))
     }
@@ -160,22 +160,22 @@ import Testing
         ] as [([String], UInt16)])
     func `an Authorization that could be read in two ways is refused`(values: [String], status: UInt16) throws {
         let response = try site().answer(
-            to: request("/practice/basic", authorization: values), at: loopback, now: 1)
+            to: request("/practice/basic", authorization: values), at: loopback, now: .zero + 1)
         #expect(response.status.rawValue == status)
     }
 
     @Test func `a nonce that has become too old is replaced, and the new one is good`() throws {
         let site = try site(nonceLifetime: 10)
         let path = "/practice/digest"
-        let first = site.answer(to: request(path), at: loopback, now: 1)
+        let first = site.answer(to: request(path), at: loopback, now: .zero + 1)
         let client = try DigestClient(try #require(first.value("WWW-Authenticate")))
         let late = field(try client.credentials(uri: path))
-        let second = site.answer(to: request(path, authorization: [late]), at: loopback, now: 12)
+        let second = site.answer(to: request(path, authorization: [late]), at: loopback, now: .zero + 12)
         #expect(second.status == .unauthorized)
         let challenge = try #require(second.value("WWW-Authenticate"))
         #expect(challenge.hasSuffix(", stale=true"))
         let fresh = field(try DigestClient(challenge).credentials(uri: path))
-        let third = site.answer(to: request(path, authorization: [fresh]), at: loopback, now: 12)
+        let third = site.answer(to: request(path, authorization: [fresh]), at: loopback, now: .zero + 12)
         #expect(third.status == .ok)
         #expect(third.body == "welcome, practice: Digest (MD5) let you in\n")
         #expect(try #require(third.value("Authentication-Info")).hasPrefix("rspauth="))

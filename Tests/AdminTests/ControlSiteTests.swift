@@ -3,6 +3,7 @@ import Bytes
 import Challenges
 import Credentials
 import HTTP
+import IO
 import Model
 import Synchronization
 import Telemetry
@@ -157,7 +158,7 @@ struct ControlSiteTests {
         let request = AdminRequest(
             method: method, target: [], path: Array(path.utf8), query: Array(query.utf8), authority: nil, host: nil,
             authorization: [])
-        return await ControlSite(sources: sources, user: 0).response(to: request, at: nil, now: 0)
+        return await ControlSite(sources: sources, user: 0).response(to: request, at: nil, now: .zero)
     }
 
     @Test func `the table has first those that nobody answered, with the lines to paste`() async {

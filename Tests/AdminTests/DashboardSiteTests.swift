@@ -39,7 +39,7 @@ struct DashboardSiteTests {
                 request.cookies = [Array("other=1; attache-\(port)=\(session.cookie)".utf8)]
                 request.dashboardKey = Array(session.key.utf8)
             }
-            return await site.response(to: request, at: loopback, now: 1)
+            return await site.response(to: request, at: loopback, now: .zero + 1)
         }
     }
 

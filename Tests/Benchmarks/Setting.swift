@@ -1,3 +1,4 @@
+import Bytes
 import IO
 
 /// The objects that all measures share: the machine's loops, the origin, the contestants' files.
@@ -37,7 +38,7 @@ final class Setting {
     func pause(milliseconds: Int) async throws(BenchError) {
         let wakeup = Wakeup()
         let alarm = Alarm(on: loop) { wakeup.signal() }
-        alarm.set(after: milliseconds)
+        alarm.set(after: Milliseconds(milliseconds))
         await wakeup.wait()
     }
 

@@ -1,3 +1,4 @@
+import Bytes
 import IO
 import Synchronization
 import Testing
@@ -26,7 +27,7 @@ struct CoalescedWorkTests {
                 group.addTask {
                     counts.began.withLock { $0 += 1 }
                     return await work.run("a") {
-                        while !counts.isOpen.withLock({ $0 }) { Pause.milliseconds(1) }
+                        while !counts.isOpen.withLock({ $0 }) { Pause.take(1) }
                         return counts.next()
                     } ?? 0
                 }
@@ -58,7 +59,7 @@ struct CoalescedWorkTests {
         let work = CoalescedWork<Int, Int>(on: pool)
         let answers = try BlockingTask.run { _ in
             let slow = { @Sendable () -> Int in
-                while !counts.isOpen.withLock({ $0 }) { Pause.milliseconds(1) }
+                while !counts.isOpen.withLock({ $0 }) { Pause.take(1) }
                 return counts.next()
             }
             let first = await work.run(1, within: 20, slow)
@@ -82,11 +83,11 @@ struct CoalescedWorkTests {
         let work = CoalescedWork<Int, Int>(on: BlockingPool(threads: 1), capacity: 2)
         let answers = try BlockingTask.run { _ in
             async let first = work.run(1) {
-                while !counts.isOpen.withLock({ $0 }) { Pause.milliseconds(1) }
+                while !counts.isOpen.withLock({ $0 }) { Pause.take(1) }
                 return 1
             }
             async let second = work.run(2) { 2 }
-            while !work.isUnderWay(1) || !work.isUnderWay(2) { await BlockingPool.shared.run { Pause.milliseconds(1) } }
+            while !work.isUnderWay(1) || !work.isUnderWay(2) { await BlockingPool.shared.run { Pause.take(1) } }
             let third = await work.run(3) { 3 }
             counts.isOpen.withLock { $0 = true }
             let both = await [first, second]

@@ -21,7 +21,7 @@ struct ProcessEndTests {
                 #expect(hasThread)
             }
             // All threads are at work by then.
-            while rounds.withLock({ $0 }) < 1000 { Pause.milliseconds(1) }
+            while rounds.withLock({ $0 }) < 1000 { Pause.take(1) }
             ProcessEnd.leave(with: 0)
         }
     }

@@ -212,11 +212,11 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: path) }
         try "nameserver 192.0.2.1\n".write(toFile: path, atomically: true, encoding: .utf8)
         var file = ResolverChannel.SettingsFile(path, isRead: true)
-        var changes = [file.hasChanged(at: 5000)]
+        var changes = [file.hasChanged(at: .zero + 5000)]
         try FileManager.default.removeItem(atPath: path)
-        changes.append(file.hasChanged(at: 6000))
+        changes.append(file.hasChanged(at: .zero + 6000))
         try "nameserver 192.0.2.2\n".write(toFile: path, atomically: true, encoding: .utf8)
-        for now in [6999, 7000, 8000] { changes.append(file.hasChanged(at: UInt64(now))) }
+        for now: Milliseconds in [6999, 7000, 8000] { changes.append(file.hasChanged(at: .zero + now)) }
         #expect(changes == [false, false, false, true, false])
     }
 

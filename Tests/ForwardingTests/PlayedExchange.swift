@@ -42,7 +42,7 @@ final class PlayedExchange: ChannelObserver, WakeupCompanion {
     private var isAdvancing = false
 
     /// Milliseconds that work on other threads may take.
-    private static let patience: Int32 = 20_000
+    private static let patience: Milliseconds = 20_000
 
     private init(_ policy: Policy, on loop: EventLoop, by clock: ManualClock) throws {
         (self.loop, self.clock, self.policy) = (loop, clock, policy)
@@ -65,7 +65,7 @@ final class PlayedExchange: ChannelObserver, WakeupCompanion {
         // The thread becomes the loop's, which one that runs tasks cannot be.
         let result = await BlockingPool.shared.run {
             Result {
-                let clock = ManualClock(epochMilliseconds: 1_767_225_600_000)
+                let clock = ManualClock(start: 1_767_225_600_000)
                 let loop = try EventLoop(index: 0, clock: clock)
                 let policy = try TestPolicies.policy(
                     rules, egress: "allow any; connect-ports any",
@@ -170,12 +170,12 @@ final class PlayedExchange: ChannelObserver, WakeupCompanion {
     // MARK: - Time
 
     func pass(_ milliseconds: Int) {
-        var rest = milliseconds
+        var rest = Milliseconds(milliseconds)
         settle()
         while rest > 0 {
             let step = min(rest, max(1, loop.timeToNextDeadline ?? rest))
-            clock.advance(milliseconds: step)
-            rest -= step
+            clock.advance(by: step)
+            rest = rest - step
             settle()
         }
     }

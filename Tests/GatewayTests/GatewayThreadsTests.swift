@@ -10,7 +10,7 @@ struct GatewayThreadsTests {
     private final class Held: Sendable {
         private let isOver = Atomic(false)
         func end() { isOver.store(true, ordering: .relaxed) }
-        func run() { while !isOver.load(ordering: .relaxed) { Pause.milliseconds(1) } }
+        func run() { while !isOver.load(ordering: .relaxed) { Pause.take(1) } }
     }
 
     /// Takes all threads that the address gets, and returns their number.

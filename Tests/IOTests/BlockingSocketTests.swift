@@ -33,7 +33,7 @@ struct BlockingSocketTests {
     private static func seesEnd(_ socket: BlockingSocket) -> Bool {
         for _ in 0..<500 {
             if socket.hasPeerEnded { return true }
-            Pause.milliseconds(10)
+            Pause.take(10)
         }
         return false
     }

@@ -69,7 +69,7 @@ import Testing
     {
         let end = Expectation<Result<Value, IOError>>()
         let hasThread = SystemThread.start(name: "by hand") {
-            let clock = ManualClock(epochMilliseconds: 5000)
+            let clock = ManualClock(start: 5000)
             do throws(IOError) {
                 let loop = try EventLoop(index: 0, clock: clock)
                 end.fulfil(.success(loop.occupyThread { body(loop, clock) }))
@@ -84,11 +84,11 @@ import Testing
             var rung: [Int] = []
             let alarms = [2000, 100].map { milliseconds in
                 let alarm = Alarm(on: loop) { rung.append(loop.epochMilliseconds) }
-                alarm.set(after: milliseconds)
+                alarm.set(after: Milliseconds(milliseconds))
                 return alarm
             }
-            for step in [50, 50, 1000, 900] {
-                clock.advance(milliseconds: step)
+            for step: Milliseconds in [50, 50, 1000, 900] {
+                clock.advance(by: step)
                 _ = loop.runUntilIdle(within: 0)
             }
             return withExtendedLifetime(alarms) { rung }
@@ -107,14 +107,14 @@ import Testing
                 let (now, index) = (loop.epochMilliseconds, random.next(below: alarms.count))
                 if ends[index] == nil {
                     let milliseconds = 1 + random.next(below: random.next(below: 2) == 0 ? 3000 : 25_000)
-                    alarms[index].set(after: milliseconds)
+                    alarms[index].set(after: Milliseconds(milliseconds))
                     ends[index] = now + milliseconds
                 }
                 if let next = ends.values.min() {
-                    let (time, expected) = (loop.timeToNextDeadline ?? -1, next - now)
+                    let (time, expected) = (loop.timeToNextDeadline?.count ?? -1, next - now)
                     if abs(time - expected) > 50 { wrong.append("\(time) ms instead of \(expected)") }
                 }
-                clock.advance(milliseconds: random.next(below: 5) == 0 ? 30_000 : random.next(below: 400))
+                clock.advance(by: Milliseconds(random.next(below: 5) == 0 ? 30_000 : random.next(below: 400)))
                 _ = loop.runUntilIdle(within: 0)
                 let late = ends.values.filter { $0 + 50 <= loop.epochMilliseconds }
                 if !late.isEmpty { wrong.append("\(late) have not rung at \(loop.epochMilliseconds)") }
@@ -152,7 +152,7 @@ import Testing
                     rung.list.append(milliseconds)
                     wakeup.signal()
                 }
-                alarm.set(after: milliseconds)
+                alarm.set(after: Milliseconds(milliseconds))
                 alarms.append(alarm)
             }
             let cancelled = Alarm(on: loop) { rung.list.append(-1) }

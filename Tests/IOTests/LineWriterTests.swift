@@ -1,3 +1,4 @@
+import Bytes
 import Foundation
 import IO
 import Synchronization
@@ -18,7 +19,7 @@ struct LineWriterTests {
         writer.write(Array("\(line)\n".utf8), lines: 1, losses: losses)
     }
 
-    private func drain(_ writer: LineWriter) { while !writer.isIdle { Pause.milliseconds(1) } }
+    private func drain(_ writer: LineWriter) { while !writer.isIdle { Pause.take(1) } }
 
     @Test func `a destination that fails is reported once, and once more when it takes lines again`() throws {
         let (path, changes, losses) = (path(), Changes(), LineWriter.Losses())
@@ -74,7 +75,7 @@ struct LineWriterTests {
         bytes.append(0x0A)
         writer.write(bytes, lines: 1, losses: losses)
         var room = [UInt8](repeating: 0, count: 4096)
-        while read(reader, &room, room.count) <= 0 { Pause.milliseconds(1) }
+        while read(reader, &room, room.count) <= 0 { Pause.take(1) }
         close(reader)
         drain(writer)
         #expect(losses.total == 1)

@@ -1,3 +1,4 @@
+import Bytes
 import Glibc
 import IO
 import Synchronization
@@ -31,11 +32,11 @@ struct ProcessFiguresTests {
         loop.start()
         let gate = Mutex(false)
         loop.submit {
-            Pause.milliseconds(20)
+            Pause.take(20)
             // In the turn behind it.
             loop.submit { gate.withLock { $0 = true } }
         }
-        while !gate.withLock({ $0 }) { Pause.milliseconds(1) }
+        while !gate.withLock({ $0 }) { Pause.take(1) }
         let lag = loop.lag.durations
         #expect(lag.nanoseconds >= 19_000_000)
         #expect(lag.counts.dropFirst(4).reduce(0, +) >= 1)

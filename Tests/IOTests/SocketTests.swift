@@ -65,9 +65,9 @@ import Testing
     /// Other tests start programs all the time, hence copies of its own.
     @Test func `copies of descriptors may exist while a program is started, and for five seconds more`() {
         let copies = DescriptorCopies()
-        #expect(!copies.mayExist(at: DescriptorCopies.patience))
-        copies.whileMade { #expect(copies.mayExist(at: .max)) }
-        let now = EventLoop.uptimeMilliseconds
+        #expect(!copies.mayExist(at: .zero + DescriptorCopies.patience))
+        copies.whileMade { #expect(copies.mayExist(at: .distantFuture)) }
+        let now = SystemClock.uptime
         #expect(copies.mayExist(at: now))
         #expect(!copies.mayExist(at: now + DescriptorCopies.patience))
     }

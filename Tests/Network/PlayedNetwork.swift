@@ -85,7 +85,7 @@ public final class PlayedNetwork: Network {
     }
 
     public func connect(
-        to resolution: Resolution, port: UInt16, within limit: Int, waking wakeup: Wakeup,
+        to resolution: Resolution, port: UInt16, within limit: Milliseconds, waking wakeup: Wakeup,
         where isPermitted: (SocketAddress) -> Bool
     ) async throws(IOError) -> ByteStream {
         guard let address = resolution.addresses.first(where: { isPermitted(SocketAddress($0, port: port)) }) else {

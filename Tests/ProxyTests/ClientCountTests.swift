@@ -97,14 +97,14 @@ import Testing
         let lines = Lines()
         let report = ClientCount.ShortageReport { lines.add($0) }
         let limits = ClientCount.Limits(clients: 40, perAddress: 10)
-        for now in stride(from: UInt64(1000), to: 60_000, by: 100) {
-            report.note(.clients, of: try address("192.0.2.1"), limits: limits, at: now)
+        for now in stride(from: 1000, to: 60_000, by: 100) {
+            report.note(.clients, of: try address("192.0.2.1"), limits: limits, at: .zero + Milliseconds(now))
         }
         #expect(lines.all.count == 1)
         #expect(lines.all.first?.contains("the limit of 40 clients is reached") == true)
-        report.note(.address, of: try address("192.0.2.7"), limits: limits, at: 60_000)
+        report.note(.address, of: try address("192.0.2.7"), limits: limits, at: .zero + 60_000)
         #expect(lines.all.last?.hasPrefix("192.0.2.7 has reached the limit") == true)
-        report.note(.clients, of: try address("192.0.2.1"), limits: limits, at: 61_000)
+        report.note(.clients, of: try address("192.0.2.1"), limits: limits, at: .zero + 61_000)
         #expect(lines.all.last?.contains("590 times") == true)
         #expect(lines.all.count == 3)
     }

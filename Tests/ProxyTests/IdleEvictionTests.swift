@@ -52,7 +52,7 @@ struct IdleEvictionTests {
             // The thread becomes the loop's, which one that runs tasks cannot be.
             let outcome = await BlockingPool.shared.run {
                 Result {
-                    let loop = try EventLoop(index: 0, clock: ManualClock(epochMilliseconds: 0))
+                    let loop = try EventLoop(index: 0, clock: ManualClock(start: 0))
                     return try loop.occupyThread {
                         let scene = try Scene(on: loop, addresses)
                         defer {

@@ -18,7 +18,7 @@ struct LogStreamTests {
             let line = String(repeating: "x", count: length - 1) + "\n"
             for _ in 0..<lines { buffer.add(.info) { lines, _ in lines.append(line) } }
             buffer.flush()
-            while !log.isIdle { await BlockingPool.shared.run { Pause.milliseconds(1) } }
+            while !log.isIdle { await BlockingPool.shared.run { Pause.take(1) } }
             // What was lost is known with the next lines.
             buffer.add(.info) { lines, _ in lines.append("last\n") }
             buffer.flush()
@@ -57,7 +57,7 @@ struct LogStreamTests {
                         buffer.log = log
                         for round in 0..<rounds {
                             for _ in 0...(round % 7) { buffer.add(.info) { append($1, to: $0) } }
-                            if round % 5 == loop.index { Pause.milliseconds(1) }
+                            if round % 5 == loop.index { Pause.take(1) }
                             buffer.flush()
                             if round % 3 == 0 { log.add(.info) { append($1, to: $0) } }
                         }
@@ -65,7 +65,7 @@ struct LogStreamTests {
                 }
             }
         }
-        while !log.isIdle { await BlockingPool.shared.run { Pause.milliseconds(1) } }
+        while !log.isIdle { await BlockingPool.shared.run { Pause.take(1) } }
         let times = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").compactMap { Int($0) }
         let lines = (0..<rounds).reduce(0) { $0 + $1 % 7 + 1 + ($1 % 3 == 0 ? 1 : 0) }
         #expect(times.count == lines * loops.count)
@@ -77,7 +77,7 @@ struct LogStreamTests {
         defer { try? FileManager.default.removeItem(atPath: path) }
         let unaided = BlockingPool(threads: 1) { _ in false }
         let log = LogStream(to: LineWriter(try OutputFile(appendingTo: path), on: unaided))
-        let loops = try (0..<2).map { try EventLoop(index: $0, clock: ManualClock(epochMilliseconds: 1)) }
+        let loops = try (0..<2).map { try EventLoop(index: $0, clock: ManualClock(start: 1)) }
         defer { withExtendedLifetime(loops) {} }
         let buffers = loops.map { LineBuffer(on: $0, metrics: Metrics()) }
         for buffer in buffers { buffer.log = log }

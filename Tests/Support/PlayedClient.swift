@@ -21,7 +21,7 @@ public final class PlayedClient: Sendable {
     }
 
     /// Lets the loop do what is to be done, and other threads work: a task that only yields keeps the loop from its events.
-    public static func pause() async { await BlockingPool.shared.run { Pause.milliseconds(1) } }
+    public static func pause() async { await BlockingPool.shared.run { Pause.take(1) } }
 
     public func leave() {
         hasLeft.store(true, ordering: .relaxed)

@@ -280,7 +280,7 @@ struct AccessLogTests {
         record.isResumed = true
         record.trace = RequestTrace(
             continuing: nil, samples: true, isCollected: true,
-            on: try EventLoop(index: 0, clock: ManualClock(epochMilliseconds: 0)))
+            on: try EventLoop(index: 0, clock: ManualClock(start: 0)))
         record.answering = 1
         record.proxyStatus = "Attache; error=proxy_internal_error"
         record.note(ChallengeDecision(method: "basic", realm: "r", rule: nil, disposition: "default"))

@@ -1,3 +1,4 @@
+import Bytes
 import Foundation
 import HTTP
 import IO
@@ -20,8 +21,8 @@ struct MetricsPageTests {
                         scheme: .method(.basic), credential: "builder \(number)",
                         rule: RuleReference(name: "ci", file: "proxy.conf", line: 5))
                 })
-            loop.note(.queue, from: 5, to: 5)
-            loop.note(.challenge, from: 5, to: 100_000_005)
+            loop.note(.queue, from: .zero, to: .zero)
+            loop.note(.challenge, from: .zero, to: .zero + 100)
             loop.addTrustException(by: "lab")
             loop.idleConnections = 2
         }

@@ -104,7 +104,7 @@ struct MetricsTests {
         loops[1].idleConnections = 1
         loops[1].idleConnections = 2
         for (index, milliseconds) in [3, 5, 90_000].enumerated() {
-            loops[index].note(.nameLookup, from: 1000, to: 1000 + UInt64(milliseconds) * 1_000_000)
+            loops[index].note(.nameLookup, from: .zero + 1, to: .zero + 1 + Milliseconds(milliseconds))
         }
         Self.expect(
             loops,

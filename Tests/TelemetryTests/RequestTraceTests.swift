@@ -20,7 +20,7 @@ struct RequestTraceTests {
         parent: String? = Self.parent, isCollected: Bool = true,
         _ play: (RequestTrace, ExchangeRecord, (Int) -> Void, EventLoop) -> Void
     ) throws -> [[String: Any]] {
-        let clock = ManualClock(epochMilliseconds: epoch)
+        let clock = ManualClock(start: WallTime(milliseconds: epoch))
         let loop = try EventLoop(index: 0, clock: clock)
         let record = ExchangeRecord(keeping: .requestLine)
         record.setClient(try #require(IPAddress("192.0.2.7")))
@@ -28,13 +28,13 @@ struct RequestTraceTests {
             method: "GET".utf8Span.span, form: form, host: host.utf8Span.span, port: port, path: path.utf8Span.span)
         let context = parent.flatMap { TraceContext($0.utf8Span.span) }
         let trace = RequestTrace(continuing: context, samples: true, isCollected: isCollected, on: loop)
-        let start = loop.nanoseconds
+        let start = loop.now
         let pass = { (milliseconds: Int) in
-            clock.advance(milliseconds: milliseconds)
+            clock.advance(by: Milliseconds(milliseconds))
             loop.occupyThread { _ = loop.runUntilIdle(within: 0) }
         }
         play(trace, record, pass, loop)
-        record.duration = loop.nanoseconds - start
+        record.duration = loop.now.nanoseconds(since: start)
         let (content, spans) = (ByteBuffer(capacity: 1024), ByteBuffer(capacity: 0))
         let (count, dropped) = SpanEncoder.append(trace, of: record, to: spans)
         SpanEncoder.begin(service: "a \"b\"", version: "1.2.3", in: content)
@@ -63,7 +63,7 @@ struct RequestTraceTests {
 
     @Test func `a request with a challenge is a span, with one for each leg and phase`() throws {
         let spans = try Self.spans { trace, record, pass, loop in
-            let start = loop.nanoseconds
+            let start = loop.now
             pass(2)
             trace.note(.nameLookup, of: "h", from: start)
             let first = trace.beginLeg("GET", for: record)
@@ -114,7 +114,7 @@ struct RequestTraceTests {
 
     @Test func `a request that failed says why`() throws {
         let spans = try Self.spans { trace, record, _, loop in
-            trace.note(.connect, of: "h", from: loop.nanoseconds, error: "h port 80 refused the connection")
+            trace.note(.connect, of: "h", from: loop.now, error: "h port 80 refused the connection")
             (record.status, record.error, record.details) = (502, .connectionRefused, "h port 80 \"refused\"")
         }
         let status = spans.map { $0["status"] as? [String: Any] }
@@ -166,7 +166,7 @@ struct RequestTraceTests {
     @Test func `without a collector legs have ids, and nothing is kept`() throws {
         let spans = try Self.spans(isCollected: false) { trace, record, _, loop in
             #expect(!trace.isRecorded)
-            trace.note(.connect, of: "h", from: loop.nanoseconds)
+            trace.note(.connect, of: "h", from: loop.now)
             #expect(trace.beginLeg("GET", for: record).span != trace.beginLeg("GET", for: record).span)
             record.status = 200
         }

@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Rules
 import TestPolicies
 import Testing
@@ -36,7 +37,7 @@ struct ParentTableTests {
 
     @Test func `a parent that fails is looked at after ever longer pauses, to a limit`() {
         var health = Parent.Health.working
-        var pauses: [Int] = []
+        var pauses: [Milliseconds] = []
         for _ in 1...9 { pauses.append(health.failed()) }
         #expect(pauses == [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000])
         health.worked()

@@ -78,7 +78,7 @@ struct UpstreamConnectionTests {
 
 extension UpstreamConnection {
     /// Reads the next response head in a task.
-    fileprivate func receiveHead(answering method: Method, within limit: Int) async throws(Failure) {
+    fileprivate func receiveHead(answering method: Method, within limit: Milliseconds) async throws(Failure) {
         stream?.setDeadline(after: limit)
         while try !advanceHead(answering: method) { await stream?.socket.waitForEvent() }
     }

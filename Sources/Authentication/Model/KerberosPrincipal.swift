@@ -1,3 +1,5 @@
+import Bytes
+
 /// A Kerberos principal for logins. The GSSAPI target knows its type.
 public protocol KerberosPrincipal: AnyObject, Sendable {
     /// Gets a ticket for the service, unless there is one; once for all callers. It may take as long as the service's
@@ -28,10 +30,10 @@ public struct KerberosService: Sendable {
     public let canonicalises: Bool
     /// Whether the server may act for the principal at other services.
     public let delegates: Bool
-    /// The milliseconds that a request waits for a KDC; nil: no limit.
-    public let patience: Int?
+    /// The time that a request waits for a KDC; nil: no limit.
+    public let patience: Milliseconds?
     /// See `LoginTerms`.
-    public let admission: (@Sendable (_ kdc: String, _ limit: Int?) async throws(TicketError) -> KDCAdmission)?
+    public let admission: (@Sendable (_ kdc: String, _ limit: Milliseconds?) async throws(TicketError) -> KDCAdmission)?
 
     /// - Parameter host: the requested host. Its `HTTP` service is used, unless the terms name another.
     public init(host: String, under terms: LoginTerms) {

@@ -1,3 +1,5 @@
+import Bytes
+
 /// The settings of a rule for logins of a connection.
 public struct LoginTerms: Sendable {
     /// The service to get a ticket for; nil: `HTTP` at the host.
@@ -6,14 +8,15 @@ public struct LoginTerms: Sendable {
     public var delegates: Bool
     /// Whether the DNS is asked for the host's name.
     public var canonicalises: Bool
-    /// The milliseconds that a request waits for other servers that the login needs; nil: no limit.
-    public var patience: Int?
+    /// The time that a request waits for other servers that the login needs; nil: no limit.
+    public var patience: Milliseconds?
     /// Asks the account of the credential whether its password or key may be shown to the KDC; nil if there is no
-    /// account. The call may take `limit` milliseconds (nil: no limit).
-    public var admission: (@Sendable (_ kdc: String, _ limit: Int?) async throws(TicketError) -> KDCAdmission)?
+    /// account. The call may take `limit` (nil: no limit).
+    public var admission: (@Sendable (_ kdc: String, _ limit: Milliseconds?) async throws(TicketError) -> KDCAdmission)?
 
     public init(
-        servicePrincipal: String? = nil, delegates: Bool = false, canonicalises: Bool = false, patience: Int? = nil
+        servicePrincipal: String? = nil, delegates: Bool = false, canonicalises: Bool = false,
+        patience: Milliseconds? = nil
     ) {
         self.patience = patience
         self.servicePrincipal = servicePrincipal

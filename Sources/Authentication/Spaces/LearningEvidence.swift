@@ -68,15 +68,15 @@ public final class LearningEvidence<Client: Hashable & Sendable>: Sendable {
 
     /// The client's answer that a `401` without it has just proven for the space. It is returned once.
     ///
-    /// - Parameter limit: the milliseconds after which a response proves nothing.
+    /// - Parameter limit: the time after which a response proves nothing.
     public func proven(
-        for space: ProtectionSpace, by client: Client, to request: Request, at now: Int, limit: Int
+        for space: ProtectionSpace, by client: Client, to request: Request, at now: Int, limit: Milliseconds
     ) -> Credential? {
         let key = Unproven(client: client, request: request)
         return state.withLock { state in
             guard state.challenged[request]?.contains(space) == true, let seen = state.unproven[key] else { return nil }
             state.unproven[key] = nil
-            return now - seen.time <= limit ? seen.credential : nil
+            return now - seen.time <= limit.count ? seen.credential : nil
         }
     }
 }

@@ -97,7 +97,7 @@ public struct Learning {
 /// It belongs to its loop.
 public final class PendingStorage {
     /// The limit in milliseconds. A slower store gets the credential later, or not at all; the log says so.
-    private static let limit = 2000
+    private static let limit: Milliseconds = 2000
 
     private var writes: [Promise<Void>] = []
 
@@ -120,9 +120,9 @@ public final class PendingStorage {
 
     /// Waits for all stores that were begun, for at most 2 s.
     public func wait(on loop: EventLoop) async {
-        let end = loop.now &+ UInt64(Self.limit)
+        let end = loop.now + Self.limit
         while let write = writes.popLast() {
-            await write.value(within: end > loop.now ? Int(clamping: end &- loop.now) : 0, on: loop)
+            await write.value(within: loop.now.time(until: end), on: loop)
         }
     }
 

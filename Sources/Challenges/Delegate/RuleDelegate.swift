@@ -318,7 +318,7 @@ extension OperatorQuestion {
 
 extension OperatorQuestions.Outcome {
     /// The reason why there is no answer, as the end of a sentence about the rule.
-    func reason(_ rule: String, within limit: Int) -> String {
+    func reason(_ rule: String, within limit: Milliseconds) -> String {
         switch self {
         case .answered: return "\(rule) asks the operator"
         case .unanswered: return "\(rule) asks the operator, who did not answer within \(Self.words(limit))"
@@ -327,7 +327,7 @@ extension OperatorQuestions.Outcome {
         }
     }
 
-    private static func words(_ milliseconds: Int) -> String {
-        milliseconds % 1000 == 0 ? "\(milliseconds / 1000) s" : "\(milliseconds) ms"
+    private static func words(_ limit: Milliseconds) -> String {
+        limit.count % 1000 == 0 ? "\(limit.seconds) s" : "\(limit.count) ms"
     }
 }

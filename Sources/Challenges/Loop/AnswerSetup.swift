@@ -247,8 +247,8 @@ struct AnswerSetup {
         ownNonces = nil
     }
 
-    /// The milliseconds that the first in the queue waits for a response with a nonce, before it is sent to get one.
-    private static let noncePatience = 100
+    /// The time that the first in the queue waits for a response with a nonce, before it is sent to get one.
+    private static let noncePatience: Milliseconds = 100
     /// The limit of waits of one request.
     private static let waitLimit = 100
     private static let fetchLimit = 8

@@ -73,7 +73,7 @@ public final class ChallengeLoop {
     /// Does the awaited work.
     public func performWork() async {
         guard let work else { return }
-        let (trace, start) = (context.request.record.trace, context.loop.nanoseconds)
+        let (trace, start) = (context.request.record.trace, context.loop.now)
         let outcome = await work.perform(for: performer, failures: task.failureCount, in: context)
         trace?.note(work.span, from: start, error: outcome.failure)
         self.outcome = outcome

@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Crypto
 import IO
 
@@ -31,7 +32,7 @@ enum ChallengeWork {
     /// Waits for another request that answers to a new nonce first.
     case verdict(FlightWaiter)
     /// Waits for a response to another request that may bring a nonce, for at most `within` milliseconds.
-    case nonce(Promise<Void>, within: Int)
+    case nonce(Promise<Void>, within: Milliseconds)
     /// Fetches a ticket or other data for the login of a connection.
     case login
     /// Waits for the verdict on the request that logs in to the answer's session.
@@ -160,10 +161,8 @@ enum ChallengeWork {
 
 extension Promise {
     /// The value; nil if it did not come in time.
-    ///
-    /// - Parameter limit: the limit in milliseconds.
     @discardableResult
-    func value(within limit: Int, on loop: EventLoop) async -> Value? {
+    func value(within limit: Milliseconds, on loop: EventLoop) async -> Value? {
         let end = Alarm(on: loop) { self.expire() }
         end.set(after: limit)
         defer { end.cancel() }

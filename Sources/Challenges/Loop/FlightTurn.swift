@@ -5,16 +5,15 @@ import IO
 /// The limit of a request's waiting for others before its first answer is sent: one time for all its waits. Belongs to
 /// its loop.
 public final class WaitingTime {
-    /// The limit in milliseconds.
-    public static let limit = 1000
+    public static let limit: Milliseconds = 1000
     /// The end of the waiting time on the loop's clock; nil if it has not begun.
-    private var end: UInt64?
+    private var end: LoopInstant?
 
     public init() {}
 
     /// Returns the end of the waiting time on the loop's clock. The time begins with the first call.
-    public func end(on loop: EventLoop) -> UInt64 {
-        let end = end ?? loop.now &+ UInt64(Self.limit)
+    public func end(on loop: EventLoop) -> LoopInstant {
+        let end = end ?? loop.now + Self.limit
         self.end = end
         return end
     }
@@ -147,9 +146,9 @@ extension FlightWaiter {
     /// Waits for the result of the first request to an origin.
     ///
     /// - Parameter end: the time on the loop's clock at which the request is sent itself.
-    public func news(until end: UInt64, on loop: EventLoop) async -> Outcome {
+    public func news(until end: LoopInstant, on loop: EventLoop) async -> Outcome {
         let alarm = Alarm(on: loop) { self.overtake() }
-        alarm.set(after: end > loop.now ? Int(clamping: end &- loop.now) : 0)
+        alarm.set(after: loop.now.time(until: end))
         defer { alarm.cancel() }
         return await outcome()
     }
@@ -157,9 +156,7 @@ extension FlightWaiter {
     /// Waits for the verdict on an unproven version of a credential. For half of the time only the leader sends it.
     /// Then one of the waiters also sends it, because the server may be slow with the leader; the others wait for
     /// either.
-    ///
-    /// - Parameter limit: the limit in milliseconds.
-    public func verdict(within limit: Int, on loop: EventLoop) async -> Outcome {
+    public func verdict(within limit: Milliseconds, on loop: EventLoop) async -> Outcome {
         let turn = Alarm(on: loop) { self.takeOver() }
         let end = Alarm(on: loop) { self.expire() }
         turn.set(after: limit / 2)

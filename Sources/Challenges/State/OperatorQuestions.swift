@@ -199,7 +199,7 @@ public final class OperatorQuestions: Sendable {
             guard let wait, let loop = EventLoop.current else { return }
             let alarm = self.alarm ?? Alarm(on: loop) { [unowned self] in attempt(at: loop.epochMilliseconds) }
             self.alarm = alarm
-            alarm.set(after: wait)
+            alarm.set(after: Milliseconds(wait))
         }
 
         func cancel() { alarm?.cancel() }

@@ -41,15 +41,16 @@ final class SessionCredentials: Sendable {
 
     /// - Parameters:
     ///   - now: the time in milliseconds since 1970.
-    ///   - limit: the milliseconds that a session lives without a request that needs its credentials.
+    ///   - limit: the time that a session lives without a request that needs its credentials.
     /// - Returns: whether the session had another value there, or none.
     @discardableResult
     func put(
-        _ credential: Credential, for space: ProtectionSpace, of client: ClientIdentity, at now: Int, limit: Int
+        _ credential: Credential, for space: ProtectionSpace, of client: ClientIdentity, at now: Int,
+        limit: Milliseconds
     ) -> Bool {
         let client = SessionClient(client)
         return state.withLock { state in
-            if let session = state.sessions[client], now - session.lastUse > limit { state.end(client) }
+            if let session = state.sessions[client], now - session.lastUse > limit.count { state.end(client) }
             let former = state.sessions[client]?.credentials[space]
             guard former != nil || state.sessions[client]?.credentials.count ?? 0 < Self.spaceLimit else {
                 return false
@@ -65,14 +66,14 @@ final class SessionCredentials: Sendable {
     ///
     /// - Parameters:
     ///   - now: the time in milliseconds since 1970.
-    ///   - limit: the milliseconds that a session lives without a request that needs its credentials.
-    func credential(for space: ProtectionSpace, of client: ClientIdentity, at now: Int, limit: Int)
+    ///   - limit: the time that a session lives without a request that needs its credentials.
+    func credential(for space: ProtectionSpace, of client: ClientIdentity, at now: Int, limit: Milliseconds)
         -> Credential?
     {
         let client = SessionClient(client)
         return state.withLock { state in
             guard let session = state.sessions[client] else { return nil }
-            guard now - session.lastUse <= limit else {
+            guard now - session.lastUse <= limit.count else {
                 state.end(client)
                 return nil
             }
@@ -130,10 +131,11 @@ extension SessionCredentials.State {
     }
 
     fileprivate mutating func makeRoom(
-        for weight: Int, of client: SessionClient, in limits: SessionCredentials.Limits, at now: Int, limit: Int
+        for weight: Int, of client: SessionClient, in limits: SessionCredentials.Limits, at now: Int,
+        limit: Milliseconds
     ) {
         guard isFull(for: weight, of: client, limits) else { return }
-        for (other, session) in sessions where now - session.lastUse > limit || session.credentials.isEmpty {
+        for (other, session) in sessions where now - session.lastUse > limit.count || session.credentials.isEmpty {
             end(other)
         }
         while isFull(for: weight, of: client, limits), let most = peers.values.max() {

@@ -8,8 +8,8 @@ struct Discovery {
     let loop: EventLoop
     let fetcher: any TokenFetching
 
-    /// The limit of a discovery in milliseconds, over all places.
-    static let limit = 10_000
+    /// The limit of a discovery, over all places.
+    static let limit: Milliseconds = 10_000
 
     /// The grant with its token endpoint.
     ///
@@ -62,7 +62,7 @@ struct Discovery {
     private static func read(
         _ issuer: TokenIssuer, by fetcher: any TokenFetching, on loop: EventLoop
     ) async -> Result<IssuerMetadata, TokenError> {
-        let end = loop.now &+ UInt64(limit)
+        let end = loop.now + limit
         var failure = TokenError.undiscovered(issuer: "\(issuer)", "it has no metadata", isDefinite: false)
         for (number, place) in issuer.metadata.enumerated() where loop.now < end {
             do throws(TokenError) {

@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import IO
 
 extension Evidence {
@@ -6,10 +7,10 @@ extension Evidence {
     /// token endpoint. Waits for the verdict on another answer.
     ///
     /// - Parameters:
-    ///   - limit: the limit of the wait in milliseconds; nil for no limit.
+    ///   - limit: the limit of the wait; nil for no limit.
     ///   - now: the time in milliseconds since 1970.
     /// - Returns: nil if the verdict does not come in time.
-    func admission(under terms: RetryTerms, within limit: Int?, at now: Int) async -> AnswerAdmission? {
+    func admission(under terms: RetryTerms, within limit: Milliseconds?, at now: Int) async -> AnswerAdmission? {
         let admission = admit([UInt8]().span, under: terms, now: now)
         guard case .wait(let waiter) = admission else { return admission }
         let alarm = EventLoop.current.map { Alarm(on: $0) { waiter.expire() } }
@@ -23,8 +24,8 @@ extension Evidence {
 extension KDCAdmission {
     /// Asks the account.
     ///
-    /// - Parameter limit: the limit in milliseconds for the verdict on another answer; nil for no limit.
-    init(by evidence: Evidence, under terms: RetryTerms, within limit: Int?) async throws(TicketError) {
+    /// - Parameter limit: the limit for the verdict on another answer; nil for no limit.
+    init(by evidence: Evidence, under terms: RetryTerms, within limit: Milliseconds?) async throws(TicketError) {
         switch await evidence.admission(under: terms, within: limit, at: SystemClock.epochMilliseconds) {
         case .send(let attempt)?: self.init(attempt)
         case .refused(_, let nextTry)?: throw .held(nextTry: nextTry)

@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Credentials
 import Crypto
 import IO
@@ -158,8 +159,8 @@ public struct TokenSupply {
         throw .unreachable(endpoint: credential.grant.map { "\($0.server)" } ?? "", "its tokens are refused")
     }
 
-    /// The limit of a fetch in milliseconds, with discovery and the tokens that it needs.
-    private func patience(for credential: Credential) -> Int {
+    /// The limit of a fetch, with discovery and the tokens that it needs.
+    private func patience(for credential: Credential) -> Milliseconds {
         let fetch = delegate.policy.timeouts.connect * 2 + delegate.policy.timeouts.response
         let isDiscovered = credential.grant?.server.endpoint == nil
         let needsTokens = credential.grant?.inputs.contains { $0.isOfCredential } ?? false
@@ -203,14 +204,14 @@ extension TokenSupply {
         let terms: RetryTerms
         let loop: EventLoop
         let fetcher: any TokenFetching
-        /// The limit of a fetch in milliseconds.
-        let patience: Int
+        /// The limit of a fetch.
+        let patience: Milliseconds
 
         private var version: CredentialVersion { exact.version }
         private var state: ChallengeState { delegate.state }
 
-        /// The milliseconds between two checks of another process's fetch.
-        private static let pause = 250
+        /// The time between two checks of another process's fetch.
+        private static let pause: Milliseconds = 250
 
         func run() async {
             let former = state.tokens.version(for: version)
@@ -338,10 +339,10 @@ extension TokenSupply {
 
         /// Waits while another process fetches.
         private func claim(_ family: RefreshTokenFamily) async -> TokenRenewalClaim.Outcome {
-            let end = loop.now &+ UInt64(clamping: patience)
+            let end = loop.now + patience
             while true {
                 let now = loop.epochMilliseconds
-                let outcome = await state.tokens.claim(family, for: version, at: now, until: now + patience)
+                let outcome = await state.tokens.claim(family, for: version, at: now, until: now + patience.count)
                 guard case .taken = outcome, loop.now < end else { return outcome }
                 _ = await Expectation<Void>().value(within: Self.pause)
             }

@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import IO
 import Synchronization
 
@@ -45,7 +46,7 @@ public final class AuditTrail: Sendable {
     @discardableResult
     private func tell(_ event: AuditEvent) -> Bool {
         let (observer, admission) = state.withLock { state in
-            (state.observer, state.budget.admit(event, at: SystemClock.uptimeMilliseconds))
+            (state.observer, state.budget.admit(event, at: SystemClock.uptime))
         }
         guard let observer else { return admission.isAdmitted }
         if admission.omitted > 0 {
@@ -62,7 +63,7 @@ extension AuditTrail {
     /// Limits the events that one server can cause, which may send another realm each time, or one client by its logins.
     struct Budget {
         private struct Window {
-            var start: Int
+            var start: LoopInstant
             var count = 0
         }
 
@@ -75,23 +76,22 @@ extension AuditTrail {
         private var omitted = 0
 
         private static let limit = 64
-        /// The period in milliseconds.
-        private static let length = 60_000
+        private static let length = Milliseconds.seconds(60)
         private static let causes = 1024
 
-        /// - Parameter now: milliseconds on a monotonic clock.
+        /// - Parameter now: the time of the monotonic clock.
         /// - Returns: whether the event is logged, and how many before it were not, where that was not reported yet.
-        mutating func admit(_ event: AuditEvent, at now: Int) -> (isAdmitted: Bool, omitted: Int) {
+        mutating func admit(_ event: AuditEvent, at now: LoopInstant) -> (isAdmitted: Bool, omitted: Int) {
             guard event.isOfTraffic, let cause = Self.cause(of: event) else { return (true, takeOmitted()) }
             var window = windows[cause] ?? Window(start: now)
-            if now - window.start >= Self.length { window = Window(start: now) }
+            if now >= window.start + Self.length { window = Window(start: now) }
             guard window.count < Self.limit else {
                 omitted += 1
                 return (false, 0)
             }
             window.count += 1
             if windows[cause] == nil, windows.count >= Self.causes {
-                windows = windows.filter { now - $0.value.start < Self.length }
+                windows = windows.filter { now < $0.value.start + Self.length }
                 if windows.count >= Self.causes { windows = [:] }
             }
             windows[cause] = window

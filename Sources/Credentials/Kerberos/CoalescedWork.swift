@@ -1,3 +1,4 @@
+import Bytes
 import IO
 import Synchronization
 
@@ -21,10 +22,10 @@ final class CoalescedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// The result of `work`, also if another caller began it. Await it on a loop.
     ///
-    /// - Parameter limit: milliseconds; nil: no limit.
+    /// - Parameter limit: nil: no limit.
     /// - Returns: nil if it takes longer than that, or already took too long for another caller, if too much work
     ///   waits, or if the task was cancelled. Work that has begun continues, and is not begun again before it ends.
-    func run(_ key: Key, within limit: Int? = nil, _ work: @escaping @Sendable () -> Value) async -> Value? {
+    func run(_ key: Key, within limit: Milliseconds? = nil, _ work: @escaping @Sendable () -> Value) async -> Value? {
         let own = Expectation<Value>()
         let (begins, isOverdue) = underWay.withLock { underWay in
             let known = underWay[key]

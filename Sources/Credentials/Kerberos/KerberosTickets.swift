@@ -276,27 +276,27 @@ extension KerberosTickets {
 extension KerberosTickets {
     /// The time that one request waits for KDCs, over all its requests to them.
     struct Patience {
-        private let limit: Int?
+        private let limit: Milliseconds?
         private let end: ContinuousClock.Instant?
 
-        /// - Parameter limit: milliseconds from now; nil: no limit.
-        init(_ limit: Int?) {
+        /// - Parameter limit: the time from now; nil: no limit.
+        init(_ limit: Milliseconds?) {
             self.limit = limit
-            end = limit.map { .now + .milliseconds($0) }
+            end = limit.map { .now + .milliseconds($0.count) }
         }
 
-        /// The remaining milliseconds; nil: no limit.
-        var rest: Int? {
+        /// The remaining time; nil: no limit.
+        var rest: Milliseconds? {
             end.map { end in
                 let (seconds, attoseconds) = (end - .now).components
-                return max(0, Int(clamping: seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
+                return max(0, .seconds(Int(clamping: seconds)) + Milliseconds(Int(attoseconds / 1_000_000_000_000_000)))
             }
         }
 
         /// The proof in a sentence.
         var words: String {
             guard let limit else { return "" }
-            return " within " + (limit % 1000 == 0 ? "\(limit / 1000) s" : "\(limit) ms")
+            return " within " + (limit.count % 1000 == 0 ? "\(limit.seconds) s" : "\(limit.count) ms")
         }
     }
 }

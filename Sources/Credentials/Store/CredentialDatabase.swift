@@ -1,3 +1,4 @@
+import Bytes
 import Database
 
 /// The database of a store. Every call blocks, and a write is durable when the call returns.
@@ -19,9 +20,7 @@ protocol CredentialDatabase: Sendable {
 
     /// Whether other processes may have changed something since the last call. If that is not known at once, waits for
     /// that time.
-    ///
-    /// - Parameter limit: milliseconds.
-    func foreignChanges(within limit: Int) throws(DatabaseError) -> ForeignChanges
+    func foreignChanges(within limit: Milliseconds) throws(DatabaseError) -> ForeignChanges
 }
 
 /// The possible changes by other processes, in increasing order.

@@ -90,10 +90,10 @@ public final class CredentialStore: Sendable {
 
     /// Waits for changes of other processes, and adopts them. Blocks.
     ///
-    /// - Parameter limit: milliseconds to wait.
+    /// - Parameter limit: the time to wait.
     /// - Returns: whether there may have been any.
     @discardableResult
-    public func follow(within limit: Int) throws(CredentialStoreError) -> Bool {
+    public func follow(within limit: Milliseconds) throws(CredentialStoreError) -> Bool {
         let changes = try CredentialStoreError.asking { () throws(DatabaseError) in
             try database.foreignChanges(within: limit)
         }

@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Database
 import IO
 import Synchronization
@@ -65,7 +66,7 @@ final class PostgreSQLCredentialDatabase: CredentialDatabase {
         return value
     }
 
-    func foreignChanges(within limit: Int) throws(DatabaseError) -> ForeignChanges {
+    func foreignChanges(within limit: Milliseconds) throws(DatabaseError) -> ForeignChanges {
         try listening.withLock { session throws(DatabaseError) in
             // The connection is checked first: notifications sent without a connection are lost.
             let before = session.generation
@@ -77,7 +78,9 @@ final class PostgreSQLCredentialDatabase: CredentialDatabase {
             }
             let isNews = try session.use { connection throws(DatabaseError) in
                 if try hasNewRevision(connection) { return true }
-                guard try connection.notifications(within: limit).contains(where: { $0 != name }) else { return false }
+                guard try connection.notifications(within: limit.count).contains(where: { $0 != name }) else {
+                    return false
+                }
                 _ = try hasNewRevision(connection)
                 return true
             }
@@ -104,13 +107,12 @@ extension PostgreSQLCredentialDatabase {
         private let channel: String?
         private var connection: PostgreSQLConnection?
         /// The time of the next attempt, on the monotonic clock.
-        private var retryAt = 0
+        private var retryAt = LoopInstant.zero
         /// The pause after the next failed attempt.
         private var pause = Self.shortestPause
 
-        /// The shortest pause in milliseconds.
-        private static let shortestPause = 100
-        private static let longestPause = 1000
+        private static let shortestPause: Milliseconds = 100
+        private static let longestPause: Milliseconds = 1000
 
         init(_ info: String, _ connection: PostgreSQLConnection?, channel: String? = nil) {
             self.info = info
@@ -140,7 +142,7 @@ extension PostgreSQLCredentialDatabase {
         }
 
         private mutating func connect() throws(DatabaseError) -> PostgreSQLConnection {
-            let now = SystemClock.uptimeMilliseconds
+            let now = SystemClock.uptime
             guard now >= retryAt else { throw .unavailable("the connection was lost; the proxy connects again soon") }
             do throws(DatabaseError) {
                 let fresh = try PostgreSQLConnection(info)

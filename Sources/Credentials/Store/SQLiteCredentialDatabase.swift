@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Database
 import IO
 import Synchronization
@@ -110,17 +111,17 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
     }
 
     /// A file sends no notifications, so it is polled at short intervals.
-    func foreignChanges(within limit: Int) throws(DatabaseError) -> ForeignChanges {
+    func foreignChanges(within limit: Milliseconds) throws(DatabaseError) -> ForeignChanges {
         var rest = limit
         while true {
             let changes = try foreignChanges()
             guard case .none = changes, rest > 0 else { return changes }
-            Pause.milliseconds(min(rest, Self.interval))
-            rest -= Self.interval
+            Pause.take(min(rest, Self.interval))
+            rest = rest - Self.interval
         }
     }
 
-    private static let interval = 250
+    private static let interval: Milliseconds = 250
 
     private func foreignChanges() throws(DatabaseError) -> ForeignChanges {
         try state.withLock { state throws(DatabaseError) in

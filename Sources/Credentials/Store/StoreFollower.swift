@@ -1,3 +1,4 @@
+import Bytes
 import IO
 import Synchronization
 
@@ -9,10 +10,10 @@ public final class StoreFollower: Sendable {
     private let trouble = Mutex<CredentialStoreError?>(nil)
     private let time = Atomic(SystemClock.epochMilliseconds)
 
-    /// The milliseconds between two attempts while the store is unavailable.
-    private static let pause = 250
-    /// The milliseconds that one call may wait for a change.
-    private static let patience = 1000
+    /// The time between two attempts while the store is unavailable.
+    private static let pause: Milliseconds = 250
+    /// The time that one call may wait for a change.
+    private static let patience: Milliseconds = 1000
 
     /// - Parameter report: called when the store becomes unavailable, and when it is back.
     public convenience init(_ store: CredentialStore, report: @escaping @Sendable (String) -> Void) {
@@ -37,7 +38,7 @@ public final class StoreFollower: Sendable {
     public func start() -> Bool {
         SystemThread.start(name: "store") { [self] in
             while true {
-                if !step() { Pause.milliseconds(Self.pause) }
+                if !step() { Pause.take(Self.pause) }
             }
         }
     }

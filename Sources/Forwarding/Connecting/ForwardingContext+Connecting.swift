@@ -36,7 +36,7 @@ extension ForwardingContext {
             }
             attach(OriginConnection(stream: stream, to: origin, under: .plain), isReused: false)
         } catch { throw .refused(error) }
-        exchange.times.connecting = downstream.loop.nanoseconds
+        exchange.times.connecting = downstream.loop.now
         return true
     }
 
@@ -51,11 +51,11 @@ extension ForwardingContext {
                 return false
             }
         } catch {
-            exchange.record.connecting = downstream.loop.nanoseconds &- started
+            exchange.record.connecting = downstream.loop.now.nanoseconds(since: started)
             exchange.upstream.reset()
             throw .refused(error)
         }
-        exchange.record.connecting = downstream.loop.nanoseconds &- started
+        exchange.record.connecting = downstream.loop.now.nanoseconds(since: started)
         exchange.record.upstream = .opened
         return true
     }
@@ -64,8 +64,8 @@ extension ForwardingContext {
 
     /// - Throws: the refusal for the client; the record then has the problems that were found.
     public func openConnection() async throws(Refusal) -> OriginConnection {
-        let started = downstream.loop.nanoseconds
-        defer { exchange.record.connecting = downstream.loop.nanoseconds &- started }
+        let started = downstream.loop.now
+        defer { exchange.record.connecting = downstream.loop.now.nanoseconds(since: started) }
         if origin.scheme == .ftp, exchange.way.relay == nil || destination.route.upgrade != nil {
             let connection = try await GatewayConnector(
                 downstream: downstream, policy: policy, client: downstream.identity(in: exchange),
@@ -104,7 +104,7 @@ extension ForwardingContext {
         question.note(exchange.target.readable, by: exchange.application)
         let reason: String
         let delegate = downstream.delegate(in: exchange)
-        let started = downstream.loop.nanoseconds
+        let started = downstream.loop.now
         do throws(OperatorQuestion.Unanswered) {
             let answer = try await delegate.ask(question, at: downstream.loop.epochMilliseconds)
             exchange.record.trace?.note("question", from: started)

@@ -32,7 +32,7 @@ struct SOCKSOpening {
         while true {
             let connection = try await connector.connect(under: .plain, resuming: false)
             let inbound = ByteBuffer(capacity: 512)
-            let started = downstream.loop.nanoseconds
+            let started = downstream.loop.now
             do throws(Failure) {
                 try await negotiate(on: connection.stream, inbound, &login)
             } catch {

@@ -86,14 +86,14 @@ public final class Exchange {
         }
     }
 
-    /// Times on the loop's clock, in nanoseconds.
+    /// Times on the loop's clock.
     public struct Times {
         /// The time when the first byte of the request was seen.
-        public var start: UInt64 = 0
+        public var start = LoopInstant.zero
         /// The time when the pending connection was begun.
-        var connecting: UInt64 = 0
+        var connecting = LoopInstant.zero
         /// The time of the first challenge that is being answered; nil if none.
-        var challenge: UInt64?
+        var challenge: LoopInstant?
         /// The limit of the wait for other requests that costs nothing.
         public let waiting: WaitingTime
 

@@ -287,7 +287,7 @@ public final class RequestBody {
     }
 
     /// Waits until bytes of the body are at the front of `inbound`, and returns their number.
-    private func next(from client: ByteStream, inbound: ByteBuffer, idle: Int) async throws(Failure) -> Int {
+    private func next(from client: ByteStream, inbound: ByteBuffer, idle: Milliseconds) async throws(Failure) -> Int {
         while true {
             if let taken = try take(inbound) { return taken }
             try await read(from: client, into: inbound, idle: idle)
@@ -295,7 +295,7 @@ public final class RequestBody {
     }
 
     /// Reads more from the client.
-    private func read(from client: ByteStream, into inbound: ByteBuffer, idle: Int) async throws(Failure) {
+    private func read(from client: ByteStream, into inbound: ByteBuffer, idle: Milliseconds) async throws(Failure) {
         client.setDeadline(after: idle)
         do throws(IOError) {
             if try await client.read(into: inbound) == 0 { throw IOError.endOfStream }
@@ -304,7 +304,8 @@ public final class RequestBody {
 
     /// Reads and drops the rest of the body that the client sends, up to `limit` bytes.
     /// - Returns: whether the body was read to its end.
-    public func discard(from client: ByteStream, inbound: ByteBuffer, upTo limit: Int, idle: Int) async -> Bool {
+    public func discard(from client: ByteStream, inbound: ByteBuffer, upTo limit: Int, idle: Milliseconds) async -> Bool
+    {
         rewind(inbound)
         relay = nil
         while !progress.isEnded {
@@ -322,7 +323,7 @@ public final class RequestBody {
     /// - Parameter mayLeaveOut: whether nil is allowed if the body turns out to be too large for a copy.
     public func digest(
         _ algorithm: DigestAlgorithm, in room: ReplayRoom, from client: ByteStream, inbound: ByteBuffer,
-        idle: Int, mayLeaveOut: Bool
+        idle: Milliseconds, mayLeaveOut: Bool
     ) async throws(Failure) -> [UInt8]? {
         var digest = MessageDigest(algorithm)
         if isEmpty { return digest.finish().array }
@@ -337,7 +338,7 @@ public final class RequestBody {
     /// Reads the whole body into the copy, and passes its content to `each`, for a digest. False if the body is larger
     /// than the copy may be.
     public func readAll(
-        from client: ByteStream, inbound: ByteBuffer, limits: Limits, idle: Int, each: (Span<UInt8>) -> Void
+        from client: ByteStream, inbound: ByteBuffer, limits: Limits, idle: Milliseconds, each: (Span<UInt8>) -> Void
     ) async throws(Failure) -> Bool {
         while !progress.isEnded, isKept {
             if inbound.isEmpty { try await read(from: client, into: inbound, idle: idle) }

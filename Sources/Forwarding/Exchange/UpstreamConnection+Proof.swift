@@ -11,9 +11,9 @@ extension UpstreamConnection {
     ///
     /// - Parameters:
     ///   - room: the room for the body.
-    ///   - idle: the limit in milliseconds for the next byte.
+    ///   - idle: the time limit for the next byte.
     public func digestBody(
-        _ algorithm: DigestAlgorithm, in room: ReplayRoom, limits: Limits, within idle: Int
+        _ algorithm: DigestAlgorithm, in room: ReplayRoom, limits: Limits, within idle: Milliseconds
     ) async -> BodyDigest {
         let copy = ReplayCopy(in: room)
         if case .length(let count) = head.framing, !copy.makeRoom(for: count) { return .tooLarge }

@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import IO
 import Upstream
 
@@ -36,7 +37,7 @@ public final class AccountWatch {
         let alarm = alarm ?? Alarm(on: upstreams.loop) { [unowned self] in ring() }
         self.alarm = alarm
         wakeTime = time
-        alarm.set(after: max(1, time &- upstreams.loop.epochMilliseconds))
+        alarm.set(after: max(1, WallTime(milliseconds: time) - upstreams.loop.wallTime))
     }
 
     private func ring() {

@@ -120,7 +120,7 @@ struct InternalFetch {
         var framing = BodyContent(upstream.head.framing, limits: policy.limits.response)
         var content: [UInt8] = []
         // Other requests may wait for this one: a slow endpoint gets a limited time.
-        let end = upstreams.loop.now &+ UInt64(clamping: policy.timeouts.response)
+        let end = upstreams.loop.now + policy.timeouts.response
         let inbound = upstream.inbound
         while true {
             let isEnded: Bool
@@ -131,7 +131,7 @@ struct InternalFetch {
             } catch { throw .malformed("cannot be read: \(error)") }
             guard content.count <= Self.contentLimit else { throw .malformed("is too large") }
             if isEnded { return content }
-            let rest = Int(clamping: end &- min(end, upstreams.loop.now))
+            let rest = upstreams.loop.now.time(until: end)
             let count = rest > 0 ? try? await upstream.readBody(within: min(policy.timeouts.idle, rest)) : nil
             if count ?? 0 == 0 {
                 if count == 0, framing.endsWithConnection { return content }

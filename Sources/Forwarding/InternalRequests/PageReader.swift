@@ -8,7 +8,7 @@ import Upstream
 /// If the client may still get the response, the bytes are passed on later as they came.
 final class PageReader {
     private let upstream: UpstreamConnection
-    private let idle: Int
+    private let idle: Milliseconds
     private var content: BodyContent
     private var inflater: Inflater?
     /// The copy of what was read; nil if the body is not passed on.

@@ -114,7 +114,7 @@ struct ProbeExchange {
         let upstream = exchange.upstream
         await upstream.discardBody(
             upTo: Forwarding.discardLimit, limits: exchange.policy.limits.response,
-            within: Forwarding.discardMilliseconds)
+            within: Forwarding.discardTime)
         guard let connection = upstream.detach() else { return }
         // A connection that is logged in serves no client.
         if connection.isLoggedIn { connection.stream.close() } else { connection.rest(for: ResponseRelay.keptFor) }

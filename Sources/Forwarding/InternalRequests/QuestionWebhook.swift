@@ -14,8 +14,8 @@ public struct QuestionWebhook: Sendable {
     private let endpoint: HTTPEndpoint
     private let key: WebhookKey
 
-    /// The pauses before each retry, in milliseconds.
-    private static let pauses = [1000, 5000]
+    /// The pauses before each retry.
+    private static let pauses: [Milliseconds?] = [1000, 5000, nil]
 
     public init(_ endpoint: HTTPEndpoint, key: WebhookKey) {
         self.endpoint = endpoint
@@ -29,7 +29,7 @@ public struct QuestionWebhook: Sendable {
         question.append(to: content, at: now)
         // The id is unique: the process has a name of its own, and numbers its questions.
         let id = "question-\(Self.process)-\(question.id)"
-        for pause in Self.pauses + [nil] {
+        for pause in Self.pauses {
             guard let trouble = await send(content, id, over: upstreams, by: policy) else { return }
             upstreams.shared.report("the webhook \(endpoint.authority) of 'ask' did not get a question: \(trouble)")
             guard let pause else { return }

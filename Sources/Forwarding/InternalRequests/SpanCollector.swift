@@ -16,8 +16,8 @@ public final class SpanCollector: Sendable {
         ///   - rejected: the number of spans that the collector rejected.
         ///   - reason: the collector's own text about that.
         case taken(rejected: Int, reason: String?)
-        /// - Parameter pause: milliseconds until the next try; nil if the sender chooses.
-        case again(String, pause: Int?)
+        /// - Parameter pause: the time until the next try; nil if the sender chooses.
+        case again(String, pause: Milliseconds?)
         case refused(String)
     }
 
@@ -91,7 +91,7 @@ public final class SpanCollector: Sendable {
         let reason = "it answers \(response.status)"
         return switch response.status {
         case 200..<300: partialSuccess(response.content)
-        case 429, 502, 503, 504: .again(reason, pause: response.retryAfter.map { min($0, 3600) * 1000 })
+        case 429, 502, 503, 504: .again(reason, pause: response.retryAfter.map { .seconds(min($0, 3600)) })
         default: .refused(reason)
         }
     }

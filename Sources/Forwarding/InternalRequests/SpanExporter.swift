@@ -23,14 +23,14 @@ public final class SpanExporter {
     private var pause = Expectation<Void>()
     private var isInTrouble = false
 
-    /// The milliseconds that a span waits for others.
-    private static let patience = 2000
+    /// The time that a span waits for others.
+    private static let patience: Milliseconds = 2000
     /// The number of spans that is sent at once.
     private static let enough = 512
     private static let spanLimit = 2048
     private static let byteLimit = 4 << 20
-    /// The pauses before each retry, in milliseconds.
-    private static let pauses = [1000, 2000, 4000, 8000]
+    /// The pauses before each retry.
+    private static let pauses: [Milliseconds?] = [1000, 2000, 4000, 8000, nil]
 
     public init(to collector: SpanCollector, over upstreams: Upstreams) {
         self.collector = collector
@@ -86,7 +86,7 @@ public final class SpanExporter {
 
     /// - Returns: the number of spans that the collector rejected; nil if it took none.
     private func deliver(_ batch: ByteBuffer) async -> Int? {
-        for pause in Self.pauses + [nil] {
+        for pause in Self.pauses {
             switch await collector.send(batch, over: upstreams, by: upstreams.policy) {
             case .taken(let rejected, let reason):
                 let words = reason.map { ", and says: \($0)" } ?? ""

@@ -112,9 +112,9 @@ public final class Forwarding {
     /// How many more connections may replace one that a parent closed between two requests for a tunnel.
     private var redials = 0
 
-    /// The limits, in bytes and milliseconds, of reading a challenge's body to keep its connection.
+    /// The limits, of bytes and time, of reading a challenge's body to keep its connection.
     public static let discardLimit = 256 * 1024
-    static let discardMilliseconds = 5000
+    static let discardTime: Milliseconds = 5000
 
     init(policy: Policy, on loop: EventLoop, answering requests: any AnswerRequests.Type) {
         exchange = Exchange(policy: policy, on: loop, answering: requests)
@@ -292,7 +292,7 @@ public final class Forwarding {
             await upload?.end()
             if let failure { throw failure }
         case .disposal:
-            await context.exchange.upstream.readBack(within: Self.discardMilliseconds)
+            await context.exchange.upstream.readBack(within: Self.discardTime)
         case .relayCopy: try await relay.readBack(context)
         }
         guard context.downstream.presence.isWanted else { throw .clientLost }
@@ -493,7 +493,7 @@ public final class Forwarding {
             return beginAgain()
         }
         disposal = upstream.beginDisposal(
-            upTo: Self.discardLimit, limits: context.policy.limits.response, within: Self.discardMilliseconds)
+            upTo: Self.discardLimit, limits: context.policy.limits.response, within: Self.discardTime)
         stage = .disposing
     }
 

@@ -29,9 +29,9 @@ extension UpstreamConnection {
 
 extension UpstreamConnection {
     /// Begins to drop the rest of the response: at most `limit` bytes, within the given time. `discard` does the work.
-    func beginDisposal(upTo limit: Int, limits: Limits, within milliseconds: Int) -> Disposal {
+    func beginDisposal(upTo limit: Int, limits: Limits, within time: Milliseconds) -> Disposal {
         consumeHead()
-        stream?.setDeadline(after: milliseconds)
+        stream?.setDeadline(after: time)
         return Disposal(progress: BodyProgress(head.framing, of: .upstream, limits: limits), limit: limit)
     }
 
@@ -71,19 +71,19 @@ extension UpstreamConnection {
     }
 
     /// Drops the rest of a response, in a task.
-    func discardBody(upTo limit: Int, limits: Limits, within milliseconds: Int) async {
-        var disposal = beginDisposal(upTo: limit, limits: limits, within: milliseconds)
+    func discardBody(upTo limit: Int, limits: Limits, within time: Milliseconds) async {
+        var disposal = beginDisposal(upTo: limit, limits: limits, within: time)
         while true {
             switch discard(&disposal) {
             case .awaitsUpstream: await stream?.socket.waitForEvent()
-            case .awaitsCopy: await readBack(within: milliseconds)
+            case .awaitsCopy: await readBack(within: time)
             case .ended: return
             }
         }
     }
 
     /// Reads back the part of the body that was read ahead into a file.
-    func readBack(within milliseconds: Int) async {
-        if (try? await readBody(within: milliseconds)) ?? 0 == 0 { reset() }
+    func readBack(within time: Milliseconds) async {
+        if (try? await readBody(within: time)) ?? 0 == 0 { reset() }
     }
 }

@@ -17,8 +17,8 @@ final class ChallengedConnection: ChallengeResponse, LoginConnection {
     let downstream: Downstream
     private let policy: Policy
 
-    /// The limit in milliseconds for a text to arrive.
-    private static let textPatience = 100
+    /// The time limit for a text to arrive.
+    private static let textPatience: Milliseconds = 100
 
     /// - Parameter exchange: the exchange whose request is sent on the connection. It must outlive this object.
     init(

@@ -27,8 +27,8 @@ final class ConcurrentUpload: WakeupCompanion {
     private let inbound: ByteBuffer
     private let wakeup: Wakeup
     private let loop: EventLoop
-    /// The limit of a pause in milliseconds, on either side.
-    private let idle: Int
+    /// The limit of a pause, on either side.
+    private let idle: Milliseconds
     private var state = State.underWay
     private var isReadingBack = false
     /// Signals the end of reading back. Until then the file is in use, even if the task waits for nothing else.

@@ -411,15 +411,15 @@ public struct ForwardingContext {
     /// A challenge has come that is answered.
     func noteChallenge() {
         exchange.record.trace?.endLeg(status: Int(exchange.upstream.head.status.rawValue))
-        if exchange.times.challenge == nil { exchange.times.challenge = downstream.loop.nanoseconds }
+        if exchange.times.challenge == nil { exchange.times.challenge = downstream.loop.now }
     }
 
     /// Records that the response goes to the client.
     func notePassage() {
         guard let start = exchange.times.challenge else { return }
         exchange.times.challenge = nil
-        let end = downstream.loop.nanoseconds
-        exchange.record.answering = end &- start
+        let end = downstream.loop.now
+        exchange.record.answering = end.nanoseconds(since: start)
         downstream.metrics.note(.challenge, from: start, to: end)
     }
 

@@ -51,8 +51,8 @@ struct RequestSending: ~Copyable {
         /// Whether the client got `100 Continue`, or sends its body without it.
         var hasContinued = false
 
-        /// The limit of the wait in milliseconds. The RFC advises against waiting without a limit; curl waits as long.
-        static let milliseconds = 1000
+        /// The limit of the wait. The RFC advises against waiting without a limit; curl waits as long.
+        static let limit: Milliseconds = 1000
         /// The number of bytes of a body that every server buffers while it asks for a certificate.
         static let heldByOrigins = 64 * 1024
 
@@ -75,7 +75,7 @@ struct RequestSending: ~Copyable {
     /// Whether `outbound` holds the rest of an interim head for the client.
     private var owesClient = false
     /// The time when the upstream had the whole request, on the loop's clock in nanoseconds.
-    private var sentAt: UInt64 = 0
+    private var sentAt = LoopInstant.zero
     private var expectation = Expectation()
 
     /// Starts with the request whose head was read.
@@ -216,15 +216,15 @@ struct RequestSending: ~Copyable {
                 guard try context.exchange.receiveHead() else { return .awaitsEvent }
                 guard context.exchange.upstream.head.status.isInterim else {
                     stage = .answered
-                    context.exchange.record.wait = context.downstream.loop.nanoseconds &- sentAt
+                    context.exchange.record.wait = context.downstream.loop.now.nanoseconds(since: sentAt)
                     if expectation.hasWaitedInVain {
                         context.origin.ignoredExpectation(at: context.downstream.loop.now)
                     }
                     return .answered
                 }
                 // An interim response gives the origin no more time.
-                let passed = (context.downstream.loop.nanoseconds &- sentAt) / 1_000_000
-                let limit = context.policy.timeouts.response - Int(clamping: passed)
+                let passed = context.downstream.loop.now.time(since: sentAt)
+                let limit = context.policy.timeouts.response - passed
                 guard limit > 0 else { throw .upstreamFailed(.timedOut) }
                 passInterimHead(context)
                 stream.setDeadline(after: limit)
@@ -261,7 +261,7 @@ struct RequestSending: ~Copyable {
             context.exchange.upstream.stream?.setDeadline(after: context.policy.timeouts.response)
         }
         context.downstream.notice(context.exchange)
-        sentAt = context.downstream.loop.nanoseconds
+        sentAt = context.downstream.loop.now
         stage = .response
     }
 
@@ -312,7 +312,7 @@ struct RequestSending: ~Copyable {
             return beginBody(context)
         }
         let alarm = Alarm(on: context.downstream.loop) { [wakeup = context.downstream.wakeup] in wakeup.signal() }
-        alarm.set(after: Expectation.milliseconds)
+        alarm.set(after: Expectation.limit)
         self.alarm = alarm
         stage = .expecting
     }

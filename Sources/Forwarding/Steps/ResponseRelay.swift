@@ -59,9 +59,9 @@ public struct ResponseRelay: ~Copyable {
     /// Whether the client may have received a byte of the response.
     private var isHeadSent = false
 
-    /// The milliseconds for which an unused connection is kept: a little under the shortest time that is common among
+    /// The time for which an unused connection is kept: a little under the shortest time that is common among
     /// servers.
-    public static let keptFor = 30_000
+    public static let keptFor: Milliseconds = 30_000
 
     /// Starts with the response whose head was read.
     mutating func begin(note: PassedNote?, upload: ConcurrentUpload?) {

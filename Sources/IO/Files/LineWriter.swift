@@ -1,3 +1,4 @@
+import Bytes
 import Glibc
 import Synchronization
 
@@ -123,9 +124,9 @@ public final class LineWriter: Sendable {
     public var isIdle: Bool { state.withLock { !$0.isWriting } }
 
     /// Waits until it is idle. Blocks: do not call it on a loop.
-    public func drain(within milliseconds: Int) {
-        let end = ContinuousClock.now + Duration.milliseconds(milliseconds)
-        while !isIdle, ContinuousClock.now < end { Pause.milliseconds(5) }
+    public func drain(within limit: Milliseconds) {
+        let end = ContinuousClock.now + Duration.milliseconds(limit.count)
+        while !isIdle, ContinuousClock.now < end { Pause.take(5) }
     }
 
     private func writeAll() {
@@ -255,7 +256,7 @@ public final class OutputFile: LineSink {
 
 /// Waits on a thread that may block, never on a loop's.
 public enum Pause {
-    public static func milliseconds(_ milliseconds: Int) {
-        usleep(UInt32(clamping: milliseconds) &* 1000)
+    public static func take(_ time: Milliseconds) {
+        usleep(UInt32(clamping: time.count) &* 1000)
     }
 }

@@ -1,3 +1,4 @@
+import Bytes
 import Synchronization
 
 /// A deadline without a channel: for the next attempt of a race, or the time-outs of a resolver.
@@ -11,10 +12,10 @@ public final class Alarm: Timed {
         super.init(on: loop)
     }
 
-    /// Sets the alarm to `milliseconds` from now, in place of an earlier time.
-    public func set(after milliseconds: Int) {
+    /// Sets the alarm to that time from now, in place of an earlier one.
+    public func set(after time: Milliseconds) {
         hasRung = false
-        setDeadline(after: milliseconds)
+        setDeadline(after: time)
     }
 
     public func cancel() { loop.wheel.remove(self) }
@@ -57,11 +58,11 @@ public final class Expectation<Value: Sendable>: Sendable {
 
     /// The value. Await it once, on a loop.
     ///
-    /// - Parameter limit: milliseconds; nil: no limit.
+    /// - Parameter limit: nil: no limit.
     /// - Returns: nil if the time has passed, or if the task was cancelled.
-    public func value(within limit: Int?) async -> Value? {
+    public func value(within limit: Milliseconds?) async -> Value? {
         let alarm = EventLoop.current.map { Alarm(on: $0) { self.fulfil(nil) } }
-        if let limit { alarm?.set(after: max(0, limit)) }
+        if let limit { alarm?.set(after: limit) }
         defer { alarm?.cancel() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -22,10 +22,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// occupy the loop.
     let share: Int
     private var time: EventLoop.Time
-    /// The time in milliseconds on the monotonic clock, read once per batch of events.
-    public var now: UInt64 { time.milliseconds }
-    /// The time of `now` in nanoseconds, for measurements.
-    public var nanoseconds: UInt64 { time.nanoseconds }
+    /// The time on the monotonic clock, read once per batch of events.
+    public var now: LoopInstant { time.now }
     public let buffers = BufferPool()
     public let pipes = Pipe.Pool()
     /// Called when a new socket leaves few descriptors, so that idle ones are closed.
@@ -56,8 +54,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         self.index = index
         self.share = share
         time = EventLoop.Time(clock)
-        served = EventLoop.Turn(began: time.nanoseconds)
-        wheel = TimerWheel(now: time.milliseconds)
+        served = EventLoop.Turn(began: time.now)
+        wheel = TimerWheel(now: time.now)
         poll = try EventPoll()
     }
 
@@ -70,16 +68,18 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         linux_get_current_loop() == UnsafeMutableRawPointer(Unmanaged.passUnretained(self).toOpaque())
     }
 
-    /// The time in milliseconds since 1970-01-01T00:00:00Z.
-    public var epochMilliseconds: Int { time.clock?.epochMilliseconds ?? SystemClock.epochMilliseconds }
+    /// The time of day.
+    public var wallTime: WallTime { time.clock?.wallTime ?? SystemClock.wallTime }
 
-    /// The zero of `nanoseconds` in the time of day, in nanoseconds since 1970-01-01T00:00:00Z.
+    public var epochMilliseconds: Int { wallTime.milliseconds }
+
+    /// The time of day at `LoopInstant.zero`, in nanoseconds since 1970-01-01T00:00:00Z.
     public var epoch: Int {
         if let clock = time.clock {
-            return clock.epochMilliseconds &* Int(EventLoop.Time.nanosecondsPerMillisecond)
-                &- Int(clamping: clock.nanoseconds)
+            return clock.wallTime.milliseconds &* Int(LoopInstant.nanosecondsPerMillisecond)
+                &- Int(clamping: clock.now.nanoseconds)
         }
-        return SystemClock.epochNanoseconds &- Int(clamping: Self.systemTime())
+        return SystemClock.epochNanoseconds &- Int(clamping: LoopInstant.ofSystem.nanoseconds)
     }
 
     // MARK: - Work
@@ -125,12 +125,12 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     private func run() {
         linux_set_current_loop(Unmanaged.passUnretained(self).toOpaque())
         BlockMemory.keep()
-        served.began = Self.systemTime()
+        served.began = .ofSystem
         while true {
             runDue()
             let mayWait = jobs.isEmpty && served.postponed.isEmpty
-            lag.add(Self.systemTime() &- served.began)
-            serveEvents(within: mayWait ? wheel.timeToNextSlot(now: now).map(Int32.init(clamping:)) ?? -1 : 0)
+            lag.add(LoopInstant.ofSystem.nanoseconds(since: served.began))
+            serveEvents(within: mayWait ? wheel.timeToNextSlot(now: now).map { Int32(clamping: $0.count) } ?? -1 : 0)
         }
     }
 
@@ -154,7 +154,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     private func serveEvents(within limit: Int32) -> Int {
         let ready = poll.wait(within: limit)
         time.read()
-        served.began = time.nanoseconds
+        served.began = time.now
         served.number &+= 1
         for place in 0..<ready { dispatch(poll[place]) }
         if !served.postponed.isEmpty { resumePostponed() }
@@ -177,23 +177,25 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// Runs until the loop is idle: no job, no event, no passed deadline, and no work on other threads that a task
     /// waits for.
     ///
-    /// - Parameter limit: milliseconds to wait for work on other threads.
+    /// - Parameter limit: the time to wait for work on other threads.
     /// - Returns: false if that takes longer.
-    public func runUntilIdle(within limit: Int32) -> Bool {
+    public func runUntilIdle(within limit: Milliseconds) -> Bool {
         precondition(isCurrent, "a loop is driven by the thread that it occupies")
         while true {
             runDue()
             let isBusy = !jobs.isEmpty || !served.postponed.isEmpty
             let mayWait = !isBusy && workElsewhere > 0
-            if serveEvents(within: mayWait ? limit : 0) > 0 || isBusy || !jobs.isEmpty || !served.postponed.isEmpty {
+            if serveEvents(within: mayWait ? Int32(clamping: limit.count) : 0) > 0 || isBusy || !jobs.isEmpty
+                || !served.postponed.isEmpty
+            {
                 continue
             }
             return workElsewhere == 0
         }
     }
 
-    /// The milliseconds until the loop must check a deadline again; nil without deadlines.
-    public var timeToNextDeadline: Int? { wheel.timeToNextSlot(now: now) }
+    /// The time until the loop must check a deadline again; nil without deadlines.
+    public var timeToNextDeadline: Milliseconds? { wheel.timeToNextSlot(now: now) }
 
     private func dispatch(_ event: epoll_event) {
         guard let pointer = event.data.ptr else { return drainRemote() }
@@ -258,28 +260,15 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     /// Releases closed channels, unless a copy of a descriptor may still report events for them.
     private func releaseClosed() {
-        if Descriptors.copies.mayExist(at: time.clock == nil ? now : Self.uptimeMilliseconds) { return }
+        if Descriptors.copies.mayExist(at: time.clock == nil ? now : .ofSystem) { return }
         served.closed.removeAll(keepingCapacity: true)
     }
-
-    /// The time in nanoseconds on the monotonic clock.
-    static func systemTime() -> UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
-    }
-
-    /// The time in milliseconds on the monotonic clock.
-    static var uptimeMilliseconds: UInt64 { systemTime() / EventLoop.Time.nanosecondsPerMillisecond }
 
     /// The time of a loop, as it was read last.
     fileprivate struct Time {
         /// The manual clock; nil: the system's clocks are used.
         let clock: ManualClock?
-        private(set) var nanoseconds: UInt64 = 0
-        private(set) var milliseconds: UInt64 = 0
-
-        static let nanosecondsPerMillisecond: UInt64 = 1_000_000
+        private(set) var now = LoopInstant.zero
 
         init(_ clock: ManualClock?) {
             self.clock = clock
@@ -288,8 +277,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
         @inline(__always)
         mutating func read() {
-            nanoseconds = clock?.nanoseconds ?? EventLoop.systemTime()
-            milliseconds = nanoseconds / Self.nanosecondsPerMillisecond
+            now = clock?.now ?? .ofSystem
         }
     }
 
@@ -298,12 +286,12 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         /// The number of the batch.
         var number: UInt64 = 1
         /// The time at which the events were there.
-        var began: UInt64
+        var began: LoopInstant
         /// The channels that were closed meanwhile.
         var closed: [Channel] = []
         /// The channels that have used up their share.
         var postponed: [Channel] = []
 
-        init(began: UInt64) { self.began = began }
+        init(began: LoopInstant) { self.began = began }
     }
 }

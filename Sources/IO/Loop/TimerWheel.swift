@@ -1,7 +1,9 @@
+import Bytes
+
 /// A hashed timer wheel: 512 slots of 50 ms, each an intrusive list. Adding, removing and re-arming take constant time.
 struct TimerWheel: ~Copyable {
-    /// Milliseconds per slot: the resolution of every deadline.
-    static let tick: UInt64 = 50
+    /// Nanoseconds per slot: the resolution of every deadline.
+    private static let tick = 50 * LoopInstant.nanosecondsPerMillisecond
     private static let slots = 512
 
     private let heads: UnsafeMutablePointer<Unmanaged<Timed>?>
@@ -12,12 +14,12 @@ struct TimerWheel: ~Copyable {
     private var words: UInt32 = 0
     private var current: UInt64
 
-    init(now: UInt64) {
+    init(now: LoopInstant) {
         heads = .allocate(capacity: Self.slots)
         heads.initialize(repeating: nil, count: Self.slots)
         occupied = .allocate(capacity: Self.slots / 64)
         occupied.initialize(repeating: 0, count: Self.slots / 64)
-        current = now / Self.tick
+        current = now.nanoseconds / Self.tick
     }
 
     deinit {
@@ -30,7 +32,7 @@ struct TimerWheel: ~Copyable {
     /// Puts the entry into the slot of its deadline, or one turn ahead if the deadline is further away.
     mutating func file(_ entry: Timed) {
         remove(entry)
-        let wanted = (entry.deadline &+ Self.tick - 1) / Self.tick
+        let wanted = (entry.deadline.nanoseconds &+ Self.tick - 1) / Self.tick
         let tick = min(max(wanted, current + 1), current + UInt64(Self.slots - 1))
         let slot = slot(of: tick)
         let head = heads[slot]?.takeUnretainedValue()
@@ -63,12 +65,13 @@ struct TimerWheel: ~Copyable {
         if occupied[slot >> 6] == 0 { words &= ~(0x101 << UInt32(slot >> 6)) }
     }
 
-    /// The milliseconds until the next slot that is not empty; nil if the wheel is empty.
-    func timeToNextSlot(now: UInt64) -> Int? {
-        guard let distance = distanceToNextSlot() else { return nil }
-        let due = (current + UInt64(distance)) * Self.tick
-        return due > now ? Int(due - now) : 0
+    /// The time until the next slot that is not empty; nil if the wheel is empty.
+    func timeToNextSlot(now: LoopInstant) -> Milliseconds? {
+        distanceToNextSlot().map { now.time(until: Self.begin(of: current + UInt64($0))) }
     }
+
+    /// The beginning of a slot's time.
+    static func begin(of tick: UInt64) -> LoopInstant { LoopInstant(nanoseconds: tick &* Self.tick) }
 
     /// The number of ticks from the current slot to the next one that is not empty.
     private func distanceToNextSlot() -> Int? {
@@ -83,20 +86,20 @@ struct TimerWheel: ~Copyable {
 
     /// Takes the next entry whose deadline has passed. Entries with a later deadline are filed again on the way.
     @inline(__always)
-    mutating func nextExpired(now: UInt64) -> Timed? {
-        let target = now / Self.tick
+    mutating func nextExpired(now: LoopInstant) -> Timed? {
+        let target = now.nanoseconds / Self.tick
         return target == current && heads[slot(of: current)] == nil ? nil : turn(to: target, now: now)
     }
 
-    private mutating func turn(to target: UInt64, now: UInt64) -> Timed? {
+    private mutating func turn(to target: UInt64, now: LoopInstant) -> Timed? {
         // After a long sleep, one turn visits every slot.
         if target > current + UInt64(Self.slots) { current = target - UInt64(Self.slots) }
         while current < target || heads[slot(of: current)] != nil {
             while let entry = heads[slot(of: current)]?.takeUnretainedValue() {
                 remove(entry)
-                if entry.deadline == 0 { continue }
+                if entry.deadline == .zero { continue }
                 if entry.deadline <= now {
-                    entry.deadline = 0
+                    entry.deadline = .zero
                     return entry
                 }
                 file(entry)
@@ -114,8 +117,8 @@ struct TimerWheel: ~Copyable {
 /// deadline has changed. Only a deadline that becomes *earlier* costs a relink.
 open class Timed {
     public internal(set) unowned(unsafe) final var loop: EventLoop
-    /// The deadline in milliseconds on the loop's clock; 0 means none.
-    final var deadline: UInt64 = 0
+    /// The deadline; zero means none.
+    final var deadline = LoopInstant.zero
     /// The tick whose slot contains this entry; 0 if none.
     final var filedTick: UInt64 = 0
     unowned(unsafe) final var earlier: Timed?
@@ -130,13 +133,13 @@ open class Timed {
     /// Called on the loop once the deadline has passed; the entry is in no slot at that time.
     func expire() {}
 
-    /// Sets the deadline to `milliseconds` from now; nil removes it.
-    public final func setDeadline(after milliseconds: Int?) {
-        guard let milliseconds else {
-            deadline = 0
+    /// Sets the deadline to that time from now; nil removes it.
+    public final func setDeadline(after time: Milliseconds?) {
+        guard let time else {
+            deadline = .zero
             return
         }
-        deadline = loop.now &+ UInt64(clamping: milliseconds)
-        if filedTick == 0 || deadline < filedTick &* TimerWheel.tick { loop.wheel.file(self) }
+        deadline = loop.now + time
+        if filedTick == 0 || deadline < TimerWheel.begin(of: filedTick) { loop.wheel.file(self) }
     }
 }

@@ -1,3 +1,4 @@
+import Bytes
 import CLinux
 import Glibc
 
@@ -24,10 +25,10 @@ public enum Signals {
         signal(SIGXFSZ, SIG_IGN)
     }
 
-    /// Waits for the next signal, at most `milliseconds`.
-    public static func next(within milliseconds: Int) -> Event {
+    /// Waits for the next signal.
+    public static func next(within time: Milliseconds) -> Event {
         var set = handled
-        var limit = timespec(tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000)
+        var limit = timespec(tv_sec: time.seconds, tv_nsec: time.count % 1000 * 1_000_000)
         var information = siginfo_t()
         switch sigtimedwait(&set, &information, &limit) {
         case SIGTERM, SIGINT: return .terminate

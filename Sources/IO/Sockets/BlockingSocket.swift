@@ -64,15 +64,16 @@ public final class BlockingSocket: Sendable {
 
 /// A request and its response over a connection of their own. Blocks: for a command without a loop.
 public enum BlockingExchange {
-    /// Sends `request`, and returns the bytes read until the peer closes or `limit` is reached. The total time is
-    /// limited to `milliseconds`.
+    /// Sends `request`, and returns the bytes read until the peer closes or `limit` is reached.
+    ///
+    /// - Parameter time: the limit of the whole exchange.
     public static func send(
-        _ request: [UInt8], to address: SocketAddress, within milliseconds: Int, limit: Int
+        _ request: [UInt8], to address: SocketAddress, within time: Milliseconds, limit: Int
     ) throws(IOError) -> [UInt8] {
         let descriptor = socket(address.family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw .system(errno: errno, operation: "cannot make a socket") }
         defer { close(descriptor) }
-        let end = ContinuousClock.now.advanced(by: .milliseconds(milliseconds))
+        let end = ContinuousClock.now.advanced(by: .milliseconds(time.count))
         try limitNextCall(on: descriptor, SO_SNDTIMEO, until: end)
         guard address.withSystemAddress({ connect(descriptor, $0, $1) }) == 0 else {
             throw failure("cannot connect")
@@ -83,13 +84,13 @@ public enum BlockingExchange {
     /// Sends a request over a socket in the file system. The other end must be a process of this user or of root. Root
     /// may also ask the owner of the socket's directory.
     public static func send(
-        _ request: [UInt8], to path: LocalPath, within milliseconds: Int, limit: Int
+        _ request: [UInt8], to path: LocalPath, within time: Milliseconds, limit: Int
     ) throws(IOError) -> [UInt8] {
         let descriptor = try path.connected()
         defer { close(descriptor) }
         guard let peer = LocalPeer(of: descriptor) else { throw failure("cannot tell whose socket \(path) is") }
         guard peer.isOurs || LocalPeer.isRoot && peer.user == path.directoryOwner else { throw .foreignPeer(peer.user) }
-        let end = ContinuousClock.now.advanced(by: .milliseconds(milliseconds))
+        let end = ContinuousClock.now.advanced(by: .milliseconds(time.count))
         return try exchange(request, on: descriptor, until: end, limit: limit)
     }
 

@@ -1,3 +1,4 @@
+import Bytes
 import CLinux
 import Glibc
 
@@ -15,8 +16,8 @@ public final class Listener: Channel {
     private static let backlog: Int32 = 1024
     /// The connections accepted in one turn before the loop's other channels are served.
     private static let batch = 64
-    /// The milliseconds to leave the queue alone when the process has no descriptors left.
-    private static let pause = 100
+    /// The time to leave the queue alone when the process has no descriptors left.
+    private static let pause: Milliseconds = 100
 
     /// Binds and listens. `accept` is called on the loop with each new connection, and then owns it. With port 0 the
     /// system chooses a port, which `address` then has.

@@ -1,3 +1,4 @@
+import Bytes
 import CLinux
 import Glibc
 
@@ -114,7 +115,7 @@ public final class LocalListener: Channel {
     public let path: LocalPath
     private let accept: (Int32, LocalPeer) -> Void
     private static let batch = 16
-    private static let pause = 100
+    private static let pause: Milliseconds = 100
 
     /// Calls `accept` on the loop with each new connection, which `accept` then owns, and with its other end.
     public init(

@@ -206,7 +206,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     /// - Parameter lingers: whether the client may still be sending if the connection is not kept.
     func finish(_ run: Forwarding, goesOn: Bool, lingers: Bool = false) {
         let exchange = run.exchange
-        exchange.record.duration = downstream.loop.nanoseconds &- exchange.times.start
+        exchange.record.duration = downstream.loop.now.nanoseconds(since: exchange.times.start)
         let record = exchange.record
         record.bytesIn = exchange.body.count
         // A client that left before its request was complete made none.
@@ -233,7 +233,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
 
     func takeRequest(_ run: Forwarding) {
         let exchange = run.exchange
-        exchange.times.start = downstream.loop.nanoseconds
+        exchange.times.start = downstream.loop.now
         do throws(ExchangeFailure) {
             switch try read(into: exchange) {
             case .complete: try carryOut(run)
@@ -271,7 +271,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
             }
         }
         let run = lend()
-        run.exchange.times.start = downstream.loop.nanoseconds
+        run.exchange.times.start = downstream.loop.now
         run.exchange.inbound.append(hello.readable)
         serve(run, from: .arriving(identity))
     }
@@ -568,7 +568,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
 
     /// Some look for an answer only once the system takes no more from them, megabytes later.
     private static let lingerBytes = 16 * 1024 * 1024
-    private static let lingerMilliseconds = 2000
+    private static let lingerTime: Milliseconds = 2000
 
     /// Ends the sending side, and reads for a moment the bytes that still arrive. Closing at once would reset the
     /// connection, and a reset may destroy the response before the client reads it.
@@ -576,7 +576,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         guard !stream.isClosed else { return end() }
         stream.shutdownWrite()
         stream.rest(telling: self)
-        stream.setDeadline(after: Self.lingerMilliseconds)
+        stream.setDeadline(after: Self.lingerTime)
         discard(Self.lingerBytes)
     }
 

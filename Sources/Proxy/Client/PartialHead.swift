@@ -11,7 +11,7 @@ import Transport
 final class PartialHead {
     let bytes: ByteBuffer
     /// The time when the first byte of the request was seen, on the loop's clock in nanoseconds.
-    let startedAt: UInt64
+    let startedAt: LoopInstant
     /// The numbers of bytes at which a start line without its end, and a head without its end, are too long.
     private let milestones: (startLine: Int, head: Int)
     /// The position up to which the end of the head was searched for.
@@ -27,7 +27,7 @@ final class PartialHead {
     /// - Parameters:
     ///   - beginning: the bytes, parsed already, which are no complete head.
     ///   - limits: the limits of that parsing.
-    init(_ beginning: Span<UInt8>, startedAt: UInt64, limits: Limits) {
+    init(_ beginning: Span<UInt8>, startedAt: LoopInstant, limits: Limits) {
         self.startedAt = startedAt
         milestones = (limits.startLine + Self.tolerance, limits.head + Self.tolerance)
         bytes = ByteBuffer(capacity: max(Self.leastCapacity, beginning.count))

@@ -17,8 +17,8 @@ final class LineBuffer {
         didSet { source = log?.source(for: loop) }
     }
 
-    /// The milliseconds that a line may wait for others.
-    private static let patience = 100
+    /// The time that a line may wait for others.
+    private static let patience: Milliseconds = 100
     /// The number of bytes at which the lines are handed over. Each time wakes a thread, which on a busy machine takes
     /// the loop's processor.
     private static let fullAt = 224 * 1024

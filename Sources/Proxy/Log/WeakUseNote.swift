@@ -64,14 +64,14 @@ extension Downstream {
         var origin: ObjectIdentifier?
         var ways: WeakMechanisms = []
         var parentWays: WeakMechanisms = []
-        /// The time of the note, on the loop's clock.
-        var time: UInt64 = 0
+        /// The time of the note.
+        var time = LoopInstant.zero
 
-        private static let memory: UInt64 = 10_000
+        private static let memory: Milliseconds = 10_000
 
         func covers(_ other: WeakUseNote) -> Bool {
             origin == other.origin && ways == other.ways && parentWays == other.parentWays
-                && other.time &- time < Self.memory
+                && other.time < time + Self.memory
         }
     }
 }

@@ -9,7 +9,7 @@ import Upstream
 extension Downstream {
     /// Performs the TLS handshake with the client, as the server; the parameters are those of the stream's `accept`.
     func accept(
-        as server: ServerTLSContext, after earlier: ByteBuffer, within limit: Int,
+        as server: ServerTLSContext, after earlier: ByteBuffer, within limit: Milliseconds,
         identity: (_ serverName: String?) async -> Identity?
     ) async throws(HandshakeError) {
         do throws(HandshakeError) {

@@ -1,6 +1,7 @@
 import Bytes
 import Credentials
 import Crypto
+import IO
 
 /// The logins that belong to a client's connection.
 struct ClientLogin {
@@ -42,20 +43,20 @@ struct ClientLogin {
     enum Negotiation {
         /// The client has the proxy's token; its next request brings the answer. Becomes `.established`, or ends.
         case awaitingToken(ServiceLogin)
-        /// All requests without other credentials belong to this principal while the ticket is valid: until `until`, on
-        /// the loop's clock. If the rules change, they must admit the principal again.
-        case established(user: String, until: UInt64, admittedBy: ClientAuthentication)
+        /// All requests without other credentials belong to this principal while the ticket is valid: until `until`.
+        /// If the rules change, they must admit the principal again.
+        case established(user: String, until: LoopInstant, admittedBy: ClientAuthentication)
 
         /// - Parameter lifetime: the ticket's lifetime in seconds; nil if unlimited.
         static func established(
-            user: String, for lifetime: Int?, at now: UInt64, admittedBy authentication: ClientAuthentication
+            user: String, for lifetime: Int?, at now: LoopInstant, admittedBy authentication: ClientAuthentication
         ) -> Negotiation {
-            let end = lifetime.map { now &+ UInt64(clamping: $0) &* 1000 }
-            return .established(user: user, until: end ?? .max, admittedBy: authentication)
+            let end = lifetime.map { now + .seconds($0) }
+            return .established(user: user, until: end ?? .distantFuture, admittedBy: authentication)
         }
 
         /// The user of the login, if it is still valid and these rules admit the user.
-        func user(at now: UInt64, by authentication: ClientAuthentication) -> String? {
+        func user(at now: LoopInstant, by authentication: ClientAuthentication) -> String? {
             guard case .established(let user, let end, let admitter) = self, now < end else { return nil }
             return admitter === authentication || authentication.admits(principal: user) ? user : nil
         }

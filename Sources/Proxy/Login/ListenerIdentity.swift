@@ -53,10 +53,10 @@ public final class ListenerIdentity: Sendable {
 
     /// Performs the TLS handshake as the server. `earlier` holds bytes of the client that were read before.
     /// - Returns: whether the handshake succeeded.
-    public func accept(_ stream: ByteStream, after earlier: ByteBuffer, within milliseconds: Int) async -> Bool {
+    public func accept(_ stream: ByteStream, after earlier: ByteBuffer, within limit: Milliseconds) async -> Bool {
         do throws(HandshakeError) {
             let identity = identity
-            try await stream.accept(as: context, after: earlier, within: milliseconds) { _ in identity }
+            try await stream.accept(as: context, after: earlier, within: limit) { _ in identity }
             return true
         } catch { return false }
     }

@@ -19,10 +19,10 @@ final class AdmissionQueue {
     private var waiting: [PendingConnection] = []
     private var refused: [PendingConnection] = []
 
-    /// The milliseconds that a client waits for room.
-    private static let patience: UInt64 = 1000
-    /// The milliseconds between two checks for sessions that have become idle.
-    private static let step = 100
+    /// The time that a client waits for room.
+    private static let patience: Milliseconds = 1000
+    /// The time between two checks for sessions that have become idle.
+    private static let step: Milliseconds = 100
     /// The limit of sessions that make room for one client: after a reload there may be more than the new limit.
     private static let displacements = 64
 
@@ -71,7 +71,7 @@ final class AdmissionQueue {
     }
 
     private func begin(_ arrival: PendingConnection) {
-        worker.metrics.note(.queue, from: arrival.arrived, to: worker.loop.nanoseconds)
+        worker.metrics.note(.queue, from: arrival.since, to: worker.loop.now)
         worker.begin(arrival.release(), at: arrival.address, as: arrival.identity)
     }
 
@@ -123,7 +123,7 @@ final class AdmissionQueue {
             waiting.removeAll { $0 === arrival }
             return begin(arrival)
         }
-        if worker.loop.now < arrival.since &+ Self.patience { return arrival.wait(Self.step) }
+        if worker.loop.now < arrival.since + Self.patience { return arrival.wait(Self.step) }
         waiting.removeAll { $0 === arrival }
         refuse(arrival, shortage)
     }
@@ -165,10 +165,8 @@ extension AdmissionQueue {
         let address: IPAddress
         /// The listener's identity; nil for a client without TLS.
         let identity: ListenerIdentity?
-        /// The time of its arrival on the loop's clock, in milliseconds.
-        let since: UInt64
-        /// The time of its arrival in nanoseconds.
-        let arrived: UInt64
+        /// The time of its arrival.
+        let since: LoopInstant
         private let socket: Socket
         private let loop: EventLoop
         private unowned let arrivals: AdmissionQueue
@@ -177,7 +175,7 @@ extension AdmissionQueue {
         /// The limit of bytes that are read and dropped after a response, so that a client which is still sending can read
         /// it.
         private static let lingerBytes = 64 * 1024
-        private static let lingerMilliseconds = 1000
+        private static let lingerTime: Milliseconds = 1000
 
         init(
             _ socket: Socket, on loop: EventLoop, from address: IPAddress, as identity: ListenerIdentity?,
@@ -189,13 +187,12 @@ extension AdmissionQueue {
             self.identity = identity
             self.arrivals = arrivals
             since = loop.now
-            arrived = loop.nanoseconds
         }
 
-        func wait(_ milliseconds: Int) {
+        func wait(_ time: Milliseconds) {
             socket.observer = self
             socket.clearTimeout()
-            socket.setDeadline(after: milliseconds)
+            socket.setDeadline(after: time)
         }
 
         /// Gives up the connection, and returns its socket.
@@ -208,7 +205,7 @@ extension AdmissionQueue {
         }
 
         /// Refuses the client, once it has sent bytes: some clients treat an unexpected response as an error.
-        func refuse(_ reason: ClientCount.Reason, within limit: Int) {
+        func refuse(_ reason: ClientCount.Reason, within limit: Milliseconds) {
             phase = .refused(reason)
             wait(limit)
             if socket.isReadable { answer(reason) }
@@ -251,7 +248,7 @@ extension AdmissionQueue {
             // The response is shorter than what any socket takes at once.
             guard case .moved = socket.tryWrite(from: buffer), buffer.isEmpty else { return close() }
             socket.shutdownWrite()
-            wait(Self.lingerMilliseconds)
+            wait(Self.lingerTime)
             discard(Self.lingerBytes)
         }
 

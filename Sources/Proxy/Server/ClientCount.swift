@@ -159,25 +159,25 @@ extension ClientCount {
     /// the number of times since the last.
     final class ShortageReport: Sendable {
         private struct Tally {
-            var reportedAt: UInt64?
+            var reportedAt: LoopInstant?
             var count = 0
         }
 
         private let tallies = Mutex<[ClientCount.Reason: Tally]>([:])
         private let report: @Sendable (String) -> Void
 
-        /// The milliseconds between two lines.
-        private static let interval: UInt64 = 60_000
+        /// The time between two lines.
+        private static let interval: Milliseconds = 60_000
 
         init(to report: @escaping @Sendable (String) -> Void) { self.report = report }
 
-        /// - Parameter now: the time in milliseconds on the loops' clock.
-        func note(_ reason: ClientCount.Reason, of address: IPAddress, limits: ClientCount.Limits, at now: UInt64) {
+        func note(_ reason: ClientCount.Reason, of address: IPAddress, limits: ClientCount.Limits, at now: LoopInstant)
+        {
             let count: Int? = tallies.withLock { tallies in
                 var tally = tallies[reason] ?? Tally()
                 defer { tallies[reason] = tally }
                 tally.count += 1
-                if let last = tally.reportedAt, now < last &+ Self.interval { return nil }
+                if let last = tally.reportedAt, now < last + Self.interval { return nil }
                 tally.reportedAt = now
                 defer { tally.count = 0 }
                 return tally.count

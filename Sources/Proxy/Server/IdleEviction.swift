@@ -16,11 +16,11 @@ struct IdleEviction {
 
     /// The sessions that can be closed to make room; the last one is closed next.
     private var candidates: [Candidate] = []
-    private var lookedAt: UInt64 = 0
+    private var lookedAt = LoopInstant.zero
     private var lastNumber: UInt64 = 0
 
-    /// The milliseconds between two checks of very many sessions.
-    private static let interval: UInt64 = 50
+    /// The time between two checks of very many sessions.
+    private static let interval: Milliseconds = 50
     private static let few = 256
 
     /// Returns a number that is higher each time: of the sessions that wait for their clients, the lowest has waited
@@ -35,10 +35,10 @@ struct IdleEviction {
     ///   - isSilent: whether only sessions without a request qualify; nil for all, silent ones first.
     ///   - network: the network of the client, see `IPAddress.clientNetwork`; nil for any.
     mutating func next(
-        among sessions: [Int: ClientSession], silent isSilent: Bool, in network: IPAddress?, at now: UInt64
+        among sessions: [Int: ClientSession], silent isSilent: Bool, in network: IPAddress?, at now: LoopInstant
     ) -> ClientSession? {
         if let session = known(among: sessions, silent: isSilent, in: network) { return session }
-        guard sessions.count <= Self.few || now >= lookedAt &+ Self.interval else { return nil }
+        guard sessions.count <= Self.few || now >= lookedAt + Self.interval else { return nil }
         lookedAt = now
         candidates = sessions.compactMap { number, session in
             session.rest.map { Candidate(number: number, rest: $0) }

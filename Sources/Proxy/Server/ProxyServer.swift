@@ -1,3 +1,4 @@
+import Bytes
 import Challenges
 import Credentials
 import DNS
@@ -121,9 +122,9 @@ public final class ProxyServer: Sendable {
     }
 
     /// Takes no new client, and waits until the current ones have their responses.
-    /// - Parameter pause: waits the given milliseconds, and returns whether to continue.
+    /// - Parameter pause: waits the given time, and returns whether to continue.
     /// - Returns: the number of connections still open when the time was over, or when `pause` returned false.
-    public func drain(within limit: Duration, pausing pause: (Int) -> Bool) -> Int {
+    public func drain(within limit: Duration, pausing pause: (Milliseconds) -> Bool) -> Int {
         draining.store(true, ordering: .relaxed)
         for worker in workers { worker.loop.submit { worker.value.drain() } }
         let end = ContinuousClock.now + limit
@@ -133,14 +134,14 @@ public final class ProxyServer: Sendable {
         return openClients
     }
 
-    private static let step = 20
-    private static let collectorMilliseconds = 2000
+    private static let step: Milliseconds = 20
+    private static let collectorLimit: Milliseconds = 2000
 
     /// Sends the remaining spans to the collector before the process ends, if it takes them in time.
     private func flushSpans() {
         guard policy.withLock({ $0.collector }) != nil else { return }
         for worker in workers { worker.loop.submit { worker.value.endSpans() } }
-        var rest = Self.collectorMilliseconds
+        var rest = Self.collectorLimit
         while rest > 0 {
             let (asked, busy) = (Countdown(workers.count), Countdown(1))
             for worker in workers {
@@ -150,8 +151,8 @@ public final class ProxyServer: Sendable {
                 }
             }
             while !asked.isOver, rest > 0 {
-                Pause.milliseconds(Self.step)
-                rest -= Self.step
+                Pause.take(Self.step)
+                rest = rest - Self.step
             }
             if asked.isOver, !busy.isOver { return }
         }
@@ -173,10 +174,10 @@ public final class ProxyServer: Sendable {
                 flushed.step()
             }
         }
-        var rest = 1000
+        var rest: Milliseconds = 1000
         while !(flushed.isOver && logs.allSatisfy(\.isIdle)), rest > 0 {
-            Pause.milliseconds(Self.step)
-            rest -= Self.step
+            Pause.take(Self.step)
+            rest = rest - Self.step
         }
     }
 

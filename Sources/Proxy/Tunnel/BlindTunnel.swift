@@ -13,7 +13,7 @@ final class BlindTunnel {
     let upstream: ByteStream
     let record: ExchangeRecord
     /// The time when the first byte of its request was seen, on the loop's clock.
-    let startedAt: UInt64
+    let startedAt: LoopInstant
     private let tunnel: Tunnel
     private let downstream: Downstream
 
@@ -43,7 +43,7 @@ final class BlindTunnel {
         let totals = tunnel.totals
         record.bytesIn += totals.up
         record.bytesOut += totals.down
-        record.duration = downstream.loop.nanoseconds &- startedAt
+        record.duration = downstream.loop.now.nanoseconds(since: startedAt)
         downstream.metrics.add(to: .tunnelsClosed)
         upstream.close()
         guard let error = totals.error else { return }

@@ -48,7 +48,7 @@ struct TunnelOpening {
 
     /// Connects to the server for bytes that are relayed unseen, by the first path that works.
     func connect() async throws(ExchangeFailure) -> OpenedTunnel {
-        let started = downstream.loop.nanoseconds
+        let started = downstream.loop.now
         let tunnel: OpenedTunnel
         do throws(Refusal) {
             tunnel = try await destination.byFirstWay { (way: UpstreamPath) async throws(Refusal) in
@@ -57,7 +57,7 @@ struct TunnelOpening {
         } catch { throw .refused(error) }
         tunnel.stream.wakeup = downstream.wakeup
         exchange.record.upstream = .opened
-        exchange.record.connecting = downstream.loop.nanoseconds &- started
+        exchange.record.connecting = downstream.loop.now.nanoseconds(since: started)
         if exchange.record.parts.contains(.response) { exchange.record.server = tunnel.stream.peerAddress?.address }
         return tunnel
     }

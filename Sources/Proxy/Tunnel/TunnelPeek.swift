@@ -57,8 +57,8 @@ extension TunnelOpening {
 }
 
 extension TunnelOpening {
-    /// The milliseconds after which a silent client is assumed to wait for the server.
-    private static let patience = 1500
+    /// The time after which a silent client is assumed to wait for the server.
+    private static let patience: Milliseconds = 1500
 
     /// Waits until it is known what is spoken in the tunnel. The bytes that the client has sent stay in `inbound`.
     /// - Returns: also the connection to the server, if one was made to find out.
@@ -93,7 +93,7 @@ extension TunnelOpening {
         }
     }
 
-    private func patience(with peek: Peek) -> Int {
+    private func patience(with peek: Peek) -> Milliseconds {
         let timeouts = exchange.policy.timeouts
         return switch peek {
         case .quiet: Self.patience

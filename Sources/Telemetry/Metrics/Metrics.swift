@@ -63,9 +63,9 @@ public final class Metrics: Sendable {
         if let duration = record.wait { firstByte.add(duration) }
     }
 
-    /// Counts a phase of a request that has ended, by the loop's clock in nanoseconds.
-    public func note(_ phase: Phase, from start: UInt64, to end: UInt64) {
-        let duration = end &- start
+    /// Counts a phase of a request that has ended, by the loop's clock.
+    public func note(_ phase: Phase, from start: LoopInstant, to end: LoopInstant) {
+        let duration = end.nanoseconds(since: start)
         switch phase {
         case .queue: queue.add(duration)
         case .nameLookup: nameLookup.add(duration)

@@ -23,7 +23,7 @@ public final class RequestTrace {
     /// The current leg.
     private var leg: TraceSpan?
     /// The time at which its response arrived, if that is a challenge.
-    private var legEnd: UInt64?
+    private var legEnd: LoopInstant?
     /// Whether the leg has an answer that was not judged yet.
     private var awaitsJudgement = false
     private var legs = 0
@@ -55,24 +55,21 @@ public final class RequestTrace {
     ///
     /// - Parameters:
     ///   - server: the host of the server.
-    ///   - start: the beginning on the loop's clock, in nanoseconds.
     ///   - error: the reason of a failure: a sentence.
-    public func note(_ phase: Phase, of server: String, from start: UInt64, error: String? = nil) {
+    public func note(_ phase: Phase, of server: String, from start: LoopInstant, error: String? = nil) {
         guard isRecorded else { return }
         var span = TraceSpan(
-            id: .random(), name: phase.token, kind: .internal, start: start, end: loop.nanoseconds, error: error)
+            id: .random(), name: phase.token, kind: .internal, start: start, end: loop.now, error: error)
         span.add("server.address", server)
         keep(span)
     }
 
     /// Notes work that the request waited for, such as fetching a token or an operator's answer.
     ///
-    /// - Parameters:
-    ///   - start: the beginning on the loop's clock, in nanoseconds.
-    ///   - error: the reason of a failure: a sentence.
-    public func note(_ work: String, from start: UInt64, error: String? = nil) {
+    /// - Parameter error: the reason of a failure: a sentence.
+    public func note(_ work: String, from start: LoopInstant, error: String? = nil) {
         guard isRecorded else { return }
-        keep(TraceSpan(id: .random(), name: work, kind: .internal, start: start, end: loop.nanoseconds, error: error))
+        keep(TraceSpan(id: .random(), name: work, kind: .internal, start: start, end: loop.now, error: error))
     }
 
     /// Adds the record of a connection to the handshake that was noted last.
@@ -94,7 +91,7 @@ public final class RequestTrace {
         defer { (attempts, parentAnswer) = (record.attempts, nil) }
         let context = TraceContext(trace: trace, span: id, isSampled: isSampled)
         guard isRecorded else { return context }
-        let now = loop.nanoseconds
+        let now = loop.now
         var leg = TraceSpan(id: id, name: method, kind: .client, start: now, end: now)
         if legs > 0 { leg.add("http.request.resend_count", legs) }
         leg.add("attache.parent", record.parent?.parent.label)
@@ -120,7 +117,7 @@ public final class RequestTrace {
     ///   - error: the reason of a failure: a sentence.
     public func endLeg(status: Int?, error: String? = nil) {
         guard var leg = leg.take() else { return }
-        leg.end = legEnd.take() ?? loop.nanoseconds
+        leg.end = legEnd.take() ?? loop.now
         leg.add("http.response.status_code", status)
         leg.error = error
         keep(leg)
@@ -140,7 +137,7 @@ public final class RequestTrace {
     /// - Parameter result: the verdict on the leg's answer; nil: it had none.
     public func meet(after result: AnswerResult?) {
         guard leg != nil else { return }
-        legEnd = loop.nanoseconds
+        legEnd = loop.now
         result.map(note)
     }
 
@@ -167,9 +164,9 @@ public final class RequestTrace {
         endLeg(
             status: hasResponse ? record.status : nil,
             error: record.error == nil ? nil : record.details ?? record.error?.rawValue)
-        let now = loop.nanoseconds
+        let now = loop.now
         var span = TraceSpan(
-            id: id, name: record.methodName, kind: .server, start: now &- UInt64(clamping: record.duration), end: now)
+            id: id, name: record.methodName, kind: .server, start: now.minus(nanoseconds: record.duration), end: now)
         span.add("client.address", record.clientName)
         span.add("network.protocol.name", "http")
         span.add("network.protocol.version", record.minorVersion == 0 ? "1.0" : "1.1")
@@ -187,7 +184,7 @@ public final class RequestTrace {
         return span
     }
 
-    /// The zero of the loop's clock, in nanoseconds since 1970.
+    /// The time of day at `LoopInstant.zero`, in nanoseconds since 1970.
     var epoch: Int { loop.epoch }
 }
 

@@ -1,4 +1,5 @@
 import Bytes
+import IO
 
 /// Writes spans in the JSON form of OTLP (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding): ids in
 /// hexadecimal, numbers of 64 bits as strings, enumerations as numbers.
@@ -28,7 +29,7 @@ public enum SpanEncoder {
         return (trace.spans.count + 1, trace.spansDropped)
     }
 
-    /// - Parameter epoch: the zero of the spans' clock, in nanoseconds since 1970.
+    /// - Parameter epoch: the time of day at `LoopInstant.zero`, in nanoseconds since 1970.
     private static func append(
         _ span: TraceSpan, since epoch: Int, of trace: RequestTrace, _ record: ExchangeRecord, to buffer: ByteBuffer
     ) {
@@ -50,9 +51,9 @@ public enum SpanEncoder {
         buffer.append(#"","kind":"#)
         buffer.append(decimal: span.kind.rawValue)
         buffer.append(#","startTimeUnixNano":""#)
-        buffer.append(decimal: epoch &+ Int(clamping: span.start))
+        buffer.append(decimal: epoch &+ Int(clamping: span.start.nanoseconds(since: .zero)))
         buffer.append(#"","endTimeUnixNano":""#)
-        buffer.append(decimal: epoch &+ Int(clamping: max(span.start, span.end)))
+        buffer.append(decimal: epoch &+ Int(clamping: max(span.start, span.end).nanoseconds(since: .zero)))
         buffer.append(#"","attributes":["#)
         appendAttributes(of: span, record, to: buffer)
         buffer.append("]")

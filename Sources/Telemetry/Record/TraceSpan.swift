@@ -1,3 +1,5 @@
+import IO
+
 /// One operation of a request's trace: a span.
 struct TraceSpan: Sendable {
     /// The kind of span, with OTLP's numbers.
@@ -16,9 +18,8 @@ struct TraceSpan: Sendable {
     let id: TraceContext.SpanID
     let name: String
     let kind: Kind
-    /// The start on the loop's clock, in nanoseconds. `end` is on that clock too.
-    let start: UInt64
-    var end: UInt64
+    let start: LoopInstant
+    var end: LoopInstant
     /// The attributes, named by OpenTelemetry's semantic conventions, or with the prefix `attache.`.
     var attributes: [(name: String, value: Value)] = []
     /// The reason of a failure: a sentence; nil: it succeeded.

@@ -1,6 +1,7 @@
 import Bytes
 import Challenges
 import HTTP
+import IO
 import Model
 import Rules
 
@@ -19,7 +20,7 @@ public final class Destination {
     /// The ways to the origin, the first that works first. Empty: directly.
     public private(set) var hops: [RouteHop]
     /// The time on the loop's clock until which the ways are known.
-    private var hopsEnd: UInt64
+    private var hopsEnd: LoopInstant
     /// The address that the URL has in place of a name, if a parent may connect to it.
     public let relayedAddress: IPAddress?
     /// Whether the rules deny every client connections to that address.
@@ -42,7 +43,7 @@ public final class Destination {
         self.upgrade = upgrade
         self.hops = hops
         let isAutomatic = route.parentList?.isAutomatic ?? false
-        hopsEnd = isAutomatic ? 0 : .max
+        hopsEnd = isAutomatic ? .zero : .distantFuture
         relayedAddress = hops.isEmpty && !isAutomatic ? nil : IPAddress(origin.hostText)
         isProhibited = relayedAddress.map { !rules.egress.permits($0, port: origin.port).isPermitted } ?? false
     }
@@ -60,12 +61,10 @@ public final class Destination {
     public func isConcerned(in shared: SharedState) -> Bool { isRuled || challenger.isServed(by: shared.challenges) }
 
     /// Whether the ways are known. If not, `Upstreams.renewWays` finds them.
-    public func knowsWays(at now: UInt64) -> Bool { now < hopsEnd }
+    public func knowsWays(at now: LoopInstant) -> Bool { now < hopsEnd }
 
-    /// - Parameters:
-    ///   - hops: not empty.
-    ///   - end: on the loop's clock.
-    public func take(_ hops: [RouteHop], until end: UInt64) {
+    /// - Parameter hops: not empty.
+    public func take(_ hops: [RouteHop], until end: LoopInstant) {
         self.hops = hops
         hopsEnd = end
     }

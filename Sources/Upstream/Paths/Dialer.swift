@@ -33,12 +33,12 @@ public struct Dialer {
             permits(address, port, isJudged: isJudged, isForPractice: isForPractice)
         }
         let resolution = try await resolve(host, port, isPermitted)
-        let started = loop.nanoseconds
+        let started = loop.now
         do throws(IOError) {
             let stream = try await network.connect(
                 to: resolution, port: port, within: policy.timeouts.connect, waking: wakeup
             ) { isPermitted($0.address) }
-            metrics.note(.connect, from: started, to: loop.nanoseconds)
+            metrics.note(.connect, from: started, to: loop.now)
             trace?.note(.connect, of: host, from: started)
             return stream
         } catch {
@@ -69,7 +69,7 @@ public struct Dialer {
     /// - Parameter started: when it was begun, in nanoseconds of the loop.
     /// - Throws: the refusal for the client.
     public func hasArrived(
-        _ stream: ByteStream, at host: String, port: UInt16, since started: UInt64
+        _ stream: ByteStream, at host: String, port: UInt16, since started: LoopInstant
     ) throws(Refusal) -> Bool {
         do throws(IOError) {
             guard let result = stream.socket.connectionResult() else {
@@ -83,7 +83,7 @@ public struct Dialer {
             throw refusal
         }
         stream.setDeadline(after: nil)
-        metrics.note(.connect, from: started, to: loop.nanoseconds)
+        metrics.note(.connect, from: started, to: loop.now)
         trace?.note(.connect, of: host, from: started)
         return true
     }
@@ -94,8 +94,8 @@ public struct Dialer {
         guard let known = try? network.knownAddresses(of: host), known.isComplete, known.addresses.count == 1 else {
             return nil
         }
-        metrics.note(.nameLookup, from: loop.nanoseconds, to: loop.nanoseconds)
-        trace?.note(.nameLookup, of: host, from: loop.nanoseconds)
+        metrics.note(.nameLookup, from: loop.now, to: loop.now)
+        trace?.note(.nameLookup, of: host, from: loop.now)
         return known.addresses.first
     }
 
@@ -134,8 +134,8 @@ public struct Dialer {
     private func resolve(_ host: String) async throws(Refusal) -> Resolution {
         do throws(ResolutionError) {
             if let address = IPAddress(host) { return Resolution([address]) }
-            let started = loop.nanoseconds
-            defer { metrics.note(.nameLookup, from: started, to: loop.nanoseconds) }
+            let started = loop.now
+            defer { metrics.note(.nameLookup, from: started, to: loop.now) }
             do throws(ResolutionError) {
                 let known = try network.knownAddresses(of: host)
                 let resolution = if let known { known } else { try await lookUp(host) }

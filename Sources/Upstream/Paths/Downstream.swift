@@ -102,8 +102,8 @@ public final class Downstream {
 
     /// Keeps the connection for a later request that may use it, or closes it.
     ///
-    /// - Parameter limit: milliseconds until an unused connection is closed.
-    public func keep(_ connection: OriginConnection, for limit: Int) {
+    /// - Parameter limit: the time until an unused connection is closed.
+    public func keep(_ connection: OriginConnection, for limit: Milliseconds) {
         (connection.isShared ? upstreams.logins : logins).keep(connection, for: limit)
     }
 
@@ -203,8 +203,8 @@ public final class ClientPresence {
 
     /// Handles the client's departure.
     ///
-    /// - Parameter limit: milliseconds until a pending verdict must have come.
-    public func leave(awaitingVerdict limit: Int, on loop: EventLoop) {
+    /// - Parameter limit: the time until a pending verdict must have come.
+    public func leave(awaitingVerdict limit: Milliseconds, on loop: EventLoop) {
         guard !hasLeft else { return }
         hasLeft = true
         guard isWanted else { return end() }

@@ -1,3 +1,4 @@
+import Bytes
 import DNS
 import IO
 import Transport
@@ -13,10 +14,9 @@ public protocol Network: AnyObject {
 
     /// Connects to one of a name's addresses, as `Connector` does.
     /// - Parameters:
-    ///   - limit: milliseconds.
     ///   - isPermitted: asked for every address; only permitted ones are dialled.
     func connect(
-        to resolution: Resolution, port: UInt16, within limit: Int, waking wakeup: Wakeup,
+        to resolution: Resolution, port: UInt16, within limit: Milliseconds, waking wakeup: Wakeup,
         where isPermitted: (SocketAddress) -> Bool
     ) async throws(IOError) -> ByteStream
 
@@ -41,7 +41,7 @@ public final class SystemNetwork: Network {
     }
 
     public func connect(
-        to resolution: Resolution, port: UInt16, within limit: Int, waking wakeup: Wakeup,
+        to resolution: Resolution, port: UInt16, within limit: Milliseconds, waking wakeup: Wakeup,
         where isPermitted: (SocketAddress) -> Bool
     ) async throws(IOError) -> ByteStream {
         try await Connector.connect(

@@ -66,7 +66,7 @@ public struct OriginHandshake {
         // A connection apart from the others leaves no session to them.
         let mayResume = resuming && own == nil && choice.mayResume && identities?.isApart(origin) != true
         var refusal: Refusal?
-        let started = downstream.loop.nanoseconds
+        let started = downstream.loop.now
         do throws(HandshakeError) {
             try await stream.handshake(
                 as: try context(), to: ServerName(origin.hostText),
@@ -93,7 +93,7 @@ public struct OriginHandshake {
         }
         if let refusal = Refusal(choice.progress, of: choice) { throw noted(refusal, choice) }
         choice.isOpen = true
-        metrics.note(.handshake, from: started, to: downstream.loop.nanoseconds)
+        metrics.note(.handshake, from: started, to: downstream.loop.now)
         metrics.add(to: connection.isResumed ? .upstreamHandshakesResumed : .upstreamHandshakesFull)
         if let label = decision.grant.label, !decision.grant.forgiven.isEmpty {
             metrics.addTrustException(by: label)

@@ -73,8 +73,8 @@ public final class Upstreams {
 
 /// Parents from a PAC file.
 extension Upstreams {
-    /// The milliseconds for which a loop reuses the result of a PAC file.
-    private static let keptFor: UInt64 = 30_000
+    /// The time for which a loop reuses the result of a PAC file.
+    private static let keptFor: Milliseconds = 30_000
 
     /// Finds the ways of the destination if they are not known.
     ///
@@ -111,7 +111,7 @@ extension Upstreams {
                     .badGateway, .proxyConfigurationError,
                     "the PAC file of the parent \(trouble.group.name) says no way to \(origin.hostText): \(reason)"))
         }
-        destination.take(hops, until: loop.now &+ Self.keptFor)
+        destination.take(hops, until: loop.now + Self.keptFor)
     }
 }
 

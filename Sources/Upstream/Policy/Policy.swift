@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Challenges
 import Credentials
 import HTTP
@@ -11,12 +12,12 @@ import Telemetry
 /// Everything that decides about an exchange: rules, credentials, trust, limits. It is immutable. A reload replaces it
 /// as a whole; an exchange keeps the one it began with.
 public final class Policy: Sendable {
-    /// The rule file's `timeouts`, in milliseconds.
+    /// The rule file's `timeouts`.
     public struct Timeouts: Sendable {
-        public let head: Int
-        public let idle: Int
-        public let connect: Int
-        public let response: Int
+        public let head: Milliseconds
+        public let idle: Milliseconds
+        public let connect: Milliseconds
+        public let response: Milliseconds
     }
 
     public struct Limits: Sendable {
@@ -84,10 +85,10 @@ public final class Policy: Sendable {
 }
 
 extension Duration {
-    /// Whole milliseconds; at least one for any duration above zero.
-    public var milliseconds: Int {
+    /// The duration in milliseconds; at least one for any duration above zero.
+    public var milliseconds: Milliseconds {
         let (seconds, attoseconds) = components
-        return Int(clamping: seconds) &* 1000
-            &+ Int(clamping: (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+        return .seconds(Int(clamping: seconds))
+            + Milliseconds(Int(clamping: (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
     }
 }

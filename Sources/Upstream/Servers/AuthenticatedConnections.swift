@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import IO
 import Transport
 
@@ -69,8 +70,8 @@ public final class AuthenticatedConnections: ChannelObserver {
     }
 
     /// Keeps the connection, or closes it if it cannot be used again.
-    /// - Parameter limit: milliseconds until an unused connection is closed.
-    func keep(_ connection: OriginConnection, for limit: Int) {
+    /// - Parameter limit: the time until an unused connection is closed.
+    func keep(_ connection: OriginConnection, for limit: Milliseconds) {
         connection.stream.rest(telling: self)
         let isUsable = !connection.stream.isClosed && !connection.stream.hasInput()
         guard isUsable, connection.mayBeKept, connection.peer.pool.isCurrent(connection.terms) else {

@@ -1,3 +1,4 @@
+import Bytes
 import IO
 import Synchronization
 import Transport
@@ -42,8 +43,8 @@ public final class OriginConnection: IntrusiveLRU.Entry {
     }
 
     /// Keeps the connection idle at its server, for any client, until another request takes it.
-    /// - Parameter limit: milliseconds until an unused connection is closed.
-    public func rest(for limit: Int) { peer.keep(self, for: limit) }
+    /// - Parameter limit: the time until an unused connection is closed.
+    public func rest(for limit: Milliseconds) { peer.keep(self, for: limit) }
 
     /// The outcome of the gateway that answers; nil for an ordinary connection.
     public var gateway: OriginConnection.GatewayOutcome? {

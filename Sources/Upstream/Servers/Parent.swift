@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Challenges
 import IO
 import Model
@@ -56,10 +57,10 @@ public final class Parent {
 
     /// Records that a connection to the parent failed at that time (milliseconds since 1970).
     /// - Parameter reason: a sentence.
-    /// - Returns: milliseconds until the next check.
-    func failed(because reason: String, at now: Int) -> Int {
+    /// - Returns: the time until the next check.
+    func failed(because reason: String, at now: Int) -> Milliseconds {
         let pause = health.failed()
-        figures.failed(.init(at: now, JournalText.printable(reason, longest: 512)), next: now + pause)
+        figures.failed(.init(at: now, JournalText.printable(reason, longest: 512)), next: now + pause.count)
         return pause
     }
 
@@ -85,16 +86,16 @@ extension Parent {
     enum Health: Equatable {
         /// Connections succeed. Becomes `.failing` when a connection fails.
         case working
-        /// Connections fail, and no request waits for the parent. The next check follows after this many milliseconds,
-        /// which double with each failure. Becomes `.working` with the next successful connection.
-        case failing(after: Int)
+        /// Connections fail, and no request waits for the parent. The next check follows after this time,
+        /// which doubles with each failure. Becomes `.working` with the next successful connection.
+        case failing(after: Milliseconds)
 
-        /// The milliseconds until the check after the first failure.
-        static let firstPause = 1000
-        static let longestPause = 60_000
+        /// The time until the check after the first failure.
+        static let firstPause: Milliseconds = 1000
+        static let longestPause: Milliseconds = 60_000
 
-        /// - Returns: milliseconds until the next check.
-        mutating func failed() -> Int {
+        /// - Returns: the time until the next check.
+        mutating func failed() -> Milliseconds {
             let pause =
                 switch self {
                 case .working: Self.firstPause

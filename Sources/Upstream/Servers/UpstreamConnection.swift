@@ -110,7 +110,7 @@ public final class UpstreamConnection {
 
     /// Returns the connection to its server for other requests if its response left it usable; else closes it.
     /// - Returns: a logged-in connection, which the requester must keep.
-    public func release(keptFor limit: Int) -> OriginConnection? {
+    public func release(keptFor limit: Milliseconds) -> OriginConnection? {
         guard let connection = connection.take() else { return nil }
         guard head.keepAlive, !isCondemned, inbound.isEmpty, !holdsBody else {
             connection.stream.close()
@@ -200,7 +200,7 @@ public final class UpstreamConnection {
 
     /// Reads more of the body, in a task.
     /// - Returns: the number of bytes; 0 at the end of the connection.
-    public func readBody(within limit: Int) async throws(ExchangeFailure) -> Int {
+    public func readBody(within limit: Milliseconds) async throws(ExchangeFailure) -> Int {
         if inbound.writableCount == 0 { inbound.reserve(1) }
         if let kept, kept.offset < kept.body.count {
             guard let count = await kept.body.read(from: kept.offset, into: inbound) else {
@@ -214,7 +214,7 @@ public final class UpstreamConnection {
 
     /// Reads more of the body from the connection.
     /// - Returns: the number of bytes; 0 at the end of the connection.
-    public func readBody(into buffer: ByteBuffer, within limit: Int) async throws(ExchangeFailure) -> Int {
+    public func readBody(into buffer: ByteBuffer, within limit: Milliseconds) async throws(ExchangeFailure) -> Int {
         guard let stream else { return 0 }
         stream.setDeadline(after: limit)
         do throws(IOError) {

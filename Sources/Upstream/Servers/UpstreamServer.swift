@@ -30,12 +30,12 @@ public final class UpstreamServer: ChannelObserver {
     private var dependsOnClient = false
     private var maySeeIdentity = false
     private var hasException = false
-    /// The time, in milliseconds of the loop, until which requests do not wait for `100 Continue` from this server.
-    private var ignoresExpectationUntil: UInt64 = 0
+    /// The time until which requests do not wait for `100 Continue` from this server.
+    private var ignoresExpectationUntil = LoopInstant.zero
 
     private static let idleLimit = 128
-    /// The milliseconds for which a missing `100 Continue` is remembered.
-    private static let expectationMemory: UInt64 = 600_000
+    /// The time for which a missing `100 Continue` is remembered.
+    private static let expectationMemory: Milliseconds = 600_000
     let pool: IdlePool
 
     convenience init(scheme: Scheme, host: Span<UInt8>, port: UInt16, pool: IdlePool) {
@@ -105,14 +105,14 @@ public final class UpstreamServer: ChannelObserver {
     }
 
     /// Whether the server is known to ignore `Expect: 100-continue`.
-    public func ignoresExpectation(at now: UInt64) -> Bool { now < ignoresExpectationUntil }
+    public func ignoresExpectation(at now: LoopInstant) -> Bool { now < ignoresExpectationUntil }
 
     /// Notes that a request waited for `100 Continue` and got none. For ten minutes no request waits; the server may
     /// change then.
-    public func ignoredExpectation(at now: UInt64) { ignoresExpectationUntil = now &+ Self.expectationMemory }
+    public func ignoredExpectation(at now: LoopInstant) { ignoresExpectationUntil = now + Self.expectationMemory }
 
     /// Notes that the server sent `100 Continue`.
-    public func heardExpectation() { ignoresExpectationUntil = 0 }
+    public func heardExpectation() { ignoresExpectationUntil = .zero }
 
     /// Whether the server has this scheme, host (in any spelling) and port.
     func isServer(_ scheme: Scheme, host name: Span<UInt8>, port: UInt16) -> Bool {
@@ -142,8 +142,8 @@ public final class UpstreamServer: ChannelObserver {
     }
 
     /// Keeps a connection whose response was read completely. If there are too many, closes the oldest.
-    /// - Parameter limit: milliseconds until an unused connection is closed.
-    public func keep(_ connection: OriginConnection, for limit: Int) {
+    /// - Parameter limit: the time until an unused connection is closed.
+    public func keep(_ connection: OriginConnection, for limit: Milliseconds) {
         connection.stream.rest(telling: self)
         // A connection with a login is never kept where all clients search.
         let isUsable = !connection.stream.isClosed && !connection.stream.hasInput() && !connection.isLoggedIn

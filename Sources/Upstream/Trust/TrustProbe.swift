@@ -15,8 +15,8 @@ public struct TrustProbe: Sendable {
     private let trust: TrustSources
     private let exceptions: [TrustException]
 
-    /// The milliseconds for the connection, and again for the handshake.
-    private static let limit = 10_000
+    /// The time for the connection, and again for the handshake.
+    private static let limit: Milliseconds = 10_000
 
     /// - Parameters:
     ///   - host: lower case; an address without brackets.

@@ -1,3 +1,4 @@
+import Bytes
 import Credentials
 import IO
 import Synchronization
@@ -22,8 +23,8 @@ enum Console {
     private static let isLog = Atomic(false)
     private static let isLogForPeople = Atomic(false)
 
-    /// The milliseconds in which standard error must take the remaining text before the process ends.
-    private static let patience = 1000
+    /// The time in which standard error must take the remaining text before the process ends.
+    private static let patience: Milliseconds = 1000
 
     /// Writes one message, to follow the program's name. It is always one line, even if a client, an origin or a file
     /// name put line ends into it.

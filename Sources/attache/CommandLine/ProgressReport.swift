@@ -1,3 +1,4 @@
+import Bytes
 import Credentials
 import IO
 import Synchronization
@@ -9,10 +10,10 @@ final class ProgressReport: WorkObserver {
     private let purpose: String
     private let isShown: Bool
     /// The time when the line was last written, on the monotonic clock; nil if none is shown.
-    private let shownAt = Mutex<Int?>(nil)
+    private let shownAt = Mutex<LoopInstant?>(nil)
 
-    /// The milliseconds between two changes of the line.
-    private static let pause = 100
+    /// The time between two changes of the line.
+    private static let pause: Milliseconds = 100
     /// ECMA-48: move the cursor to the start of the line, and erase the line.
     private static let erasure = "\r\u{1B}[K"
 
@@ -49,9 +50,9 @@ final class ProgressReport: WorkObserver {
     /// Changes the line, if the last change is long enough ago.
     func show(_ state: () -> String) {
         guard isShown else { return }
-        let now = SystemClock.uptimeMilliseconds
+        let now = SystemClock.uptime
         let isDue = shownAt.withLock { shownAt in
-            if let shownAt, now - shownAt < Self.pause { return false }
+            if let shownAt, now < shownAt + Self.pause { return false }
             shownAt = now
             return true
         }

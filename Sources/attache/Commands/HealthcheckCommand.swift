@@ -27,7 +27,7 @@ struct HealthcheckCommand: Command {
     /// The listener that is asked.
     private let admin: Endpoint
 
-    private static let milliseconds = 2000
+    private static let patience: Milliseconds = 2000
     /// The limit of a response in bytes, enough for any head of the admin listener.
     private static let answerLimit = 16 * 1024
 
@@ -65,7 +65,7 @@ struct HealthcheckCommand: Command {
         let answer: [UInt8]
         do throws(IOError) {
             answer = try BlockingExchange.send(
-                Array(request.utf8), to: address, within: Self.milliseconds, limit: Self.answerLimit)
+                Array(request.utf8), to: address, within: Self.patience, limit: Self.answerLimit)
         } catch { throw .failed("no answer from the admin listener at \(address): \(error)") }
         let head = ResponseHead()
         guard case .complete = try? head.parse(answer.span, answering: .get) else {

@@ -1,4 +1,5 @@
 import Admin
+import Bytes
 import Credentials
 import IO
 import Proxy
@@ -16,9 +17,10 @@ struct RunCommand {
     /// The objects of the loops. The loops run until the process has ended, so these are never freed.
     private static let served = Mutex<[any Sendable]>([])
 
-    /// The interval in milliseconds in which all files are read again, and its number of steps. A file that is written
+    /// The interval in which all files are read again, and its number of steps. A file that is written
     /// counts within a second.
-    private static let (refreshInterval, steps) = (1000, 2)
+    private static let refreshInterval: Milliseconds = 1000
+    private static let steps = 2
 
     private static let heap = Mutex(HeapTrim())
 
@@ -128,8 +130,8 @@ struct RunCommand {
     private func drain(_ server: ProxyServer, _ setup: Setup, _ reloads: ReloadRequests) -> Int32 {
         Supervision.tell(.stopping(within: setup.drain + Self.margin))
         var isToldAgain = false
-        let open = server.drain(within: setup.drain) { milliseconds in
-            switch Signals.next(within: milliseconds) {
+        let open = server.drain(within: setup.drain) { pause in
+            switch Signals.next(within: pause) {
             case .terminate: isToldAgain = true
             case .reopen: reopenLog(of: setup)
             case .reload(let user):

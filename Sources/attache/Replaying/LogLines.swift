@@ -52,7 +52,7 @@ struct LogLines: ~Copyable {
         if !rest.isEmpty { body(rest) }
     }
 
-    /// The milliseconds between two calls of `goesOn`.
+    /// The time between two calls of `goesOn`.
     private static let patience: Int32 = 200
 
     /// Whether there was nothing to read for a while.

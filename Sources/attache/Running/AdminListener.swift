@@ -19,8 +19,8 @@ final class AdminListener {
     private let users: UsersFile?
     private let token: MetricsToken?
 
-    /// The limit of a handshake in milliseconds.
-    private static let handshakeLimit = 10_000
+    /// The limit of a handshake.
+    private static let handshakeLimit: Milliseconds = 10_000
     /// The problems with files that were reported already.
     private var reported: Set<String> = []
 

@@ -92,7 +92,7 @@ struct ControlSocket {
 struct RunningProxy {
     private let path: LocalPath
 
-    private static let milliseconds = 10_000
+    private static let patience: Milliseconds = 10_000
     private static let answerLimit = 64 << 20
 
     /// The proxy that runs by a rule file.
@@ -165,7 +165,7 @@ struct RunningProxy {
         let answer: [UInt8]
         do throws(IOError) {
             answer = try BlockingExchange.send(
-                request, to: path, within: Self.milliseconds, limit: Self.answerLimit)
+                request, to: path, within: Self.patience, limit: Self.answerLimit)
         } catch {
             if case .system(let reason, _) = error, LocalPath.isAbsence(reason) { return nil }
             if case .foreignPeer(let user) = error {

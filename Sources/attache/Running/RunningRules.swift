@@ -12,8 +12,9 @@ struct RunningRules: RuleDesk {
     let audit: AuditTrail
     let reloads: ReloadRequests
 
-    /// Milliseconds between two looks at the reload, and how many there are.
-    private static let (pause, looks) = (50, 200)
+    /// The time between two looks at the reload, and how many there are.
+    private static let pause: Milliseconds = 50
+    private static let looks = 200
 
     func add(_ suggestion: SuggestedLines, user: String, secret: Secret) async -> RuleAddition {
         await BlockingPool.shared.run { () -> RuleAddition in
@@ -60,7 +61,7 @@ struct RunningRules: RuleDesk {
             case .reloaded?: return "the lines are in \(path), and the rules were reloaded"
             case .rejected(let reason)?:
                 return "the lines are in \(path), but the rules were not reloaded: \(reason)"
-            case nil: Pause.milliseconds(Self.pause)
+            case nil: Pause.take(Self.pause)
             }
         }
         return "the lines are in \(path); the rules are still being reloaded"

@@ -8,7 +8,7 @@ final class Client {
     /// Small, since thousands of clients are held idle.
     private let buffer = ByteBuffer(capacity: 4096)
     /// Milliseconds for one answer; enough for a contestant under valgrind, which is fifty times slower.
-    private static let patience = 15_000
+    private static let patience: Milliseconds = 15_000
 
     private init(_ stream: ByteStream) { self.stream = stream }
 

@@ -14,7 +14,7 @@ final class DashboardPages {
     }
 
     private var pages: [Page] = []
-    private static let patience = 15_000
+    private static let patience: Milliseconds = 15_000
 
     /// - Parameter port: where the proxy's `admin` listens.
     init(

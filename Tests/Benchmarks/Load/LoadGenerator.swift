@@ -1,3 +1,4 @@
+import Bytes
 import IO
 
 /// A closed loop: each of a number of clients sends its next request when it has the answer to the one before. Unless
@@ -21,17 +22,17 @@ final class LoadGenerator {
         var load = Load()
         /// Requests that no connection has taken yet.
         var untaken: Int
-        let end: UInt64
+        let end: LoopInstant
         var failure: BenchError?
 
-        init(_ goal: Goal, now: UInt64) {
+        init(_ goal: Goal, now: LoopInstant) {
             switch goal {
-            case .requests(let count): (untaken, end) = (count, .max)
-            case .milliseconds(let time): (untaken, end) = (.max, now + UInt64(time))
+            case .requests(let count): (untaken, end) = (count, .distantFuture)
+            case .milliseconds(let time): (untaken, end) = (.max, now + Milliseconds(time))
             }
         }
 
-        func takesOne(at now: UInt64) -> Bool {
+        func takesOne(at now: LoopInstant) -> Bool {
             guard untaken > 0, now < end, failure == nil else { return false }
             untaken -= 1
             return true

@@ -26,7 +26,7 @@ final class LoadSecurity: Sendable {
     }
 
     /// Puts TLS on a stream.
-    func secure(_ stream: ByteStream, within limit: Int) async throws(HandshakeError) {
+    func secure(_ stream: ByteStream, within limit: Milliseconds) async throws(HandshakeError) {
         let name = ServerName.address(IPAddress(v4: 0x7F00_0001))
         let port = stream.peerAddress?.port ?? 0
         try await stream.handshake(as: context, to: name, sessions: sessions?.slot(for: port), within: limit) {

@@ -10,7 +10,7 @@ final class OpenQuestions {
 
     private let count: LoopBound<Count>
     private var streams: [ByteStream] = []
-    private static let patience = 600_000
+    private static let patience: Milliseconds = 600_000
 
     private final class Count {
         var answers = 0

@@ -193,9 +193,9 @@ extension FlightTurn {
     }
 
     /// Becomes the request that is judged for all, or waits for it.
-    /// - Returns: false when there was no verdict within `limit` milliseconds.
+    /// - Returns: false when there was no verdict within `limit`.
     mutating func awaitVerdict(
-        on answer: Answer, in spaces: ProtectionSpaces, within limit: Int, on loop: EventLoop
+        on answer: Answer, in spaces: ProtectionSpaces, within limit: Milliseconds, on loop: EventLoop
     ) async -> Bool {
         guard let waiter = seekVerdict(on: answer, in: spaces) else { return true }
         return hearVerdict(await waiter.verdict(within: limit, on: loop))

@@ -1,3 +1,4 @@
+import Bytes
 import IO
 import Model
 import TLS

@@ -39,13 +39,13 @@ final class Stage {
     }
 
     /// 2026-01-01T00:00:00Z.
-    private static let start = 1_767_225_600_000
+    private static let start: WallTime = 1_767_225_600_000
     /// Milliseconds that work on other threads may take.
-    private static let patience: Int32 = 20_000
+    private static let patience: Milliseconds = 20_000
 
     /// - Parameter files: contents by name.
     init(_ rules: String, files: [String: String]) throws {
-        clock = ManualClock(epochMilliseconds: Self.start)
+        clock = ManualClock(start: Self.start)
         loop = try EventLoop(index: 0, clock: clock)
         network = PlayedNetwork(on: loop)
         folder = FileManager.default.temporaryDirectory.path + "/play.\(UUID().uuidString)"
@@ -91,18 +91,18 @@ final class Stage {
 
     /// Advances the clock from one deadline to the next, because each may set another.
     func pass(_ milliseconds: Int) throws {
-        var rest = milliseconds
+        var rest = Milliseconds(milliseconds)
         try settle()
         while rest > 0 {
             let step = min(rest, max(1, loop.timeToNextDeadline ?? rest))
-            clock.advance(milliseconds: step)
-            rest -= step
+            clock.advance(by: step)
+            rest = rest - step
             try settle()
         }
     }
 
     /// Advances the clock at once: the proxy finds all that has happened meanwhile.
-    func skip(_ milliseconds: Int) { clock.advance(milliseconds: milliseconds) }
+    func skip(_ milliseconds: Int) { clock.advance(by: Milliseconds(milliseconds)) }
 
     // MARK: - Operators
 

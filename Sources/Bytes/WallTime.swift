@@ -1,0 +1,37 @@
+/// A time in Universal Time, in milliseconds since 1970-01-01T00:00:00Z.
+///
+/// Some come from files and peers, so sums stop at `distantPast` and `distantFuture`.
+public struct WallTime: Hashable, Comparable, Sendable, ExpressibleByIntegerLiteral {
+    /// The milliseconds since 1970.
+    public let milliseconds: Int
+
+    public init(milliseconds: Int) { self.milliseconds = milliseconds }
+
+    /// - Parameter milliseconds: since 1970.
+    public init(integerLiteral milliseconds: Int) { self.milliseconds = milliseconds }
+
+    /// - Parameter seconds: since 1970, as in POSIX.
+    public init(seconds: Int) { milliseconds = Milliseconds.seconds(seconds).count }
+
+    /// The seconds since 1970, as in POSIX; the rest is left out.
+    public var seconds: Int { milliseconds / 1000 }
+
+    /// Before all other times.
+    public static var distantPast: WallTime { WallTime(milliseconds: .min) }
+    /// After all other times: no time is set.
+    public static var distantFuture: WallTime { WallTime(milliseconds: .max) }
+
+    public static func < (left: WallTime, right: WallTime) -> Bool { left.milliseconds < right.milliseconds }
+
+    public static func + (left: WallTime, right: Milliseconds) -> WallTime {
+        WallTime(milliseconds: left.milliseconds.addingSaturated(right.count))
+    }
+
+    public static func - (left: WallTime, right: Milliseconds) -> WallTime {
+        WallTime(milliseconds: left.milliseconds.subtractingSaturated(right.count))
+    }
+
+    public static func - (left: WallTime, right: WallTime) -> Milliseconds {
+        Milliseconds(left.milliseconds.subtractingSaturated(right.milliseconds))
+    }
+}

@@ -98,36 +98,3 @@ public final class AdminServer {
         if let listener, listener.isPaused != isFull { listener.isPaused = isFull }
     }
 }
-
-/// The facts that the administrator's listener gets from the rest of the program.
-///
-/// The closures are called on the listener's loop, once for each request, and must not block.
-public struct AdminSources: Sendable {
-    /// The readiness of the proxy, for `/readyz`.
-    public enum Readiness: Sendable, Equatable {
-        case ready
-        /// The proxy works, but something that it needs does not. Taking it out of service would make that worse.
-        case degraded(reason: String)
-        /// The reason is one sentence for operators.
-        case notReady(reason: String)
-    }
-
-    /// The program's version, as `attache version` prints it.
-    public let version: String
-    /// The name in `Via` of requests that came through the proxy; nil if none.
-    public let via: Via?
-    public let readiness: @Sendable () -> Readiness
-    public let metrics: @Sendable (MetricsFormat) -> String
-    /// The token that readers of the metrics must send; its result is nil while all are refused. Nil: they need none.
-    public var metricsToken: (@Sendable () -> Secret?)?
-
-    public init(
-        version: String, via: Via? = nil, readiness: @escaping @Sendable () -> Readiness,
-        metrics: @escaping @Sendable (MetricsFormat) -> String
-    ) {
-        self.version = version
-        self.via = via
-        self.readiness = readiness
-        self.metrics = metrics
-    }
-}

@@ -1,7 +1,49 @@
 import Authentication
 import Challenges
+import Credentials
 import IO
 import Model
+import Telemetry
+
+/// The facts and actions that the dashboard gets from the rest of the program. Actions and `load` are called on the
+/// listener's loop and must not block. The other facts are called on a thread that may block.
+public struct DashboardSources: Sendable {
+    public let access: DashboardAccess
+    public let state: ChallengeState
+    public let status: @Sendable () -> RunningStatus
+    public let load: @Sendable () -> LoadFigures
+    public let challenges: @Sendable () -> [JournalEntry]
+    /// The TLS of the listener; nil: the page is used without TLS.
+    public var security: AdminSecurity?
+    /// The users with passwords; nil if none.
+    public var users: AdminSecurity.Users?
+    public var certificates: any CertificateDesk = NoCertificates()
+    public var rules: any RuleDesk = NoRuleDesk()
+    public var credentials: @Sendable () -> CredentialList = { CredentialList() }
+    public var expiries: @Sendable () -> [Expiry] = { [] }
+    public var dated: @Sendable () -> [WeakUse] = { [] }
+    public var requests = RecentRequests()
+
+    public init(
+        access: DashboardAccess, state: ChallengeState, status: @escaping @Sendable () -> RunningStatus,
+        load: @escaping @Sendable () -> LoadFigures, challenges: @escaping @Sendable () -> [JournalEntry]
+    ) {
+        self.access = access
+        self.state = state
+        self.status = status
+        self.load = load
+        self.challenges = challenges
+    }
+}
+
+/// A certificate desk without looks.
+private struct NoCertificates: CertificateDesk {
+    var looks: [CertificateLook] { [] }
+    func look(at host: String, port: UInt16) {}
+    func accept(_ pin: String, of host: String, port: UInt16, until day: Day) -> CertificateAcceptance {
+        .refused("there is no store")
+    }
+}
 
 /// The parts of the page, in its own format.
 extension DashboardSources {

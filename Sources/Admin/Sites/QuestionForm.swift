@@ -104,25 +104,3 @@ struct QuestionForm {
         }
     }
 }
-
-extension JSONText {
-    mutating func question(_ question: OperatorQuestion) {
-        object { json in
-            json.member(QuestionField.id, question.id)
-            json.member(QuestionField.challenge, question.words)
-            json.space(question.space)
-            json.member(QuestionField.details, question.details)
-            json.member(QuestionField.path, question.path)
-            json.member(QuestionField.application, question.application)
-            json.response(question.response)
-            json.member(QuestionField.pin, question.pin.map { "\($0)" })
-            json.member(QuestionField.rule, rule: question.rule)
-            json.member(QuestionField.user, question.user)
-            json.member(QuestionField.credentials, question.credentials)
-            json.member(QuestionField.failures, question.failures)
-            json.member(QuestionField.since, time: question.since)
-            json.member(QuestionField.clients, question.clients)
-            json.member(QuestionField.waiting, question.waiting)
-        }
-    }
-}

@@ -205,49 +205,6 @@ extension AdminResponse {
     }
 }
 
-extension JSONText {
-    mutating func challenge(_ entry: JournalEntry) {
-        object { json in
-            json.space(entry.key.space)
-            json.member(ChallengeField.scheme, entry.key.scheme)
-            json.member(ChallengeField.outcome, entry.outcome.rawValue)
-            json.member(ChallengeField.challenges, entry.lines)
-            json.member(ChallengeField.rule, rule: entry.rule)
-            json.member(ChallengeField.disposition, entry.disposition)
-            json.member(ChallengeField.rules, entry.rules)
-            json.member(ChallengeField.credential, entry.credential)
-            json.member(ChallengeField.failures, entry.failures)
-            json.response(entry.response)
-            json.member(ChallengeField.reason, entry.reason)
-            json.member(ChallengeField.remedy, entry.remedy)
-            json.member(ChallengeField.suggestion, entry.suggestion?.split(separator: "\n").map(String.init) ?? [])
-            json.member(ChallengeField.addable, SuggestedLines(entry)?.need.rawValue)
-            json.member(ChallengeField.solved, time: entry.solved)
-            json.member(ChallengeField.first, time: entry.first)
-            json.member(ChallengeField.last, time: entry.last)
-            json.member(ChallengeField.count, entry.count)
-        }
-    }
-
-    mutating func response(_ response: ResponseExcerpt?) {
-        guard let response else { return }
-        object(ChallengeField.response) { json in
-            json.member(ResponseField.status, response.status)
-            json.member(ResponseField.fields, response.fields)
-            json.member(ResponseField.text, response.text)
-        }
-    }
-
-    mutating func space(_ space: ProtectionSpace) {
-        member(SpaceField.host, space.host)
-        member(SpaceField.port, Int(space.port))
-        member(SpaceField.protocol, space.protocol.rawValue)
-        member(SpaceField.proxy, space.isProxy)
-        member(SpaceField.realm, space.realm)
-        member(SpaceField.method, space.authenticationMethod.rawValue)
-    }
-}
-
 /// The facts and actions that the control socket gets from the rest of the program. Called on its loop; they must not
 /// block.
 public struct ControlSources: Sendable {

@@ -31,16 +31,3 @@ enum AnswerTable {
         } catch { return .text(.conflict, "\(error)") }
     }
 }
-
-extension JSONText {
-    mutating func answer(_ answer: StandingAnswer) {
-        object { json in
-            json.member(AnswerField.id, answer.id)
-            json.member(AnswerField.challenge, answer.challenge)
-            json.space(answer.space)
-            json.member(AnswerField.answer, answer.words)
-            json.member(AnswerField.rule, rule: answer.rule)
-            json.member(AnswerField.since, time: answer.since)
-        }
-    }
-}

@@ -175,7 +175,7 @@ extension JournalEntry {
         solved = nil
         remedy = nil
         suggestion = nil
-        rule = question.rule.isEmpty ? nil : question.rule
+        rule = question.rule
         last = max(last, question.since)
         if lines.isEmpty { lines = question.details }
     }

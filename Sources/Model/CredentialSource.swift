@@ -156,16 +156,14 @@ public struct OAuthSource: Sendable, Hashable {
     /// The scopes to ask for; with `resource auto`, the most that is asked for.
     public let scopes: [String]
     public let audience: String?
-    public let resource: Resource
-    public let parameters: [Parameter]
+    public var resource = Resource.none
+    public var parameters: [Parameter] = []
 
     public init(
         server: AuthorizationServer, clientID: String?, proof: Proof, grant: Grant, scopes: [String],
-        audience: String?, resource: Resource = .none, parameters: [Parameter] = []
+        audience: String?
     ) {
         self.server = server
-        self.resource = resource
-        self.parameters = parameters
         self.clientID = clientID
         self.proof = proof
         self.grant = grant
@@ -231,9 +229,11 @@ extension OAuthSource {
 
     /// A copy with another proof.
     public func proved(by proof: Proof) -> OAuthSource {
-        OAuthSource(
-            server: server, clientID: clientID, proof: proof, grant: grant, scopes: scopes, audience: audience,
-            resource: resource, parameters: parameters)
+        var source = OAuthSource(
+            server: server, clientID: clientID, proof: proof, grant: grant, scopes: scopes, audience: audience)
+        source.resource = resource
+        source.parameters = parameters
+        return source
     }
 }
 

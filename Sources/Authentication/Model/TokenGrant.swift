@@ -34,22 +34,21 @@ public struct TokenGrant: Sendable {
         case exchange(subject: TokenInput, actor: TokenInput?, requested: TokenType?)
     }
 
-    public let server: AuthorizationServer
+    public private(set) var server: AuthorizationServer
     /// The client's name; nil for a server without clients.
     public let clientID: String?
-    public let proof: Proof
+    public private(set) var proof: Proof
     public private(set) var kind: Kind
     public private(set) var scopes: [String]
     public let audience: String?
     /// The use of `resource` (RFC 8707). With `auto`, the request has none until a server has announced one.
-    public private(set) var resource: OAuthSource.Resource
+    public var resource = OAuthSource.Resource.none
     /// The form fields that are added to each request.
-    public let parameters: [(name: String, value: Secret)]
+    public var parameters: [(name: String, value: Secret)] = []
 
     public init(
         server: AuthorizationServer, clientID: String?, proof: Proof, kind: Kind = .clientCredentials,
-        scopes: [String] = [], audience: String? = nil, resource: OAuthSource.Resource = .none,
-        parameters: [(name: String, value: Secret)] = []
+        scopes: [String] = [], audience: String? = nil
     ) {
         self.server = server
         self.clientID = clientID
@@ -57,8 +56,6 @@ public struct TokenGrant: Sendable {
         self.kind = kind
         self.scopes = scopes
         self.audience = audience
-        self.resource = resource
-        self.parameters = parameters
     }
 
     /// The name of the authorization server in accounts.
@@ -69,7 +66,9 @@ public struct TokenGrant: Sendable {
 
     /// A copy with the token endpoint that was discovered.
     public func at(_ endpoint: HTTPEndpoint) -> TokenGrant {
-        with(server: .endpoint(endpoint, issuer: server.issuer), proof: proof)
+        var grant = self
+        grant.server = .endpoint(endpoint, issuer: server.issuer)
+        return grant
     }
 
     /// A copy with the refresh token that the endpoint sent in place of the current one.
@@ -115,15 +114,9 @@ public struct TokenGrant: Sendable {
         case .clientCredentials, .refreshToken, .signed: break
         }
         if case .assertion(let input) = proof { proof = .assertion(next(input)) }
-        var grant = with(server: server, proof: proof)
-        grant.kind = kind
+        var grant = self
+        (grant.kind, grant.proof) = (kind, proof)
         return grant
-    }
-
-    private func with(server: AuthorizationServer, proof: Proof) -> TokenGrant {
-        TokenGrant(
-            server: server, clientID: clientID, proof: proof, kind: kind, scopes: scopes, audience: audience,
-            resource: resource, parameters: parameters)
     }
 
     /// Whether the tokens are for other token requests too, so that they need not be bearer tokens (RFC 8693 section
@@ -213,7 +206,14 @@ public struct TokenInput: Sendable {
 public protocol TokenFile: Sendable {
     var path: String { get }
     /// Reads the file. Blocks: do not call it on a loop.
-    func read() throws(TokenError) -> Secret
+    func read() throws(TokenFileError) -> Secret
+}
+
+/// The reason why a file has no token, as a sentence.
+public struct TokenFileError: Error {
+    public let sentence: String
+
+    public init(_ sentence: String) { self.sentence = sentence }
 }
 
 /// A private key that signs assertions (RFC 7515). The target that owns keys knows its type.

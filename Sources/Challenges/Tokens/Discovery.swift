@@ -14,7 +14,7 @@ struct Discovery {
 
     /// The grant with its token endpoint.
     ///
-    /// - Throws: the reason why there is none, or why the endpoint does not support the client's authentication.
+    /// - Throws: the reason why it has no endpoint, or why the endpoint does not support the client's authentication.
     func found(_ grant: TokenGrant) async throws(TokenError) -> TokenGrant {
         guard case .issuer(let issuer) = grant.server else { return grant }
         let metadata = try await metadata(of: issuer)

@@ -257,7 +257,9 @@ extension TokenSupply {
                 case .secret(let secret): values.append(secret)
                 case .file(let file):
                     let read = await BlockingPool.shared.run { () -> Result<Secret, TokenError> in
-                        do throws(TokenError) { return .success(try file.read()) } catch { return .failure(error) }
+                        do throws(TokenFileError) { return .success(try file.read()) } catch {
+                            return .failure(.noInput(error.sentence))
+                        }
                     }
                     values.append(try read.get())
                 case .credential(let name):

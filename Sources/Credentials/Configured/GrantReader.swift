@@ -36,10 +36,13 @@ final class GrantReader: Sendable {
         for parameter in source.parameters {
             parameters.append((parameter.name, try values.secret(of: parameter.value, for: credential)))
         }
-        return TokenGrant(
+        var grant = TokenGrant(
             server: source.server, clientID: source.clientID,
             proof: try proof(source.proof, for: credential), kind: kind, scopes: source.scopes,
-            audience: source.audience, resource: source.resource, parameters: parameters)
+            audience: source.audience)
+        grant.resource = source.resource
+        grant.parameters = parameters
+        return grant
     }
 
     /// A file is read when a request needs it: another program may write it later, and does so again and again.
@@ -102,9 +105,9 @@ extension GrantReader {
         let values: ValueReader
         let credential: String
 
-        func read() throws(TokenError) -> Secret {
+        func read() throws(TokenFileError) -> Secret {
             do throws(CredentialError) { return try values.secret(of: .file(path), for: credential) } catch {
-                throw .noInput("\(error)")
+                throw TokenFileError("\(error)")
             }
         }
     }

@@ -45,10 +45,12 @@ struct TokenReader: BlockReader {
         for scope in block.values(.scope) where scope.text.isEmpty || !scope.text.utf8.allSatisfy(\.isOfScope) {
             refuse(scope, "\(scope.shown) is not a scope")
         }
-        return OAuthSource(
+        var source = OAuthSource(
             server: server, clientID: block.value(.clientID)?.text, proof: proof, grant: grant,
-            scopes: block.values(.scope).map(\.text), audience: block.value(.audience)?.text, resource: resource,
-            parameters: parameters(block))
+            scopes: block.values(.scope).map(\.text), audience: block.value(.audience)?.text)
+        source.resource = resource
+        source.parameters = parameters(block)
+        return source
     }
 
     private func grant(

@@ -36,13 +36,17 @@ struct TokenExchangeTests {
 
     private static func api(_ stem: String) throws -> RecordingOrigin {
         try RecordingOrigin.answering { request, connection in
-            if request["Authorization"]?.hasPrefix("Bearer \(stem)-") == true { return try connection.reply(body: "ok") }
+            if request["Authorization"]?.hasPrefix("Bearer \(stem)-") == true {
+                return try connection.reply(body: "ok")
+            }
             try connection.reply("401 Unauthorized", ["WWW-Authenticate: Bearer"])
         }
     }
 
     private static func field(_ name: String, of message: Message?) -> String? {
-        message?.text.split(separator: "&").first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.count + 1)) }
+        message?.text.split(separator: "&").first { $0.hasPrefix("\(name)=") }.map {
+            String($0.dropFirst(name.count + 1))
+        }
     }
 
     @Test func `a chain of two servers gives one token each for 64 clients`() throws {
@@ -144,7 +148,8 @@ struct TokenExchangeTests {
     @Test(arguments: ["issuer", "endpoint"])
     func `an assertion is for the audience that the server wants`(wanted: String) throws {
         let folder = Scratch.folder("audience")
-        try OpenSSLCommand.run("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", folder + "/k")
+        try OpenSSLCommand.run(
+            "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", folder + "/k")
         let place = Mutex("")
         let server = try RecordingOrigin.answering { request, connection in
             let url = place.withLock { $0 }

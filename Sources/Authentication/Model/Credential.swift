@@ -26,6 +26,8 @@ public final class Credential: Sendable {
     public let principal: (any KerberosPrincipal)?
     /// Whether a client sent the credential, in a URL or in its own answer.
     public let isBrought: Bool
+    /// Whether it is a grant for the tokens that servers announce (RFC 9728).
+    public var isAnnounced: Bool { version.isAnnounced }
 
     /// Creates a user and a password. `name` is used in logs and explanations.
     ///
@@ -114,7 +116,9 @@ public final class Credential: Sendable {
         self.persistence = persistence
         placements = []
         isBrought = false
-        version = CredentialVersion(name: name, fingerprint: grant.fingerprint, isGrant: true)
+        version = CredentialVersion(
+            name: name, fingerprint: grant.fingerprint, isGrant: true,
+            isAnnounced: grant.resource == .auto)
     }
 
     /// Creates a Kerberos principal. `name` is used in logs and explanations.

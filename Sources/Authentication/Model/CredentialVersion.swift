@@ -15,8 +15,15 @@ public final class CredentialVersion: Sendable, Hashable {
     /// Whether it is a grant, which its token endpoint judges. The tokens that the grant yields have its name and
     /// versions of their own.
     public let isGrant: Bool
+    /// Whether the grant is for the tokens that servers announce.
+    let isAnnounced: Bool
 
-    public init(name: String, fingerprint: UInt128, isGrant: Bool = false) {
+    public convenience init(name: String, fingerprint: UInt128, isGrant: Bool = false) {
+        self.init(name: name, fingerprint: fingerprint, isGrant: isGrant, isAnnounced: false)
+    }
+
+    init(name: String, fingerprint: UInt128, isGrant: Bool, isAnnounced: Bool) {
+        self.isAnnounced = isAnnounced
         key = ExactText(name)
         self.fingerprint = fingerprint
         self.isGrant = isGrant

@@ -74,6 +74,9 @@ public final class MetadataStore<Document: Sendable>: Sendable {
 extension TokenError {
     /// Whether the error lasts until the metadata changes.
     public var isDefinite: Bool {
-        if case .undiscovered(_, _, isDefinite: true) = self { true } else { false }
+        switch self {
+        case .undiscovered(_, _, isDefinite: true), .unannounced(_, isDefinite: true): true
+        default: false
+        }
     }
 }

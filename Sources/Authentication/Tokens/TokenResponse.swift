@@ -99,6 +99,8 @@ public enum TokenError: Error, Sendable, Equatable, CustomStringConvertible {
     ///
     /// - Parameter isDefinite: whether the issuer's metadata must change first.
     case undiscovered(issuer: String, String, isDefinite: Bool)
+    /// The server has not told which token it wants, or wants one that the rule file does not allow.
+    case unannounced(String, isDefinite: Bool)
     /// The refresh token could not be claimed; the text says why.
     case unclaimed(String)
     /// A token that the request needs is missing; the text says why.
@@ -137,7 +139,8 @@ public enum TokenError: Error, Sendable, Equatable, CustomStringConvertible {
     public var isRefusal: Bool {
         switch self {
         case .refused, .held: true
-        case .undecided, .status, .malformed, .unreachable, .undiscovered, .unclaimed, .noInput, .unusableKey,
+        case .undecided, .status, .malformed, .unreachable, .undiscovered, .unannounced, .unclaimed, .noInput,
+            .unusableKey,
             .noRandomness:
             false
         }
@@ -161,7 +164,7 @@ public enum TokenError: Error, Sendable, Equatable, CustomStringConvertible {
         case .unreachable(let endpoint, let why): "cannot reach \(endpoint): \(why)"
         case .undiscovered(let issuer, let why, _): "cannot find the token endpoint of \(issuer): \(why)"
         case .unclaimed(let why): "its refresh token may be in use: \(why)"
-        case .noInput(let why): why
+        case .noInput(let why), .unannounced(let why, _): why
         case .unusableKey: "its key cannot sign"
         case .noRandomness: "the system gave no random bytes"
         }

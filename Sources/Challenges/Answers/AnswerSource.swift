@@ -98,8 +98,11 @@ public final class AnswerSource {
         let rule = delegate.rule(for: space.space, failures: 0)
         guard rule.isPreemptive else { return known.isOpen(target.readable) ? .open : .answeredWhenAsked }
         guard let named = credential(rule, for: space.space) else { return .unknown }
-        guard let credential = token ?? state.current(named, at: loop.epochMilliseconds) else {
-            return .awaitsToken(WantedToken(for: named, in: space.space))
+        guard let exact = exact(named, at: target) else {
+            return known.isOpen(target.readable) ? .open : .answeredWhenAsked
+        }
+        guard let credential = token ?? state.current(exact, at: loop.epochMilliseconds) else {
+            return .awaitsToken(WantedToken(for: named, exactly: exact, in: space.space))
         }
         if let answer = answer(in: space, of: known, to: target, by: rule, with: credential, holdsLogin) {
             let isSent = !answer.wantsLogin || !holdsLogin(credential.version)
@@ -110,6 +113,13 @@ public final class AnswerSource {
             return .answer(answer, by: rule.rule)
         }
         return isLeftOpen(target, in: known, to: credential, holdsLogin) ? .open : .unknown
+    }
+
+    /// The credential for exactly the token that the target needs: itself, unless servers announce its tokens; nil if
+    /// this server has announced none for the target.
+    private func exact(_ credential: Credential, at target: ByteBuffer) -> Credential? {
+        guard credential.isAnnounced else { return credential }
+        return state.announced.exact(for: credential.version, at: challenger.origin, target: target.readable)
     }
 
     /// Keeps an answer that depends only on the generation, the target and perhaps the client. It must come from a
@@ -385,8 +395,9 @@ extension AnswerSource {
         }
         if isKept(named) { return nil }
         let fetched = token.flatMap { $0.version.isNamed(name) ? $0 : nil }
-        guard let credential = fetched ?? state.current(named, at: loop.epochMilliseconds) else {
-            return .awaitsToken(WantedToken(for: named, in: space))
+        guard let exact = exact(named, at: target) else { return nil }
+        guard let credential = fetched ?? state.current(exact, at: loop.epochMilliseconds) else {
+            return .awaitsToken(WantedToken(for: named, exactly: exact, in: space))
         }
         let known = knownOrigin?.space(space)
         let answer =

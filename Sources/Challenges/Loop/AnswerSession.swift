@@ -225,18 +225,20 @@ final class AnswerSession {
         }
     }
 
-    /// The sentence about a valid token with insufficient scope (RFC 6750 section 3.1); nil if the scope suffices.
-    var missingScope: String? {
-        guard context.response.status == .forbidden, answer?.space.authenticationMethod == .bearer,
-            let name = answer?.credential.version.name
-        else { return nil }
-        let challenger = context.challenger
-        let challenge = context.response.challenges(in: challenger.fields.challenge).first {
-            $0.scheme == "bearer" && $0.text("error") == "insufficient_scope"
-        }
-        guard let challenge else { return nil }
+    /// The challenge that refuses a valid token for its scopes (RFC 6750 section 3.1); nil if they suffice.
+    var scopeChallenge: HeaderChallenge? {
+        guard context.response.status == .forbidden, answer?.space.authenticationMethod == .bearer else { return nil }
+        return context.response.challenges(in: context.challenger.fields.challenge).first { $0.isOfScope }
+    }
+
+    /// The sentence about a valid token with insufficient scope; nil if the scope suffices.
+    ///
+    /// - Parameter reason: the reason why no other token was fetched; nil if none was wanted.
+    func missingScope(because reason: String?) -> String? {
+        guard let challenge = scopeChallenge, let name = answer?.credential.version.name else { return nil }
         let wanted = challenge.text("scope").map { " (\($0))" } ?? ""
-        return "the token of credential \(name) lacks the scope that \(challenger.title) requires\(wanted)"
+        let sentence = "the token of credential \(name) lacks the scope that \(context.challenger.title) requires"
+        return sentence + wanted + (reason.map { ": \($0)" } ?? "")
     }
 
     // MARK: - What a response says for people

@@ -45,6 +45,12 @@ public final class ChallengeLoop {
     private var showsCredential = false
     /// The number of times that an answer came back with a challenge.
     private var renewals = 0
+    /// The number of tokens with more scopes that this request was sent with.
+    var stepUps = 0
+    /// Whether the response wants a token with more scopes, which is about to be fetched.
+    var isStepUp = false
+    /// The reason why no token with more scopes was fetched; nil if none was wanted.
+    var scopeTrouble: String?
     /// Whether an answer with a used nonce came back without a challenge.
     private var wentForNonce = false
     /// The rule by which an operator rejected a challenge of this request; nil if none.
@@ -199,6 +205,11 @@ public final class ChallengeLoop {
             meetChallenges(onLoginPage: false)
             return nil
         }
+        if stepsUp() {
+            preparation.settle(.none)
+            meetChallenges(onLoginPage: false)
+            return nil
+        }
         if case .undecided = parentCheck {
             preparation.settle(.none)
             settle(.open)
@@ -279,7 +290,7 @@ public final class ChallengeLoop {
         // The same password is accepted with its own nonce.
         if wentForNonce { preparation.noteUsedUp() }
         request.record.note(.accepted)
-        return .pass(note: performer.missingScope)
+        return .pass(note: performer.missingScope(because: scopeTrouble))
     }
 
     private func fail(_ failure: ChallengeFailure) -> ChallengeVerdict {
@@ -297,7 +308,7 @@ public final class ChallengeLoop {
     // MARK: - A challenge
 
     private func meetChallenges(onLoginPage isLoginPage: Bool) {
-        var challenges = isChallenge ? response.challenges(in: challenger.fields) : []
+        var challenges = isChallenge || isStepUp ? response.challenges(in: challenger.fields) : []
         if isLoginPage { challenges.append(.loginPage) }
         var offers = context.offers(in: challenges, failures: task.failureCount)
         if isChallenge, !offers.contains(where: { $0.space.authenticationMethod != .other }),
@@ -308,8 +319,11 @@ public final class ChallengeLoop {
         }
         var failure = AuthenticationChallenge.FailureResponse(
             status: Int(response.status.rawValue), challenges: challenges)
+        // The token is valid: it counts as renewed, and not as refused.
         let refusal =
-            trouble.count(in: request.record) ?? trouble.refusal(by: challenges, of: performer, in: request.record)
+            isStepUp
+            ? .renewed
+            : trouble.count(in: request.record) ?? trouble.refusal(by: challenges, of: performer, in: request.record)
         failure.excerpt = performer.excerpt(after: refusal)
         latestFailure = failure.excerpt ?? latestFailure
         let round = Round(response: failure, offers: offers, isLoginPage: isLoginPage)

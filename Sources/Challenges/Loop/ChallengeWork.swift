@@ -109,7 +109,9 @@ enum ChallengeWork {
         case .exchange(let decision, let challenge):
             do throws(TokenSupply.Missing) {
                 let isOwn = context.request.isOwn
-                let exchanged = try await context.tokens.exchange(decision, for: challenge, isOwn: isOwn)
+                let buffer = context.request.target
+                let target = buffer.readable.array
+                let exchanged = try await context.tokens.exchange(decision, for: challenge, at: target, isOwn: isOwn)
                 return .exchange(.success(exchanged), reason: decision.reason)
             } catch { return .exchange(.failure(error), reason: decision.reason) }
         case .question(var subject):

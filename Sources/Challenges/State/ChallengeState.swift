@@ -16,6 +16,10 @@ public final class ChallengeState: Sendable {
     public let tokens: TokenStore
     /// The metadata of the issuers of tokens.
     let issuers = MetadataStore<IssuerMetadata>()
+    /// The metadata of servers that want tokens, by the first place where it is looked for; nil if a server has none.
+    let resources = MetadataStore<ResourceMetadata?>()
+    /// The tokens that servers have announced.
+    let announced = AnnouncedTokens()
     public let journal = ChallengeJournal()
     public let questions = OperatorQuestions()
     /// The origins for which a client's session has credentials.
@@ -125,6 +129,7 @@ public final class ChallengeState: Sendable {
         retryObserver.withLock { $0 }(fits)
         tokens.retry(where: fits)
         issuers.retry()
+        resources.retry()
     }
 
     /// Records that a server has definitely refused a credential.

@@ -29,34 +29,40 @@ struct Discovery {
         if case .issuer(let issuer) = grant.server { state.issuers.forget("\(issuer)") }
     }
 
-    /// The issuer's metadata, read once for all that wait.
+    /// The issuer's metadata.
     private func metadata(of issuer: TokenIssuer) async throws(TokenError) -> IssuerMetadata {
-        let name = "\(issuer)"
+        try await document(
+            "\(issuer)", in: state.issuers,
+            orElse: .undiscovered(issuer: "\(issuer)", "no metadata within 10 seconds", isDefinite: false)
+        ) { fetcher, loop in await Self.read(issuer, by: fetcher, on: loop) }
+    }
+
+    /// A document, read once for all that wait, in a task that continues even if the request that began it ends.
+    ///
+    /// - Parameter timeout: the error if it takes too long.
+    private func document<Document>(
+        _ name: String, in store: MetadataStore<Document>, orElse timeout: TokenError,
+        _ read: @escaping @Sendable (any TokenFetching, EventLoop) async -> Result<Document, TokenError>
+    ) async throws(TokenError) -> Document {
         // Each round ends a wait.
         for _ in 0..<2 {
-            switch state.issuers.supply(for: name, at: loop.epochMilliseconds) {
+            switch store.supply(for: name, at: loop.epochMilliseconds) {
             case .known(let outcome): return try outcome.get()
             case .wait(let waiter, let reads):
-                if reads { read(issuer) }
+                if reads {
+                    let (fetcher, loop) = (LoopBound(fetcher, to: loop), loop)
+                    loop.spawn {
+                        let outcome = await read(fetcher.value, loop)
+                        store.land(outcome, for: name, at: loop.epochMilliseconds)
+                    }
+                }
                 let alarm = Alarm(on: loop) { waiter.expire() }
                 alarm.set(after: Self.limit)
                 defer { alarm.cancel() }
-                if case .expired = await waiter.outcome() {
-                    throw .undiscovered(issuer: name, "no metadata within 10 seconds", isDefinite: false)
-                }
+                if case .expired = await waiter.outcome() { throw timeout }
             }
         }
-        throw .undiscovered(issuer: name, "its metadata does not stay the same", isDefinite: false)
-    }
-
-    /// Reads the metadata in its own task, which continues even if the request that began it ends.
-    private func read(_ issuer: TokenIssuer) {
-        let fetcher = LoopBound(fetcher, to: loop)
-        let (state, loop) = (state, loop)
-        loop.spawn {
-            let outcome = await Self.read(issuer, by: fetcher.value, on: loop)
-            state.issuers.land(outcome, for: "\(issuer)", at: loop.epochMilliseconds)
-        }
+        throw timeout
     }
 
     /// Tries each place until one has the issuer's metadata.
@@ -78,5 +84,121 @@ struct Discovery {
             }
         }
         return .failure(failure)
+    }
+}
+
+/// Tokens that servers announce (RFC 9728). The rule file names issuer, client and the scopes that may be asked for; the
+/// server names its resource and, within these, the scopes.
+extension Discovery {
+    /// The token that the server wants for the request.
+    ///
+    /// - Parameter target: the target of the request.
+    func wanted(
+        _ credential: Credential, for challenge: AuthenticationChallenge, at target: [UInt8]
+    ) async throws(TokenError) -> AnswerSource.WantedToken {
+        let space = challenge.protectionSpace
+        guard let grant = credential.grant, let issuer = grant.server.issuer else {
+            return AnswerSource.WantedToken(for: credential, in: space)
+        }
+        let known = state.announced.exact(for: credential.version, at: space.origin, target: target.span)
+        let bearer = challenge.failureResponse?.challenges.filter { $0.scheme == "bearer" } ?? []
+        let announcing = bearer.first { $0.text("resource_metadata") != nil } ?? bearer.first
+        // The scopes of this challenge have just been added to the known ones.
+        if let known, announcing?.isOfScope == true {
+            return AnswerSource.WantedToken(for: credential, exactly: known, in: space)
+        }
+        let metadata = try await metadata(
+            on: space.origin, announced: announcing?.text("resource_metadata"), for: target)
+        try metadata?.check(issuer, on: space.origin)
+        var scopes = try ResourceMetadata.scopes(announcing?.text("scope"), of: metadata, within: grant.scopes)
+        if let known = known?.grant, known.isFor(metadata?.resource) { scopes = Set(scopes + known.scopes).sorted() }
+        let exact = Credential(
+            name: credential.version.name, grant: grant.narrowed(to: metadata?.resource, scopes: scopes),
+            persistence: credential.persistence)
+        state.announced.put(exact, for: credential.version, at: space.origin, path: metadata?.path ?? [])
+        return AnswerSource.WantedToken(for: credential, exactly: exact, in: space)
+    }
+
+    /// Adds the scopes that a response wants beyond those of the token that it refused (RFC 6750 section 3.1).
+    ///
+    /// - Returns: whether the next token has more scopes. A text says why not.
+    static func widen(
+        _ credential: Credential, by challenge: HeaderChallenge, at origin: Origin, target: Span<UInt8>,
+        in state: ChallengeState
+    ) -> Result<Void, TokenError> {
+        let fail = { (why: String) in Result<Void, TokenError>.failure(.unannounced(why, isDefinite: false)) }
+        guard let grant = credential.grant,
+            let path = state.announced.path(for: credential.version, at: origin, target: target),
+            let known = state.announced.exact(for: credential.version, at: origin, target: target)?.grant
+        else { return fail("its scopes are fixed in the rule file") }
+        guard let wanted = challenge.text("scope"), !wanted.isEmpty else { return fail("the server does not name it") }
+        // RFC 6749 section 6: the scopes of a refresh token cannot be exceeded.
+        if case .refreshToken = grant.kind { return fail("a refresh token cannot get more scopes") }
+        let scopes: [String]
+        do throws(TokenError) {
+            scopes = try ResourceMetadata.scopes(wanted, of: nil, within: grant.scopes)
+        } catch { return .failure(error) }
+        let union = Set(scopes + known.scopes).sorted()
+        if union == known.scopes { return fail("the token already has the scopes that the rule file allows") }
+        var resource: String?
+        if case .url(let url) = known.resource { resource = url }
+        let exact = Credential(
+            name: credential.version.name, grant: grant.narrowed(to: resource, scopes: union),
+            persistence: credential.persistence)
+        state.announced.put(exact, for: credential.version, at: origin, path: path)
+        return .success(())
+    }
+
+    /// The server's metadata; nil if it announces none.
+    private func metadata(
+        on origin: Origin, announced: String?, for target: [UInt8]
+    ) async throws(TokenError) -> ResourceMetadata? {
+        let (places, isAnnounced) = ResourceMetadata.places(on: origin, announced: announced, for: target)
+        guard let first = places.first else { return nil }
+        return try await document(
+            "\(first)", in: state.resources,
+            orElse: .unannounced("the server's metadata takes more than 10 seconds", isDefinite: false)
+        ) { fetcher, loop in
+            await Self.read(places, isAnnounced: isAnnounced, on: origin, for: target, by: fetcher, until: loop)
+        }
+    }
+
+    private static func read(
+        _ places: [HTTPEndpoint], isAnnounced: Bool, on origin: Origin, for target: [UInt8],
+        by fetcher: any TokenFetching, until loop: EventLoop
+    ) async -> Result<ResourceMetadata?, TokenError> {
+        let end = loop.now &+ UInt64(limit)
+        var failure: TokenError?
+        for place in places where loop.now < end {
+            do throws(TokenError) {
+                let response = try await fetcher.read(place)
+                // A server may refuse all requests without a token.
+                if !isAnnounced, (400..<500).contains(response.status), ![408, 429].contains(response.status) {
+                    continue
+                }
+                let metadata = try ResourceMetadata(
+                    status: response.status, content: response.content, on: origin, for: target)
+                return .success(metadata)
+            } catch {
+                if case .unreachable = error { return .failure(error) }
+                failure = failure ?? error
+            }
+        }
+        return failure.map { .failure($0) } ?? .success(nil)
+    }
+}
+
+extension HeaderChallenge {
+    /// Whether the token is valid, and its scopes do not suffice (RFC 6750 section 3.1).
+    var isOfScope: Bool { scheme == "bearer" && text("error") == "insufficient_scope" }
+}
+
+extension TokenGrant {
+    fileprivate func isFor(_ resource: String?) -> Bool {
+        switch self.resource {
+        case .url(let url): resource.map { url.utf8.elementsEqual($0.utf8) } ?? false
+        case .none: resource == nil
+        case .auto: false
+        }
     }
 }

@@ -71,9 +71,11 @@ public struct TokenSupply {
 
     /// Returns the decision with the token instead of the credential.
     ///
-    /// - Parameter isOwn: whether the request is the proxy's own, which waits for no token.
+    /// - Parameters:
+    ///   - target: the target of the request.
+    ///   - isOwn: whether the request is the proxy's own, which waits for no token.
     func exchange(
-        _ decision: Decision, for challenge: AuthenticationChallenge, isOwn: Bool
+        _ decision: Decision, for challenge: AuthenticationChallenge, at target: [UInt8], isOwn: Bool
     ) async throws(TokenSupply.Missing) -> Decision {
         guard case .useCredential(let credential) = decision.disposition, credential.grant != nil else {
             return decision
@@ -86,7 +88,12 @@ public struct TokenSupply {
             return Decision(.useCredential(token), reason: decision.reason)
         }
         do throws(TokenError) {
-            let token = try await token(.init(for: credential, in: challenge.protectionSpace), besides: refused)
+            var wanted = AnswerSource.WantedToken(for: credential, in: challenge.protectionSpace)
+            if credential.isAnnounced {
+                let discovery = Discovery(state: state, loop: loop, fetcher: fetcher)
+                wanted = try await discovery.wanted(credential, for: challenge, at: target)
+            }
+            let token = try await token(wanted, besides: refused)
             return Decision(
                 .useCredential(token), attempts: Self.attempts(decision), reason: decision.reason)
         } catch {
@@ -186,7 +193,7 @@ extension ChallengeState {
     ///
     /// - Parameter now: milliseconds since 1970.
     public func current(_ credential: Credential, at now: @autoclosure () -> Int) -> Credential? {
-        guard credential.grant != nil else { return credential }
+        guard credential.version.isGrant else { return credential }
         return tokens.current(for: credential.version, at: now())?.with(credential.persistence)
     }
 }
@@ -230,7 +237,7 @@ extension TokenSupply {
             guard let token else { return }
             if exact === credential {
                 state.spaces.accounts.renew(with: token.version)
-            } else if let former {
+            } else if let former, former != token.version {
                 state.spaces.accounts.renew(former, with: token.version)
             }
         }

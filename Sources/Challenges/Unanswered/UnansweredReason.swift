@@ -203,9 +203,10 @@ struct UnansweredReason {
     ///
     /// - Parameter names: those of other suggestions; gets the names of this one.
     func suggestion(
-        for query: ChallengeQuery, in space: ProtectionSpace, by rules: RuleSet, besides names: inout SuggestedNames
+        for query: ChallengeQuery, _ offer: Offer, by rules: RuleSet, besides names: inout SuggestedNames
     ) -> (lines: [String], names: SuggestedNames)? {
         guard isOfRules else { return nil }
+        let space = offer.space
         var rule = SuggestedChallengeRule(space)
         rule.credentials = credentials(for: query, by: rules)
         rule.isOpen = nearest != nil && rule.credentials.isEmpty
@@ -221,8 +222,20 @@ struct UnansweredReason {
         }
         guard let lines = rule.lines else { return nil }
         names.add(own)
-        let comment = precedes.map { ["# before rule \(JournalText.printable($0.title))"] } ?? []
+        var comment = precedes.map { ["# before rule \(JournalText.printable($0.title))"] } ?? []
+        if rule.madeCredential != nil { comment += offer.challenge.announcement.map { [$0] } ?? [] }
         return (comment + lines, own)
+    }
+}
+
+extension HeaderChallenge {
+    /// The comment about the tokens that the server announces (RFC 9728); nil if it announces none.
+    fileprivate var announcement: String? {
+        guard scheme == "bearer", let text = text("resource_metadata"), text.utf8.count <= 256,
+            HTTPEndpoint(text) != nil
+        else { return nil }
+        let scope = self.text("scope").map { "; scope \(JournalText.printable($0, longest: 256))" } ?? ""
+        return "# or by OAuth, with the issuer in \(text): issuer URL; client-id NAME; client-secret file FILE\(scope)"
     }
 }
 

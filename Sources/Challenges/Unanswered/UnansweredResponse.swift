@@ -135,7 +135,9 @@ public struct UnansweredResponse {
             entry.credentials = reason.credentials(for: query, by: rules)
             entry.wantsSecure = reason.wantsSecure(by: rules)
             entry.remedy = remedy(in: offer.space, by: ruling.action, at: now)
-            if let suggestion = reason.suggestion(for: query, in: offer.space, by: rules, besides: &names) {
+            if let suggestion = reason.suggestion(
+                for: query, offer, by: rules, besides: &names)
+            {
                 entry.suggestion = suggestion.lines.joined(separator: "\n")
                 entry.suggestedNames = suggestion.names
                 entry.precedes = reason.precedes

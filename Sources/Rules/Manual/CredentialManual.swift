@@ -125,7 +125,7 @@ extension CredentialDirective {
         ),
         .scope: DirectiveManual(
             "SCOPE …", example: "credential crm { \(endpoint); client-secret file secret; scope read write }",
-            "The scopes to ask for."),
+            "The scopes to ask for. For a server that announces scopes, the most that is asked for; `*` is no limit."),
         .audience: DirectiveManual(
             "TEXT",
             example: "credential crm { \(endpoint); client-secret file secret; audience https://api.example.com }",

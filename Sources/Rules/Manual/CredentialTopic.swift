@@ -115,7 +115,9 @@ extension ManualTopic {
 
             credential crm  { oauth2 https://id.example.com/token; client-id crm; client-secret file secret; scope read }
             credential jobs { oauth2 https://id.example.com/token; client-id jobs; key jobs.key; key-id 7; audience https://api }
-            credential sso  { issuer https://id.example.com; client-id agent; client-secret file secret }
+
+        With `issuer` instead of `oauth2`, the proxy finds the endpoint, and asks for the scopes that a server announces: see
+        'attache help discovery'.
 
         A token is fetched when it is first needed. It is fetched again before it expires, or when a server refuses it. While
         the token endpoint is down, the token is used until it expires, and never after. An endpoint that refuses the client
@@ -136,11 +138,6 @@ extension ManualTopic {
 
         = Where tokens come from
 
-        With `issuer`, the proxy reads the issuer's metadata first: at /.well-known/oauth-authorization-server, then at
-        /.well-known/openid-configuration. The metadata must name the same issuer, byte for byte, and an https token endpoint.
-        Redirects are not followed. It is kept for an hour. If no token can be fetched, the client gets the server's 401 with
-        the reason in Proxy-Status.
-
         The request to the endpoint follows its `route`: TLS settings and parents. A parent's 407 is answered as for a client
         at 127.0.0.1, but not with a token that has yet to be fetched. `egress` and `route deny` do not apply to token
         requests.
@@ -151,9 +148,42 @@ extension ManualTopic {
         token is sent once. While the store is down, a token is used until it expires, and no other is fetched.
         """,
         ManualTopic.Entry.of(
-            CredentialDirective.token, .oauth2, .issuer, .clientID, .clientSecret, .clientAuthentication, .keyID,
+            CredentialDirective.token, .oauth2, .clientID, .clientSecret, .clientAuthentication, .keyID,
             .assertionAudience,
             .refreshToken, .assertion, .clientAssertion, .subjectToken, .actorToken, .requested, .subject, .scope,
             .audience,
-            .resource, .parameter))
+            .parameter))
+
+    static let discovery = ManualTopic(
+        "discovery", "tokens that servers announce (MCP, OAuth discovery)",
+        """
+        Some servers announce which token they want: MCP servers, and others that follow RFC 9728. With `issuer`, the proxy
+        reads that, and asks the issuer for a token.
+
+            credential mcp { issuer https://id.example.com; client-id agent; client-secret file secret; scope files:read }
+            challenge "mcp" { host mcp.example.com; secure yes; use mcp }
+
+        The rule file decides who gets the client's secret: the issuer. The server only names its resource and scopes. If the
+        server is served by another issuer, the proxy sends nothing, and the client gets the server's 401 with the reason in
+        Proxy-Status.
+
+        = The token endpoint
+        It is in the issuer's metadata, at /.well-known/oauth-authorization-server or /.well-known/openid-configuration. The
+        metadata must name the same issuer, byte for byte, and an https token endpoint. Redirects are not followed. It is kept
+        for an hour. If you write `oauth2` as well, that is the endpoint, and nothing is read.
+
+        = Resource and scopes
+        The server's metadata is where its challenge says (`resource_metadata`), if that is on the server itself. Else it is at
+        /.well-known/oauth-protected-resource. The resource must be on the server, and its path must cover the request. The
+        token is sent to that path and below it.
+
+        `scope` is the most that is ever asked for; `scope *` is no limit. The scopes are those of the challenge, else those of
+        the metadata, else all of `scope`. A server without metadata gets a token with all of `scope`.
+
+        If a server answers 403 because it wants more scopes (`insufficient_scope`), the proxy fetches a token with them as
+        well, within `scope`, and sends the request again, at most twice. A refresh token cannot get more scopes.
+
+        `resource none` and `resource URL` read nothing from the server. Some issuers refuse `resource`, such as Entra
+        (AADSTS9010010): write `resource none`.
+        """, ManualTopic.Entry.of(CredentialDirective.issuer, .resource))
 }

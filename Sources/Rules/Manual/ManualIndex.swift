@@ -30,6 +30,7 @@ extension ManualTopic {
         "tokens": """
         bearer oauth oidc openid jwt access-token refresh client-credentials entra okta keycloak
         """,
+        "discovery": "mcp oauth oidc rfc9728 resource issuer well-known scope insufficient_scope 403",
         "certificates": "mtls client-certificate client-cert p12 pfx smartcard hsm pem x509 x.509 identity 495",
         "aws": "s3 sigv4 sigv4a amazon minio signature sign",
         "operators": "operator person human question webhook slack approval interactive manual mfa 2fa otp",

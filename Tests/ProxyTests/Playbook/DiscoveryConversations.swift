@@ -3,7 +3,7 @@ import Testing
 /// Token endpoints that are found in the metadata of their issuer (RFC 8414, OpenID Connect Discovery 1.0).
 struct DiscoveryConversations {
     private static let rules = """
-        credential crm { issuer http://127.0.0.1:9/a; client-id c; client-secret s }
+        credential crm { issuer http://127.0.0.1:9/a; client-id c; client-secret s; resource none }
         challenge "api" { host h; use crm }
         timeouts { connect 10s; response 30s }
         """

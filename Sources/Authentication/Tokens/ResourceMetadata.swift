@@ -1,0 +1,113 @@
+import Bytes
+import Model
+
+/// The parts of a server's metadata that tell which token it wants (RFC 9728 section 2). The server names resource and
+/// scopes; the rule file names the issuer, which must be among the server's.
+public struct ResourceMetadata: Sendable {
+    /// The resource, on the server's own origin.
+    public let resource: String
+    /// The resource's path.
+    public let path: [UInt8]
+    private let issuers: [String]
+    private let scopes: [String]
+
+    /// The limit of scopes that are read from a server, and of the bytes of each.
+    private static let (scopeLimit, scopeLength) = (32, 256)
+
+    /// The places of a server's metadata in the order in which they are tried (RFC 9728 sections 3.1 and 5.1).
+    ///
+    /// - Parameters:
+    ///   - announced: the value of `resource_metadata`. A URL of another origin counts as absent.
+    ///   - target: the target of the request.
+    public static func places(
+        on origin: Origin, announced: String?, for target: [UInt8]
+    ) -> (places: [HTTPEndpoint], isAnnounced: Bool) {
+        if let url = announced.flatMap(HTTPEndpoint.init), url.isOn(origin) { return ([url], true) }
+        let host = origin.host.contains(":") ? "[\(origin.host)]" : origin.host
+        let root = "\(origin.protocol.rawValue)://\(host):\(origin.port)/.well-known/oauth-protected-resource"
+        let path = String(decoding: Self.path(of: target), as: UTF8.self)
+        let places = path == "/" ? [root] : [root + path, root]
+        return (places.compactMap { HTTPEndpoint($0) }, false)
+    }
+
+    /// - Parameters:
+    ///   - origin: the origin of the request. The resource must be on it.
+    ///   - target: the target of the request. The resource's path must be a prefix of it.
+    /// - Throws: the reason why the document tells nothing.
+    public init(status: Int, content: [UInt8], on origin: Origin, for target: [UInt8]) throws(TokenError) {
+        guard status == 200 else { throw .unannounced("the server's metadata has status \(status)", isDefinite: false) }
+        guard let members = JSONMembers(content) else {
+            throw .unannounced("the server's metadata is not a JSON object", isDefinite: false)
+        }
+        guard let text = members.text("resource"), let url = HTTPEndpoint(text.span.text), url.isOn(origin),
+            !url.target.contains("?"), AnnouncedTokens.covers(Array(url.target.utf8), target)
+        else {
+            let named = members.text("resource").map { "'\(TokenResponse.printable($0))'" } ?? "no resource"
+            throw .unannounced("the server's metadata is for another resource (\(named))", isDefinite: true)
+        }
+        resource = text.span.text
+        path = Array(url.target.utf8)
+        issuers = (members.texts("authorization_servers") ?? []).prefix(64).map { $0.span.text }
+        scopes = Self.scopes(members.texts("scopes_supported") ?? [])
+    }
+
+    /// Checks that the server takes tokens of the issuer.
+    public func check(_ issuer: TokenIssuer, on origin: Origin) throws(TokenError) {
+        let wanted = "\(issuer)"
+        let isListed = issuers.contains { other in
+            if other.utf8.elementsEqual(wanted.utf8) { return true }
+            // Servers write the slash of an empty path, or leave it out.
+            guard issuer.url.target == "/", let url = TokenIssuer(other)?.url else { return false }
+            return url.target == "/" && "\(url)" == "\(issuer.url)"
+                && (other.utf8.dropLast().elementsEqual(wanted.utf8)
+                    || wanted.utf8.dropLast().elementsEqual(other.utf8))
+        }
+        if isListed { return }
+        let others = issuers.prefix(3).map { TokenResponse.printable(Array($0.utf8)) }.joined(separator: ", ")
+        let served = others.isEmpty ? "names no issuer" : "is served by \(others)"
+        throw .unannounced("\(origin.host) \(served), the rule file names \(wanted)", isDefinite: true)
+    }
+
+    /// The scopes to ask for: those of the challenge, else those of the metadata, as far as the rule file allows; if
+    /// neither names any, all that it allows.
+    ///
+    /// - Parameters:
+    ///   - challenge: the value of `scope` in the challenge.
+    ///   - ceiling: the scopes that the rule file allows; `*` for all.
+    /// - Throws: the scopes that are not allowed, if that is all of them.
+    public static func scopes(
+        _ challenge: String?, of metadata: ResourceMetadata?, within ceiling: [String]
+    ) throws(TokenError) -> [String] {
+        let named = challenge.map { scopes($0.utf8.split(separator: .space).map(Array.init)) } ?? []
+        let announced = named.isEmpty ? metadata?.scopes ?? [] : named
+        let allowsAll = ceiling == ["*"]
+        if announced.isEmpty { return allowsAll ? [] : ceiling }
+        let allowed = allowsAll ? announced : announced.filter(ceiling.contains)
+        if allowed.isEmpty {
+            let words = announced.joined(separator: " ")
+            throw .unannounced(
+                "the server wants the scope '\(words)', which the rule file does not allow: write 'scope \(words)'",
+                isDefinite: false)
+        }
+        return allowed
+    }
+
+    /// The valid scopes (RFC 6749 section 3.3), each once and in order.
+    private static func scopes(_ texts: [[UInt8]]) -> [String] {
+        let valid = texts.prefix(scopeLimit).filter { text in
+            (1...scopeLength).contains(text.count)
+                && text.allSatisfy { $0 > .space && $0 < .delete && $0 != .quote && $0 != .backslash }
+        }
+        return Set(valid.map { $0.span.text }).sorted()
+    }
+
+    static func path(of target: [UInt8]) -> ArraySlice<UInt8> { target.prefix { $0 != UInt8(ascii: "?") } }
+}
+
+extension HTTPEndpoint {
+    /// Whether the URL has the origin's scheme, host and port.
+    fileprivate func isOn(_ origin: Origin) -> Bool {
+        isSecure == (origin.protocol == .https) && port == origin.port
+            && Origin(host: host, port: port, protocol: origin.protocol) == origin
+    }
+}

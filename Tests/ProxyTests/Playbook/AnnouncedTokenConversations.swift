@@ -1,0 +1,267 @@
+import Testing
+
+/// Servers that announce the tokens that they want (RFC 9728, RFC 8707, RFC 6750 section 3.1). The rule names the issuer
+/// and the scopes that may be asked for.
+struct AnnouncedTokenConversations {
+    private static let rules = """
+        credential mcp { issuer http://127.0.0.1:9; client-id c; client-secret s; scope read write }
+        challenge "api" { host h; use mcp }
+        timeouts { connect 10s; response 30s }
+        """
+
+    private static let metadata = """
+        {"resource":"http://h/mcp","authorization_servers":["http://127.0.0.1:9/"],"scopes_supported":["read"]}
+        """
+
+    /// The request until the server's metadata is read, with these parameters of the challenge.
+    private static func challenged(_ parameters: String, place: String = "/meta") -> String {
+        """
+        client >> GET http://h/mcp HTTP/1.1
+        << connect h:80
+        << GET /mcp HTTP/1.1
+        server >> HTTP/1.1 401 Unauthorized
+           WWW-Authenticate: Bearer \(parameters)
+        << connect h:80
+        server 2 << GET \(place) HTTP/1.1
+           Host: h
+           Accept: application/json
+        """
+    }
+
+    /// The reading of the issuer's metadata on that connection, and a token on the next.
+    private static func token(_ token: String, server: Int, form: String) -> String {
+        """
+        << connect 127.0.0.1:9
+        server \(server) << GET /.well-known/oauth-authorization-server HTTP/1.1
+           Host: 127.0.0.1:9
+           Accept: application/json
+        server \(server) >> HTTP/1.1 200 OK
+
+           {"issuer":"http://127.0.0.1:9","token_endpoint":"http://127.0.0.1:9/token"}
+        server \(server) << close
+        \(fetched(token, server: server + 1, form: form))
+        """
+    }
+
+    private static func fetched(_ token: String, server: Int, form: String) -> String {
+        """
+        << connect 127.0.0.1:9
+        server \(server) << POST /token HTTP/1.1
+           Host: 127.0.0.1:9
+           Authorization: Basic base64(c:s)
+
+           grant_type=client_credentials\(form)
+        server \(server) >> HTTP/1.1 200 OK
+
+           {"access_token":"\(token)","token_type":"Bearer","expires_in":3600}
+        server \(server) << close
+        """
+    }
+
+    private static let announced = "resource_metadata=\"http://h/meta\""
+    private static let resource = "&resource=http%3A%2F%2Fh%2Fmcp"
+
+    private static let first = """
+        \(challenged(announced))
+        server 2 >> HTTP/1.1 200 OK
+
+           \(metadata)
+        server 2 << close
+        \(token("one", server: 3, form: "&scope=read" + resource))
+        server << GET /mcp HTTP/1.1
+           Authorization: Bearer one
+        server >> HTTP/1.1 200 OK
+        client << HTTP/1.1 200 OK
+        """
+
+    @Test func `the token is for the resource and the scopes that the server announces, and goes along below it`() async
+    {
+        await play(
+            rules: Self.rules,
+            """
+            \(Self.first)
+            client >> GET http://h/mcp/a HTTP/1.1
+            server << GET /mcp/a HTTP/1.1
+               Authorization: Bearer one
+            server >> HTTP/1.1 200 OK
+            client << HTTP/1.1 200 OK
+            client >> GET http://h/other HTTP/1.1
+            server << GET /other HTTP/1.1
+            server >> HTTP/1.1 200 OK
+            client << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test func `the scopes of the challenge count more than those of the metadata`() async {
+        await play(
+            rules: Self.rules,
+            """
+            \(Self.challenged(Self.announced + ", scope=\"write admin\""))
+            server 2 >> HTTP/1.1 200 OK
+
+               \(Self.metadata)
+            server 2 << close
+            \(Self.token("one", server: 3, form: "&scope=write" + Self.resource))
+            server << GET /mcp HTTP/1.1
+               Authorization: Bearer one
+            server >> HTTP/1.1 200 OK
+            client << HTTP/1.1 200 OK
+            """)
+    }
+
+    /// The server's metadata, and the reason; no token is asked for. The first is the control.
+    @Test(arguments: [
+        (metadata, ""),
+        (
+            #"{"resource":"http://h/mcp","authorization_servers":["http://evil.example"]}"#,
+            "*served by http://evil.example*"
+        ),
+        (#"{"resource":"http://h/mcp","authorization_servers":["http://127.0.0.1:9/a"]}"#, "*is served by*"),
+        (#"{"resource":"http://h/mcp","authorization_servers":["http://127.0.0.1:90"]}"#, "*is served by*"),
+        (#"{"resource":"http://h/mcp"}"#, "*names no issuer*"),
+        (
+            #"{"resource":"http://evil.example/mcp","authorization_servers":["http://127.0.0.1:9"]}"#,
+            "*another resource*"
+        ),
+        (#"{"resource":"http://h/admin","authorization_servers":["http://127.0.0.1:9"]}"#, "*another resource*"),
+        (#"{"authorization_servers":["http://127.0.0.1:9"]}"#, "*another resource*"),
+        (
+            #"{"resource":"http://h/mcp","authorization_servers":["http://127.0.0.1:9"],"scopes_supported":["admin"]}"#,
+            "*wants the scope 'admin'*"
+        ),
+        ("<html>", "*is not a JSON object*"),
+        (String(repeating: "x", count: 66_000), "*is too large*"),
+    ])
+    func `metadata that does not fit the rule gets no token`(document: String, reason: String) async {
+        let end =
+            reason.isEmpty
+            ? """
+            \(Self.token("one", server: 3, form: "&scope=read" + Self.resource))
+            server << GET /mcp HTTP/1.1
+               Authorization: Bearer one
+            server >> HTTP/1.1 200 OK
+            client << HTTP/1.1 200 OK
+            """
+            : """
+            client << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Bearer \(Self.announced)
+               Proxy-Status: *credential mcp has no token\(reason)
+            """
+        await play(
+            rules: Self.rules,
+            """
+            \(Self.challenged(Self.announced))
+            server 2 >> HTTP/1.1 200 OK
+
+               \(document)
+            server 2 << close
+            \(end)
+            """)
+    }
+
+    @Test(arguments: [
+        "302 Found\n   Location: http://127.0.0.1:8/meta", "404 Not Found", "500 Oops", "401 Unauthorized",
+    ])
+    func `metadata that was announced and is not there gets no token`(status: String) async {
+        await play(
+            rules: Self.rules,
+            """
+            \(Self.challenged(Self.announced))
+            server 2 >> HTTP/1.1 \(status)
+            server 2 << close
+            client << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Bearer \(Self.announced)
+               Proxy-Status: *credential mcp has no token: the server's metadata has status*
+            """)
+    }
+
+    /// No request goes to the place that the server names.
+    @Test(arguments: [
+        "http://evil.example/meta", "http://h:81/meta", "https://h/meta", "http://127.0.0.1:8/meta",
+        "http://u:p@h/meta", "http://h/meta#x", "http://h@evil.example/meta", "ftp://h/meta", "/meta",
+        "http://169.254.169.254/latest",
+    ])
+    func `an announcement on another origin counts as absent`(url: String) async {
+        await play(
+            rules: Self.rules,
+            """
+            \(Self.challenged("resource_metadata=\"\(url)\"", place: "/.well-known/oauth-protected-resource/mcp"))
+            server 2 >> HTTP/1.1 404 Not Found
+            server 2 << close
+            << connect h:80
+            server 3 << GET /.well-known/oauth-protected-resource HTTP/1.1
+            server 3 >> HTTP/1.1 200 OK
+
+               \(Self.metadata)
+            server 3 << close
+            \(Self.token("one", server: 4, form: "&scope=read" + Self.resource))
+            server << GET /mcp HTTP/1.1
+               Authorization: Bearer one
+            server >> HTTP/1.1 200 OK
+            client << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test func `a server without metadata gets a token with the scopes of the rule file`() async {
+        await play(
+            rules: Self.rules,
+            """
+            \(Self.challenged("realm=\"x\"", place: "/.well-known/oauth-protected-resource/mcp"))
+            server 2 >> HTTP/1.1 404 Not Found
+            server 2 << close
+            << connect h:80
+            server 3 << GET /.well-known/oauth-protected-resource HTTP/1.1
+            server 3 >> HTTP/1.1 401 Unauthorized
+            server 3 << close
+            \(Self.token("one", server: 4, form: "&scope=read%20write"))
+            server << GET /mcp HTTP/1.1
+               Authorization: Bearer one
+            server >> HTTP/1.1 200 OK
+            client << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test func `a response that wants more scopes gets a token with all of them, and later requests have it`() async {
+        await play(
+            rules: Self.rules,
+            """
+            \(Self.first)
+            client >> GET http://h/mcp HTTP/1.1
+            server << GET /mcp HTTP/1.1
+               Authorization: Bearer one
+            server >> HTTP/1.1 403 Forbidden
+               WWW-Authenticate: Bearer error="insufficient_scope", scope="write"
+            \(Self.fetched("two", server: 5, form: "&scope=read%20write" + Self.resource))
+            server << GET /mcp HTTP/1.1
+               Authorization: Bearer two
+            server >> HTTP/1.1 200 OK
+            client << HTTP/1.1 200 OK
+            client >> GET http://h/mcp HTTP/1.1
+            server << GET /mcp HTTP/1.1
+               Authorization: Bearer two
+            server >> HTTP/1.1 200 OK
+            client << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test(arguments: [
+        (#"error="insufficient_scope", scope="admin""#, "*wants the scope 'admin'*"),
+        (#"error="insufficient_scope""#, "*does not name it*"),
+        (#"error="insufficient_scope", scope="read""#, "*already has the scopes*"),
+    ])
+    func `scopes that the rule file does not allow are not asked for`(parameters: String, reason: String) async {
+        await play(
+            rules: Self.rules,
+            """
+            \(Self.first)
+            client >> GET http://h/mcp HTTP/1.1
+            server << GET /mcp HTTP/1.1
+               Authorization: Bearer one
+            server >> HTTP/1.1 403 Forbidden
+               WWW-Authenticate: Bearer \(parameters)
+            client << HTTP/1.1 403 Forbidden
+               WWW-Authenticate: Bearer \(parameters)
+               Proxy-Status: *lacks the scope\(reason)
+            """)
+    }
+}

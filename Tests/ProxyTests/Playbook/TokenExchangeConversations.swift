@@ -97,10 +97,10 @@ struct TokenExchangeConversations {
             << connect 127.0.0.1:8 refused
             report cannot get a token for credential tool: *
             << connect h:80
-            server 5 << GET /3 HTTP/1.1
-            server 5 >> HTTP/1.1 401 Unauthorized
+            server 7 << GET /3 HTTP/1.1
+            server 7 >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Bearer
-            server 5 << close
+            server 7 << close
             client << HTTP/1.1 502 Bad Gateway
                Proxy-Status: *
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Authentication
 
-/// What servers announce about the tokens that they want (RFC 9728): which of it counts.
+/// The metadata of servers that want tokens (RFC 9728).
 @Suite struct ResourceMetadataTests {
     private static let origin = Origin(host: "mcp.example.com", port: 443, protocol: .https)
     private static let wellKnown = "https://mcp.example.com/.well-known/oauth-protected-resource"

@@ -167,7 +167,7 @@ extension Discovery {
         _ places: [HTTPEndpoint], isAnnounced: Bool, on origin: Origin, for target: [UInt8],
         by fetcher: any TokenFetching, until loop: EventLoop
     ) async -> Result<ResourceMetadata?, TokenError> {
-        let end = loop.now &+ UInt64(limit)
+        let end = loop.now + limit
         var failure: TokenError?
         for place in places where loop.now < end {
             do throws(TokenError) {

@@ -21,7 +21,8 @@ public struct ManualTopic: Sendable {
     /// All topics, in the order in which they are read.
     public static let all: [ManualTopic] =
         [
-            rules, tools, challenge, credential, refusals, preemptive, forms, negotiate, tokens, discovery, certificates, aws,
+            rules, tools, challenge, credential, refusals, preemptive, forms, negotiate, tokens, discovery,
+            certificates, aws,
             operators,
             trust, routes, authority, parents, listen, dashboard, clients, egress, store, ftp, log, traces, limits,
             json, fail2ban, recipes, glossary,

@@ -16,9 +16,9 @@ public struct WallTime: Hashable, Comparable, Sendable, ExpressibleByIntegerLite
     /// The seconds since 1970, as in POSIX; the rest is left out.
     public var seconds: Int { milliseconds / 1000 }
 
-    /// Before all other times.
+    /// A time before all others.
     public static var distantPast: WallTime { WallTime(milliseconds: .min) }
-    /// After all other times: no time is set.
+    /// A time after all others: no time is set.
     public static var distantFuture: WallTime { WallTime(milliseconds: .max) }
 
     public static func < (left: WallTime, right: WallTime) -> Bool { left.milliseconds < right.milliseconds }

@@ -8,10 +8,10 @@ public struct LoopInstant: Hashable, Comparable, Sendable {
 
     static let nanosecondsPerMillisecond: UInt64 = 1_000_000
 
-    /// Before all times of a loop.
+    /// A time before all times of a loop.
     public static var zero: LoopInstant { LoopInstant(nanoseconds: 0) }
 
-    /// After all times of a loop.
+    /// A time after all times of a loop.
     public static var distantFuture: LoopInstant { LoopInstant(nanoseconds: .max) }
 
     /// The time of the system's monotonic clock.

@@ -6,9 +6,7 @@ struct SpaceTerms {
     let method: AuthenticationMethod
     let realm: String?
 
-    private static let methods: [AuthenticationMethod] = [
-        .basic, .digest, .ntlm, .negotiate, .htmlForm, .bearer, .clientCertificate, .serverTrust, .default,
-    ]
+    private static let methods = AuthenticationMethod.allCases.filter { $0 != .other }
 
     /// - Parameter kinds: the kinds of credentials that are meant.
     init(

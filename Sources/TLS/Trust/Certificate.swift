@@ -50,12 +50,6 @@ public final class Certificate: Sendable {
     /// The last second of the validity, since 1970; `Int.min` when the field cannot be read.
     public var notAfter: Int { CertificateTime.seconds(X509_get0_notAfter(handle)) ?? .min }
 
-    public var serialNumber: [UInt8] {
-        guard let number = X509_get0_serialNumber(handle) else { return [] }
-        let count = Int(ASN1_STRING_length(number))
-        return [UInt8](UnsafeBufferPointer(start: ASN1_STRING_get0_data(number), count: count))
-    }
-
     /// The alternative names; empty without the extension, and if it cannot be read.
     public var subjectAlternativeNames: [SubjectAlternativeName] {
         guard let names = X509_get_ext_d2i(handle, NID_subject_alt_name, nil, nil) else {

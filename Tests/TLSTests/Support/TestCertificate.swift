@@ -163,3 +163,11 @@ struct TestCertificate: Sendable {
         precondition(X509_sign_ctx(made, context) > 0, "no signature with \(recipe.digest ?? "the key's own")")
     }
 }
+
+extension Certificate {
+    var serialNumber: [UInt8] {
+        guard let number = X509_get0_serialNumber(handle) else { return [] }
+        let count = Int(ASN1_STRING_length(number))
+        return [UInt8](UnsafeBufferPointer(start: ASN1_STRING_get0_data(number), count: count))
+    }
+}

@@ -198,7 +198,7 @@ public enum ChallengeField: String, JSONField {
         case .outcome:
             .init(
                 .string,
-                "answered, passed (the client got it), cancelled (the client got a 502), declined (no certificate was shown), unseen (in a tunnel)"
+                "answered, passed (the client got it), cancelled (the client got a 502), waiting (for an operator), declined (no certificate was shown), unseen (in a tunnel)"
             )
         case .challenges: .init(.strings, "the challenges as the server sent them")
         case .rule: .init(.object, "the rule that decided; see below")

@@ -47,6 +47,12 @@ struct ClientAuthenticationTests {
             }
             #expect(origin.requests.count == 1)
             #expect(try proxy.records(atLeast: 4).contains { $0["user"] == user })
+            let events = try proxy.events().filter { $0["event"] == "login.refused" }
+            #expect(events.map { $0["user"] } == [user, user, "nobody"], "\(events.map(\.line))")
+            #expect(events.allSatisfy { $0["client"] == "127.0.0.1" && $0["method"] == "basic" })
+            let page = try Curl.fetch("http://127.0.0.1:\(proxy.adminPort)/metrics").text
+            #expect(page.contains(#"attache_client_logins_total{result="refused",method="basic"} 3"#))
+            #expect(page.contains(#"attache_client_logins_total{result="accepted",method="basic"} 1"#))
         }
     }
 

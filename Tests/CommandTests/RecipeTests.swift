@@ -37,7 +37,7 @@ struct RecipeTests {
         #expect(Self.pages.count == 8)
     }
 
-    /// Where fail2ban is not installed, the filter's expression is tried alone.
+    /// The filter's expression is tried alone if fail2ban is not installed.
     @Test func `fail2ban finds each refused login, and nothing that a client wrote`() throws {
         let blocks = ManualText.Block.blocks(of: try #require(ManualTopic.named("fail2ban")).text)
         let files = blocks.compactMap { block -> [String]? in if case .literal(let lines) = block { lines } else { nil }

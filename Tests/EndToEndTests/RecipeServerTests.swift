@@ -8,7 +8,7 @@ struct RecipeServerTests {
     /// Runs a proxy with the rules of the page.
     ///
     /// - Parameters:
-    ///   - names: what stands in place of the page's names. The address, the state and the log are those of the test.
+    ///   - names: the replacements of the page's names. The address, the state and the log are those of the test.
     ///   - more: rules before them.
     private func running(
         _ page: String, _ names: [String: String], more: String = "", setting: AttacheProcess.Setting = .init(),
@@ -95,7 +95,7 @@ struct RecipeServerTests {
         }
     }
 
-    /// Python 3's urllib and Perl stand in for Python 2, which Debian 12 does not have.
+    /// Python 3's urllib and Perl replace Python 2, which Debian 12 does not have.
     @Test(arguments: [
         "python3 -c 'import sys, urllib.request as u; print(u.urlopen(sys.argv[1]).read().decode(), end=\"\")' $URL",
         "perl -MHTTP::Tiny -e 'print HTTP::Tiny->new->get($ARGV[0])->{content}' $URL",

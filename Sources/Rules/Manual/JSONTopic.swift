@@ -125,7 +125,7 @@ extension ManualTopic {
             $ fail2ban-regex /var/log/attache/access.log /etc/fail2ban/filter.d/attache.conf
 
         An event is logged for a wrong user or password, an unknown token, and a Kerberos ticket that is refused or whose
-        principal may not use the proxy. A request without a login is none. The event has the client's address, the user's
+        principal may not use the proxy. A request without a login is not logged. The event has the client's address, the user's
         name (at most 64 characters, control characters replaced) and the method. It never has a password or a token. At most
         64 events a minute are logged for one client. `attache_client_logins_total{result="refused"}` counts all of them.
 

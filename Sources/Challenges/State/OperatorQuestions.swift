@@ -398,7 +398,9 @@ public struct OperatorQuestion: Sendable {
     ///
     /// - Parameter until: the last day of an exception.
     public func words(after answer: OperatorAnswer, until: Day) -> String {
-        if case .trust = answer.act { return "answered: the key of \(space.origin.authority) is trusted until \(until)" }
+        if case .trust = answer.act {
+            return "answered: the key of \(space.origin.authority) is trusted until \(until)"
+        }
         return "answered with '\(answer.words)': \(words)"
     }
 

@@ -42,7 +42,7 @@ import Testing
         let processes = try (0..<3).map { _ in try place.open() }
         let requests = (0..<30).map { processes[$0 % 3].ask(for: "/\($0)", now: now) }
         #expect(try await refuseAll(requests, of: processes, now: now) == 2)
-        for process in processes { #expect(process.account()?.unprovenRefusals == 2) }
+        for process in processes { #expect(try await process.follows { $0.unprovenRefusals == 2 }) }
         let later = processes.map { $0.ask(for: "/later", now: now + 29 * 60_000) }
         #expect(await Wait.asTask { later.allSatisfy(\.isDecided) })
         #expect(later.allSatisfy { $0.hold == .unproven })

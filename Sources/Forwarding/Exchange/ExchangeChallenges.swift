@@ -11,7 +11,7 @@ import Upstream
 /// A class of its own, which the exchange reuses: most requests have no challenges, and one look at a reference shows
 /// that.
 final class ExchangeChallenges {
-    /// What becomes of a response as far as one server's challenges are concerned.
+    /// The result for a response, as far as one server's challenges are concerned.
     enum Passage {
         /// A loop judges it; nothing has happened yet.
         case isMet
@@ -80,7 +80,7 @@ final class ExchangeChallenges {
             }
         }
 
-        /// What becomes of the response that has arrived. Call it once for each response.
+        /// Judges the response that has arrived by the known answer. Call it once for each response.
         ///
         /// - Parameter target: the request target as the server sees it.
         func passage(of response: UpstreamConnection, _ fields: ChallengeFields, at target: ByteBuffer) -> Passage {

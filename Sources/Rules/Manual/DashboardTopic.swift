@@ -28,9 +28,9 @@ extension ManualTopic {
         = Recent requests
         The last 1,000 requests, in at most 1 MiB of memory. Requests that failed or met a challenge are always kept. The
         others are kept only while a person is logged in to the dashboard. Each shows its client, route and rule, status,
-        `Proxy-Status` and challenges. A bar shows where the time went: connect (name lookup, TCP and TLS), login (from the
-        first challenge to the response after the last answer, without its last wait), first byte (from the request sent to
-        the first byte of the response), and the rest. Secrets in URLs are hidden as in the log. Pause holds the list. JSON
+        `Proxy-Status` and challenges. A bar shows where the time went. Connect is name lookup, TCP and TLS. Login is from the
+        first challenge to the response after the last answer, without its last wait. First byte is from the request sent to
+        the first byte of the response. The rest follows. Secrets in URLs are hidden as in the log. Pause holds the list. JSON
         and CSV save what the filter leaves.
 
         = Questions

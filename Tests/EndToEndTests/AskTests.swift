@@ -41,7 +41,8 @@ struct AskTests {
             #expect(challenges.hasPrefix("waiting for an operator\n"), "\(challenges)")
             #expect(!challenges.contains("not answered"), "\(challenges)")
             let json = try attache(["ask", "--json"], of: proxy).output
-            let questions = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [[String: Any]]
+            let document = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
+            let questions = document?["questions"] as? [[String: Any]]
             #expect(questions?.first?["waiting"] as? Int == 5, "\(json)")
             let wrong = try attache(["ask", "answer", "1", "use", "nobody"], of: proxy)
             #expect(wrong.status == 1 && wrong.errorOutput.contains("nobody"), "\(wrong)")
@@ -107,7 +108,8 @@ struct AskTests {
             #expect(list.contains("\n   use ci, since 20") && list.contains("\n   rule \"people\" ("), "\(list)")
             #expect(!list.contains("\u{202E}"), "\(list)")
             let json = try attache(["ask", "answers", "--json"], of: proxy).output
-            let answers = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [[String: Any]]
+            let document = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
+            let answers = document?["answers"] as? [[String: Any]]
             #expect(answers?.first?["answer"] as? String == "use ci" && answers?.count == 1, "\(json)")
             let forgotten = try attache(["ask", "forget", "1"], of: proxy)
             #expect(forgotten.succeeded && forgotten.output.contains("'use ci' is no longer saved"), "\(forgotten)")

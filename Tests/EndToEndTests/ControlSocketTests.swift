@@ -55,7 +55,8 @@ struct ControlSocketTests {
             #expect(answered.output.contains("credential ci by rule \"127.0.0.1\""), "\(answered)")
             #expect(try attache("challenges", "http://elsewhere.test/", of: proxy).output.isEmpty)
             let json = try attache("challenges", "--json", of: proxy)
-            let entries = try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [[String: Any]]
+            let document = try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any]
+            let entries = document?["challenges"] as? [[String: Any]]
             #expect(entries?.first?["outcome"] as? String == "answered", "\(json)")
             #expect(entries?.first?["count"] as? Int ?? 0 >= 2, "\(json)")
         }
@@ -98,7 +99,9 @@ struct ControlSocketTests {
             #expect(list.output.contains("    http://127.0.0.1:\(origin.port): refused 20"), "\(list)")
             #expect(list.output.hasSuffix("/password, or run 'attache credential retry ci'\n"), "\(list)")
             let json = try attache("credential", "list", "--json", of: proxy)
-            #expect(json.output.hasPrefix("[{\"credential\":\"ci\",\"source\":\"rule file\""), "\(json)")
+            #expect(
+                json.output.hasPrefix(
+                    "{\"version\":1,\"credentials\":[{\"credential\":\"ci\",\"source\":\"rule file\""), "\(json)")
             let status = try attache("status", of: proxy)
             #expect(status.output.contains("credentials: 1 unproven, see 'attache credential list'\n"), "\(status)")
             let challenges = try attache("challenges", origin.url(), of: proxy)

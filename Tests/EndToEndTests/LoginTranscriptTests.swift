@@ -83,11 +83,12 @@ struct LoginTranscriptTests {
     @Test(arguments: [("bob", "wrong"), ("unknown", "any")])
     func `a login that the KDC refuses is not the server's refusal`(user: String, password: String) throws {
         let server = try Self.server(.kerberos)
+        let realm = KerberosRealm.name
         let person = try Beginner(environment: server.environment)
         let run = try person.type(
             ["init", server.url], answering: [("alice@EXAMPLE.COM): ", user), ("Password: ", password)])
         #expect(!run.succeeded)
-        #expect(run.output.contains("there is no ticket for '\(user)@EXAMPLE.COM': the KDC of EXAMPLE.COM"), "\(run)")
+        #expect(run.output.contains("there is no ticket for '\(user)@\(realm)': the KDC of \(realm) does"), "\(run)")
     }
 
     @Test func `with --dry-run the lines are shown, and nothing is written`() throws {

@@ -23,7 +23,7 @@ extension ManualTopic {
                 listen 127.0.0.1:3128
                 admin 127.0.0.1:3127
                 credential scrape { user prometheus; password file /etc/attache/scrape.password }
-                credential windows { user CORP\\prometheus; password file /etc/attache/windows.password }
+                credential windows { user "CORP\\prometheus"; password file /etc/attache/windows.password }
                 challenge "digest exporters" { host *.dev.example.com; port 9100; method digest; use scrape }
                 challenge "windows exporters" { host *.win.example.com; port 9182; method ntlm; use windows }
 
@@ -92,7 +92,7 @@ extension ManualTopic {
                 listen 127.0.0.1:3128
                 parent corp { http proxy.corp.example.com:8080; except 10.0.0.0/8 *.corp.example.com }
                 route * { via corp }
-                credential corp { user CORP\\builder; password file /etc/attache/corp.password }
+                credential corp { user "CORP\\builder"; password file /etc/attache/corp.password }
                 challenge "corp proxy" { proxy yes; host proxy.corp.example.com; method ntlm; use corp }
 
             apt, Maven and Gradle have settings of their own, and the others read the variables:
@@ -135,7 +135,7 @@ extension ManualTopic {
             TLS connection. The proxy does that, since the connection is its own.
 
                 listen 127.0.0.1:3128
-                credential domain { user CORP\\automation; password file /etc/attache/domain.password }
+                credential domain { user "CORP\\automation"; password file /etc/attache/domain.password }
                 credential kerberos { kerberos automation@CORP.EXAMPLE.COM; keytab /etc/attache/automation.keytab }
                 challenge "winrm" { host *.srv.corp.example.com; port 5986; method ntlm; use domain }
                 challenge "exchange" { host mail.corp.example.com; method negotiate; use kerberos }

@@ -83,7 +83,7 @@ struct TLSConversations {
                Proxy-Status: *
 
                *wrong-name*
-            report the certificate of i:443 is not trusted: wrong-name*
+            report the certificate of i:443 is not trusted: incomplete-chain, wrong-name
             log GET https://i/ 502
                 error: tls_certificate_error
             """)

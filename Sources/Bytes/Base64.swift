@@ -8,6 +8,11 @@ public enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
+    /// The text for URLs (RFC 4648 section 5), without padding.
+    public static func encodeForURL(_ bytes: [UInt8]) -> String {
+        encode(bytes).replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+
     /// The number of characters for this many bytes.
     public static func count(encoding count: Int) -> Int { (count + 2) / 3 * 4 }
 

@@ -14,6 +14,7 @@ public struct MessageDigest: Sendable {
         self.algorithm = algorithm
         switch algorithm {
         case .md5: with(MD5_CTX.self) { MD5_Init($0) }
+        case .sha1: with(SHA_CTX.self) { SHA1_Init($0) }
         case .sha256: with(SHA256_CTX.self) { SHA256_Init($0) }
         case .sha512t256:
             SHA512_Init(&state)
@@ -54,6 +55,7 @@ public struct MessageDigest: Sendable {
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
         switch algorithm {
         case .md5: with(MD5_CTX.self) { MD5_Update($0, start, bytes.count) }
+        case .sha1: with(SHA_CTX.self) { SHA1_Update($0, start, bytes.count) }
         case .sha256: with(SHA256_CTX.self) { SHA256_Update($0, start, bytes.count) }
         case .sha512t256: SHA512_Update(&state, start, bytes.count)
         }
@@ -68,6 +70,7 @@ public struct MessageDigest: Sendable {
         _ = bytes.withUnsafeMutableBufferPointer { out in
             switch algorithm {
             case .md5: digest.with(MD5_CTX.self) { MD5_Final(out.baseAddress, $0) }
+            case .sha1: digest.with(SHA_CTX.self) { SHA1_Final(out.baseAddress, $0) }
             case .sha256: digest.with(SHA256_CTX.self) { SHA256_Final(out.baseAddress, $0) }
             case .sha512t256: SHA512_Final(out.baseAddress, &digest.state)
             }
@@ -100,16 +103,23 @@ public struct MessageDigest: Sendable {
     }
 }
 
-/// The hash functions of HTTP Digest (RFC 7616 section 6.1).
+/// The hash functions of HTTP Digest (RFC 7616 section 6.1), and SHA-1 for the signatures of RFC 5849.
 public enum DigestAlgorithm: Int, Sendable, Hashable, CaseIterable {
     case md5
+    case sha1
     case sha256
     /// SHA-512/256 with its own initial values (FIPS 180-4 section 5.3.6.2), not a truncated SHA-512 as in the examples
     /// of RFC 7616 (erratum 4897).
     case sha512t256
 
     /// The length of a digest in bytes.
-    public var length: Int { self == .md5 ? 16 : 32 }
+    public var length: Int {
+        switch self {
+        case .md5: 16
+        case .sha1: 20
+        case .sha256, .sha512t256: 32
+        }
+    }
 
     /// The block size in bytes, to which HMAC pads its key.
     var blockLength: Int { self == .sha512t256 ? 128 : 64 }

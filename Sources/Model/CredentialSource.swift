@@ -18,8 +18,7 @@ public enum CredentialSource: Sendable, Hashable {
         case .kerberos(let kerberos): kerberos.proof.files
         case .token(let value): [value].compactMap(\.path)
         case .oauth(let source): source.proof.files + source.grant.files
-        case .signature(let source):
-            [source.accessKey, source.secretKey, source.sessionToken].compactMap { $0?.path }
+        case .signature(let source): source.files
         case .placed(let source, _): source.files
         }
     }
@@ -234,29 +233,5 @@ extension OAuthSource {
         source.resource = resource
         source.parameters = parameters
         return source
-    }
-}
-
-/// `aws`: an access key that signs requests (AWS Signature Version 4).
-public struct SignatureSource: Sendable, Hashable {
-    public let region: String
-    public let service: String
-    public let accessKey: ValueSource
-    public let secretKey: ValueSource
-    /// The session token of temporary keys.
-    public let sessionToken: ValueSource?
-    /// Whether a request's content is hashed before it is sent; if not, `UNSIGNED-PAYLOAD` is sent.
-    public let signsPayload: Bool
-
-    public init(
-        region: String, service: String, accessKey: ValueSource, secretKey: ValueSource, sessionToken: ValueSource?,
-        signsPayload: Bool
-    ) {
-        self.region = region
-        self.service = service
-        self.accessKey = accessKey
-        self.secretKey = secretKey
-        self.sessionToken = sessionToken
-        self.signsPayload = signsPayload
     }
 }

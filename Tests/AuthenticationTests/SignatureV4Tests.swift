@@ -54,9 +54,9 @@ import Testing
     ]
 
     private func key(_ service: String, access: String = "AKIDEXAMPLE", secret: String, token: String? = nil)
-        -> SigningKey
+        -> SigningKey.AWS
     {
-        SigningKey(
+        SigningKey.AWS(
             region: "us-east-1", service: service, accessKey: access, secretKey: Secret(secret),
             sessionToken: token.map { Secret($0) })
     }
@@ -110,7 +110,7 @@ import Testing
 
     /// "Examples of how to derive a signing key" in the AWS General Reference.
     @Test func `the published signing key comes out`() {
-        let key = SigningKey(
+        let key = SigningKey.AWS(
             region: "us-east-1", service: "iam", accessKey: "",
             secretKey: Secret("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"))
         let signing = SignatureV4(key).signingKey(for: "20120215")

@@ -127,9 +127,10 @@ struct RewrittenFileTests {
         -> CredentialSource
     {
         .signature(
-            SignatureSource(
-                region: "r", service: "s", accessKey: access, secretKey: secret, sessionToken: token, signsPayload: true
-            ))
+            .aws(
+                SignatureSource.AWS(
+                    region: "r", service: "s", accessKey: access, secretKey: secret, sessionToken: token,
+                    signsPayload: true)))
     }
 
     @Test func `every file that a value is read from counts`() throws {

@@ -3,10 +3,11 @@ import Crypto
 import Testing
 
 @Suite struct DigestTests {
-    /// MD5: RFC 1321 A.5. SHA-256 and SHA-512/256: NIST's examples for FIPS 180-4.
+    /// MD5: RFC 1321 A.5. SHA-1, SHA-256 and SHA-512/256: NIST's examples for FIPS 180-4.
     @Test(arguments: [
         (DigestAlgorithm.md5, "", "d41d8cd98f00b204e9800998ecf8427e"),
         (.md5, "abc", "900150983cd24fb0d6963f7d28e17f72"),
+        (.sha1, "abc", "a9993e364706816aba3e25717850c26c9cd0d89d"),
         (.sha256, "abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
         (.sha512t256, "", "c672b8d1ef56ed28ab87c3622c5114069bdd3ad7b8f9737498d0c01ecef0967a"),
         (.sha512t256, "abc", "53048e2681941ef99b2e29b76b4c7dabe4c2d0c634fc6d46e0e2f13107e7af23"),
@@ -40,7 +41,7 @@ import Testing
             code.withHexadecimal { $0.text } == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
     }
 
-    /// RFC 2202 section 2, cases 2 and 6; RFC 4231, case 6.
+    /// RFC 2202 sections 2 and 3, cases 2 and 6; RFC 4231, case 6.
     @Test(arguments: [
         (
             DigestAlgorithm.md5, Array("Jefe".utf8), "what do ya want for nothing?", "750c783e6ab0b503eaa86e310a5db738"
@@ -48,6 +49,11 @@ import Testing
         (
             .md5, Array(repeating: 0xAA, count: 80), "Test Using Larger Than Block-Size Key - Hash Key First",
             "6b1ab7fe4bd7bf8f0b62e6ce61b9d0cd"
+        ),
+        (.sha1, Array("Jefe".utf8), "what do ya want for nothing?", "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79"),
+        (
+            .sha1, Array(repeating: 0xAA, count: 80), "Test Using Larger Than Block-Size Key - Hash Key First",
+            "aa4ae5e15272d00e95705637ce8a3b55ed402112"
         ),
         (
             .sha256, Array(repeating: 0xAA, count: 131), "Test Using Larger Than Block-Size Key - Hash Key First",

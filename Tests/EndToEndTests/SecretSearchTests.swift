@@ -15,6 +15,8 @@ struct SecretSearchTests {
         PlantedSecret(kind: "client secret", value: "Cl1entSecret /+é%planted", user: "crm"),
         PlantedSecret(kind: "fetched token", value: TokenServer.stem),
         PlantedSecret(kind: "signing key", value: "S1gningKey/+planted"),
+        PlantedSecret(kind: "consumer secret", value: "C0nsumerSecret/+é%planted"),
+        PlantedSecret(kind: "token secret", value: "T0kenSecret/+é%planted"),
         PlantedSecret(kind: "session token", value: "S3ssionToken/+planted=="),
         PlantedSecret(kind: "placed", value: "Pl4ced /+é%planted"),
         PlantedSecret(kind: "passphrase", value: ClientCertificate.passphrase),
@@ -80,6 +82,7 @@ struct SecretSearchTests {
         let challenges = [
             ("lit", basic, "use lit"), ("fil", basic, "use fil"), ("var", basic, "use var"), ("dig", digest, "use dig"),
             ("ntl", "NTLM", "use ntl"), ("tok", "Bearer realm=\"r\"", "use tok"), ("aws", basic, "use cloud"),
+            ("oa1", "OAuth realm=\"r\"", "use shop"), ("oap", "OAuth realm=\"r\"", "use plain"),
             ("sto", basic, "default"), ("stk", "Bearer realm=\"r\"", "default"), ("imp", basic, "default"),
             ("url", basic, "default"),
             ("own", basic, "method basic; learn yes; default"),
@@ -108,6 +111,12 @@ struct SecretSearchTests {
             credential cloud {
                 aws eu-central-1 s3; access-key AKIDEXAMPLE; secret-key file @/key; session-token file @/session
             }
+            credential shop {
+                oauth1 hmac-sha256; consumer-key ck; consumer-secret file @/cs; access-token t; token-secret file @/ts
+            }
+            credential plain {
+                oauth1 plaintext; consumer-key ck; consumer-secret file @/cs; access-token t; token-secret file @/ts
+            }
             credential device { certificate \(try identity.chain()); key \(key); passphrase file @/phrase }
             challenge "device" { host nowhere.test; method client-certificate; use device }
             credential krb { kerberos \(Self.principal); password file @/krb }
@@ -133,6 +142,7 @@ struct SecretSearchTests {
             files: [
                 "fil": Self.secret("file"), "dig": Self.secret("Digest"), "ntl": Self.secret("NTLM"),
                 "tok": Self.secret("token"), "crm": Self.secret("client secret"), "key": Self.secret("signing key"),
+                "cs": Self.secret("consumer secret"), "ts": Self.secret("token secret"),
                 "session": Self.secret("session token"), "phrase": Self.secret("passphrase"),
                 "sto": Self.secret("stored"), "stk": Self.secret("stored token"), "krb": Self.secret("Kerberos"),
                 "late": Self.secret("wrong Kerberos"), "plc": Self.secret("placed"),

@@ -19,12 +19,12 @@ struct RequestSendingTests {
         private let far: Socket
 
         init(signingContent: Bool, length: Int, on loop: EventLoop) async throws {
-            let key = SignatureSource(
+            let key = SignatureSource.AWS(
                 region: "r", service: "s", accessKey: .literal(RedactedText("a")),
                 secretKey: .literal(RedactedText("b")), sessionToken: nil, signsPayload: signingContent)
             let rules = try policy(
                 "credential key { aws r s; access-key a; secret-key b }\nchallenge { host a.example; use key }",
-                identities: [ConfiguredCredential(name: "key", content: .signature(key))])
+                identities: [ConfiguredCredential(name: "key", content: .signature(.aws(key)))])
             let upstreams = Upstreams(
                 policy: rules, shared: sharedState(), on: loop, in: SystemNetwork(Resolver(on: loop), on: loop),
                 idleLimit: 1)

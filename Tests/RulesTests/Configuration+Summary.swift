@@ -177,6 +177,36 @@ extension TokenSource {
 
 extension SignatureSource {
     var summary: String {
+        switch self {
+        case .aws(let source): source.summary
+        case .oauth1(let source): source.summary
+        case .message(let source):
+            "sign key \(source.key)" + (source.passphrase.map { " passphrase \($0)" } ?? "") + " agent \(source.agent)"
+        }
+    }
+}
+
+extension SignatureSource.OAuth1 {
+    var summary: String {
+        var words = ["oauth1 \(method.rawValue) consumer-key \(consumerKey)"]
+        switch proof {
+        case .secret(let secret): words.append("consumer-secret \(secret)")
+        case .key(let path, let passphrase):
+            words.append("key \(path)")
+            if let passphrase { words.append("passphrase \(passphrase)") }
+        }
+        if let token {
+            words.append("access-token \(token.identifier)")
+            if let secret = token.secret { words.append("token-secret \(secret)") }
+        }
+        if let realm { words.append("realm \(realm)") }
+        if !signsPayload { words.append("payload unsigned") }
+        return words.joined(separator: " ")
+    }
+}
+
+extension SignatureSource.AWS {
+    var summary: String {
         let token = sessionToken.map { " session-token \($0)" } ?? ""
         return "aws \(region) \(service) access-key \(accessKey) secret-key \(secretKey)\(token)"
             + (signsPayload ? "" : " payload unsigned")

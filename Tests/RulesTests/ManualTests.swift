@@ -190,7 +190,8 @@ import Testing
             "secret-key", "session-token", "payload", "parent", "via", "except", "socks5", "socks4a", "direct",
             "pac", "credentials", "kerberos", "keytab", "ccache", "spn", "delegate", "canonicalise", "tokens",
             "nonce-key", "allow-principals", "learn", "form", "recognise", "login", "fields", "status", "location",
-            "contains", "header", "query", "always",
+            "contains", "header", "query", "always", "oauth1", "consumer-key", "consumer-secret", "access-token",
+            "token-secret", "sign", "agent",
         ]
         for word in words + FindingWord.allCases.map(\.rawValue) { #expect(text.contains(word), "\(word)") }
     }

@@ -208,6 +208,9 @@ import Testing
             ("host a; default; authorization replace", .replacement), ("host a; default; authorization keep", []),
             ("host a; default; learn yes", .learning), ("host a; allow expired; trust", .trust),
             ("host a; secure yes; use tls", .clientCertificates), ("host a; use s3", [.challenges, .signatures]),
+            ("host a; use bot", [.challenges, .signatures]),
+            ("host a; use bot; preempt always", [.challenges, .signatures, .preemption]),
+            ("host a; use shop", [.challenges, .signatures]),
             ("host a; secure yes; use key", [.challenges, .places]),
             ("host a; secure yes; method basic; use c; preempt always", [.challenges, .preemption]),
             (
@@ -221,6 +224,8 @@ import Testing
             credential c { user u; password p }
             credential tls { certificate c; key k }
             credential s3 { aws eu-central-1 s3; access-key a; secret-key b }
+            credential bot { sign key k; agent https://bot.example }
+            credential shop { oauth1 hmac-sha1; consumer-key a; consumer-secret b }
             credential key { token t; header X-Key "{token}" }
             challenge { \(rule) }
             """)

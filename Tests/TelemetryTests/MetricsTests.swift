@@ -83,7 +83,7 @@ struct MetricsTests {
         }
         let metrics = Metrics()
         metrics.addIdentityAnswer(rule: nil, credential: "")
-        metrics.add(Self.exchange { $0.answer = AnswerRecord(scheme: .signature) })
+        metrics.add(Self.exchange { $0.answer = AnswerRecord(scheme: .signature(.aws)) })
         Self.expect(
             [metrics],
             [

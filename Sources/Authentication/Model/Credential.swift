@@ -91,10 +91,7 @@ public final class Credential: Sendable {
         self.persistence = persistence
         placements = []
         isBrought = false
-        let fingerprint = CredentialFingerprint.of(
-            ["key", key.region, key.service, key.accessKey, key.signsPayload ? "signed" : "unsigned"],
-            secrets: [key.secretKey] + (key.sessionToken.map { [$0] } ?? []))
-        version = CredentialVersion(name: name, fingerprint: fingerprint)
+        version = CredentialVersion(name: name, fingerprint: key.fingerprint)
     }
 
     /// Creates an exception for a server's key. `name` is used in logs and explanations.
@@ -235,32 +232,4 @@ extension Credential: CustomStringConvertible {
 public protocol CertificateIdentity: AnyObject, Sendable {
     /// Equal for equal chains, within this process.
     var fingerprint: UInt128 { get }
-}
-
-/// An access key that signs requests (AWS Signature Version 4), for one service in one region.
-public struct SigningKey: Sendable {
-    public let region: String
-    public let service: String
-    /// The key's name, which is part of every request.
-    public let accessKey: String
-    let secretKey: Secret
-    /// The session token of temporary keys. It is part of every request, and useless without the secret.
-    let sessionToken: Secret?
-    /// Whether the signature covers the content; if not, `UNSIGNED-PAYLOAD` is sent, which S3 accepts.
-    public let signsPayload: Bool
-
-    public init(
-        region: String, service: String, accessKey: String, secretKey: Secret, sessionToken: Secret? = nil,
-        signsPayload: Bool = true
-    ) {
-        self.region = region
-        self.service = service
-        self.accessKey = accessKey
-        self.secretKey = secretKey
-        self.sessionToken = sessionToken
-        self.signsPayload = signsPayload
-    }
-
-    /// Whether the service is one of S3's. Their paths are encoded once, and content may be unsigned.
-    public var isS3: Bool { service == "s3" || service.hasPrefix("s3-") || service == "s3express" }
 }

@@ -216,13 +216,14 @@ public struct TokenFileError: Error {
     public init(_ sentence: String) { self.sentence = sentence }
 }
 
-/// A private key that signs assertions (RFC 7515). The target that owns keys knows its type.
+/// A private key that signs assertions (RFC 7515) or requests, by one algorithm. The target that owns keys knows its
+/// type.
 public protocol AssertionSigner: AnyObject, Sendable {
-    /// The name of the signature algorithm in RFC 7518 section 3.1, such as `ES256`.
+    /// The name of the signature algorithm: for assertions in RFC 7518 section 3.1, such as `ES256`.
     var algorithm: String { get }
     /// Equal for equal keys, within this process.
     var fingerprint: UInt128 { get }
 
-    /// The signature in the form of RFC 7518; nil if the key cannot be used.
+    /// The signature in the form of the algorithm's specification; nil if the key cannot be used.
     func signature(of bytes: [UInt8]) -> [UInt8]?
 }

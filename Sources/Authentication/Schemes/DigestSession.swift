@@ -220,7 +220,7 @@ extension DigestScheme {
                 let kind = algorithm(challenge["algorithm"]), protection(challenge["qop"]) != nil
             else { return nil }
             return switch kind.0 {
-            case .md5: 0
+            case .md5, .sha1: 0
             case .sha256: 1
             case .sha512t256: 2
             }

@@ -4,9 +4,9 @@ import Crypto
 /// Signs requests by AWS Signature Version 4 (`AWS4-HMAC-SHA256`). There is no challenge and no session: every request
 /// to the service carries a signature of its own, over its content and time.
 public struct SignatureV4: Sendable {
-    public let key: SigningKey
+    public let key: SigningKey.AWS
 
-    public init(_ key: SigningKey) { self.key = key }
+    public init(_ key: SigningKey.AWS) { self.key = key }
 
     /// - Parameters:
     ///   - head: request line and fields as they are sent, each with its line end, without the empty line and without
@@ -136,48 +136,27 @@ extension SignatureV4 {
             head: Span<UInt8>, adding added: [(name: String, value: [UInt8])], payload: String, isS3: Bool,
             signs: (String) -> Bool
         ) {
-            let lines = head.array.split(separator: .lineFeed).map { $0.last == .carriageReturn ? $0.dropLast() : $0 }
-            let words = lines.first?.split(separator: .space, omittingEmptySubsequences: false) ?? []
-            let method = words.first ?? []
-            // A test of the published suite has a target with a blank.
-            let target = Self.originForm(Array(words.dropFirst().dropLast().joined(separator: [.space])))
-            let question = target.firstIndex(of: Self.question)
-            let path = question.map { Array(target[..<$0]) } ?? target
-            let query = question.map { Array(target[($0 + 1)...]) } ?? []
-            let fields = Self.fields(lines.dropFirst(), adding: added, signs: signs)
+            let request = SignedRequest(head)
+            let fields = Self.fields(request.fields, adding: added, signs: signs)
             signedNames = fields.map(\.name).joined(separator: ";")
-            var text = Array(method) + [.lineFeed]
-            text += Self.path(path, isS3: isS3) + [.lineFeed]
-            text += Self.query(query) + [.lineFeed]
+            var text = request.method + [.lineFeed]
+            text += Self.path(request.path, isS3: isS3) + [.lineFeed]
+            text += Self.query(request.query ?? []) + [.lineFeed]
             for field in fields { text += Array(field.name.utf8) + [.colon] + field.value + [.lineFeed] }
             text += [.lineFeed] + Array(signedNames.utf8) + [.lineFeed] + Array(payload.utf8)
             bytes = text
         }
 
-        private static let question = UInt8(ascii: "?")
-        private static let plus = UInt8(ascii: "+")
         private static let dot = UInt8(ascii: ".")
-
-        /// The origin-form of a target in absolute-form.
-        private static func originForm(_ target: [UInt8]) -> [UInt8] {
-            guard target.first != .slash, let scheme = target.firstIndex(of: .colon),
-                target[(scheme + 1)...].starts(with: [.slash, .slash])
-            else { return target }
-            let path = target[(scheme + 3)...].firstIndex { $0 == .slash || $0 == question } ?? target.endIndex
-            return path < target.endIndex && target[path] == .slash
-                ? Array(target[path...]) : [.slash] + target[path...]
-        }
 
         /// The fields by name. Values of one name are joined, blanks trimmed and squeezed.
         private static func fields(
-            _ lines: ArraySlice<ArraySlice<UInt8>>, adding added: [(name: String, value: [UInt8])],
+            _ fields: [(name: String, value: ArraySlice<UInt8>)], adding added: [(name: String, value: [UInt8])],
             signs: (String) -> Bool
         ) -> [(name: String, value: [UInt8])] {
             var values: [String: [[UInt8]]] = [:]
-            for line in lines {
-                guard let colon = line.firstIndex(of: .colon) else { continue }
-                let name = String(decoding: line[..<colon].map(\.asciiLowercased), as: UTF8.self)
-                if signs(name) { values[name, default: []].append(squeezed(line[(colon + 1)...])) }
+            for field in fields where signs(field.name) {
+                values[field.name, default: []].append(squeezed(field.value))
             }
             for field in added { values[field.name] = [squeezed(field.value[...])] }
             return values.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
@@ -191,73 +170,34 @@ extension SignatureV4 {
         /// The canonical path. S3 takes the path as it is, encoded once. Other services resolve dots and empty segments,
         /// and encode the path once more.
         private static func path(_ path: [UInt8], isS3: Bool) -> [UInt8] {
-            if isS3 { return encoded(decoded(path), keepingSlashes: true) }
+            if isS3 { return encoded(SignedRequest.decoded(path)) }
             var segments: [ArraySlice<UInt8>] = []
             for segment in path.split(separator: .slash) where !segment.elementsEqual([dot]) {
                 if segment.elementsEqual([dot, dot]) { _ = segments.popLast() } else { segments.append(segment) }
             }
             let isFolder = path.last == .slash && !segments.isEmpty
             let joined = [.slash] + segments.joined(separator: [.slash]) + (isFolder ? [.slash] : [])
-            return encoded(joined, keepingSlashes: true)
+            return encoded(joined)
         }
 
         /// The canonical query: sorted by name, then by value, both encoded. A plus means a blank, as servers read it.
         private static func query(_ query: [UInt8]) -> [UInt8] {
-            let parameters = query.split(separator: UInt8(ascii: "&")).map {
-                parameter -> (name: [UInt8], value: [UInt8]) in
-                let parts = parameter.split(separator: .equals, maxSplits: 1, omittingEmptySubsequences: false)
-                let canonical = { (part: ArraySlice<UInt8>) in
-                    encoded(decoded(part.map { $0 == plus ? .space : $0 }), keepingSlashes: false)
-                }
-                return (canonical(parts[0]), parts.count > 1 ? canonical(parts[1]) : [])
-            }
-            let sorted = parameters.sorted { left, right in
-                left.name == right.name
-                    ? left.value.lexicographicallyPrecedes(right.value)
-                    : left.name.lexicographicallyPrecedes(right.name)
-            }
-            return Array(sorted.map { $0.name + [.equals] + $0.value }.joined(separator: [UInt8(ascii: "&")]))
+            var parameters = SignedRequest.Parameters()
+            parameters.addForm(query)
+            return parameters.normalised
         }
 
-        /// Decodes percent-encoding and leaves other bytes unchanged.
-        private static func decoded(_ bytes: [UInt8]) -> [UInt8] {
-            var decoded: [UInt8] = []
-            var offset = 0
-            while offset < bytes.count {
-                if bytes[offset] == .percent, offset + 2 < bytes.count, let high = bytes[offset + 1].hexValue,
-                    let low = bytes[offset + 2].hexValue
-                {
-                    decoded.append(high << 4 | low)
-                    offset += 3
-                } else {
-                    decoded.append(bytes[offset])
-                    offset += 1
-                }
-            }
-            return decoded
-        }
-
-        /// Encodes all but the unreserved characters of RFC 3986, with capitals.
-        private static func encoded(_ bytes: [UInt8], keepingSlashes: Bool) -> [UInt8] {
+        /// Encodes all but the unreserved characters of RFC 3986 and slashes, with capitals.
+        private static func encoded(_ bytes: [UInt8]) -> [UInt8] {
             var encoded: [UInt8] = []
             for byte in bytes {
-                if isUnreserved(byte) || keepingSlashes && byte == .slash {
+                if byte == .slash {
                     encoded.append(byte)
                 } else {
-                    encoded += [.percent, digit(byte >> 4), digit(byte & 0xF)]
+                    PercentEncoding.append(byte, to: &encoded)
                 }
             }
             return encoded
         }
-
-        private static func isUnreserved(_ byte: UInt8) -> Bool {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, dot, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "~"):
-                true
-            default: false
-            }
-        }
-
-        private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
     }
 }

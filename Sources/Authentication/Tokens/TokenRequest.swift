@@ -98,9 +98,9 @@ public struct TokenRequest: Sendable {
             let claims =
                 "{\"iss\":\(quoted(issuer)),\"sub\":\(quoted(subject)),\"aud\":\(quoted(audience))"
                 + ",\"jti\":\"\(Hex.encode(number))\",\"iat\":\(seconds),\"exp\":\(seconds + 60)\(scope)}"
-            let text = [head, claims].map { TokenRequest.base64URL(Array($0.utf8)) }.joined(separator: ".")
+            let text = [head, claims].map { Base64.encodeForURL(Array($0.utf8)) }.joined(separator: ".")
             guard let signature = key.signature(of: Array(text.utf8)) else { throw .unusableKey }
-            return Array("\(text).\(TokenRequest.base64URL(signature))".utf8)
+            return Array("\(text).\(Base64.encodeForURL(signature))".utf8)
         }
     }
 
@@ -114,11 +114,6 @@ public struct TokenRequest: Sendable {
             }
         }
         return "\"\(escaped.joined())\""
-    }
-
-    /// Base64 for URLs (RFC 4648 section 5), without padding.
-    private static func base64URL(_ bytes: [UInt8]) -> String {
-        Base64.encode(bytes).replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
     /// Encodes the value of a form field: all but the unreserved characters.

@@ -108,7 +108,7 @@ extension CredentialSource {
             case (.clientCredentials, .assertion(let source)): source.place
             case (.clientCredentials, .none): nil
             }
-        case .signature(let key): key.secretKey
+        case .signature(let key): key.place
         case .placed(let source, _): source.place
         }
     }

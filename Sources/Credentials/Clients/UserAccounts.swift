@@ -17,14 +17,14 @@ struct UserAccounts: Sendable {
                 switch algorithm {
                 case .md5: md5
                 case .sha256: sha256
-                case .sha512t256: nil
+                case .sha1, .sha512t256: nil
                 }
             }
             set {
                 switch algorithm {
                 case .md5: md5 = newValue
                 case .sha256: sha256 = newValue
-                case .sha512t256: break
+                case .sha1, .sha512t256: break
                 }
             }
         }

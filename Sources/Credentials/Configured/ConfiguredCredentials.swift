@@ -150,21 +150,11 @@ public final class ConfiguredCredentials: Sendable {
             return Credential(name: entry.name, grant: try grants.grant(grant, for: entry.name))
         case .kerberos(let kerberos): return try principal(kerberos, for: entry.name)
         case .signature(let key):
-            return Credential(name: entry.name, signingKey: try signingKey(key, for: entry.name))
+            let reader = SigningKeyReader(values: reader)
+            return Credential(name: entry.name, signingKey: try reader.key(key, for: entry.name))
         case .placed(let source, let placements):
             return try read(ConfiguredCredential(name: entry.name, content: source)).placed(in: placements)
         }
-    }
-
-    private func signingKey(
-        _ key: SignatureSource, for name: String
-    ) throws(CredentialError) -> SigningKey {
-        var token: Secret?
-        if let source = key.sessionToken { token = try reader.secret(of: source, for: name) }
-        return SigningKey(
-            region: key.region, service: key.service, accessKey: try reader.text(of: key.accessKey, for: name),
-            secretKey: try reader.secret(of: key.secretKey, for: name), sessionToken: token,
-            signsPayload: key.signsPayload)
     }
 
     private func principal(_ kerberos: KerberosSource, for name: String) throws(CredentialError) -> Credential {

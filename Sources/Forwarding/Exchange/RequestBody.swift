@@ -335,6 +335,26 @@ public final class RequestBody {
         return nil
     }
 
+    /// The whole content, which is read into the copy for it.
+    ///
+    /// - Throws: `tooLarge` if there are more than `limit` bytes.
+    func content(
+        upTo limit: Int, in room: ReplayRoom, from client: ByteStream, inbound: ByteBuffer, idle: Milliseconds
+    ) async throws(Failure) -> [UInt8] {
+        var content: [UInt8] = []
+        var isTooLarge = false
+        if isEmpty { return content }
+        keepCopy(in: room)
+        let isWhole = try await readAll(
+            from: client, inbound: inbound, limits: limits, idle: idle,
+            each: { piece in
+                isTooLarge = isTooLarge || piece.count > limit - content.count
+                if !isTooLarge { content += piece.array }
+            })
+        guard isWhole, !isTooLarge else { throw isCrowdedOut ? .crowdedOut : .tooLarge }
+        return content
+    }
+
     /// Reads the whole body into the copy, and passes its content to `each`, for a digest. False if the body is larger
     /// than the copy may be.
     public func readAll(

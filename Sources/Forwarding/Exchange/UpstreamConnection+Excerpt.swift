@@ -58,6 +58,7 @@ extension Exchange {
             }
         }
         asked.credentials.challenges?.origin.hideAnswer(in: &mask)
+        asked.credentials.signing?.hideSecrets(in: &mask)
         credentials.challenges?.parent.hideAnswer(in: &mask)
         return mask
     }

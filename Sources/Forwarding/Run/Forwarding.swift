@@ -332,13 +332,20 @@ public final class Forwarding {
         if context.mayAnswer {
             if context.policy.rules.speaks(of: .signatures), let signing = try context.signing() {
                 context.exchange.credentials.signing = signing
-                sending.prepareForSignature()
-                return true
+                if signing.usesAuthorization {
+                    sending.prepareForSignature()
+                    return true
+                }
             }
             defer { sending.prepareForChallenge(context) }
             return try context.beginAnswering()
         }
-        guard context.exchange.request.fields.present.contains(.authorization), context.mayPlace else { return true }
+        guard context.exchange.request.fields.present.contains(.authorization) else { return true }
+        if context.policy.rules.speaks(of: .signatures), let signing = try context.signing(keepsAuthorization: true) {
+            context.exchange.credentials.signing = signing
+            sending.prepareForParent(context)
+        }
+        guard context.mayPlace else { return true }
         defer { sending.prepareForParent(context) }
         return try context.beginAnswering(keepsAuthorization: true)
     }
@@ -394,6 +401,12 @@ public final class Forwarding {
     private func judge(_ context: ForwardingContext) -> Progress? {
         context.exchange.credentials.learnableAnswer?.judge(context.exchange.upstream)
         if isRelayed, context.exchange.mayReadAhead { beginRest(context) }
+        if let signing = context.exchange.credentials.signing, answersOrigin,
+            signing.isRequested(by: context.exchange)
+        {
+            (verdict, stage) = (.again, .judged)
+            return nil
+        }
         if context.passesAsKnown() { return pass(context, note: nil) }
         context.meetChallenges()
         stage = .met

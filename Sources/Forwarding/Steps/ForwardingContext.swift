@@ -170,11 +170,11 @@ public struct ForwardingContext {
     /// client's own login, whose connection is for that client alone.
     var mayPlace: Bool { rules.speaks(of: .places) && isConcerned && !exchange.bringsOwnLogin }
 
-    /// The signing of the request; nil if no rule signs it, or the client has signed its URL. Call it only if a rule
-    /// signs.
-    func signing() throws(Refusal) -> RequestSigning? {
-        let (target, head) = (exchange.target, exchange.headBytes)
-        guard !RequestSigning.isPresigned(target.readable) else { return nil }
+    /// The signing of the request; nil if no rule signs it, or the client has signed it. Call it only if a rule signs.
+    ///
+    /// - Parameter keepsAuthorization: whether the client's own `Authorization` is forwarded.
+    func signing(keepsAuthorization: Bool = false) throws(Refusal) -> RequestSigning? {
+        guard isConcerned else { return nil }
         var query = ChallengeQuery(
             host: origin.hostText, port: origin.port, protocol: origin.authority.protocol, method: .default,
             client: downstream.identity(in: exchange))
@@ -191,16 +191,21 @@ public struct ForwardingContext {
                 .badGateway, .httpRequestDenied,
                 "credential \(name), which signs requests to this server, cannot be read; the proxy's log says why")
         }
-        guard let key = credential.signingKey else { return nil }
-        let signing = try RequestSigning(exchange.request, in: head.readable, with: key)
-        exchange.record.answer = AnswerRecord(
-            scheme: .signature, credential: name, rule: rule.rule)
-        return signing
+        guard let key = credential.signingKey, !keepsAuthorization || key.scheme == .message else { return nil }
+        let (target, head) = (exchange.target, exchange.headBytes)
+        if RequestSigning.isPresigned(target.readable, by: key.scheme) { return nil }
+        if RequestSigning.isSigned(exchange.request, in: head.readable, by: key.scheme), keepsClientsWord { return nil }
+        let answer = AnswerRecord(
+            scheme: .signature(key.scheme), credential: name, rule: rule.rule)
+        return try RequestSigning(
+            exchange.request, in: head.readable, with: key, over: origin.isSecure,
+            isDue: key.scheme != .message || rule.preemption == .always, recordedAs: answer)
     }
 
     /// The client's own answer in `Authorization`, if a rule learns from it.
     var learnableAnswer: LearnableAnswer? {
-        guard exchange.credentials.challenges?.origin.isOurs != true, exchange.credentials.signing == nil,
+        guard exchange.credentials.challenges?.origin.isOurs != true,
+            exchange.credentials.signing?.usesAuthorization != true,
             destination.challenger.mayLearn(by: rules)
         else { return nil }
         let head = exchange.headBytes

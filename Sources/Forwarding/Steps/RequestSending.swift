@@ -140,7 +140,7 @@ struct RequestSending: ~Copyable {
 
     /// Whether the answers need something first that takes its time: a login's next token, or the digest of the body.
     func wantsPreparation(_ context: ForwardingContext) -> Bool {
-        if context.exchange.credentials.signing?.needsDigest == true { return !context.exchange.body.isEmpty }
+        if !context.exchange.body.isEmpty, context.exchange.credentials.signing?.wantedContent != nil { return true }
         return context.exchange.credentials.challenges?.wantsPreparation(over: context.exchange.upstream) ?? false
     }
 
@@ -154,10 +154,8 @@ struct RequestSending: ~Copyable {
         }
         if let algorithm = context.exchange.credentials.challenges?.origin.loop?.bodyDigest {
             digest = try await bodyDigest(context, algorithm, mayLeaveOut: false)
-        } else if let signing = context.exchange.credentials.signing, signing.needsDigest {
-            digest = try await bodyDigest(context, .sha256, mayLeaveOut: signing.mayLeaveUnsigned)
-            if digest == nil, !signing.mayLeaveUnsigned { throw ExchangeFailure(.tooLarge) }
         }
+        if let signing = context.exchange.credentials.signing { try await readContent(context, for: signing) }
         let challenges = context.exchange.credentials.challenges
         await challenges?.parent.loop?.prepareLogin()
         if !context.exchange.isLoggingInAtParent { await challenges?.origin.loop?.prepareLogin() }
@@ -167,8 +165,32 @@ struct RequestSending: ~Copyable {
     /// Begins to send; `advance` does the work.
     mutating func begin(_ context: ForwardingContext) {
         context.exchange.body.rewind(context.exchange.inbound)
-        let isSigned = context.exchange.credentials.signing?.needsDigest == true
-        begin(context, bodyDigest: isSigned ? MessageDigest(.sha256).finish().array : nil, parentDigest: nil)
+        begin(context, bodyDigest: nil, parentDigest: nil)
+    }
+
+    /// Reads the part of the content that the signature covers.
+    private mutating func readContent(
+        _ context: ForwardingContext, for signing: RequestSigning
+    ) async throws(ExchangeFailure) {
+        switch signing.wantedContent {
+        case nil: return
+        case .digest(let algorithm):
+            let digest = try await bodyDigest(context, algorithm, mayLeaveOut: signing.mayLeaveUnsigned)
+            if digest == nil, !signing.mayLeaveUnsigned { throw ExchangeFailure(.tooLarge) }
+            signing.take(digest)
+        case .form(let limit):
+            if case .length(let length) = context.exchange.body.framing, length > limit {
+                throw ExchangeFailure(.tooLarge)
+            }
+            try await beginReading(context)
+            let (exchange, stream) = (context.exchange, context.downstream.stream)
+            do throws(RequestBody.Failure) {
+                signing.take(
+                    form: try await exchange.body.content(
+                        upTo: limit, in: context.room, from: stream, inbound: exchange.inbound,
+                        idle: context.policy.timeouts.idle))
+            } catch { throw ExchangeFailure(error) }
+        }
     }
 
     private mutating func begin(_ context: ForwardingContext, bodyDigest: [UInt8]?, parentDigest: [UInt8]?) {
@@ -290,14 +312,19 @@ struct RequestSending: ~Copyable {
         if !context.exchange.body.isEmpty {
             // The client is not asked for a body that is known to be too large; its challenge stays unanswered.
             if case .length(let length) = context.exchange.body.framing, length > context.room.largest { return nil }
-            letClientContinue(context)
-            if owesClient {
-                owesClient = false
-                try await context.downstream.write(context.exchange.outbound)
-            }
-            (expectation.isAdded, expectation.isForIdentity) = (false, false)
+            try await beginReading(context)
         }
         return try await context.bodyDigest(algorithm, mayLeaveOut: mayLeaveOut)
+    }
+
+    /// Has the client send its body, which is read before the head is sent.
+    private mutating func beginReading(_ context: ForwardingContext) async throws(ExchangeFailure) {
+        letClientContinue(context)
+        if owesClient {
+            owesClient = false
+            try await context.downstream.write(context.exchange.outbound)
+        }
+        (expectation.isAdded, expectation.isForIdentity) = (false, false)
     }
 
     // MARK: - Body

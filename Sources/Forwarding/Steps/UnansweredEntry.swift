@@ -81,7 +81,8 @@ extension ForwardingContext {
         switch exchange.upstream.head.status {
         case .unauthorized:
             return unanswered.take(
-                of: destination.challenger, exchange.credentials.challenges?.origin.loop, note, .passed)
+                of: destination.challenger, exchange.credentials.challenges?.origin.loop,
+                note ?? exchange.credentials.signing?.refusal, .passed)
         case .proxyAuthenticationRequired:
             let note = note ?? Self.foreignChallenge
             exchange.record.details = exchange.record.details ?? note

@@ -42,9 +42,7 @@ struct UpstreamRequestHead {
             writer.field("Accept-Encoding", Self.acceptsGzip(exchange) ? "gzip" as StaticString : "identity")
         }
         if let signing = exchange.credentials.signing {
-            let out = exchange.outbound
-            signing.append(out.readable, digest: bodyDigest, at: SystemClock.epochMilliseconds, to: writer)
-            exchange.record.attempts += 1
+            signing.append(to: writer, of: exchange, at: SystemClock.epochMilliseconds)
         }
         if let trace = exchange.record.trace { Self.begin(trace, of: exchange, with: writer) }
         writer.end()

@@ -25,6 +25,7 @@ public struct Status: RawRepresentable, Hashable, Sendable {
     public static let rangeNotSatisfiable = Status(rawValue: 416)
     public static let expectationFailed = Status(rawValue: 417)
     public static let misdirectedRequest = Status(rawValue: 421)
+    public static let tooManyRequests = Status(rawValue: 429)
     public static let requestHeaderFieldsTooLarge = Status(rawValue: 431)
     public static let internalServerError = Status(rawValue: 500)
     public static let notImplemented = Status(rawValue: 501)

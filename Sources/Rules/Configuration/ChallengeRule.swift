@@ -66,6 +66,8 @@ extension Configuration {
         var abilities = [MethodSet.password]
         /// The places of the credential in requests, if set; it is then sent with every request.
         var placements: [CredentialPlacement] = []
+        /// The scheme by which the credential signs requests; nil if it signs none.
+        var signature: SignatureScheme?
         /// The methods that at least one of the credentials can answer.
         var answerable: MethodSet { abilities.reduce(into: []) { $0.formUnion($1) } }
 
@@ -156,7 +158,10 @@ extension Configuration.ChallengeRule {
     public var namesHosts: Bool { predicates.host.isSaid }
 
     /// Whether the rule's credential goes with every request and answers no challenge.
-    var waitsForNone: Bool { effectiveMethods == MethodSet(.default) }
+    var waitsForNone: Bool { effectiveMethods == MethodSet(.default) && !waitsForRequest }
+
+    /// Whether the rule's credential signs a request only after the server has asked for it (`Accept-Signature`).
+    var waitsForRequest: Bool { signature == .message && preemption != .always }
 
     /// Whether the rule answers or ends a challenge of a response.
     var actsOnChallenge: Bool {

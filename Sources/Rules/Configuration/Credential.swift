@@ -28,6 +28,16 @@ extension CredentialSource {
         if case .placed(_, let placements) = self { placements } else { [] }
     }
 
+    /// The source of a key that signs requests; nil for another kind of credential.
+    var signature: SignatureSource? {
+        if case .signature(let source) = self { source } else { nil }
+    }
+
+    /// Whether the secrets themselves are part of each request.
+    var sendsSecrets: Bool {
+        if case .signature(.oauth1(let source)) = self { source.method == .plaintext } else { false }
+    }
+
     /// The kind, for use in a sentence.
     var words: String {
         switch self {

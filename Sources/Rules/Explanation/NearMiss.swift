@@ -21,7 +21,8 @@ extension RuleSet {
     public func nearestMiss(_ queries: [ChallengeQuery], using credential: String? = nil) -> NearMiss? {
         var best: (matcher: ChallengeMatcher, predicate: Predicates.Name, query: ChallengeQuery)?
         for matcher in matchers {
-            guard matcher.rule.isUse, !matcher.rule.waitsForNone, credential.map(matcher.rule.names.contains) ?? true
+            guard matcher.rule.isUse, !matcher.rule.waitsForNone, matcher.rule.signature == nil,
+                credential.map(matcher.rule.names.contains) ?? true
             else { continue }
             for query in queries where matcher.speaks(of: query.method) {
                 guard let predicate = matcher.firstMismatch(query, hostMatches: false), predicate != .proxy,

@@ -28,7 +28,7 @@ extension RuleSet {
             // A signature or other preemptive credential waits for no challenge whose method could hide it.
             let isSecurityOpen =
                 matcher.predicates.secure.isSaid && !query.isSecure && !rule.waitsForNone
-                && rule.preemption != .always
+                && !rule.waitsForRequest && rule.preemption != .always
             if isSecurityOpen { query.isSecure = matcher.predicates.secure.wanted == true }
             if let predicate = matcher.firstMismatch(query, hostMatches: false), !predicate.type.needsChallenge {
                 return RuleTrace(
@@ -71,6 +71,9 @@ extension ChallengeMatcher {
         }
         words += predicates.said.compactMap { predicates[$0].prospect }
         if words.isEmpty, MethodSet.tls.isSuperset(of: predicates.method.effective) { return "for every certificate" }
+        if rule.isUse, rule.waitsForRequest {
+            return (["when a response asks for a signature (Accept-Signature)"] + words).joined(separator: ", ")
+        }
         if rule.isUse, rule.preemption == .always || rule.waitsForNone {
             return (rule.placements.map { "in \($0)" } + ["with every request, before any challenge"] + words).joined(
                 separator: ", ")

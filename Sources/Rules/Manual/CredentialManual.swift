@@ -1,6 +1,8 @@
 extension CredentialDirective {
     private static let endpoint = "oauth2 https://id.example.com/token; client-id crm"
 
+    private static let consumer = "oauth1 hmac-sha256; consumer-key K; consumer-secret file secret"
+
     static let manuals: [CredentialDirective: DirectiveManual] = [
         .user: DirectiveManual(
             "VALUE", example: "credential ci { user builder; password file /run/secrets/ci }",
@@ -15,7 +17,7 @@ extension CredentialDirective {
             "The certificate followed by its issuers, as PEM. With `oauth2` it is shown to the token endpoint."),
         .key: DirectiveManual(
             "FILE", example: "credential device { certificate /run/secrets/tls.crt; key /run/secrets/tls.key }",
-            "The private key of the certificate, as PEM. With `oauth2` and no certificate, it is the key that signs for the client."
+            "The private key of the certificate, as PEM. With `oauth2` and no certificate, it is the key that signs for the client. With `oauth1 rsa-sha1`, it signs the requests."
         ),
         .pkcs12: DirectiveManual(
             "FILE", example: "credential badge { pkcs12 badge.p12; passphrase file /run/secrets/badge.pass }",
@@ -148,7 +150,34 @@ extension CredentialDirective {
         .payload: DirectiveManual(
             "signed|unsigned", default: "signed",
             example: "credential bucket { aws eu-central-1 s3; access-key A; secret-key file aws; payload unsigned }",
-            "Whether the signature covers the content of a request."),
+            "Whether the signature covers the content of a request. With `oauth1`, this is about content that is no form."
+        ),
+        .oauth1: DirectiveManual(
+            "hmac-sha256|hmac-sha1|rsa-sha1|plaintext", example: "credential shop { \(consumer) }",
+            "The signature method of OAuth 1.0a. `plaintext` sends the secrets themselves, and needs `secure yes`."),
+        .consumerKey: DirectiveManual(
+            "VALUE", example: "credential shop { \(consumer) }", "The consumer key: the client's name at the server."),
+        .consumerSecret: DirectiveManual(
+            "VALUE", example: "credential shop { \(consumer) }",
+            "The consumer secret. With `rsa-sha1`, write `key` instead."),
+        .accessToken: DirectiveManual(
+            "VALUE", example: "credential shop { \(consumer); access-token file token; token-secret file tsecret }",
+            "The access token. Without it, the signature is the client's alone."),
+        .tokenSecret: DirectiveManual(
+            "VALUE", example: "credential shop { \(consumer); access-token file token; token-secret file tsecret }",
+            "The secret of the access token."),
+        .realm: DirectiveManual(
+            "TEXT", example: "credential shop { \(consumer); realm \"1234567\" }",
+            "The realm that the Authorization field names. It is not signed."),
+        .sign: DirectiveManual(
+            "key FILE", example: "credential bot { sign key bot.pem; agent https://bot.example.com }",
+            "The Ed25519 key, as PEM. `openssl genpkey -algorithm ed25519 -out bot.pem` makes one."),
+        .agent: DirectiveManual(
+            "URL", example: "credential bot { sign key bot.pem; agent https://bot.example.com }",
+            """
+            The https URL that the agent is known by. Its public key is published at
+            /.well-known/http-message-signatures-directory there.
+            """),
         .header: DirectiveManual(
             "NAME VALUE", example: "credential shop { token file key; header X-Api-Key \"{token}\" }",
             "Sends the credential in this field. `header` and `query` together may appear eight times."),

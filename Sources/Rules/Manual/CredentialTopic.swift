@@ -104,6 +104,58 @@ extension ManualTopic {
         client already signs with other keys, write `authorization replace`.
         """, ManualTopic.Entry.of(CredentialDirective.aws, .accessKey, .secretKey, .sessionToken, .payload))
 
+    static let oauth1 = ManualTopic(
+        "oauth1", "signed requests (OAuth 1.0a)",
+        """
+        Use this for services that want OAuth 1.0a (RFC 5849), such as NetSuite, Magento, WooCommerce, X, and Jira's
+        application links. The tool itself needs no secret.
+
+            credential shop { oauth1 hmac-sha256; consumer-key file ck; consumer-secret file cs }
+            credential books {
+                oauth1 hmac-sha256; consumer-key file ck; consumer-secret file cs
+                access-token file token; token-secret file ts; realm 1234567
+            }
+            credential jira { oauth1 rsa-sha1; consumer-key attache; key jira.pem; access-token file token }
+            challenge "shop" { host shop.example.com; secure yes; use shop }
+
+        The proxy signs each request to the hosts of a rule that uses the credential, without waiting for a challenge. Such a
+        credential must be the only one in `use`. The proxy does not get the access token: a user authorises the client once,
+        and you write the token here.
+
+        The signature covers method, URL and parameters. For a form (`application/x-www-form-urlencoded`) it covers the
+        content too, so the proxy reads the form first. A form of more than 1 MiB gets 413. Other content is covered by
+        `oauth_body_hash`, which `payload unsigned` leaves out. `limits` says how much content the proxy can keep.
+
+        A client that sends its own Authorization keeps it, and so does a URL with `oauth_signature`. Write
+        `authorization replace` if the client signs with other secrets.
+        """,
+        ManualTopic.Entry.of(
+            CredentialDirective.oauth1, .consumerKey, .consumerSecret, .accessToken, .tokenSecret, .realm))
+
+    static let bots = ManualTopic(
+        "bots", "signed requests of bots and agents (Web Bot Auth)",
+        """
+        Use this if websites should know your crawler, probe or agent. Each request is signed with its key (HTTP Message
+        Signatures, RFC 9421), as Web Bot Auth describes (draft-ietf-webbotauth-httpsig-protocol). The sites find the public
+        key at the agent's URL. Bot walls such as Cloudflare's and AWS WAF's verify it.
+
+            credential bot { sign key bot.pem; agent https://bot.example.com }
+            challenge "all sites" { host *; use bot; preempt always }
+            challenge "if asked" { host *.example.com; use bot }
+
+        With `preempt always` each request is signed. Without it, a request is signed and sent again if the server refuses it
+        with 401, 403 or 429 and asks for a signature (`Accept-Signature`). Other rules still answer logins of the same
+        server.
+
+        The signature covers the host (`@authority`) and the agent's URL (`Signature-Agent`). It is valid for 5 minutes. It
+        says who asks. It does not say what is asked: a reader of the request can use its signature for other requests to that
+        host until it expires. A server that wants more covered names it in `Accept-Signature`: method, path, query, fields,
+        or the content (`content-digest`), which the proxy then reads first.
+
+        The name of the key (`keyid`) is its JWK thumbprint (RFC 7638). A client that sends its own Signature keeps it,
+        unless the rule says `authorization replace`. A client's Authorization goes beside the signature.
+        """, ManualTopic.Entry.of(CredentialDirective.sign, .agent))
+
     static let tokens = ManualTopic(
         "tokens", "bearer tokens and OAuth 2.0",
         """

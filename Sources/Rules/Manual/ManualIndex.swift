@@ -32,7 +32,15 @@ extension ManualTopic {
         """,
         "discovery": "mcp oauth oidc rfc9728 resource issuer well-known scope insufficient_scope 403",
         "certificates": "mtls client-certificate client-cert p12 pfx smartcard hsm pem x509 x.509 identity 495",
-        "aws": "s3 sigv4 sigv4a amazon minio signature sign",
+        "aws": "s3 sigv4 sigv4a amazon minio signature sign signing",
+        "oauth1": """
+        oauth1.0a oauth-1.0 oauth_signature consumer-key netsuite magento woocommerce twitter jira rfc5849 signature sign
+        signing hmac
+        """,
+        "bots": """
+        web-bot-auth signature-agent accept-signature message-signatures http-signatures rfc9421 crawler cloudflare waf
+        bot-wall ed25519 signature sign signing agent
+        """,
         "operators": "operator person human question webhook slack approval interactive manual mfa 2fa otp",
         "trust": """
         self-signed expired untrusted certificate-error pinning verify verification insecure ssl tls x509 ocsp revoked

@@ -18,6 +18,7 @@ struct AnswerChecks: BlockReader {
             guard used.count == names.count else { continue }
             if !used.isEmpty { draft.configuration.challenges[index].abilities = used.map(\.content.methods) }
             draft.configuration.challenges[index].placements = used.flatMap(\.content.placements)
+            draft.configuration.challenges[index].signature = used.first?.content.signature?.scheme
             let rule = draft.configuration.challenges[index]
             checkMethods(of: rule, used, source)
             checkSeveral(used, of: rule, source)

@@ -38,6 +38,14 @@ enum CredentialDirective: String, DirectiveName {
     case secretKey = "secret-key"
     case sessionToken = "session-token"
     case payload
+    case oauth1
+    case consumerKey = "consumer-key"
+    case consumerSecret = "consumer-secret"
+    case accessToken = "access-token"
+    case tokenSecret = "token-secret"
+    case realm
+    case sign
+    case agent
     // The place of a password or a token.
     case header
     case query
@@ -77,6 +85,11 @@ enum CredentialDirective: String, DirectiveName {
         case .aws: .some("a region and a service")
         case .accessKey, .secretKey, .sessionToken: .one(Self.value, .atUse)
         case .payload: .one("'signed' or 'unsigned'")
+        case .oauth1: .one("'hmac-sha256', 'hmac-sha1', 'rsa-sha1' or 'plaintext'")
+        case .consumerKey, .consumerSecret, .accessToken, .tokenSecret: .one(Self.value, .atUse)
+        case .realm: .one("a text")
+        case .sign: .some("'key' and a path", .never)
+        case .agent: .one("an https URL such as https://bot.example.com")
         case .header: .some("the name of a field, and its value such as \"{token}\"", .never, repeats: true)
         case .query: .some("the name of a parameter, and its value such as \"{token}\"", .never, repeats: true)
         }
@@ -110,7 +123,9 @@ enum ContentKind: CaseIterable {
     case kerberos
     case oauth
     case token
-    case signature
+    case aws
+    case oauth1
+    case message
     case pkcs12
     case pkcs11
     case pem
@@ -134,7 +149,9 @@ enum ContentKind: CaseIterable {
         case .kerberos: [.kerberos]
         case .oauth: [.clientID]
         case .token: [.token]
-        case .signature: [.aws, .accessKey, .secretKey]
+        case .aws: [.aws, .accessKey, .secretKey]
+        case .oauth1: [.oauth1, .consumerKey]
+        case .message: [.sign, .agent]
         case .pkcs12: [.pkcs12]
         case .pkcs11: [.pkcs11]
         case .pem: [.certificate, .key]
@@ -153,7 +170,9 @@ enum ContentKind: CaseIterable {
                 .refreshToken, .assertion, .clientAssertion, .subjectToken, .actorToken, .requested, .subject,
                 .scope, .audience, .resource, .parameter,
             ]
-        case .signature: [.sessionToken, .payload]
+        case .aws: [.sessionToken, .payload]
+        case .oauth1: [.consumerSecret, .key, .passphrase, .accessToken, .tokenSecret, .realm, .payload]
+        case .message: [.passphrase]
         case .pkcs12, .pkcs11, .pem: [.passphrase]
         case .token, .password: [.header, .query]
         }
@@ -167,7 +186,7 @@ enum ContentKind: CaseIterable {
         case .kerberos: "a Kerberos principal"
         case .oauth: "a token that is fetched"
         case .token: "a token"
-        case .signature: "a key that signs requests"
+        case .aws, .oauth1, .message: "a key that signs requests"
         case .pkcs12: "a PKCS#12 file"
         case .pkcs11: "a key in a token"
         case .pem: "a certificate and its key"

@@ -7,6 +7,9 @@ struct PreemptiveChecks: BlockReader {
     func check(
         _ rule: Configuration.ChallengeRule, _ used: [Configuration.Credential], _ source: RuleDraft.Challenge
     ) {
+        if let signer = used.first, let signature = signer.content.signature {
+            return check(rule, signer, signature.scheme, source)
+        }
         let placed = used.first { !$0.content.placements.isEmpty }
         let said = source.said(.preempt)
         if let placed, let said, rule.preemption != .always {
@@ -35,6 +38,29 @@ struct PreemptiveChecks: BlockReader {
         }
         checkPredicates(of: rule, subject, source)
         if placed == nil { checkMethods(of: rule, used, source, range) }
+    }
+
+    /// Checks a rule whose credential signs requests. The signature is shown to the servers of the rule, the key is not.
+    private func check(
+        _ rule: Configuration.ChallengeRule, _ signer: Configuration.Credential, _ scheme: SignatureScheme,
+        _ source: RuleDraft.Challenge
+    ) {
+        let name = Token.shown(signer.name)
+        if let said = source.said(.preempt), rule.preemption == .always, scheme != .message {
+            return log.report(
+                at: said.range, "\(name) is \(signer.content.words), which signs every request: remove 'preempt'")
+        }
+        if rule.predicates.proxy.wanted == true {
+            return log.report(
+                at: source.answer, "\(name) is \(signer.content.words), which is for servers: remove 'proxy'")
+        }
+        if signer.content.sendsSecrets, rule.predicates.secure.wanted != true,
+            !rule.predicates.host.staysOnThisMachine
+        {
+            log.report(
+                at: source.answer, "\(name) needs 'secure yes': http sends the secrets of 'plaintext' unencrypted")
+        }
+        checkPredicates(of: rule, "\(name), which signs requests,", source)
     }
 
     /// - Parameter isPlaced: whether the credential has its own place in requests, which a parent would pass on.
@@ -90,7 +116,8 @@ struct PreemptiveChecks: BlockReader {
             for token in methods.arguments where token.text != AuthenticationMethod.basic.rawValue {
                 log.report(at: token.range, "\(token.shown) cannot be sent preemptively: it needs a challenge")
             }
-        case .identity, .kerberos, .signature, .placed:
+        case .signature: break
+        case .identity, .kerberos, .placed:
             let sentence =
                 "\(Token.shown(credential.name)) is \(credential.content.words), which 'preempt always' cannot send"
             log.report(at: range, sentence)

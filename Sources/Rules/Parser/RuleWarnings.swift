@@ -85,7 +85,8 @@ struct RuleWarnings: BlockReader {
         if let terms = rule.trustTerms, !terms.allow.isEmpty, terms.pins.isEmpty {
             log.report(.warning, at: source.answer, "this forgives the findings for every server: add 'host'")
         }
-        guard rule.isUse else { return }
+        // An agent may make itself known to every server.
+        guard rule.isUse, rule.signature != .message else { return }
         log.report(
             .warning, at: source.answer,
             "every host that asks gets this credential: add 'host', or 'proxy yes' for a parent proxy")
@@ -105,7 +106,7 @@ struct RuleWarnings: BlockReader {
     }
 
     private func warnOfPublicSuffix(_ rule: Configuration.ChallengeRule, _ source: RuleDraft.Challenge) {
-        guard rule.isUse, rule.predicates.proxy.wanted != true else { return }
+        guard rule.isUse, rule.signature != .message, rule.predicates.proxy.wanted != true else { return }
         for host in rule.predicates.host.patterns {
             guard let suffix = host.openDomain, PublicSuffix.contains(suffix) == true else { continue }
             let hosts = source.node.block?.nodes.filter { $0.name.isWord(Predicates.Name.host.rawValue) } ?? []

@@ -73,6 +73,6 @@ struct SecretChecks: BlockReader {
     private static let generated: Set = [
         "token", "client-secret", "refresh-token", "assertion", "client-assertion", "subject-token", "actor-token",
         "secret-key", "session-token",
-        "header",
+        "consumer-secret", "token-secret", "header",
     ]
 }

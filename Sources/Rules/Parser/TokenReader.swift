@@ -1,7 +1,7 @@
 import Bytes
 import Model
 
-/// Reads the parts of a `credential` that is not a password: a ticket, a token or a signature.
+/// Reads the parts of a `credential` that is not a password: a ticket or a token.
 struct TokenReader: BlockReader {
     let context: ReadingContext
 
@@ -260,24 +260,6 @@ struct TokenReader: BlockReader {
         return false
     }
 
-    func signature(_ block: CredentialBlock) -> SignatureSource? {
-        let place = block.values(.aws)
-        guard place.count == 2,
-            place.allSatisfy({ !$0.text.isEmpty && $0.text.utf8.allSatisfy { $0.isOfScope && $0 != .slash } })
-        else {
-            if let directive = block.directive(.aws) {
-                log.report(at: directive.range, "'aws' needs a region and a service, such as eu-central-1 s3")
-            }
-            return nil
-        }
-        let secret = { (word: CredentialDirective) in block.value(word).flatMap(parse.secret) }
-        let payload = block.value(.payload).flatMap { parse.keyword($0, TokenReader.Payload.self) }
-        guard let accessKey = secret(.accessKey), let secretKey = secret(.secretKey) else { return nil }
-        return SignatureSource(
-            region: place[0].text, service: place[1].text, accessKey: accessKey, secretKey: secretKey,
-            sessionToken: secret(.sessionToken), signsPayload: payload != .unsigned)
-    }
-
     /// Reports all alternatives but the first.
     private func refuseOthers(_ directives: [Directive<CredentialDirective>], _ reason: String) {
         // A client's certificate and its key belong together.
@@ -299,10 +281,5 @@ extension TokenReader {
     fileprivate enum SecretPlace: String, CaseIterable {
         case basic
         case post
-    }
-
-    fileprivate enum Payload: String, CaseIterable {
-        case signed
-        case unsigned
     }
 }

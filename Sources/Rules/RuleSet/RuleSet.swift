@@ -149,9 +149,7 @@ extension RuleSet.Subjects {
     /// - Parameter rules: the rules as they act in the mode of the rule file.
     fileprivate init(_ rules: [Configuration.ChallengeRule], of configuration: Configuration) {
         let signing = Set(
-            configuration.credentials.filter {
-                if case .signature = $0.content { true } else { false }
-            }.map(\.name))
+            configuration.credentials.filter { $0.content.signature != nil }.map(\.name))
         self = []
         for rule in rules {
             if rule.actsOnChallenge { insert(.challenges) }

@@ -171,7 +171,8 @@ struct SecretMask {
     private static let words: Set = [
         "password", "passwd", "pass", "pwd", "pw", "secret", "token", "api-key", "apikey",
         "nonce-key", "secret-key", "access-key", "session-token", "refresh-token", "assertion", "client-assertion",
-        "subject-token", "actor-token",
+        "subject-token", "actor-token", "consumer-key", "consumer-secret", "access-token",
+        "token-secret",
     ]
     /// The directives of `credential` and `traces` whose arguments may be shown.
     private static let plain: Set = [

@@ -93,6 +93,8 @@ public enum IdentityError: Error, Sendable, Hashable, CustomStringConvertible {
     case noKey
     /// The file contains a key that OpenSSL cannot read.
     case unreadableKey
+    /// The file contains a key of another kind than the one in these words.
+    case wrongKind(wanted: String)
     case keyMismatch
     case passphraseMissing
     case wrongPassphrase
@@ -112,6 +114,7 @@ public enum IdentityError: Error, Sendable, Hashable, CustomStringConvertible {
         case .damagedCertificate(let number): "certificate \(number) in it is damaged"
         case .noKey: "there is no private key, neither with the certificate nor in a file of its own"
         case .unreadableKey: "the private key cannot be read: it is damaged, or of a kind that OpenSSL does not know"
+        case .wrongKind(let wanted): "the private key is not \(wanted)"
         case .keyMismatch: "the private key does not belong to the certificate"
         case .passphraseMissing: "the private key is encrypted, and no passphrase is given"
         case .wrongPassphrase: "the passphrase does not open the private key"

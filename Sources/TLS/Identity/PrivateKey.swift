@@ -111,13 +111,21 @@ extension PrivateKey {
 
     /// A signature by `assertionAlgorithm`; nil if the key, or its token, cannot make one.
     public func assertionSignature(of bytes: [UInt8]) -> [UInt8]? {
-        guard let algorithm = assertionAlgorithm, let context = EVP_MD_CTX_new() else { return nil }
+        guard let algorithm = assertionAlgorithm,
+            let signature = signature(of: bytes, by: algorithm == "ES384" ? EVP_sha384() : EVP_sha256())
+        else { return nil }
+        return algorithm == "RS256" ? signature : Self.fixed(signature, width: algorithm == "ES256" ? 32 : 48)
+    }
+
+    /// - Parameter digest: the hash function; nil for keys that hash by their own rules, such as Ed25519.
+    /// - Returns: the signature as OpenSSL makes it; nil if the key, or its token, cannot make one.
+    private func signature(of bytes: [UInt8], by digest: OpaquePointer?) -> [UInt8]? {
+        guard let context = EVP_MD_CTX_new() else { return nil }
         defer {
             EVP_MD_CTX_free(context)
             ERR_clear_error()
         }
         ERR_clear_error()
-        let digest = algorithm == "ES384" ? EVP_sha384() : EVP_sha256()
         var count = 0
         guard EVP_DigestSignInit(context, nil, digest, nil, handle) == 1,
             EVP_DigestSign(context, nil, &count, bytes, bytes.count) == 1
@@ -125,7 +133,7 @@ extension PrivateKey {
         var signature = [UInt8](repeating: 0, count: count)
         guard EVP_DigestSign(context, &signature, &count, bytes, bytes.count) == 1 else { return nil }
         signature.removeSubrange(count...)
-        return algorithm == "RS256" ? signature : Self.fixed(signature, width: algorithm == "ES256" ? 32 : 48)
+        return signature
     }
 
     /// The two numbers of an ECDSA signature side by side (section 3.4), read from ASN.1.
@@ -147,5 +155,32 @@ extension PrivateKey {
     /// Half of a SHA-256 over the public key, different for each key.
     public func publicFingerprint() throws(IdentityError) -> UInt128 {
         try identifier().prefix(16).reduce(0) { $0 << 8 | UInt128($1) }
+    }
+}
+
+/// Signatures of requests.
+extension PrivateKey {
+    /// The 32 bytes of the public key of an Ed25519 key (RFC 8032 section 5.1.5); nil for another kind of key.
+    public var ed25519PublicKey: [UInt8]? {
+        guard EVP_PKEY_get_base_id(handle) == EVP_PKEY_ED25519 else { return nil }
+        var (bytes, count) = ([UInt8](repeating: 0, count: 32), 32)
+        ERR_clear_error()
+        defer { ERR_clear_error() }
+        return EVP_PKEY_get_raw_public_key(handle, &bytes, &count) == 1 && count == 32 ? bytes : nil
+    }
+
+    /// The Ed25519 signature, of 64 bytes; nil for another kind of key.
+    public func ed25519Signature(of bytes: [UInt8]) -> [UInt8]? {
+        EVP_PKEY_get_base_id(handle) == EVP_PKEY_ED25519 ? signature(of: bytes, by: nil) : nil
+    }
+
+    /// Whether it is an RSA key for `rsaSHA1Signature`.
+    public var signsByRSA: Bool {
+        EVP_PKEY_get_base_id(handle) == EVP_PKEY_RSA && EVP_PKEY_get_bits(handle) >= 1024
+    }
+
+    /// The RSASSA-PKCS1-v1_5 signature with SHA-1, which RFC 5849 section 3.4.3 requires; nil for another kind of key.
+    public func rsaSHA1Signature(of bytes: [UInt8]) -> [UInt8]? {
+        signsByRSA ? signature(of: bytes, by: EVP_sha1()) : nil
     }
 }

@@ -99,7 +99,9 @@ public final class Metrics: Sendable {
         switch answer.scheme {
         case nil: return
         case .method(let method): answered.add(1, at: method.traits.number)
-        case .signature: add(to: .signed)
+        case .signature(.aws): add(to: .signedByAWS)
+        case .signature(.oauth1): add(to: .signedByOAuth1)
+        case .signature(.message): add(to: .signedMessages)
         }
         answers.withLock { $0.add(answer) }
     }
@@ -156,7 +158,10 @@ public final class Metrics: Sendable {
     public var answersByScheme: [(scheme: String, count: Int)] {
         AuthenticationMethod.challenged.map { ($0.rawValue, answeredCount(of: $0)) }
             + [
-                ("aws", value(of: .signed)), ("placed", answeredCount(of: .default)),
+                ("\(SignatureScheme.aws.label)", value(of: .signedByAWS)),
+                ("\(SignatureScheme.oauth1.label)", value(of: .signedByOAuth1)),
+                ("\(SignatureScheme.message.label)", value(of: .signedMessages)),
+                ("placed", answeredCount(of: .default)),
                 ("client-certificate", answeredCount(of: .clientCertificate)),
             ]
     }
@@ -274,7 +279,10 @@ public enum Counter: Int, CaseIterable, Sendable {
     case responses3xx
     case responses4xx
     case responses5xx
-    case signed
+    /// Signed requests, by scheme.
+    case signedByAWS
+    case signedByOAuth1
+    case signedMessages
     case credentialsRefused
     case credentialsParked
     /// The proxy's own requests to check a credential, by the server's verdict.

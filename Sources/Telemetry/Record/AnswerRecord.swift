@@ -41,8 +41,8 @@ extension ExchangeRecord {
 public enum AnsweredScheme: Hashable, Sendable {
     /// The method of the challenge; `default` for a credential in a place of its own, which no server asks for.
     case method(AuthenticationMethod)
-    /// AWS Signature Version 4.
-    case signature
+    /// A signature of the request, which no challenge of a server's asks for.
+    case signature(SignatureScheme)
 
     /// Creates it; nil for a method that answers no challenge of a response.
     public init?(_ method: AuthenticationMethod) {
@@ -53,7 +53,7 @@ public enum AnsweredScheme: Hashable, Sendable {
     public var token: StaticString {
         switch self {
         case .method(let method): method.traits.label ?? "other"
-        case .signature: "aws"
+        case .signature(let scheme): scheme.label
         }
     }
 

@@ -1,5 +1,5 @@
 // Invariant: any bytes are read within the limits and without a trap, and what was read is read the same when written
-// out quoted.
+// out quoted. The bytes are read as challenges and as `Accept-Signature`.
 import Authentication
 import Bytes
 
@@ -19,6 +19,14 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         precondition(line.count > ChallengeParser.Limits().bytes || again.challenges == [challenge])
         _ = DigestScheme().strength(of: challenge)
         _ = BasicScheme().strength(of: challenge)
+    }
+    if let request = SignatureRequest(Array(input).span, keyID: "k") {
+        precondition(count <= SignatureRequest.Limits.bytes)
+        precondition(request.components.count <= SignatureRequest.Limits.components)
+        precondition(request.label.utf8.count <= SignatureRequest.Limits.label)
+        let list = request.components.map { "\"\($0)\"" }.joined(separator: " ")
+        let again = "\(request.label)=(\(list))"
+        precondition(SignatureRequest(Array(again.utf8).span, keyID: "k")?.components == request.components)
     }
     return 0
 }

@@ -13,7 +13,8 @@ import Testing
 ///                                           sent to it before `server >> room`
 ///     and server >> tls h                   TLS from here on, by a certificate for `h` of the authority in FILES/ca.pem;
 ///                                           `tls h accepting new`: it asks for a certificate, and takes that in
-///                                           FILES/new.pem and FILES/new.key alone; there is another named `old`
+///                                           FILES/new.pem and FILES/new.key alone; there is another named `old`.
+///                                           FILES/ed25519.pem is a published key for signatures
 ///     server << GET / HTTP/1.1              fields that are named must be there, those of `strict` must be named
 ///     server >> HTTP/1.1 200 OK             Content-Length is added; `Content-Length: -` leaves a field out
 ///     client >> 70000 bytes                 content, in the framing of the last head; `end of body` is the last chunk

@@ -43,6 +43,14 @@ final class Stage {
     /// Milliseconds that work on other threads may take.
     private static let patience: Milliseconds = 20_000
 
+    /// RFC 9421 appendix B.1.4, `test-key-ed25519`.
+    private static let ed25519 = """
+        -----BEGIN PRIVATE KEY-----
+        MC4CAQAwBQYDK2VwBCIEIJ+DYvh6SEqVTm50DFtMDoQikTmiCqirVv9mWG9qfSnF
+        -----END PRIVATE KEY-----
+
+        """
+
     /// - Parameter files: contents by name.
     init(_ rules: String, files: [String: String]) throws {
         clock = ManualClock(start: Self.start)
@@ -52,6 +60,9 @@ final class Stage {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         for (name, content) in files {
             try content.write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
+        }
+        if rules.contains("FILES/ed25519.pem") {
+            try Self.ed25519.write(toFile: "\(folder)/ed25519.pem", atomically: true, encoding: .utf8)
         }
         if rules.contains("FILES/ca.pem") {
             try PlayedTLS.anchor().write(toFile: "\(folder)/ca.pem", atomically: true, encoding: .utf8)

@@ -1,0 +1,159 @@
+/// A key that signs requests: its kind, and the sources of its parts.
+public enum SignatureSource: Sendable, Hashable {
+    case aws(AWS)
+    case oauth1(OAuth1)
+    case message(Message)
+
+    public var scheme: SignatureScheme {
+        switch self {
+        case .aws: .aws
+        case .oauth1: .oauth1
+        case .message: .message
+        }
+    }
+
+    /// The files that contain the key.
+    var files: [String] {
+        switch self {
+        case .aws(let source): [source.accessKey, source.secretKey, source.sessionToken].compactMap { $0?.path }
+        case .oauth1(let source): source.files
+        case .message(let source): [source.key] + [source.passphrase?.path].compactMap(\.self)
+        }
+    }
+
+    /// The source of the secret part.
+    public var place: ValueSource? {
+        switch self {
+        case .aws(let source): source.secretKey
+        case .oauth1(let source):
+            switch source.proof {
+            case .secret(let secret): secret
+            case .key(let path, _): .file(path)
+            }
+        case .message(let source): .file(source.key)
+        }
+    }
+
+    /// `aws`: an access key that signs requests (AWS Signature Version 4).
+    public struct AWS: Sendable, Hashable {
+        public let region: String
+        public let service: String
+        public let accessKey: ValueSource
+        public let secretKey: ValueSource
+        /// The session token of temporary keys.
+        public let sessionToken: ValueSource?
+        /// Whether a request's content is hashed before it is sent; if not, `UNSIGNED-PAYLOAD` is sent.
+        public let signsPayload: Bool
+
+        public init(
+            region: String, service: String, accessKey: ValueSource, secretKey: ValueSource,
+            sessionToken: ValueSource?, signsPayload: Bool
+        ) {
+            self.region = region
+            self.service = service
+            self.accessKey = accessKey
+            self.secretKey = secretKey
+            self.sessionToken = sessionToken
+            self.signsPayload = signsPayload
+        }
+    }
+
+    /// `oauth1`: the credentials of a client, and perhaps those of a resource owner (RFC 5849).
+    public struct OAuth1: Sendable, Hashable {
+        /// The client's secret.
+        public enum Proof: Sendable, Hashable {
+            case secret(ValueSource)
+            /// The file of an RSA key in PEM.
+            case key(path: String, passphrase: ValueSource?)
+        }
+
+        /// The token credentials (RFC 5849 section 2.3).
+        public struct Token: Sendable, Hashable {
+            public let identifier: ValueSource
+            /// The secret; nil for RSA-SHA1, which does not use it.
+            public let secret: ValueSource?
+
+            public init(identifier: ValueSource, secret: ValueSource?) {
+                self.identifier = identifier
+                self.secret = secret
+            }
+        }
+
+        public let method: OAuth1Method
+        public let consumerKey: ValueSource
+        public let proof: Proof
+        public let token: Token?
+        public let realm: String?
+        /// Whether content that is no form is hashed for `oauth_body_hash`.
+        public let signsPayload: Bool
+
+        public init(
+            method: OAuth1Method, consumerKey: ValueSource, proof: Proof, token: Token?, realm: String?,
+            signsPayload: Bool
+        ) {
+            self.method = method
+            self.consumerKey = consumerKey
+            self.proof = proof
+            self.token = token
+            self.realm = realm
+            self.signsPayload = signsPayload
+        }
+
+        fileprivate var files: [String] {
+            let sources: [ValueSource?]
+            var paths: [String] = []
+            switch proof {
+            case .secret(let secret): sources = [consumerKey, secret, token?.identifier, token?.secret]
+            case .key(let path, let passphrase):
+                paths = [path]
+                sources = [consumerKey, passphrase, token?.identifier, token?.secret]
+            }
+            return paths + sources.compactMap { $0?.path }
+        }
+    }
+
+    /// `sign`: the key of an agent (RFC 9421 and Web Bot Auth, draft-ietf-webbotauth-httpsig-protocol).
+    public struct Message: Sendable, Hashable {
+        /// The file of an Ed25519 key in PEM.
+        public let key: String
+        public let passphrase: ValueSource?
+        /// The https URL that the agent is known by, below which its keys are published.
+        public let agent: String
+
+        public init(key: String, passphrase: ValueSource?, agent: String) {
+            self.key = key
+            self.passphrase = passphrase
+            self.agent = agent
+        }
+    }
+}
+
+/// The schemes by which requests are signed.
+public enum SignatureScheme: Sendable, Hashable, CaseIterable {
+    /// AWS Signature Version 4.
+    case aws
+    /// OAuth 1.0a (RFC 5849).
+    case oauth1
+    /// HTTP Message Signatures (RFC 9421).
+    case message
+
+    /// The name in the log and the metrics.
+    public var label: StaticString {
+        switch self {
+        case .aws: "aws"
+        case .oauth1: "oauth1"
+        case .message: "message-signature"
+        }
+    }
+}
+
+/// The signature methods of OAuth 1.0a (RFC 5849 section 3.4), with their words in the rule file.
+public enum OAuth1Method: String, Sendable, Hashable, CaseIterable {
+    case hmacSHA1 = "hmac-sha1"
+    case hmacSHA256 = "hmac-sha256"
+    case rsaSHA1 = "rsa-sha1"
+    case plaintext
+
+    /// The value of `oauth_signature_method`.
+    public var name: String { rawValue.uppercased() }
+}

@@ -1,0 +1,36 @@
+import Foundation
+
+/// Packages of PyPI that judge what the proxy sends. pip installs them on first use, once for a build folder.
+enum PythonPackages {
+    /// Versions that were seen to work. `oauthlib` needs the two others for RSA.
+    private static let wanted = [
+        "http-message-signatures==3.0.0", "oauthlib==4.0.1", "cryptography>=41", "PyJWT>=2.8",
+    ]
+
+    /// The environment in which `python3` finds the packages.
+    static func environment() throws -> [String: String] { ["PYTHONPATH": try folder.get()] }
+
+    private static let folder = Result { try installed() }
+
+    private static func installed() throws -> String {
+        let build = URL(fileURLWithPath: AttacheBinary.path).deletingLastPathComponent().path
+        let version = try Finished.run("python3", ["-c", "import sys; print('%d.%d' % sys.version_info[:2])"])
+        let name = (wanted + [version.output]).joined().filter { $0.isLetter || $0.isNumber || $0 == "." }
+        let folder = "\(build)/python-packages/\(name)"
+        if FileManager.default.fileExists(atPath: folder) { return folder }
+        // Moved into place whole, so that no other run meets a half of it.
+        let fresh = "\(build)/python-packages/.\(UUID().uuidString)"
+        let run = try Finished.run(
+            "python3", ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", fresh] + wanted,
+            seconds: 300)
+        guard run.succeeded else { throw Failure(output: run.output + run.errorOutput) }
+        guard rename(fresh, folder) == 0 || FileManager.default.fileExists(atPath: folder) else {
+            throw Failure(output: "cannot rename \(fresh): \(String(cString: strerror(errno)))")
+        }
+        return folder
+    }
+
+    struct Failure: Error {
+        let output: String
+    }
+}

@@ -10,7 +10,7 @@ import Rules
 import Telemetry
 import Upstream
 
-/// One request in progress: the requester, the exchange, and the destination. The state machines get it from their
+/// One request in progress: its downstream side, the exchange and the destination. The state machines get it from their
 /// caller at every step, and store none of it.
 public struct ForwardingContext {
     public let downstream: Downstream

@@ -43,7 +43,7 @@ public final class Downstream {
         self.stream = stream
     }
 
-    /// Creates the requester of internal requests. Rules that depend on clients see a client at 127.0.0.1. The caller
+    /// Creates the downstream side of internal requests. Rules that depend on clients see a client at 127.0.0.1. The caller
     /// ends it by `closeOwn`.
     public convenience init(ofOwn upstreams: Upstreams) throws(IOError) {
         let stream = ByteStream(try BlockingSocket.pair(on: upstreams.loop).loop)

@@ -109,7 +109,7 @@ public final class UpstreamConnection {
     public func condemn() { isCondemned = true }
 
     /// Returns the connection to its server for other requests if its response left it usable; else closes it.
-    /// - Returns: a logged-in connection, which the requester must keep.
+    /// - Returns: a logged-in connection, which the caller must keep.
     public func release(keptFor limit: Milliseconds) -> OriginConnection? {
         guard let connection = connection.take() else { return nil }
         guard head.keepAlive, !isCondemned, inbound.isEmpty, !holdsBody else {

@@ -127,11 +127,17 @@ import Testing
         #expect(scopes == asked)
     }
 
-    @Test func `a server may name 32 scopes of 256 bytes`() throws {
+    @Test func `a server may name 32 scopes of 256 bytes, and 2,048 bytes in all`() throws {
         let many = (0..<100).map { "s\($0)" }.joined(separator: " ")
         #expect(try ResourceMetadata.scopes(many, of: nil, within: ["*"]).count == 32)
         let long = String(repeating: "x", count: 257)
         #expect(try ResourceMetadata.scopes("\(long) a", of: nil, within: ["*"]) == ["a"])
+        let large = (0..<9).map { "\($0)" + String(repeating: "x", count: 255) }
+        #expect(try ResourceMetadata.scopes(large.joined(separator: " "), of: nil, within: ["*"]) == Array(large[..<8]))
+        // Nor do they add up to more from response to response.
+        #expect(ResourceMetadata.scopesTogether(Array(large[..<4]), Array(large[4..<8])) == Array(large[..<8]))
+        #expect(ResourceMetadata.scopesTogether(Array(large[..<8]), ["a"]) == nil)
+        #expect(ResourceMetadata.scopesTogether((0..<32).map { "s\($0)" }, ["a"]) == nil)
     }
 
     @Test func `an announcement is kept for its path and what is below it`() throws {

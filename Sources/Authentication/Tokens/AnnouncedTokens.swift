@@ -15,7 +15,7 @@ public final class AnnouncedTokens: Sendable {
     private let entries = Mutex<[Origin: [Entry]]>([:])
 
     /// The limits of origins, and of resources for each.
-    private static let (originLimit, entryLimit) = (1024, 16)
+    private static let (originLimit, entryLimit) = (256, 8)
 
     public init() {}
 

@@ -11,8 +11,10 @@ public struct ResourceMetadata: Sendable {
     private let issuers: [String]
     private let scopes: [String]
 
-    /// The limit of scopes that are read from a server, and of the bytes of each.
-    private static let (scopeLimit, scopeLength) = (32, 256)
+    /// The limit of scopes of one token, and of the bytes of each and of all.
+    private static let (scopeLimit, scopeLength, scopeBytes) = (32, 256, 2048)
+    /// The limit of bytes of a URL that a server names, and of the issuers that are read.
+    private static let (urlLength, issuerLimit) = (1024, 16)
 
     /// The places of a server's metadata in the order in which they are tried (RFC 9728 sections 3.1 and 5.1).
     ///
@@ -26,7 +28,7 @@ public struct ResourceMetadata: Sendable {
         let host = origin.host.contains(":") ? "[\(origin.host)]" : origin.host
         let root = "\(origin.protocol.rawValue)://\(host):\(origin.port)/.well-known/oauth-protected-resource"
         let path = String(decoding: Self.path(of: target), as: UTF8.self)
-        let places = path == "/" ? [root] : [root + path, root]
+        let places = path == "/" || path.utf8.count > urlLength ? [root] : [root + path, root]
         return (places.compactMap { HTTPEndpoint($0) }, false)
     }
 
@@ -39,7 +41,8 @@ public struct ResourceMetadata: Sendable {
         guard let members = JSONMembers(content) else {
             throw .unannounced("the server's metadata is not a JSON object", isDefinite: false)
         }
-        guard let text = members.text("resource"), let url = HTTPEndpoint(text.span.text), url.isOn(origin),
+        guard let text = members.text("resource"), text.count <= Self.urlLength, let url = HTTPEndpoint(text.span.text),
+            url.isOn(origin),
             !url.target.contains("?"), AnnouncedTokens.covers(Array(url.target.utf8), target)
         else {
             let named = members.text("resource").map { "'\(TokenResponse.printable($0))'" } ?? "no resource"
@@ -47,7 +50,8 @@ public struct ResourceMetadata: Sendable {
         }
         resource = text.span.text
         path = Array(url.target.utf8)
-        issuers = (members.texts("authorization_servers") ?? []).prefix(64).map { $0.span.text }
+        let issuers = (members.texts("authorization_servers") ?? []).filter { $0.count <= Self.urlLength }
+        self.issuers = issuers.prefix(Self.issuerLimit).map { $0.span.text }
         scopes = Self.scopes(members.texts("scopes_supported") ?? [])
     }
 
@@ -98,7 +102,18 @@ public struct ResourceMetadata: Sendable {
             (1...scopeLength).contains(text.count)
                 && text.allSatisfy { $0 > .space && $0 < .delete && $0 != .quote && $0 != .backslash }
         }
-        return Set(valid.map { $0.span.text }).sorted()
+        var (scopes, room) = (Set<String>(), scopeBytes)
+        for text in valid where text.count <= room {
+            if scopes.insert(text.span.text).inserted { room -= text.count }
+        }
+        return scopes.sorted()
+    }
+
+    /// The scopes of both, each once and in order; nil if they are more than one token may have.
+    public static func scopesTogether(_ scopes: [String], _ others: [String]) -> [String]? {
+        let union = Set(scopes + others)
+        let isWithinLimits = union.count <= scopeLimit && union.reduce(0) { $0 + $1.utf8.count } <= scopeBytes
+        return isWithinLimits ? union.sorted() : nil
     }
 
     static func path(of target: [UInt8]) -> ArraySlice<UInt8> { target.prefix { $0 != UInt8(ascii: "?") } }

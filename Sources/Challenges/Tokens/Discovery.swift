@@ -111,7 +111,9 @@ extension Discovery {
             on: space.origin, announced: announcing?.text("resource_metadata"), for: target)
         try metadata?.check(issuer, on: space.origin)
         var scopes = try ResourceMetadata.scopes(announcing?.text("scope"), of: metadata, within: grant.scopes)
-        if let known = known?.grant, known.isFor(metadata?.resource) { scopes = Set(scopes + known.scopes).sorted() }
+        if let known = known?.grant, known.isFor(metadata?.resource) {
+            scopes = ResourceMetadata.scopesTogether(scopes, known.scopes) ?? scopes
+        }
         let exact = Credential(
             name: credential.version.name, grant: grant.narrowed(to: metadata?.resource, scopes: scopes),
             persistence: credential.persistence)
@@ -138,7 +140,9 @@ extension Discovery {
         do throws(TokenError) {
             scopes = try ResourceMetadata.scopes(wanted, of: nil, within: grant.scopes)
         } catch { return .failure(error) }
-        let union = Set(scopes + known.scopes).sorted()
+        guard let union = ResourceMetadata.scopesTogether(scopes, known.scopes) else {
+            return fail("the server asks for more scopes than one token may have")
+        }
         if union == known.scopes { return fail("the token already has the scopes that the rule file allows") }
         var resource: String?
         if case .url(let url) = known.resource { resource = url }

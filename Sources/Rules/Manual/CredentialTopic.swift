@@ -229,8 +229,9 @@ extension ManualTopic {
         /.well-known/oauth-protected-resource. The resource must be on the server, and its path must cover the request. The
         token is sent to that path and below it.
 
-        `scope` is the most that is ever asked for; `scope *` is no limit. The scopes are those of the challenge, else those of
-        the metadata, else all of `scope`. A server without metadata gets a token with all of `scope`.
+        `scope` is the most that is ever asked for. With `scope *` the limit is 32 scopes, 2,048 bytes in all. The scopes are
+        those of the challenge, else those of the metadata, else all of `scope`. A server without metadata gets a token with
+        all of `scope`.
 
         If a server answers 403 because it wants more scopes (`insufficient_scope`), the proxy fetches a token with them as
         well, within `scope`, and sends the request again, at most twice. A refresh token cannot get more scopes.

@@ -369,15 +369,14 @@ public struct ForwardingContext {
         let (way, upstream) = (exchange.way, exchange.upstream)
         if way.relay != nil, upstream.head.status == .proxyAuthenticationRequired { return false }
         guard let challenges = exchange.credentials.challenges else { return true }
-        let passage = challenges.origin.passage(of: upstream, .origin, at: exchange.target)
-        if passage == .isMet { return false }
-        if way.relay != nil {
-            let target = exchange.texts.parentTarget
-            let passage = challenges.parent.passage(of: upstream, .proxy, at: target)
-            if passage == .isMet { return false }
-            if passage == .passesAsNews { noteAcceptance(by: challenges.parent, at: target) }
-        }
-        if passage == .passesAsNews { noteAcceptance(by: challenges.origin, at: exchange.target) }
+        let parentTarget = exchange.texts.parentTarget
+        let atParent =
+            way.relay == nil ? .passes : challenges.parent.passage(of: upstream, .proxy, at: parentTarget)
+        if atParent == .isMet { return false }
+        let atOrigin = challenges.origin.passage(of: upstream, .origin, at: exchange.target)
+        if atOrigin == .isMet { return false }
+        if atParent == .passesAsNews { noteAcceptance(by: challenges.parent, at: parentTarget) }
+        if atOrigin == .passesAsNews { noteAcceptance(by: challenges.origin, at: exchange.target) }
         return true
     }
 

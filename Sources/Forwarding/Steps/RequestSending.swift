@@ -180,7 +180,7 @@ struct RequestSending: ~Copyable {
             signing.take(digest)
         case .form(let limit):
             if case .length(let length) = context.exchange.body.framing, length > limit {
-                throw ExchangeFailure(.tooLarge)
+                throw Self.formTooLarge
             }
             try await beginReading(context)
             let (exchange, stream) = (context.exchange, context.downstream.stream)
@@ -189,8 +189,19 @@ struct RequestSending: ~Copyable {
                     form: try await exchange.body.content(
                         upTo: limit, in: context.room, from: stream, inbound: exchange.inbound,
                         idle: context.policy.timeouts.idle))
-            } catch { throw ExchangeFailure(error) }
+            } catch {
+                if case .tooLarge = error { throw Self.formTooLarge }
+                throw ExchangeFailure(error)
+            }
         }
+    }
+
+    private static var formTooLarge: ExchangeFailure {
+        .refused(
+            Refusal(
+                .contentTooLarge, .httpRequestError,
+                "the signature covers the form in the request, which is larger than 1 MiB, or than this proxy keeps "
+                    + "(limits replay-memory and replay-disk)"))
     }
 
     private mutating func begin(_ context: ForwardingContext, bodyDigest: [UInt8]?, parentDigest: [UInt8]?) {

@@ -89,9 +89,9 @@ struct SignatureConversations {
                Expect: 100-continue
             << connect h:80
             << HTTP/1.1 413 *
-               Proxy-Status: *covers the request body*
+               Proxy-Status: *covers the form in the request*
 
-               *larger than this proxy keeps*
+               *larger than 1 MiB*
             server << close
             client << end
             log POST http://h/ 413

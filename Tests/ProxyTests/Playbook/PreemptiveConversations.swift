@@ -2,16 +2,16 @@ import Testing
 
 /// Credentials that a rule sends before anybody has asked for them, and where they go.
 struct PreemptiveConversations {
-    private static let loopback = "egress { allow loopback; connect-ports any }"
+    static let loopback = "egress { allow loopback; connect-ports any }"
 
     /// A key in a field of its own, for a server on this machine.
-    private static let key = """
+    static let key = """
         \(loopback)
         credential k { token file FILES/key; header X-Api-Key "{token}" }
         challenge "api" { host localhost; use k }
         """
     /// The key has opened a page.
-    private static let opened = """
+    static let opened = """
         file key abc
         >> GET http://localhost/ HTTP/1.1
         << connect localhost:80

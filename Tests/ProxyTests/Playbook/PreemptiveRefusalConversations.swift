@@ -2,24 +2,9 @@ import Testing
 
 /// The meaning of a `401` for a credential that goes with every request.
 struct PreemptiveRefusalConversations {
-    private static let loopback = "egress { allow loopback; connect-ports any }"
-
-    /// A key in a field of its own, for a server on this machine.
-    private static let key = """
-        \(loopback)
-        credential k { token file FILES/key; header X-Api-Key "{token}" }
-        challenge "api" { host localhost; use k }
-        """
-    /// The key has opened a page.
-    private static let opened = """
-        file key abc
-        >> GET http://localhost/ HTTP/1.1
-        << connect localhost:80
-        << GET / HTTP/1.1
-           X-Api-Key: abc
-        >> HTTP/1.1 200 OK
-        << HTTP/1.1 200 OK
-        """
+    private static let loopback = PreemptiveConversations.loopback
+    private static let key = PreemptiveConversations.key
+    private static let opened = PreemptiveConversations.opened
 
     private static func refused(_ path: String, reporting: String = "") -> String {
         """

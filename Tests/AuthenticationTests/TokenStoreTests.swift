@@ -24,13 +24,27 @@ import Testing
         said(store.supply(for: grant, besides: refused, at: now))
     }
 
-    private func land(_ token: String, lifetime: Int?, at now: Int) -> Credential? {
+    private func land(
+        _ token: String, lifetime: Int?, for grant: CredentialVersion? = nil, at now: Int
+    ) -> Credential? {
         let seconds = lifetime.map { ",\"expires_in\":\($0)" } ?? ""
         var content = Array("{\"access_token\":\"\(token)\",\"token_type\":\"bearer\"\(seconds)}".utf8)
         guard let endpoint = HTTPEndpoint("https://id/"),
             let response = try? TokenResponse(status: 200, content: &content, from: endpoint)
         else { return nil }
-        return store.land(.success(response), for: grant, at: now)
+        return store.land(.success(response), for: grant ?? self.grant, at: now)
+    }
+
+    @Test func `a credential with very many tokens takes no room from others`() {
+        _ = supply(at: 0)
+        _ = land("a", lifetime: 3600, at: 0)
+        let many = (1...1100).map { CredentialVersion(name: "mcp", fingerprint: UInt128($0)) }
+        for grant in many {
+            _ = store.supply(for: grant, besides: nil, at: 1)
+            _ = land("m", lifetime: 3600, for: grant, at: 1)
+        }
+        #expect(supply(at: 2) == "token a")
+        #expect(many.count { store.current(for: $0, at: 2) != nil } == 128)
     }
 
     @Test func `one request fetches for all`() async {

@@ -1,9 +1,9 @@
 import Crypto
 import Synchronization
 
-/// The tokens by the grant that they were issued for, whose version covers endpoint, resource and scopes. One request fetches a token for all. It is renewed before it
-/// expires, and never returned after that. Every call is atomic. A caller that must fetch does so, and reports by
-/// `land`.
+/// The tokens by the grant that they were issued for, whose version covers endpoint, resource and scopes. One request
+/// fetches a token for all. It is renewed before it expires, and never returned after that. Every call is atomic. A
+/// caller that must fetch does so, and reports by `land`.
 public final class TokenStore: Sendable {
     /// The next step of a request that needs a token.
     public enum Supply: Sendable {
@@ -60,8 +60,9 @@ public final class TokenStore: Sendable {
     /// servers refuse.
     private static let pause = 5_000
     private static let replacementPause = 30_000
-    /// The limit of entries. The one that was used least recently goes first.
-    private static let capacity = 1024
+    /// The limit of entries, and of those of one credential: a server can announce a resource for each path. The one
+    /// that was used least recently goes first.
+    private static let (capacity, capacityOfOne) = (1024, 128)
 
     /// - Parameter journal: gets every token that is fetched here.
     public init(journal: (any TokenJournal)? = nil) { self.journal = journal }
@@ -95,7 +96,7 @@ public final class TokenStore: Sendable {
         for grant: CredentialVersion, besides refused: CredentialVersion?, asInput isInput: Bool = false, at now: Int
     ) -> Supply {
         entries.withLock { entries in
-            if entries.count >= Self.capacity, entries[grant] == nil { Self.forgetOldest(of: &entries) }
+            if entries[grant] == nil { Self.makeRoom(for: grant, in: &entries) }
             // Removed meanwhile, so that adding a waiter does not copy the list.
             var entry = entries.removeValue(forKey: grant) ?? Entry()
             entry.usedAt = now
@@ -120,8 +121,12 @@ public final class TokenStore: Sendable {
         }
     }
 
-    private static func forgetOldest(of entries: inout [CredentialVersion: Entry]) {
-        let oldest = entries.filter { $0.value.waiters == nil }.min { $0.value.usedAt < $1.value.usedAt }
+    private static func makeRoom(for grant: CredentialVersion, in entries: inout [CredentialVersion: Entry]) {
+        guard entries.count >= capacityOfOne else { return }
+        let own = entries.filter { $0.key.key == grant.key }
+        guard own.count >= capacityOfOne || entries.count >= capacity else { return }
+        let candidates = own.count >= capacityOfOne ? own : entries
+        let oldest = candidates.filter { $0.value.waiters == nil }.min { $0.value.usedAt < $1.value.usedAt }
         if let oldest { entries[oldest.key] = nil }
     }
 

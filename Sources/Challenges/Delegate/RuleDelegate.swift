@@ -135,7 +135,7 @@ public struct RuleDelegate: Sendable {
         case .use(let names):
             let name = choice(among: names, for: challenge.protectionSpace, besides: challenge.refused, at: now())
             return use(name, kept: rule.persistence, by: rule)
-        case .ask: return decidePreemptively(challenge, by: rule)
+        case .ask: return decideWithoutOperator(challenge, by: rule)
         }
     }
 
@@ -245,7 +245,7 @@ extension RuleDelegate {
     }
 
     /// The decision of `ask` if no operator is asked.
-    func decidePreemptively(_ challenge: AuthenticationChallenge, by rule: RuleDecision) -> DelegateDecision {
+    func decideWithoutOperator(_ challenge: AuthenticationChallenge, by rule: RuleDecision) -> DelegateDecision {
         let subject = OperatorQuestion.Subject(challenge, by: rule.rule)
         if !isKept(for: challenge), challenge.refusals(by: rule.reason) == 0,
             let standing = state.questions.standing(for: subject.key)

@@ -53,14 +53,11 @@ struct CredentialRetry {
 
     private func show(_ names: [String]) {
         if names.isEmpty {
-            Console.error("\(subject) is not on hold; 'attache credential list' shows each credential's state")
+            let server = (kdc.map(Console.printable) ?? origin?.words).map { " at \($0)" } ?? ""
+            let sentence = name.map { "\(Console.printable($0)) is not on hold\(server)" }
+            let nothing = sentence ?? "no credential is on hold\(server)"
+            Console.error("\(nothing); 'attache credential list' shows each credential's state")
         }
         for name in Set(names).sorted() { Console.print("\(Console.printable(name)) is sent again from now on") }
-    }
-
-    private var subject: String {
-        let credential = name.map(Console.printable) ?? "any credential"
-        let server = kdc.map(Console.printable) ?? origin?.words
-        return server.map { "\(credential) at \($0)" } ?? credential
     }
 }

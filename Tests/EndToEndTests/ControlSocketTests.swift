@@ -110,7 +110,8 @@ struct ControlSocketTests {
             #expect(other.succeeded && other.output.isEmpty, "\(other)")
             #expect(other.errorOutput.contains("somebody is not on hold at http://127.0.0.1:"), "\(other)")
             let elsewhere = try attache("credential", "retry", "http://elsewhere.test/", of: proxy)
-            #expect(elsewhere.errorOutput.contains("no credential is on hold at http://elsewhere.test:80;"), "\(elsewhere)")
+            let nothing = "no credential is on hold at http://elsewhere.test:80;"
+            #expect(elsewhere.errorOutput.contains(nothing), "\(elsewhere)")
             let retry = try attache("credential", "retry", origin.url(), "ci", of: proxy)
             #expect(retry.succeeded && retry.output == "ci is sent again from now on\n", "\(retry)")
             #expect(try proxy.get(origin.url()).status == 401)

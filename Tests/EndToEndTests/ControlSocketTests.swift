@@ -232,6 +232,7 @@ struct ControlSocketTests {
             listener.listen()
             print("listening", flush=True)
             taken, _ = listener.accept()
+            listener.close()
             print(len(taken.recv(1000)), flush=True)
             """
         let impostor = try Subprocess("python3", ["-c", script])

@@ -116,8 +116,8 @@ struct RunningProxy {
 
     /// An older proxy does not say which file it uses.
     private func requireRules(at path: String) throws(CommandError) {
-        guard let answer = try? ask("GET", "/rules") else { return }
-        let used = String(answer.prefix { $0 != "\n" })
+        guard let answer = try send("GET", "/rules"), answer.status == .ok else { return }
+        let used = String(answer.body.prefix { $0 != "\n" })
         if used == path { return }
         if let one = try? WholePath.of(used), let other = try? WholePath.of(path), one == other { return }
         throw .failed(
@@ -157,6 +157,15 @@ struct RunningProxy {
     ///   - secret: the request's body.
     /// - Returns: the response's body; nil if no proxy runs.
     func ask(_ method: String, _ target: String, with secret: Secret? = nil) throws(CommandError) -> String? {
+        guard let (status, body) = try send(method, target, with: secret) else { return nil }
+        guard status == .ok else { throw .failed("the running proxy says: \(body.prefix { $0 != "\n" })") }
+        return body
+    }
+
+    /// - Returns: the response's status and body; nil if no proxy runs.
+    private func send(
+        _ method: String, _ target: String, with secret: Secret? = nil
+    ) throws(CommandError) -> (status: Status, body: String)? {
         let length = secret.map { "Content-Length: \($0.count)\r\n" } ?? ""
         var request = Array(
             "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\n\(length)Connection: close\r\n\r\n".utf8)
@@ -179,8 +188,6 @@ struct RunningProxy {
         guard case .complete(let length)? = try? head.parse(answer.span, answering: .get) else {
             throw .failed("no answer from \(path): run the command as the proxy's user or as root")
         }
-        let body = String(decoding: answer.dropFirst(length), as: UTF8.self)
-        guard head.status == .ok else { throw .failed("the running proxy says: \(body.prefix { $0 != "\n" })") }
-        return body
+        return (head.status, String(decoding: answer.dropFirst(length), as: UTF8.self))
     }
 }

@@ -36,6 +36,7 @@ public enum MetricFamily: String, CaseIterable, Sendable {
     case clientsDisplaced = "attache_clients_displaced_total"
     case clientsRefused = "attache_clients_refused_total"
     case clientLogins = "attache_client_logins_total"
+    case clientCredentialsRefused = "attache_client_credentials_refused_total"
     case receivedBytes = "attache_received_bytes_total"
     case sentBytes = "attache_sent_bytes_total"
     case replayDiskBytes = "attache_replay_disk_bytes"
@@ -140,6 +141,8 @@ public enum MetricFamily: String, CaseIterable, Sendable {
         .clientLogins: Manual(
             .counter, "Logins of clients that were checked, by the result: accepted or refused.", by: "result",
             "method"),
+        .clientCredentialsRefused: Manual(
+            .counter, "Requests refused because the client brought a credential of its own ('authorization refuse')."),
         .receivedBytes: Manual(.counter, "Body and tunnel bytes from clients."),
         .sentBytes: Manual(.counter, "Body and tunnel bytes to clients."),
         .replayDiskBytes: Manual(.gauge, "Bytes of replay-disk-total taken by bodies kept for sending again."),

@@ -206,6 +206,7 @@ import Testing
         arguments: [
             ("host a; reject", []), ("host a; use c", .challenges), ("host a; cancel", .challenges),
             ("host a; default; authorization replace", .replacement), ("host a; default; authorization keep", []),
+            ("host a; default; authorization refuse", [.replacement, .refusedCredentials]),
             ("host a; default; learn yes", .learning), ("host a; allow expired; trust", .trust),
             ("host a; secure yes; use tls", .clientCertificates), ("host a; use s3", [.challenges, .signatures]),
             ("host a; use bot", [.challenges, .signatures]),
@@ -229,9 +230,9 @@ import Testing
             credential key { token t; header X-Key "{token}" }
             challenge { \(rule) }
             """)
-        let all = (0..<9).map { RuleSet.Subjects(rawValue: 1 << $0) }
+        let all = (0..<10).map { RuleSet.Subjects(rawValue: 1 << $0) }
         #expect(RuleSet.Subjects(all.filter(rules.speaks)) == expected)
-        #expect(all.last == .forms)
+        #expect(all.last == .refusedCredentials)
     }
 
     @Test func `the index agrees with asking every rule in turn`() throws {

@@ -77,6 +77,14 @@ public final class RequestBody {
         progress = BodyProgress(framing, of: .client, limits: limits)
     }
 
+    /// Refuses a trailer section with fields, before the first byte of the body is taken. The client could hide a
+    /// credential in it.
+    public func refuseTrailers() {
+        guard framing == .chunked else { return }
+        limits.trailerFields = 0
+        progress = BodyProgress(framing, of: .client, limits: limits)
+    }
+
     public func reset() {
         if framing != .none {
             framing = .none

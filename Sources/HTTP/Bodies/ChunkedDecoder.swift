@@ -229,6 +229,7 @@ public struct ChunkedDecoder: Sendable {
             state = .ended
             return Piece(kind: .end, end: end, isRegular: endsInCRLF)
         }
+        if limits.trailerFields == 0 { throw .forbiddenTrailer }
         guard count < limits.trailerFields else { throw .tooManyFields(limit: limits.trailerFields) }
         var piece = Piece(kind: .trailer(nil), end: end)
         if !isLenient {

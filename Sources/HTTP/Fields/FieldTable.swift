@@ -49,6 +49,11 @@ public final class FieldTable {
         }
     }
 
+    /// Whether an application may read a line under that name, as `withhold(named:in:)` compares names.
+    public func hasVariable(_ name: Span<UInt8>, in bytes: Span<UInt8>) -> Bool {
+        contains { Self.isSameVariable(bytes.extracting($0.name), name) }
+    }
+
     private static func isSameVariable(_ one: Span<UInt8>, _ other: Span<UInt8>) -> Bool {
         guard one.count == other.count else { return false }
         let letter = { (byte: UInt8) in byte == UInt8(ascii: "_") ? UInt8(ascii: "-") : byte.asciiLowercased }

@@ -14,6 +14,25 @@ public enum QueryParameters {
         return false
     }
 
+    /// Whether some application may find a parameter with that name: in any case and encoding, and where `;` separates
+    /// parameters too, as HTML 4.01 (appendix B.2.2) recommends to servers.
+    ///
+    /// - Parameter name: in lower case.
+    public static func mayContain(_ name: Span<UInt8>, in target: Span<UInt8>) -> Bool {
+        var start = queryStart(of: target)
+        if start == 0 { return false }
+        while start < target.count {
+            var end = start
+            while end < target.count, target[end] != .ampersand, target[end] != .semicolon { end += 1 }
+            let nameEnd = target.firstIndex(of: .equals, in: start..<end) ?? end
+            let own = target.extracting(start..<nameEnd)
+            if own.equalsIgnoringCase(name) { return true }
+            if let decoded = PercentEncoding.decode(own), decoded.span.equalsIgnoringCase(name) { return true }
+            start = end + 1
+        }
+        return false
+    }
+
     /// Appends the target without parameters of these names.
     public static func append(_ target: Span<UInt8>, without names: [[UInt8]], to buffer: ByteBuffer) {
         var start = queryStart(of: target)

@@ -1,3 +1,4 @@
+import Authentication
 import Bytes
 import Forwarding
 import HTTP
@@ -113,6 +114,32 @@ extension Downstream {
                     "the rules of this proxy do not allow requests to \(origin.hostText) port \(origin.port)"))
         }
         if let address = destination.relayedAddress { try check(address, of: destination, asked: exchange) }
+        if exchange.policy.rules.speaks(of: .refusedCredentials), exchange.request.target.form != .authority {
+            try refuseCredentials(of: exchange, to: destination.origin)
+        }
+    }
+
+    /// Refuses a request whose client brings a credential of its own, where a rule says `authorization refuse`. The server is
+    /// not asked, and the credential goes nowhere.
+    private func refuseCredentials(of exchange: Exchange, to origin: UpstreamServer) throws(ExchangeFailure) {
+        let (host, rules) = (origin.host, exchange.policy.rules)
+        let refused = rules.refusedCredentials(
+            host: host.span, port: origin.port, protocol: origin.authority.protocol, isSecure: origin.isSecure,
+            client: identity(in: exchange))
+        guard let refused else { return }
+        exchange.body.refuseTrailers()
+        do throws(HTTPError) { try exchange.body.check(exchange.inbound) } catch { throw .refused(Refusal(error)) }
+        let head = exchange.headBytes
+        guard let place = refused.place(in: exchange.request, of: head.readable, isInTunnel: tunnel != nil) else {
+            return
+        }
+        if case .parameter(let name) = place { exchange.record.hideParameter(name.utf8Span.span) }
+        metrics.add(to: .clientCredentialsRefused)
+        throw .refused(
+            Refusal(
+                .forbidden, .httpRequestDenied,
+                "rule \(refused.rule.title) lets no client bring a credential of its own, and this request has one "
+                    + place.words))
     }
 
     /// Checks an address. If a parent looks the name up, its address is unknown here; a literal address is checked all

@@ -17,10 +17,12 @@ extension Configuration {
             case trust(TrustTerms)
         }
 
-        /// Whether a client's own `Authorization` is kept.
+        /// The treatment of a credential that a client brings itself.
         public enum Authorization: String, Sendable, CaseIterable {
             case keep
             case replace
+            /// The request gets a 403.
+            case refuse
         }
 
         /// Whether a credential is sent preemptively, without waiting for a challenge.

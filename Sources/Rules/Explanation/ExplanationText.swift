@@ -72,11 +72,13 @@ struct ExplanationText {
         }
         guard explanation.reasonForNone == nil, explanation.refusal == nil else { return }
         if request.protocol == .ftp { add("ftp", ftpWords) }
-        let isKept = explanation.authorization == .keep
-        add(
-            "authorization",
-            "\(isKept ? "a client that sends its own Authorization keeps it, and gets no help" : "a client's own Authorization is replaced")"
-        )
+        let words =
+            switch explanation.authorization {
+            case .keep: "a client that sends its own Authorization keeps it, and gets no help"
+            case .replace: "a client's own Authorization is replaced"
+            case .refuse: "a client that brings a credential of its own gets a 403"
+            }
+        add("authorization", words)
     }
 
     private mutating func addProspects() {

@@ -128,11 +128,19 @@ extension ChallengeDirective {
             for a parent by http, where anyone on the way can read the password.
             """),
         .authorization: DirectiveManual(
-            "keep|replace",
+            "keep|replace|refuse",
             example: "challenge { host lab.example.com; secure yes; use lab; authorization replace }",
             """
-            Whether to keep or replace a client's own Authorization, or its own value in the field or parameter of `header` or
-            `query`. Without a rule it is kept, and the proxy does not answer challenges for that request.
+            What to do if a client sends its own Authorization, or its own value in the field or parameter of `header` or `query`.
+            `keep`, also without a rule: the proxy forwards it, and does not answer challenges for that request. `replace`: the
+            proxy removes it.
+
+            `refuse`: a request with any credential of the client's own gets a 403 that names the rule. So a program that may
+            reach the host cannot use another account there. A user or a password in the URL counts. So do these fields, in every
+            spelling: Authorization, Cookie, DPoP, X-Api-Key, Api-Key, X-Auth-Token, X-Access-Token, Private-Token,
+            X-Goog-Api-Key, X-Amz-Security-Token, X-Vault-Token. So do these parameters: access_token, api_key, apikey,
+            private_token, X-Amz-Signature. So do the field and the parameter of the rule's own credential. A trailer section is
+            refused, too. The content of a request is not searched, nor a tunnel that no route intercepts.
             """),
         .spn: DirectiveManual(
             "HTTP/HOST[@REALM]",

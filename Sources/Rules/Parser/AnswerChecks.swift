@@ -184,8 +184,10 @@ struct AnswerChecks: BlockReader {
             report("'learn' needs 'method basic': other methods do not send the password")
         } else if rule.persistence == .none {
             report("'learn' needs 'persistence session' or 'persistence permanent'")
-        } else if rule.authorization == .replace {
-            report("'learn' and 'authorization replace' exclude each other: the client's own login must be sent")
+        } else if let authorization = rule.authorization, authorization != .keep {
+            report(
+                "'learn' and 'authorization \(authorization.rawValue)' exclude each other: the client's own login must be sent"
+            )
         } else if rule.predicates.proxy.wanted == true {
             report("'learn' is for servers: clients do not log in to a parent proxy")
         }

@@ -76,7 +76,7 @@ extension ChallengeDirective.Modifier {
         case .probe: .one("'no', or a path such as /status")
         case .persistence: .one("'none', 'session' or 'permanent'")
         case .order: .some("authentication methods")
-        case .authorization: .one("'keep' or 'replace'")
+        case .authorization: .one("'keep', 'replace' or 'refuse'")
         case .form: .block()
         case .spn: .one("a service principal such as HTTP/www.example.com")
         case .delegate, .canonicalise, .learn: .one("'yes' or 'no'")

@@ -23,6 +23,7 @@ struct RuleWarnings: BlockReader {
             warnOfAttempts(rule, source)
             if index < Self.compared { warnOfClearPassword(rule, source, behind: configuration.challenges[..<index]) }
             if index < Self.compared { warnOfUnseen(rule, source) }
+            if index < Self.compared { warnOfUnsearched(rule, source) }
             if rule.learns, rule.persistence == .permanent { warnOfSharedLearning(rule, source) }
             guard let terms = rule.trustTerms else { continue }
             warnOfForgery(rule, terms, source)
@@ -175,6 +176,22 @@ struct RuleWarnings: BlockReader {
             "no route decrypts https for \(host), so this challenge "
                 + (isLimited ? "answers only over http, where the method hides the password" : "never answers")
                 + ": add 'route \(host) { intercept }' or 'route \(host) { upgrade }'")
+    }
+
+    /// Warns of `authorization refuse` for a host with tunnels that the proxy cannot read.
+    private func warnOfUnsearched(_ rule: Configuration.ChallengeRule, _ source: RuleDraft.Challenge) {
+        guard rule.authorization == .refuse, let node = source.said(.authorization),
+            rule.predicates.protocol.protocols != [.http]
+        else { return }
+        let routes = configuration.routes.prefix(Self.compared)
+        let open = rule.predicates.host.patterns.first { host in
+            !routes.contains { ($0.action == .intercept || $0.action == .deny) && $0.host.mayOverlap(host) }
+        }
+        guard let open else { return }
+        log.report(
+            .warning, at: node.name.range,
+            "no route decrypts https for \(open), so a client's credential in a tunnel is not seen: add 'route \(open) { intercept }'"
+        )
     }
 
     /// The predicate that shows that the rule is intended for https; nil if none.

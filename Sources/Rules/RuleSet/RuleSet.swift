@@ -16,6 +16,8 @@ public final class RuleSet: Sendable {
     private let routePorts: [UInt16]
     let matchers: [ChallengeMatcher]
     private let gates: [RuleSet.Gate]
+    /// The credentials that clients may not bring, by the number of the rule.
+    private let refused: [Int: RefusedCredentials]
     private let ports: [ClosedRange<UInt16>]
     private let subjects: Subjects
 
@@ -26,7 +28,7 @@ public final class RuleSet: Sendable {
 
         /// A challenge is answered, rejected or cancelled.
         static let challenges = Self(rawValue: 1 << 0)
-        /// A client's own `Authorization` is replaced.
+        /// A client's own `Authorization` is replaced or refused.
         static let replacement = Self(rawValue: 1 << 1)
         /// Credentials are learned from clients' own answers.
         static let learning = Self(rawValue: 1 << 2)
@@ -42,6 +44,8 @@ public final class RuleSet: Sendable {
         public static let preemption = Self(rawValue: 1 << 7)
         /// Login forms.
         public static let forms = Self(rawValue: 1 << 8)
+        /// Clients that bring credentials of their own are refused.
+        public static let refusedCredentials = Self(rawValue: 1 << 9)
     }
 
     public init(_ configuration: Configuration) {
@@ -60,6 +64,7 @@ public final class RuleSet: Sendable {
         var ports: [ClosedRange<UInt16>] = []
         gates = rules.map { RuleSet.Gate($0, ports: &ports) }
         self.ports = ports
+        refused = rules.indices.reduce(into: [:]) { $0[$1] = RefusedCredentials(rules[$1]) }
         subjects = Subjects(rules, of: configuration)
     }
 
@@ -124,11 +129,25 @@ public final class RuleSet: Sendable {
         host: Span<UInt8>, port: UInt16, protocol: NetworkProtocol, isSecure: Bool, client: ClientIdentity
     ) -> Configuration.ChallengeRule.Authorization {
         guard speaks(of: .replacement) else { return .keep }
-        let found = firstBeforeChallenge(host, port) { number in
+        return authorizationRule(host, port, `protocol`, isSecure: isSecure, client)
+            .flatMap { gates[$0].authorization } ?? .keep
+    }
+
+    /// The credentials that a client may not bring in a request to an origin; nil if it may bring its own. The same
+    /// `challenge` decides as for `authorization(host:port:protocol:isSecure:client:)`.
+    public func refusedCredentials(
+        host: Span<UInt8>, port: UInt16, protocol: NetworkProtocol, isSecure: Bool, client: ClientIdentity
+    ) -> RefusedCredentials? {
+        authorizationRule(host, port, `protocol`, isSecure: isSecure, client).flatMap { refused[$0] }
+    }
+
+    private func authorizationRule(
+        _ host: Span<UInt8>, _ port: UInt16, _ protocol: NetworkProtocol, isSecure: Bool, _ client: ClientIdentity
+    ) -> Int? {
+        firstBeforeChallenge(host, port) { number in
             gates[number].authorization != nil
                 && matchers[number].matchesBeforeChallenge(`protocol`, isSecure: isSecure, client)
         }
-        return found.flatMap { gates[$0].authorization } ?? .keep
     }
 
     /// The first rule of a list of the index whose `proxy`, `host` and `port` match, and which passes a test.
@@ -153,7 +172,8 @@ extension RuleSet.Subjects {
         self = []
         for rule in rules {
             if rule.actsOnChallenge { insert(.challenges) }
-            if rule.authorization == .replace { insert(.replacement) }
+            if let authorization = rule.authorization, authorization != .keep { insert(.replacement) }
+            if rule.authorization == .refuse { insert(.refusedCredentials) }
             if rule.learns { insert(.learning) }
             if rule.effectiveMethods.contains(.serverTrust) { insert(.trust) }
             if rule.effectiveMethods.contains(.clientCertificate) { insert(.clientCertificates) }

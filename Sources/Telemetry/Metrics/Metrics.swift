@@ -307,6 +307,8 @@ public enum Counter: Int, CaseIterable, Sendable {
     case clientsRefusedByList
     case clientsRefusedAtLimit
     case clientsRefusedAtAddressLimit
+    /// Requests whose client brought a credential that a rule refuses.
+    case clientCredentialsRefused
     /// Idle clients that were disconnected to make room for others.
     case clientsDisplaced
     case bytesIn

@@ -164,6 +164,7 @@ public struct MetricsPage {
                     return ([result.rawValue, method.rawValue], "\(count)")
                 }
             })
+        append(.clientCredentialsRefused, .clientCredentialsRefused)
     }
 
     private mutating func appendBytes() {

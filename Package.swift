@@ -117,7 +117,8 @@ let fuzzers: [Target] =
     ? []
     : [
         ("FuzzHead", ["HTTP", "Bytes"]), ("FuzzChunked", ["HTTP", "Bytes"]),
-        ("FuzzChallenge", ["Authentication", "Bytes"]), ("FuzzNTLM", ["Authentication", "Bytes", "Crypto", "Model"]),
+        ("FuzzChallenge", ["Authentication", "Bytes", "Model"]),
+        ("FuzzNTLM", ["Authentication", "Bytes", "Crypto", "Model"]),
         ("FuzzTrust", ["Model", "TLS", "Bytes"]), ("FuzzRules", ["Model", "Rules", "Bytes"]),
         ("FuzzDigestAuthorization", ["Authentication", "Bytes", "Crypto"]),
         ("FuzzForm", ["Authentication", "Bytes", "Crypto", "Model"]),

@@ -6,6 +6,9 @@ public enum AuthorizationServer: Sendable, Hashable, CustomStringConvertible {
     case endpoint(HTTPEndpoint, issuer: TokenIssuer? = nil)
     /// The issuer identifier. The token endpoint is in the issuer's metadata.
     case issuer(TokenIssuer)
+    /// The token server of a registry, whose URL is compared as an issuer is; nil if it is on the registry's own host
+    /// and port. The registry's challenge has the URL that is asked.
+    case registry(TokenIssuer?)
 
     /// The token endpoint; nil if it must be discovered.
     public var endpoint: HTTPEndpoint? {
@@ -16,21 +19,25 @@ public enum AuthorizationServer: Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .endpoint(_, let issuer): issuer
         case .issuer(let issuer): issuer
+        case .registry: nil
         }
     }
 
-    /// The URL in the rule file: the token endpoint, or else the issuer.
-    public var url: HTTPEndpoint {
+    /// The URL in the rule file: the token endpoint, or else the issuer, or else a registry's token server; nil if the
+    /// rule file has none.
+    public var url: HTTPEndpoint? {
         switch self {
         case .endpoint(let endpoint, _): endpoint
         case .issuer(let issuer): issuer.url
+        case .registry(let server): server?.url
         }
     }
 
     public var description: String {
         switch self {
         case .endpoint(let endpoint, _): "\(endpoint)"
-        case .issuer(let issuer): "\(issuer)"
+        case .issuer(let issuer), .registry(let issuer?): "\(issuer)"
+        case .registry(nil): "the registry"
         }
     }
 }

@@ -5,6 +5,7 @@ public enum CredentialSource: Sendable, Hashable {
     case kerberos(KerberosSource)
     case token(ValueSource)
     case oauth(OAuthSource)
+    case registry(RegistrySource)
     case signature(SignatureSource)
     /// A password or a token that is sent preemptively with each request, in special places.
     indirect case placed(CredentialSource, [CredentialPlacement])
@@ -18,6 +19,7 @@ public enum CredentialSource: Sendable, Hashable {
         case .kerberos(let kerberos): kerberos.proof.files
         case .token(let value): [value].compactMap(\.path)
         case .oauth(let source): source.proof.files + source.grant.files
+        case .registry(let source): [source.login?.user, source.login?.password].compactMap { $0?.path }
         case .signature(let source): source.files
         case .placed(let source, _): source.files
         }

@@ -300,6 +300,11 @@ extension CredentialSource {
         case .kerberos(let source): source.summary
         case .token(let token): "token \(token)"
         case .oauth(let source): source.summary
+        case .registry(let source):
+            (["registry"] + [source.server.map { "\($0)" }].compactMap(\.self)
+                + (source.login.map { ["user \($0.user) password \($0.password)"] } ?? [])
+                + (source.scopes.isEmpty ? [] : ["scope \(source.scopes.map { "\($0)" }.joined(separator: " "))"]))
+                .joined(separator: " ")
         case .signature(let source): source.summary
         case .placed(let source, let placements):
             ([source.summary] + placements.map(\.description)).joined(separator: " ")

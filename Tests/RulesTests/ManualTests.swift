@@ -95,7 +95,7 @@ import Testing
         ("netrc", ["store"]), ("squid", ["parents", "log"]), ("mtls", ["certificates", "clients"]),
         ("api-key", ["preemptive"]), ("timeout", ["limits"]), ("otel", ["traces"]), ("lockout", ["refusals"]),
         ("self-signed", ["trust"]), ("http_proxy", ["tools"]), ("mitm", ["routes", "authority"]), ("kerberoz", []),
-        ("jq", ["json"]),
+        ("jq", ["json"]), ("harbor", ["registries"]), ("oci", ["registries"]),
         ("brute-force", ["refusals", "fail2ban"]), ("cookbook", ["recipes"]), ("winrm", ["recipe-windows"]),
     ]) func `a word that users know leads to its topics`(word: String, topics: [String]) {
         #expect(ManualTopic.listing(word).map(\.name) == topics)

@@ -33,6 +33,7 @@ public enum CredentialTable {
         switch entry.source {
         case .ruleFile(let content): return content.placeWords ?? ""
         case .token(.oauth(let grant)): return "by \(grant.server)"
+        case .token(.registry(let source)): return "by \(AuthorizationServer.registry(source.server))"
         case .token, .client: return ""
         case .store(let place):
             guard let lastDay = place.lastDay else { return place.space.words }
@@ -129,6 +130,8 @@ extension JSONText {
             switch entry.source {
             case .ruleFile(let content): json.member(CredentialField.place, content.placeWords)
             case .token(.oauth(let grant)): json.member(CredentialField.endpoint, "\(grant.server)")
+            case .token(.registry(let source)):
+                json.member(CredentialField.endpoint, source.server.map { "\($0)" })
             case .store(let place):
                 json.space(place.space)
                 json.member(CredentialField.user, place.user)

@@ -8,6 +8,8 @@ public final class Credential: Sendable {
         case password(user: String, password: Secret)
         case identity(any CertificateIdentity)
         case token(Secret)
+        /// A registry's token, with the scopes that it was asked for.
+        case registryToken(Secret, RegistryScopes)
         case signingKey(SigningKey)
         /// A grant, to be exchanged for a token first.
         case grant(TokenGrant)
@@ -26,7 +28,7 @@ public final class Credential: Sendable {
     public let principal: (any KerberosPrincipal)?
     /// Whether a client sent the credential, in a URL or in its own answer.
     public let isBrought: Bool
-    /// Whether it is a grant for the tokens that servers announce (RFC 9728).
+    /// Whether it is a grant for the tokens that servers announce: by RFC 9728, or as registries do.
     public var isAnnounced: Bool { version.isAnnounced }
 
     /// Creates a user and a password. `name` is used in logs and explanations.
@@ -75,8 +77,12 @@ public final class Credential: Sendable {
     }
 
     /// Creates a bearer token. `name` is used in logs and explanations.
-    public init(name: String, token: Secret, persistence: Persistence = .session) {
-        content = .token(token)
+    ///
+    /// - Parameter scopes: the scopes that it was asked for, for a registry's token; nil for others.
+    public init(
+        name: String, token: Secret, scopes: RegistryScopes? = nil, persistence: Persistence = .session
+    ) {
+        content = scopes.map { .registryToken(token, $0) } ?? .token(token)
         principal = nil
         self.persistence = persistence
         placements = []
@@ -114,8 +120,8 @@ public final class Credential: Sendable {
         placements = []
         isBrought = false
         version = CredentialVersion(
-            name: name, fingerprint: grant.fingerprint, isGrant: true,
-            isAnnounced: grant.resource == .auto)
+            name: name, fingerprint: grant.fingerprint, isGrant: true, isAnnounced: grant.resource == .auto,
+            isRegistry: grant.isRegistry)
     }
 
     /// Creates a Kerberos principal. `name` is used in logs and explanations.
@@ -148,7 +154,15 @@ public final class Credential: Sendable {
     }
 
     public var token: Secret? {
-        if case .token(let token) = content { token } else { nil }
+        switch content {
+        case .token(let token), .registryToken(let token, _): token
+        default: nil
+        }
+    }
+
+    /// The scopes that a registry's token was asked for; nil for other credentials.
+    public var registryScopes: RegistryScopes? {
+        if case .registryToken(_, let scopes) = content { scopes } else { nil }
     }
 
     public var grant: TokenGrant? {
@@ -163,6 +177,17 @@ public final class Credential: Sendable {
         if case .trust(let exception) = content { exception } else { nil }
     }
 
+    /// The credential whose value answers there: for Basic, the user and password of a registry's login.
+    public func answering(in space: ProtectionSpace) -> Credential {
+        guard version.isRegistry, space.authenticationMethod == .basic, case .grant(let grant) = content,
+            case .registry(let login?) = grant.kind
+        else { return self }
+        return login.with(persistence)
+    }
+
+    /// Whether it is a grant for the tokens of registries.
+    public var isRegistry: Bool { version.isRegistry }
+
     /// Whether the space's method can use this kind of credential.
     public func canAnswer(_ space: ProtectionSpace) -> Bool {
         if !placements.isEmpty { return false }
@@ -170,7 +195,8 @@ public final class Credential: Sendable {
         return switch content {
         case .password: wanted == .password || wanted == .ticket && principal != nil
         case .identity: wanted == .certificate
-        case .token, .grant: wanted == .token
+        case .token, .registryToken: wanted == .token
+        case .grant: wanted == .token || answering(in: space) !== self
         case .principal: wanted == .ticket
         case .trust: wanted == .exception
         case .signingKey: space.authenticationMethod == .default
@@ -184,7 +210,7 @@ public final class Credential: Sendable {
         case .token: .token
         case .identity: .certificate
         case .trust: .trust
-        case .signingKey, .grant, .principal: nil
+        case .signingKey, .grant, .principal, .registryToken: nil
         }
     }
 

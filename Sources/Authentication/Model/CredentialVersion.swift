@@ -17,13 +17,16 @@ public final class CredentialVersion: Sendable, Hashable {
     public let isGrant: Bool
     /// Whether the grant is for the tokens that servers announce.
     let isAnnounced: Bool
+    /// Whether the grant is for the tokens of registries.
+    let isRegistry: Bool
 
     public convenience init(name: String, fingerprint: UInt128, isGrant: Bool = false) {
-        self.init(name: name, fingerprint: fingerprint, isGrant: isGrant, isAnnounced: false)
+        self.init(name: name, fingerprint: fingerprint, isGrant: isGrant, isAnnounced: false, isRegistry: false)
     }
 
-    init(name: String, fingerprint: UInt128, isGrant: Bool, isAnnounced: Bool) {
+    init(name: String, fingerprint: UInt128, isGrant: Bool, isAnnounced: Bool, isRegistry: Bool) {
         self.isAnnounced = isAnnounced
+        self.isRegistry = isRegistry
         key = ExactText(name)
         self.fingerprint = fingerprint
         self.isGrant = isGrant

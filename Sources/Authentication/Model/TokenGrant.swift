@@ -32,6 +32,9 @@ public struct TokenGrant: Sendable {
         case signed(any AssertionSigner, id: String?, audience: String?, subject: String?)
         /// Token exchange (RFC 8693 section 2.1).
         case exchange(subject: TokenInput, actor: TokenInput?, requested: TokenType?)
+        /// A user and a password for the token server of a registry; nil for the tokens that anyone gets. The audience
+        /// is the registry's `service`.
+        case registry(Credential?)
     }
 
     public private(set) var server: AuthorizationServer
@@ -40,7 +43,7 @@ public struct TokenGrant: Sendable {
     public private(set) var proof: Proof
     public private(set) var kind: Kind
     public private(set) var scopes: [String]
-    public let audience: String?
+    public private(set) var audience: String?
     /// The use of `resource` (RFC 8707). With `auto`, the request has none until a server has announced one.
     public var resource = OAuthSource.Resource.none
     /// The form fields that are added to each request.
@@ -58,9 +61,9 @@ public struct TokenGrant: Sendable {
         self.audience = audience
     }
 
-    /// The name of the authorization server in accounts.
-    public var serverName: String {
-        let url = server.url
+    /// The name of the authorization server in accounts; nil for a registry's own, before its challenge.
+    public var serverName: String? {
+        guard let url = server.url else { return nil }
         return Origin(host: url.host, port: url.port, protocol: url.isSecure ? .https : .http).serverName
     }
 
@@ -88,13 +91,26 @@ public struct TokenGrant: Sendable {
         return grant
     }
 
+    /// A copy for exactly the token that a registry asks for.
+    public func asked(at server: HTTPEndpoint, service: String?, scopes: RegistryScopes) -> TokenGrant {
+        var grant = self
+        grant.server = .endpoint(server)
+        grant.audience = service
+        grant.scopes = scopes.texts
+        grant.resource = .none
+        return grant
+    }
+
+    /// Whether it is for the tokens of registries.
+    public var isRegistry: Bool { if case .registry = kind { true } else { false } }
+
     /// The tokens of other programs and credentials that a request contains, the client's assertion last.
     public var inputs: [TokenInput] {
         var inputs: [TokenInput] = []
         switch kind {
         case .assertion(let input): inputs.append(input)
         case .exchange(let subject, let actor, _): inputs += [subject] + (actor.map { [$0] } ?? [])
-        case .clientCredentials, .refreshToken, .signed: break
+        case .clientCredentials, .refreshToken, .signed, .registry: break
         }
         if case .assertion(let input) = proof { inputs.append(input) }
         return inputs
@@ -111,7 +127,7 @@ public struct TokenGrant: Sendable {
         case .assertion(let input): kind = .assertion(next(input))
         case .exchange(let subject, let actor, let requested):
             kind = .exchange(subject: next(subject), actor: actor.map(next), requested: requested)
-        case .clientCredentials, .refreshToken, .signed: break
+        case .clientCredentials, .refreshToken, .signed, .registry: break
         }
         if case .assertion(let input) = proof { proof = .assertion(next(input)) }
         var grant = self
@@ -159,6 +175,7 @@ public struct TokenGrant: Sendable {
             words += ["exchange", requested?.rawValue ?? "", actor == nil ? "" : "actor"]
             add(subject)
             if let actor { add(actor) }
+        case .registry(let login): words += ["registry", login.map { "\($0.version.fingerprint)" } ?? "anyone"]
         }
         switch resource {
         case .none: break

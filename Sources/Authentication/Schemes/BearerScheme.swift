@@ -21,7 +21,7 @@ public struct BearerScheme: AuthenticationScheme {
         // Section 2.1 allows fewer characters. Servers have tokens with other ones, but none of these can end a field.
         guard token.withBytes({ bytes in bytes.indices.allSatisfy { bytes[$0] > .space && bytes[$0] < .delete } })
         else { throw .controlCharacter(credential: credential.version.name) }
-        return BearerAuthenticator(token: token)
+        return BearerAuthenticator(token: token, scopes: credential.registryScopes)
     }
 }
 
@@ -30,8 +30,13 @@ private final class BearerAuthenticator: RequestAuthenticator {
     /// A token is for a server (RFC 6750 section 5.2), not for a part of it.
     let extent = Extent.origin
     private let token: Secret
+    /// The scopes that a registry's token was asked for; nil for others.
+    private let scopes: RegistryScopes?
 
-    init(token: Secret) { self.token = token }
+    init(token: Secret, scopes: RegistryScopes?) {
+        self.token = token
+        self.scopes = scopes
+    }
 
     var bodyDigest: DigestAlgorithm? { nil }
 
@@ -47,7 +52,11 @@ private final class BearerAuthenticator: RequestAuthenticator {
     }
 
     func refused(by challenges: [HeaderChallenge], ticket: AuthorizationTicket) -> RepeatedChallenge {
-        challenges.contains { answers($0) } ? .refused : .unrelated
+        guard let challenge = challenges.first(where: answers) else { return .unrelated }
+        guard let scopes else { return .refused }
+        // A registry challenges a valid token, too, if the request needs other scopes.
+        if !scopes.covers(RegistryScopes(challenge["scope"] ?? [])) { return .renewed }
+        return challenge.text("error") == "insufficient_scope" ? .denied : .refused
     }
 
     func accepted(

@@ -289,6 +289,11 @@ public struct ChallengeTask: Sendable {
         return sendBare()
     }
 
+    /// Whether the request was not yet sent without the answer that it has.
+    public var maySendBare: Bool {
+        if case .awaitingResponse(_?) = state { !history.wentBare } else { false }
+    }
+
     /// Whether the challenges of this request are finished.
     public var isFinished: Bool { if case .finished = state { true } else { false } }
 

@@ -50,21 +50,28 @@ public struct JSONMembers {
     public func texts(_ name: String) -> [[UInt8]]? {
         guard case .array(let array)? = self[name] else { return nil }
         var reader = JSONMembers(reading: array)
-        return reader.texts()
+        return reader.elements()?.compactMap { if case .text(let text) = $0 { text } else { nil } }
+    }
+
+    /// The objects of an array; its other elements are left out. Nil if the member is no array.
+    public func objects(_ name: String) -> [JSONMembers]? {
+        guard case .array(let array)? = self[name] else { return nil }
+        var reader = JSONMembers(reading: array)
+        return reader.elements()?.compactMap { if case .object(let text) = $0 { JSONMembers(text) } else { nil } }
     }
 
     private init(reading bytes: [UInt8]) { self.bytes = bytes }
 
-    private mutating func texts() -> [[UInt8]]? {
+    private mutating func elements() -> [Value]? {
         guard take(UInt8(ascii: "[")) else { return nil }
-        var texts: [[UInt8]] = []
-        if take(UInt8(ascii: "]")) { return texts }
+        var elements: [Value] = []
+        if take(UInt8(ascii: "]")) { return elements }
         repeat {
             skipBlanks()
             guard let value = value() else { return nil }
-            if case .text(let text)? = value { texts.append(text) }
+            if let value { elements.append(value) }
         } while take(.comma)
-        return take(UInt8(ascii: "]")) ? texts : nil
+        return take(UInt8(ascii: "]")) ? elements : nil
     }
 
     private mutating func skipBlanks() {

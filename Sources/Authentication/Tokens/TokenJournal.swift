@@ -1,4 +1,5 @@
 import Crypto
+import Model
 
 /// Stores fetched tokens for other and later processes.
 public protocol TokenJournal: Sendable {
@@ -63,6 +64,8 @@ public struct FetchedToken: Sendable {
     public let generation: Int
     /// Whether the token may be sent to an origin.
     public let isBearer: Bool
+    /// The scopes that it was asked for, for a registry's token, which no store keeps; nil for others.
+    private(set) var scopes: RegistryScopes?
 
     public init(
         grant: CredentialVersion, token: Secret, endsAt: Int, renewsAt: Int, generation: Int = 0, isBearer: Bool = true
@@ -82,6 +85,7 @@ public struct FetchedToken: Sendable {
             grant: grant, token: response.token, endsAt: now + lifetime - min(5_000, lifetime / 10),
             renewsAt: now + max(lifetime / 2, lifetime - 60_000 - lifetime / 10), generation: generation,
             isBearer: response.isBearer)
+        scopes = response.scopes
     }
 
     /// The lifetime of a token without one, in milliseconds.

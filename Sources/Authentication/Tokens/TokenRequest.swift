@@ -32,13 +32,12 @@ public struct TokenRequest: Sendable {
             add("assertion", try claims.signed(by: key, id: id, at: time))
         case .exchange(let subject, let actor, let requested):
             add("grant_type", Array("urn:ietf:params:oauth:grant-type:token-exchange".utf8))
-            add("subject_token", try Self.bytes(of: subject))
-            add("subject_token_type", Array(subject.type.identifier.utf8))
-            if let actor {
-                add("actor_token", try Self.bytes(of: actor))
-                add("actor_token_type", Array(actor.type.identifier.utf8))
+            for case (let name, let input?) in [("subject_token", subject as TokenInput?), ("actor_token", actor)] {
+                add(name, try Self.bytes(of: input))
+                add("\(name)_type", Array(input.type.identifier.utf8))
             }
             if let requested { add("requested_token_type", Array(requested.identifier.utf8)) }
+        case .registry: break
         }
         if !grant.scopes.isEmpty { add("scope", Array(grant.scopes.joined(separator: " ").utf8)) }
         if let audience = grant.audience { add("audience", Array(audience.utf8)) }
@@ -117,7 +116,7 @@ public struct TokenRequest: Sendable {
     }
 
     /// Encodes the value of a form field: all but the unreserved characters.
-    private static func encoded(_ bytes: [UInt8]) -> [UInt8] {
+    static func encoded(_ bytes: [UInt8]) -> [UInt8] {
         var encoded: [UInt8] = []
         for byte in bytes {
             switch byte {

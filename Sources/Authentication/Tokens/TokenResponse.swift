@@ -12,6 +12,8 @@ public struct TokenResponse: Sendable {
     public let lifetime: Int?
     /// The refresh token that replaces the one sent (section 6); nil: that one stays valid.
     public let refreshToken: Secret?
+    /// The scopes that the token was asked for, for a registry's token; nil for others.
+    let scopes: RegistryScopes?
 
     /// The limit of a lifetime: a year, in milliseconds.
     private static let lifetimeLimit = 366 * 86_400 * 1000.0
@@ -23,19 +25,30 @@ public struct TokenResponse: Sendable {
         "invalid_scope", "invalid_target",
     ].map { Array($0.utf8) }
 
+    /// A registry's token.
+    init(token: Secret, lifetime: Int, scopes: RegistryScopes) {
+        self.token = token
+        self.lifetime = lifetime
+        self.scopes = scopes
+        isBearer = true
+        refreshToken = nil
+    }
+
     /// - Parameters:
     ///   - status: the status of the response.
     ///   - content: the content of the response; wiped.
+    ///   - retryAfter: the value of `Retry-After` in seconds; nil if absent.
     ///   - isExchange: whether the token may be of another type than Bearer.
     public init(
-        status: Int, content: inout [UInt8], from endpoint: HTTPEndpoint, isExchange: Bool = false
+        status: Int, content: inout [UInt8], from endpoint: HTTPEndpoint, isExchange: Bool = false,
+        retryAfter: Int? = nil
     ) throws(TokenError) {
         defer { _ = Secret(wiping: &content) }
         let url = "\(endpoint)"
         let members = JSONMembers(content)
         guard (200..<300).contains(status) else {
             guard (400..<500).contains(status), let code = members?.text("error"), Self.refusals.contains(code) else {
-                throw .status(endpoint: url, status)
+                throw .status(endpoint: url, status, retryAfter: retryAfter)
             }
             throw .refused(
                 endpoint: url, code: Self.printable(code),
@@ -48,18 +61,24 @@ public struct TokenResponse: Sendable {
         isBearer = Self.isBearer(members["token_type"])
         guard isBearer || isExchange else { throw .notBearer(endpoint: url) }
         self.token = Secret(wiping: &token)
+        scopes = nil
         refreshToken = members.text("refresh_token").flatMap { text in
             var text = text
             return text.isEmpty ? nil : Secret(wiping: &text)
         }
+        lifetime = Self.lifetime(members["expires_in"])
+    }
+
+    /// The lifetime in milliseconds; nil if it is missing, zero or less.
+    static func lifetime(_ value: JSONMembers.Value?) -> Int? {
         let seconds: Double? =
-            switch members["expires_in"] {
+            switch value {
             case .number(let seconds): seconds
             // Some endpoints send it as a string.
             case .text(let digits): Int(digits.span.text).map { Double($0) }
             case .object, .array, nil: nil
             }
-        lifetime = seconds.flatMap { $0 > 0 ? Int(min(max($0 * 1000, 1000), Self.lifetimeLimit)) : nil }
+        return seconds.flatMap { $0 > 0 ? Int(min(max($0 * 1000, 1000), Self.lifetimeLimit)) : nil }
     }
 
     /// Whether the token is a bearer token (RFC 6750). Some endpoints omit the type, and Apigee sends `BearerToken`.
@@ -91,7 +110,9 @@ public enum TokenError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The endpoint is not asked: the verdict on another process's request for the grant did not come in time.
     case undecided
     /// The endpoint had an error, or its response is not one of RFC 6749 section 5.
-    case status(endpoint: String, Int)
+    ///
+    /// - Parameter retryAfter: the seconds before which it wants no other request; nil if it does not say.
+    case status(endpoint: String, Int, retryAfter: Int? = nil)
     case malformed(endpoint: String, String)
     /// No connection, no trust, or no answer in time.
     case unreachable(endpoint: String, String)
@@ -130,9 +151,15 @@ public enum TokenError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Whether the token endpoint may have moved, so that its issuer's metadata is worth another look.
     public var mayHaveMoved: Bool {
         switch self {
-        case .status(_, 404), .refused(_, code: "invalid_client", _): true
+        case .status(_, 404, _), .refused(_, code: "invalid_client", _): true
         default: false
         }
+    }
+
+    /// The milliseconds before which the endpoint wants no other request, at most an hour; nil if it does not say.
+    var pause: Int? {
+        guard case .status(_, _, let seconds?) = self else { return nil }
+        return min(max(seconds, 1), 3600) * 1000
     }
 
     /// Whether the endpoint has refused the grant or the client, now or before.
@@ -159,7 +186,7 @@ public enum TokenError: Error, Sendable, Equatable, CustomStringConvertible {
             "it \(reason ?? "was refused") and is on hold"
                 + (pause.map { ": the next try is in \(PassReason.words($0))" } ?? " until you set its value again")
         case .undecided: "another request for it took too long"
-        case .status(let endpoint, let status): "\(endpoint) answered with status \(status)"
+        case .status(let endpoint, let status, _): "\(endpoint) answered with status \(status)"
         case .malformed(let endpoint, let what): "the answer of \(endpoint) \(what)"
         case .unreachable(let endpoint, let why): "cannot reach \(endpoint): \(why)"
         case .undiscovered(let issuer, let why, _): "cannot find the token endpoint of \(issuer): \(why)"

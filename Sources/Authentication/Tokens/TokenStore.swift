@@ -22,7 +22,7 @@ public final class TokenStore: Sendable {
         let isBearer: Bool
 
         init(_ fetched: FetchedToken) {
-            credential = Credential(name: fetched.grant.name, token: fetched.token)
+            credential = Credential(name: fetched.grant.name, token: fetched.token, scopes: fetched.scopes)
             endsAt = fetched.endsAt
             renewsAt = fetched.renewsAt
             isBearer = fetched.isBearer
@@ -61,8 +61,8 @@ public final class TokenStore: Sendable {
     private static let pause = 5_000
     private static let replacementPause = 30_000
     /// The limit of entries, and of those of one credential: a server can announce a resource for each path. The one
-    /// that was used least recently goes first.
-    private static let (capacity, capacityOfOne) = (1024, 128)
+    /// that was used least recently goes first. Registries, which have a token for each repository, share a limit.
+    private static let (capacity, capacityOfOne, registryCapacity) = (1024, 128, 1024)
 
     /// - Parameter journal: gets every token that is fetched here.
     public init(journal: (any TokenJournal)? = nil) { self.journal = journal }
@@ -123,9 +123,12 @@ public final class TokenStore: Sendable {
 
     private static func makeRoom(for grant: CredentialVersion, in entries: inout [CredentialVersion: Entry]) {
         guard entries.count >= capacityOfOne else { return }
-        let own = entries.filter { $0.key.key == grant.key }
-        guard own.count >= capacityOfOne || entries.count >= capacity else { return }
-        let candidates = own.count >= capacityOfOne ? own : entries
+        let kin = entries.filter { $0.key.isRegistry == grant.isRegistry }
+        let own = grant.isRegistry ? [:] : kin.filter { $0.key.key == grant.key }
+        guard own.count >= capacityOfOne || kin.count >= (grant.isRegistry ? registryCapacity : capacity) else {
+            return
+        }
+        let candidates = own.count >= capacityOfOne ? own : kin
         let oldest = candidates.filter { $0.value.waiters == nil }.min { $0.value.usedAt < $1.value.usedAt }
         if let oldest { entries[oldest.key] = nil }
     }
@@ -182,8 +185,8 @@ public final class TokenStore: Sendable {
         switch result {
         case .success(let response):
             let fetched = FetchedToken(response, for: grant, at: now)
-            // A store does not keep the type of a token.
-            defer { if fetched.isBearer { journal?.fetched(fetched) } }
+            // A store does not keep the type of a token. A registry's token is valid for minutes.
+            defer { if fetched.isBearer, fetched.scopes == nil { journal?.fetched(fetched) } }
             return land(fetched)
         case .failure(let error):
             fail(grant, error, at: now)
@@ -203,7 +206,7 @@ public final class TokenStore: Sendable {
     public func fail(_ grant: CredentialVersion, _ error: TokenError, at now: Int) {
         end(grant, .unanswered) { entry in
             entry.failure = error
-            entry.pausedUntil = now + Self.pause
+            entry.pausedUntil = now + (error.pause ?? Self.pause)
         }
     }
 

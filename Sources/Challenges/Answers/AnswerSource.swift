@@ -1,6 +1,7 @@
 import Authentication
 import Bytes
 import Credentials
+import HTTP
 import IO
 import Model
 import Rules
@@ -119,6 +120,10 @@ public final class AnswerSource {
     /// this server has announced none for the target.
     private func exact(_ credential: Credential, at target: ByteBuffer) -> Credential? {
         guard credential.isAnnounced else { return credential }
+        if credential.isRegistry {
+            let place = RegistryPlace(of: terms.method, at: target.readable)
+            return state.registries.exact(for: credential.version, at: challenger.origin, place)
+        }
         return state.announced.exact(for: credential.version, at: challenger.origin, target: target.readable)
     }
 
@@ -221,8 +226,8 @@ public final class AnswerSource {
     private func credential(_ rule: RuleDecision, for space: ProtectionSpace) -> Credential? {
         switch rule.action {
         case .use(let names):
-            try? policy.credentials.credential(
-                named: delegate.choice(among: names, for: space, at: loop.epochMilliseconds))
+            (try? policy.credentials.credential(
+                named: delegate.choice(among: names, for: space, at: loop.epochMilliseconds)))?.answering(in: space)
         case .performDefault where space.authenticationMethod == .negotiate && !rule.namesMethod: nil
         case .performDefault: urlCredential ?? kept(for: space)
         case .ask: urlCredential ?? kept(for: space) ?? standing(for: space, by: rule)
@@ -320,6 +325,7 @@ extension AnswerSource {
     public struct PreemptiveTerms {
         /// Whether the client's own `Authorization` is kept, beside which no challenge is answered.
         public var keepsAuthorization = false
+        public var method = Method.get
         /// Whether a parent proxy could read what is sent.
         public var isReadOnTheWay = false
         /// Whether the client itself sends something in that place, which is kept.

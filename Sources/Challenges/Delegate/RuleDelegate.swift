@@ -81,8 +81,9 @@ public struct RuleDelegate: Sendable {
     /// - Parameter now: the time in milliseconds since 1970.
     public func isHeld(_ credential: Credential, in space: ProtectionSpace, at now: Int = 0) -> Bool {
         // Mostly there are no doubts about any credential, and no server name must be made.
-        guard state.spaces.accounts.troubledCount > 0, let server = judge(of: credential, in: space)
-        else { return false }
+        guard state.spaces.accounts.troubledCount > 0 else { return false }
+        let credential = credential.answering(in: space)
+        guard let server = judge(of: credential, in: space) else { return false }
         return state.spaces.accounts.isRefused(credential.version, at: server, now: now)
     }
 
@@ -90,7 +91,9 @@ public struct RuleDelegate: Sendable {
     /// the KDC or token endpoint. Nil if there is already a ticket or a token.
     func judge(of credential: Credential, in space: ProtectionSpace) -> String? {
         let now = SystemClock.epochMilliseconds
-        if let grant = credential.grant { return state.current(credential, at: now) == nil ? grant.serverName : nil }
+        if let grant = credential.grant {
+            return state.current(credential, at: now) == nil ? grant.serverName ?? space.origin.serverName : nil
+        }
         guard space.authenticationMethod == .negotiate else { return space.origin.serverName }
         guard let principal = credential.principal, principal.ticketEnd ?? 0 <= now / 1000 else { return nil }
         return principal.kdc

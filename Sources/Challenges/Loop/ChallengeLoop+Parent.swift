@@ -138,3 +138,15 @@ extension ChallengeLoop {
             target: Evidence.hash(authority.span), content: Array("CONNECT ".utf8) + authority + Array("\r\n".utf8))
     }
 }
+
+extension Probe {
+    /// Uses the probe's credential for each challenge that it can answer, once.
+    func decision(about challenge: AuthenticationChallenge) -> Decision {
+        let isMeant =
+            credential.canAnswer(challenge.protectionSpace)
+            // A ticket would prove nothing.
+            && challenge.protectionSpace.authenticationMethod != .negotiate
+            && !challenge.refused.contains(credential.version)
+        return Decision(isMeant ? .useCredential(credential) : .rejectProtectionSpace, reason: "a probe")
+    }
+}

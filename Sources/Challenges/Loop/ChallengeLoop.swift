@@ -49,6 +49,8 @@ public final class ChallengeLoop {
     var stepUps = 0
     /// Whether the response wants a token with more scopes, which is about to be fetched.
     var isStepUp = false
+    /// A registry's token that was sent before, and that the registry may have ignored; nil if none.
+    private var ignoredToken: Credential?
     /// The reason why no token with more scopes was fetched; nil if none was wanted.
     var scopeTrouble: String?
     /// Whether an answer with a used nonce came back without a challenge.
@@ -319,20 +321,29 @@ public final class ChallengeLoop {
         }
         var failure = AuthenticationChallenge.FailureResponse(
             status: Int(response.status.rawValue), challenges: challenges)
+        let isIgnored = mayHaveIgnoredToken(challenges)
+        if isIgnored {
+            ignoredToken = performer.answer?.credential
+            offers = []
+        }
         // The token is valid: it counts as renewed, and not as refused.
         let refusal =
-            isStepUp
+            isStepUp || isIgnored
             ? .renewed
             : trouble.count(in: request.record) ?? trouble.refusal(by: challenges, of: performer, in: request.record)
+        let isOfScopes =
+            performer.answer?.credential.registryScopes != nil && (refusal == .renewed || refusal == .denied)
+        if isOfScopes { preparation.settle(.none) }
+        if let sentence = missingRight(in: challenges, after: refusal) { trouble = .tokenless(sentence) }
         failure.excerpt = performer.excerpt(after: refusal)
         latestFailure = failure.excerpt ?? latestFailure
         let round = Round(response: failure, offers: offers, isLoginPage: isLoginPage)
         request.record.meet(after: performer.answer == nil ? nil : refusal.map { AnswerResult($0) })
         context.spaces.markProtected(challenger.origin, target: request.target.readable)
-        doubt.met(challenges, with: performer.answer)
+        if !isIgnored { doubt.met(challenges, with: performer.answer) }
         // A new nonce without `stale` may also be a refusal. A nonce that is stale at once has served another request.
         let isStale = challenges.contains { $0.text("stale")?.lowercased() == "true" }
-        if performer.answer != nil {
+        if performer.answer != nil, !isOfScopes {
             renewals += 1
             if refusal != .renewed || !isStale || renewals > 1 { preparation.isDoubted = true }
             if refusal == .renewed || refusal == .retry, isStale || renewals > 1 { preparation.noteUsedUp() }
@@ -460,8 +471,9 @@ public final class ChallengeLoop {
         self.ruled = ruled
         if ruled.isRejectedByOperator { rejecting = ruled.rule.rule }
         context.note(ruled, on: challenge)
-        guard TokenSupply.isWanted(by: ruled.decision, on: challenge) else { return task.decided(ruled.decision) }
-        work = .exchange(ruled.decision, challenge)
+        let decision = registryDecision(ruled.decision, on: challenge, trouble: &trouble)
+        guard TokenSupply.isWanted(by: decision, on: challenge) else { return task.decided(decision) }
+        work = .exchange(decision, challenge, besides: ignoredToken)
         return nil
     }
 
@@ -566,18 +578,6 @@ extension ChallengeLoop {
         guard let (prepared, rule) = unproven, case .send(let attempt)? = admission else { return }
         if preparation.mayPreempt(prepared) { preempt(with: prepared, by: rule) }
         preparation.begin(attempt)
-    }
-}
-
-extension Probe {
-    /// Uses the probe's credential for each challenge that it can answer, once.
-    func decision(about challenge: AuthenticationChallenge) -> Decision {
-        let isMeant =
-            credential.canAnswer(challenge.protectionSpace)
-            // A ticket would prove nothing.
-            && challenge.protectionSpace.authenticationMethod != .negotiate
-            && !challenge.refused.contains(credential.version)
-        return Decision(isMeant ? .useCredential(credential) : .rejectProtectionSpace, reason: "a probe")
     }
 }
 

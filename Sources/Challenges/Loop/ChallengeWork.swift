@@ -22,7 +22,9 @@ enum ChallengeWork {
     /// Reads the rule file's credentials again, before the delegate is asked.
     case credentials
     /// Exchanges the decision's credential for a token.
-    case exchange(Decision, AuthenticationChallenge)
+    ///
+    /// - Parameter stale: a registry's token that was sent before, and that the registry may have ignored.
+    case exchange(Decision, AuthenticationChallenge, besides: Credential? = nil)
     /// Waits for an operator to answer the challenge.
     case question(OperatorQuestion.Subject)
     /// Waits for the decision whether this request may send its answer: a verdict on another comes first.
@@ -106,12 +108,13 @@ enum ChallengeWork {
         case .credentials:
             await context.state.refresh(context.policy.credentials)
             return .credentials
-        case .exchange(let decision, let challenge):
+        case .exchange(let decision, let challenge, let stale):
             do throws(TokenSupply.Missing) {
-                let isOwn = context.request.isOwn
-                let buffer = context.request.target
+                let (isOwn, buffer) = (context.request.isOwn, context.request.target)
                 let target = buffer.readable.array
-                let exchanged = try await context.tokens.exchange(decision, for: challenge, at: target, isOwn: isOwn)
+                let exchanged = try await context.tokens.exchange(
+                    decision, for: challenge, at: target, by: context.source.terms.method,
+                    after: performer.answer?.credential ?? stale, isOwn: isOwn)
                 return .exchange(.success(exchanged), reason: decision.reason)
             } catch { return .exchange(.failure(error), reason: decision.reason) }
         case .question(var subject):

@@ -20,6 +20,8 @@ public final class ChallengeState: Sendable {
     let resources = MetadataStore<ResourceMetadata?>()
     /// The tokens that servers have announced.
     let announced = AnnouncedTokens()
+    /// The tokens that registries have asked for.
+    let registries = RegistryTokens()
     public let journal = ChallengeJournal()
     public let questions = OperatorQuestions()
     /// The origins for which a client's session has credentials.

@@ -77,7 +77,10 @@ extension CredentialList {
             case client
 
             fileprivate init(_ content: CredentialSource) {
-                if case .oauth = content { self = .token(content) } else { self = .ruleFile(content) }
+                switch content {
+                case .oauth, .registry: self = .token(content)
+                default: self = .ruleFile(content)
+                }
             }
 
             /// Whether only the KDC of its realm judges it.

@@ -108,6 +108,7 @@ extension CredentialSource {
             case (.clientCredentials, .assertion(let source)): source.place
             case (.clientCredentials, .none): nil
             }
+        case .registry(let source): source.login?.password
         case .signature(let key): key.place
         case .placed(let source, _): source.place
         }

@@ -2,6 +2,7 @@ import Authentication
 import Bytes
 import Credentials
 import Crypto
+import HTTP
 import IO
 import Model
 import Rules
@@ -29,11 +30,11 @@ extension TokenSupply {
         /// The sentence says that the credential has no token, and why.
         case failed(Credential, String)
 
-        /// The sentence about a credential whose issuer is named, so that the client gets the challenge; nil otherwise.
+        /// The sentence about a credential whose issuer is named, or that is for a registry, so that the client gets the challenge; nil otherwise.
         var sentenceForChallenge: String? {
             switch self {
             case .refused(let credential, let sentence, _), .failed(let credential, let sentence):
-                credential.grant?.server.issuer == nil ? nil : sentence
+                credential.isAnnounced || credential.grant?.server.issuer != nil ? sentence : nil
             case .ownRequest: nil
             }
         }
@@ -53,7 +54,7 @@ public struct TokenSupply {
     public let loop: EventLoop
     public let fetcher: any TokenFetching
 
-    private var state: ChallengeState { delegate.state }
+    var state: ChallengeState { delegate.state }
     private var store: TokenStore { state.tokens }
 
     /// The number of answers with a token that the server refuses, because another may be accepted. A renewed token
@@ -73,14 +74,17 @@ public struct TokenSupply {
     ///
     /// - Parameters:
     ///   - target: the target of the request.
+    ///   - method: the method of the request.
+    ///   - sent: the credential that the request was sent with; nil if none.
     ///   - isOwn: whether the request is the proxy's own, which waits for no token.
     func exchange(
-        _ decision: Decision, for challenge: AuthenticationChallenge, at target: [UInt8], isOwn: Bool
+        _ decision: Decision, for challenge: AuthenticationChallenge, at target: [UInt8], by method: Method,
+        after sent: Credential?, isOwn: Bool
     ) async throws(TokenSupply.Missing) -> Decision {
         guard case .useCredential(let credential) = decision.disposition, credential.grant != nil else {
             return decision
         }
-        let refused = challenge.refused.last { $0.key == credential.version.key }
+        var refused = challenge.refused.last { $0.key == credential.version.key }
         if isOwn {
             guard let token = state.current(credential, at: loop.epochMilliseconds), token.version != refused else {
                 throw .ownRequest
@@ -89,7 +93,13 @@ public struct TokenSupply {
         }
         do throws(TokenError) {
             var wanted = AnswerSource.WantedToken(for: credential, in: challenge.protectionSpace)
-            if credential.isAnnounced {
+            if credential.isRegistry {
+                let place = RegistryPlace(of: method, at: target.span)
+                wanted = try registryToken(credential, for: challenge, at: place, after: sent, besides: refused)
+                // The registry has not said what it wants instead of the token.
+                let isSame = sent?.registryScopes == wanted.exact.registryWish
+                if isSame { refused = refused ?? sent?.version }
+            } else if credential.isAnnounced {
                 let discovery = Discovery(state: state, loop: loop, fetcher: fetcher)
                 wanted = try await discovery.wanted(credential, for: challenge, at: target)
             }
@@ -273,7 +283,7 @@ extension TokenSupply {
                     let supply = TokenSupply(delegate: delegate, loop: loop, fetcher: fetcher)
                     let former = used.indices.contains(number) ? used[number] : nil
                     let token = try await supply.input(
-                        named: name, for: grant.serverName, under: terms, besides: former)
+                        named: name, for: grant.serverName ?? "", under: terms, besides: former)
                     guard let secret = token.token else { throw .noInput("credential \(name) has no token") }
                     values.append(secret)
                     version = token.version
@@ -309,7 +319,8 @@ extension TokenSupply {
         ) async throws(TokenError) -> Value {
             let discovery = Discovery(state: state, loop: loop, fetcher: fetcher)
             let found = try await filled(discovery.found(grant))
-            let evidence = state.spaces.accounts.evidence(of: credential, at: grant.serverName)
+            let server = grant.serverName ?? ""
+            let evidence = state.spaces.accounts.evidence(of: credential, at: server)
             let now = loop.epochMilliseconds
             let admission = await evidence.admission(
                 under: terms, within: delegate.policy.timeouts.connect, at: now)
@@ -327,7 +338,7 @@ extension TokenSupply {
                     throw error
                 }
             case .refused(_, let nextTry)?:
-                let reason = state.spaces.accounts.standings(at: grant.serverName, now: now)
+                let reason = state.spaces.accounts.standings(at: server, now: now)
                     .first { version.isNamed($0.name) }?.reason
                 throw .held(reason: reason, pause: nextTry.map { max(0, $0 - now) })
             case .wait?, nil: throw .undecided

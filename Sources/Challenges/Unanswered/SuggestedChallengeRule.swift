@@ -16,6 +16,8 @@ public struct SuggestedChallengeRule: Sendable {
     public var replacesAuthorization = false
     /// The methods that the rule names. A rule with methods also requires `secure yes` if the connection is secure.
     public var methods: [AuthenticationMethod] = []
+    /// The token server of a registry; nil for other servers.
+    public var registry: RegistryChallenge.Naming?
     /// The name of the credential that has to be made; nil: `origin` or `parent`.
     public var credentialName: String?
     /// The name of the rule; nil: the host.
@@ -41,13 +43,13 @@ public struct SuggestedChallengeRule: Sendable {
         let name = isOpen ? "…" : credentials.isEmpty ? made : credentials.joined(separator: " ")
         var lines: [String] = []
         if credentials.isEmpty, !isOpen {
-            guard let content = Self.content(for: space.authenticationMethod) else { return nil }
+            guard let content = registryContent ?? Self.content(for: space.authenticationMethod) else { return nil }
             lines.append("credential \(name) { \(content) }")
         }
         var predicates = ["host \(space.host)", "port \(space.port)"]
         if space.isProxy { predicates.insert("proxy yes", at: 0) }
         if space.protocol == .ftp { predicates.append("protocol ftp") }
-        if let realm, !realm.contains("*") { predicates.append("realm \(realm)") }
+        if let realm, !realm.contains("*"), registry == nil { predicates.append("realm \(realm)") }
         if !methods.isEmpty { predicates.append("method \(methods.map { "\($0)" }.joined(separator: " "))") }
         if wantsSecure || !methods.isEmpty && space.protocol == .https { predicates.append("secure yes") }
         if replacesAuthorization { predicates.append("authorization replace") }
@@ -58,6 +60,14 @@ public struct SuggestedChallengeRule: Sendable {
     }
 
     private static let warning = "anyone on the way can read it"
+
+    private var registryContent: String? {
+        switch registry {
+        case .own: "user NAME; password file /path/to/password; registry"
+        case .url(let url): "user NAME; password file /path/to/password; registry \(Self.quoted(url))"
+        case nil: nil
+        }
+    }
 
     private static func content(for method: AuthenticationMethod) -> String? {
         switch method.traits.credential {

@@ -212,6 +212,7 @@ struct UnansweredReason {
         rule.isOpen = nearest != nil && rule.credentials.isEmpty
         rule.wantsSecure = wantsSecure(by: rules)
         rule.replacesAuthorization = replacesAuthorization
+        rule.registry = RegistryChallenge.naming(offer.challenge, from: space.origin)
         let ruleName = rules.configuration.freeRuleName(space.host, besides: names.rules)
         rule.ruleName = ruleName
         var own = SuggestedNames(rules: [ruleName])

@@ -148,6 +148,7 @@ public final class ConfiguredCredentials: Sendable {
             return Credential(name: entry.name, token: try reader.secret(of: token, for: entry.name))
         case .oauth(let grant):
             return Credential(name: entry.name, grant: try grants.grant(grant, for: entry.name))
+        case .registry(let source): return Credential(name: entry.name, grant: try registry(source, for: entry.name))
         case .kerberos(let kerberos): return try principal(kerberos, for: entry.name)
         case .signature(let key):
             let reader = SigningKeyReader(values: reader)
@@ -155,6 +156,20 @@ public final class ConfiguredCredentials: Sendable {
         case .placed(let source, let placements):
             return try read(ConfiguredCredential(name: entry.name, content: source)).placed(in: placements)
         }
+    }
+
+    private func registry(_ source: RegistrySource, for name: String) throws(CredentialError) -> TokenGrant {
+        var login: Credential?
+        if let source = source.login {
+            login = Credential(
+                name: name, user: try reader.text(of: source.user, for: name),
+                password: try reader.secret(of: source.password, for: name))
+        }
+        var grant = TokenGrant(
+            server: .registry(source.server), clientID: nil, proof: .none, kind: .registry(login),
+            scopes: source.scopes.map { "\($0)" })
+        grant.resource = .auto
+        return grant
     }
 
     private func principal(_ kerberos: KerberosSource, for name: String) throws(CredentialError) -> Credential {

@@ -135,6 +135,7 @@ extension AnswerSource {
             urlCredential: challenger.isProxy ? nil : Credential.inURL(of: exchange.request, in: head.readable),
             learning: learns ? Learning(from: exchange, of: downstream, at: challenger) : nil, loop: downstream.loop,
             storage: exchange.storage)
+        terms.method = exchange.request.method
     }
 }
 

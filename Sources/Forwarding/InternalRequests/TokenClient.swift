@@ -16,6 +16,7 @@ struct TokenClient: TokenFetching {
         guard let endpoint = grant.server.endpoint else {
             throw .undiscovered(issuer: "\(grant.server)", "it was not looked for", isDefinite: false)
         }
+        if case .registry(let login) = grant.kind { return try await fetch(grant, with: login, at: endpoint) }
         let request = try TokenRequest(grant, at: upstreams.loop.epochMilliseconds)
         var fetch = InternalFetch(upstreams: upstreams, policy: policy, endpoint: endpoint)
         if case .certificate(let shown) = grant.proof { fetch.identity = shown as? Identity }
@@ -26,7 +27,29 @@ struct TokenClient: TokenFetching {
                 content: (request.content.count, { buffer in request.content.withBytes { buffer.append($0) } }))
         } catch { throw error.tokenError(at: endpoint) }
         return try TokenResponse(
-            status: response.status, content: &response.content, from: endpoint, isExchange: grant.isExchange)
+            status: response.status, content: &response.content, from: endpoint, isExchange: grant.isExchange,
+            retryAfter: response.retryAfter)
+    }
+
+    /// Requests a registry's token by GET.
+    private func fetch(
+        _ grant: TokenGrant, with login: Credential?, at server: HTTPEndpoint
+    ) async throws(TokenError) -> TokenResponse {
+        guard let url = TokenRequest.url(of: grant, at: server) else {
+            throw .malformed(endpoint: server.withoutQuery, "cannot be asked for")
+        }
+        let authorization = login.flatMap(TokenRequest.basic)
+        let fetch = InternalFetch(upstreams: upstreams, policy: policy, endpoint: url)
+        var response: InternalFetch.Response
+        do throws(InternalFetch.Failure) {
+            response = try await fetch.get { head in
+                head.append("Accept: application/json\r\n" as StaticString)
+                Self.write(authorization, to: head)
+            }
+        } catch { throw error.tokenError(at: server) }
+        return try TokenResponse(
+            status: response.status, content: &response.content, for: grant, from: server,
+            retryAfter: response.retryAfter, at: upstreams.loop.epochMilliseconds)
     }
 
     func read(_ document: HTTPEndpoint) async throws(TokenError) -> (status: Int, content: [UInt8]) {
@@ -39,7 +62,11 @@ struct TokenClient: TokenFetching {
 
     private static func write(_ request: TokenRequest, to head: ByteBuffer) {
         head.append("Content-Type: application/x-www-form-urlencoded\r\nAccept: application/json\r\n" as StaticString)
-        guard let authorization = request.authorization else { return }
+        write(request.authorization, to: head)
+    }
+
+    private static func write(_ authorization: Secret?, to head: ByteBuffer) {
+        guard let authorization else { return }
         head.append("Authorization: " as StaticString)
         authorization.withBytes { head.append($0) }
         head.append("\r\n" as StaticString)

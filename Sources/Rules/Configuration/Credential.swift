@@ -18,6 +18,7 @@ extension CredentialSource {
         case .identity: MethodSet(.clientCertificate)
         case .kerberos: MethodSet(.negotiate)
         case .token, .oauth: MethodSet(.bearer)
+        case .registry(let source): MethodSet(source.methods)
         // A credential of this kind waits for no challenge.
         case .signature, .placed: MethodSet(.default)
         }
@@ -45,6 +46,7 @@ extension CredentialSource {
         case .identity: "a certificate and its key"
         case .kerberos: "a Kerberos principal"
         case .token, .oauth: "a token"
+        case .registry: "the login of a registry"
         case .signature: "a key that signs requests"
         case .placed: "a credential with 'header' or 'query'"
         }

@@ -107,7 +107,10 @@ public enum Forecast: Sendable, Equatable {
         init(by rules: RuleSet) {
             renewable = Set(
                 rules.configuration.credentials.filter {
-                    if case .oauth = $0.content { true } else { false }
+                    switch $0.content {
+                    case .oauth, .registry: true
+                    default: false
+                    }
                 }.map(\.name))
         }
 

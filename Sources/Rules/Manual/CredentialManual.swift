@@ -54,6 +54,15 @@ extension CredentialDirective {
             Discovery) and takes the token endpoint from there. The URL must be https, unless it is on this machine. Write it
             exactly as the server does, with or without a slash at the end. With `oauth2` as well, nothing is read.
             """),
+        .registry: DirectiveManual(
+            "[URL]",
+            example:
+                "credential images { user deploy; password file pat; registry https://gitlab.example.com/jwt/auth }",
+            """
+            The credential is for a container registry, which names a token server (`realm`). Without a URL, the token
+            server must be on the registry's own host and port. With one, it must be exactly this URL, query left out. It
+            must be https, unless it is on this machine. Without `user` and `password`, tokens are fetched that anyone gets.
+            """),
         .clientID: DirectiveManual(
             "TEXT", example: "credential crm { \(endpoint); client-secret file secret }",
             "The client's name at the token endpoint."),
@@ -127,7 +136,10 @@ extension CredentialDirective {
         ),
         .scope: DirectiveManual(
             "SCOPE …", example: "credential crm { \(endpoint); client-secret file secret; scope read write }",
-            "The scopes to ask for. For a server that announces scopes, the most that is asked for; `*` is no limit."),
+            """
+            The scopes to ask for. For a server that announces scopes, the most that is asked for; `*` is no limit. For a
+            registry, the most is written like `repository:team/*:pull`; without `scope` there is no limit.
+            """),
         .audience: DirectiveManual(
             "TEXT",
             example: "credential crm { \(endpoint); client-secret file secret; audience https://api.example.com }",

@@ -239,4 +239,44 @@ extension ManualTopic {
         `resource none` and `resource URL` read nothing from the server. Some issuers refuse `resource`, such as Entra
         (AADSTS9010010): write `resource none`.
         """, ManualTopic.Entry.of(CredentialDirective.issuer, .resource))
+
+    static let registries = ManualTopic(
+        "registries", "container registries (Docker and OCI images)",
+        """
+        Container registries name a token server in their challenge, and the scopes of the token. With `registry`, the proxy
+        gets the token with a user and a password. The tools that pull and push need no login.
+
+            credential hub  { user builder; password file /run/secrets/hub; registry https://auth.docker.io/token }
+            credential ours { user ci; password file /run/secrets/ci; registry }
+            credential open { registry https://auth.docker.io/token }
+            challenge "hub" { host registry-1.docker.io; secure yes; use hub }
+            challenge "ours" { host registry.example.com; secure yes; use ours }
+
+        The rule file decides who gets the password. Without a URL, the token server must be on the registry's own host and
+        port, by https. With a URL, the registry must name exactly this one; a query is left out. If the registry names another
+        one, nothing is sent. The client then gets the registry's 401, and Proxy-Status has the directive to write. `attache
+        challenges` suggests the whole rule.
+
+        A credential without user and password gets the tokens that anyone gets. This helps tools that cannot fetch one.
+
+        = Scopes
+        A scope has a type, a name and actions, such as `repository:team/app:pull,push`. The proxy asks for the scopes of the
+        challenge, at most 16 of 256 bytes. `scope` is the most that is ever asked for, and `*` in it stands for any text:
+
+            credential ci { user ci; password file /run/secrets/ci; registry; scope repository:team/*:pull registry:catalog:* }
+
+        The token server decides what it grants. If it grants less, the client gets the registry's 401 with the reason.
+
+        = How long tokens are used
+        A token is used for its repository, for reading or writing, and renewed before it ends. After the first request, others
+        are sent with the token at once. A token without a lifetime is used for 60 seconds. At most 1,024 tokens are kept, in
+        memory alone.
+
+        = When the token server refuses
+        401 and 403 refuse the user and password, which are then on hold there ('attache help refusals'). Any other failure is
+        temporary, and `Retry-After` is kept. Redirects are not followed.
+
+        Some registries ask for Basic instead of a token. They get the user and password, unless the rule file names a token
+        server on another host. If a registry asks for both, it gets a token.
+        """, ManualTopic.Entry.of(CredentialDirective.registry))
 }

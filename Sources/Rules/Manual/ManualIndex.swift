@@ -31,6 +31,10 @@ extension ManualTopic {
         bearer oauth oidc openid jwt access-token refresh client-credentials entra okta keycloak
         """,
         "discovery": "mcp oauth oidc rfc9728 resource issuer well-known scope insufficient_scope 403",
+        "registries": """
+        registry oci image images pull push podman skopeo buildah harbor quay gitlab gitea ghcr ecr acr
+        bearer token scope realm
+        """,
         "certificates": "mtls client-certificate client-cert p12 pfx smartcard hsm pem x509 x.509 identity 495",
         "aws": "s3 sigv4 sigv4a amazon minio signature sign signing",
         "oauth1": """

@@ -22,7 +22,7 @@ public struct ManualTopic: Sendable {
     public static let all: [ManualTopic] =
         [
             rules, tools, challenge, credential, refusals, preemptive, forms, negotiate, tokens, discovery,
-            certificates, aws, oauth1, bots,
+            registries, certificates, aws, oauth1, bots,
             operators,
             trust, routes, authority, parents, listen, dashboard, clients, egress, store, ftp, log, traces, limits,
             json, fail2ban, recipes, glossary,

@@ -16,6 +16,7 @@ enum CredentialDirective: String, DirectiveName {
     case token
     case oauth2
     case issuer
+    case registry
     case clientID = "client-id"
     case clientSecret = "client-secret"
     case clientAuthentication = "client-authentication"
@@ -69,6 +70,7 @@ enum CredentialDirective: String, DirectiveName {
         case .token: .one(Self.value, .atUse)
         case .oauth2: .one("the URL of a token endpoint")
         case .issuer: .one("the URL of an issuer")
+        case .registry: .optional("the URL of a token server")
         case .clientID: .one("a text")
         case .clientSecret, .refreshToken: .one(Self.value, .atUse)
         case .assertion: .some("\(Self.tokenValue), or 'key' and a path", .token)
@@ -122,6 +124,7 @@ struct CredentialBlock {
 enum ContentKind: CaseIterable {
     case kerberos
     case oauth
+    case registry
     case token
     case aws
     case oauth1
@@ -148,6 +151,7 @@ enum ContentKind: CaseIterable {
         switch self {
         case .kerberos: [.kerberos]
         case .oauth: [.clientID]
+        case .registry: [.registry]
         case .token: [.token]
         case .aws: [.aws, .accessKey, .secretKey]
         case .oauth1: [.oauth1, .consumerKey]
@@ -170,6 +174,7 @@ enum ContentKind: CaseIterable {
                 .refreshToken, .assertion, .clientAssertion, .subjectToken, .actorToken, .requested, .subject,
                 .scope, .audience, .resource, .parameter,
             ]
+        case .registry: [.user, .password, .scope]
         case .aws: [.sessionToken, .payload]
         case .oauth1: [.consumerSecret, .key, .passphrase, .accessToken, .tokenSecret, .realm, .payload]
         case .message: [.passphrase]
@@ -185,6 +190,7 @@ enum ContentKind: CaseIterable {
         switch self {
         case .kerberos: "a Kerberos principal"
         case .oauth: "a token that is fetched"
+        case .registry: "the login of a registry"
         case .token: "a token"
         case .aws, .oauth1, .message: "a key that signs requests"
         case .pkcs12: "a PKCS#12 file"

@@ -89,6 +89,7 @@ struct CredentialReader: BlockReader {
         case .kerberos: return tokens.kerberos(block, of: name).map { .kerberos($0) }
         case .token: return secret(.token).map { .token($0) }
         case .oauth: return tokens.oauth(block).map { .oauth($0) }
+        case .registry: return tokens.registry(block).map { .registry($0) }
         case .aws: return SignatureReader(context: context).aws(block).map { .signature($0) }
         case .oauth1: return SignatureReader(context: context).oauth1(block, of: name).map { .signature($0) }
         case .message: return SignatureReader(context: context).message(block).map { .signature($0) }

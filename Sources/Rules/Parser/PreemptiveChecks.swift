@@ -117,7 +117,7 @@ struct PreemptiveChecks: BlockReader {
                 log.report(at: token.range, "\(token.shown) cannot be sent preemptively: it needs a challenge")
             }
         case .signature: break
-        case .identity, .kerberos, .placed:
+        case .identity, .kerberos, .placed, .registry:
             let sentence =
                 "\(Token.shown(credential.name)) is \(credential.content.words), which 'preempt always' cannot send"
             log.report(at: range, sentence)

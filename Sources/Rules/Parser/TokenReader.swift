@@ -252,6 +252,41 @@ struct TokenReader: BlockReader {
         return isSafe(endpoint, value, "a token endpoint") ? .endpoint(endpoint, issuer: issuer) : nil
     }
 
+    func registry(_ block: CredentialBlock) -> RegistrySource? {
+        var server: TokenIssuer?
+        if let value = block.value(.registry) {
+            guard let parsed = TokenIssuer(value.text) else {
+                refuse(
+                    value,
+                    "\(value.shown) is not the URL of a token server such as https://auth.example.com/token: write it "
+                        + "as the registry's 'realm' does, without a query")
+                return nil
+            }
+            guard isSafe(parsed.url, value, "a token server") else { return nil }
+            server = parsed
+        }
+        var login: RegistrySource.Login?
+        switch (block.directive(.user), block.directive(.password)) {
+        case (nil, nil): break
+        case (let user?, nil): refuse([user], "needs 'password'")
+        case (nil, let password?): refuse([password], "needs 'user'")
+        case (_?, _?):
+            guard let user = block.value(.user).flatMap(parse.secret),
+                let password = block.value(.password).flatMap(parse.secret)
+            else { return nil }
+            login = RegistrySource.Login(user: user, password: password)
+        }
+        var scopes: [RegistryScope] = []
+        for value in block.values(.scope) {
+            if let scope = RegistryScope(value.text.utf8, isPattern: true) {
+                scopes.append(scope)
+            } else {
+                refuse(value, "\(value.shown) is not a scope of a registry such as repository:team/*:pull")
+            }
+        }
+        return RegistrySource(server: server, login: login, scopes: scopes)
+    }
+
     private func isSafe(_ url: HTTPEndpoint, _ value: Value, _ kind: String) -> Bool {
         if url.isSafe { return true }
         refuse(

@@ -176,7 +176,8 @@ struct SecretMask {
     ]
     /// The directives of `credential` and `traces` whose arguments may be shown.
     private static let plain: Set = [
-        "user", "kerberos", "keytab", "ccache", "oauth2", "issuer", "client-id", "scope", "certificate", "key",
+        "user", "kerberos", "keytab", "ccache", "oauth2", "issuer", "registry", "client-id", "scope", "certificate",
+        "key",
         "pkcs12", "requested", "subject", "resource", "pkcs11", "client-authentication", "key-id", "assertion-audience",
         "audience", "payload", "include",
         "collector", "service-name",

@@ -1,0 +1,137 @@
+import Bytes
+import Model
+
+/// The token that a registry asks for: its `Bearer` challenge with `realm`, `service` and `scope` (the token
+/// authentication of the CNCF distribution project). The registry names the scopes; the rule file decides which token
+/// server gets the user and password.
+public struct RegistryChallenge: Sendable {
+    /// The URL of the token server, which has been checked.
+    public let server: HTTPEndpoint
+    /// The name of the registry at the token server.
+    public let service: String?
+    public let scopes: RegistryScopes
+
+    /// The limits of the bytes of a realm and of a service.
+    private static let (realmLimit, serviceLimit) = (1024, 256)
+
+    /// - Parameters:
+    ///   - origin: the registry.
+    ///   - named: the token server that the rule file names; nil for one on the registry's own host and port.
+    /// - Throws: the reason why no token server gets the user and password.
+    public init(
+        _ challenge: HeaderChallenge, from origin: Origin, named: TokenIssuer?
+    ) throws(TokenError) {
+        let host = origin.host
+        guard let realm = challenge["realm"], !realm.isEmpty else {
+            throw .unannounced("\(host) names no token server", isDefinite: false)
+        }
+        let shown = TokenResponse.printable(realm)
+        let path = realm.prefix { $0 != UInt8(ascii: "?") }
+        guard realm.count <= Self.realmLimit, !realm.contains(where: { "\\@#".utf8.contains($0) }),
+            let url = HTTPEndpoint(realm.span.text)
+        else {
+            throw .unannounced("\(host) names the token server '\(shown)', which is no usable URL", isDefinite: true)
+        }
+        let plain = TokenResponse.printable(Array(path))
+        if let named {
+            guard path.elementsEqual(named.description.utf8) else {
+                throw .unannounced(
+                    "\(host) names the token server \(plain), the rule file names \(named)", isDefinite: true)
+            }
+            // The rest of the realm is the registry's.
+            server = named.url
+        } else {
+            let isOwn =
+                url.port == origin.port && Origin(host: url.host, port: url.port, protocol: .https) == origin.secure
+            guard url.isSecure || isOwn && url.isLocal && origin.protocol == .http else {
+                throw .unannounced("\(host) names the token server \(plain), which is not https", isDefinite: true)
+            }
+            guard isOwn else {
+                throw .unannounced(
+                    "\(host) names the token server \(plain): to let it have the credential, write 'registry \(plain)'",
+                    isDefinite: true)
+            }
+            server = url
+        }
+        let service = challenge["service"] ?? []
+        guard service.count <= Self.serviceLimit else {
+            throw .unannounced("\(host) has a 'service' of more than \(Self.serviceLimit) bytes", isDefinite: false)
+        }
+        self.service = service.isEmpty ? nil : service.span.text
+        scopes = RegistryScopes(challenge["scope"] ?? [])
+    }
+}
+
+extension RegistryChallenge {
+    /// The token server that a rule file would have to name for this challenge.
+    public enum Naming: Sendable, Equatable {
+        /// None: it is on the registry's own host and port.
+        case own
+        case url(String)
+    }
+
+    /// Nil if the challenge is not that of a registry, or no rule file may name its token server.
+    public static func naming(_ challenge: HeaderChallenge, from origin: Origin) -> Naming? {
+        guard challenge.scheme == "bearer", let realm = challenge["realm"], !origin.isProxy else { return nil }
+        let path = String(decoding: realm.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self)
+        if (try? RegistryChallenge(challenge, from: origin, named: nil)) != nil { return .own }
+        guard let named = TokenIssuer(path), named.url.isSafe,
+            (try? RegistryChallenge(challenge, from: origin, named: named)) != nil
+        else { return nil }
+        return .url(path)
+    }
+}
+
+extension Origin {
+    /// The origin with the protocol `https`.
+    fileprivate var secure: Origin { Origin(host: host, port: port, protocol: .https) }
+}
+
+/// The part of a registry that a request is about: requests for one of these need the same token.
+public struct RegistryPlace: Sendable, Hashable {
+    public enum Kind: Sendable {
+        case read, write, delete
+    }
+
+    /// The name of the repository; for other paths the path.
+    public let repository: [UInt8]
+    public let kind: Kind
+    /// The repository that a blob is mounted from, as the query has it; empty if none is.
+    public let source: [UInt8]
+
+    /// The folders of a repository in the paths of the OCI distribution specification.
+    private static let folders = ["manifests", "blobs", "tags", "referrers"].map { Array("/\($0)/".utf8) }
+    private static let limit = 256
+
+    /// - Parameter target: the target of the request, in origin-form.
+    public init(_ kind: Kind, _ target: Span<UInt8>) {
+        let bytes = target.array
+        let path = bytes.prefix { $0 != UInt8(ascii: "?") }
+        self.kind = kind
+        repository = Array((Self.repository(in: path) ?? path).prefix(Self.limit))
+        let query = bytes.dropFirst(path.count + 1)
+        let mount = query.split(separator: UInt8(ascii: "&")).first { $0.starts(with: Array("from=".utf8)) }
+        source = Array((mount?.dropFirst(5) ?? []).prefix(Self.limit))
+    }
+
+    private static func repository(in path: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        let prefix = Array("/v2/".utf8)
+        guard path.starts(with: prefix) else { return nil }
+        let rest = path.dropFirst(prefix.count)
+        // A name may contain these words, too: the last one counts.
+        var end: Int?
+        for folder in folders {
+            if let found = rest.lastRange(of: folder) { end = max(end ?? found, found) }
+        }
+        return end.map { rest[..<$0] }
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// The index at which the bytes begin for the last time.
+    fileprivate func lastRange(of bytes: [UInt8]) -> Int? {
+        guard count >= bytes.count else { return nil }
+        return stride(from: endIndex - bytes.count, through: startIndex, by: -1)
+            .first { self[$0...].starts(with: bytes) }
+    }
+}

@@ -1,7 +1,10 @@
 /// Every name of the tests at 127.0.0.1, for a proxy's `CARES_HOSTS`.
 enum HostsFile {
     /// Names beside those of the specimens.
-    static let others = ["other", "elsewhere", "apache", "client", "relay", "nowhere", "front", "client-refusing"].map {
+    static let others = [
+        "other", "elsewhere", "apache", "client", "relay", "nowhere", "front", "client-refusing",
+        "registry",
+    ].map {
         $0 + ".example.test"
     }
 

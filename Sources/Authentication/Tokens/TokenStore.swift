@@ -152,6 +152,16 @@ public final class TokenStore: Sendable {
         }
     }
 
+    /// Whether the token is the one that is held, and has not expired.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    public func holds(_ token: CredentialVersion, for grant: CredentialVersion, at now: Int) -> Bool {
+        entries.withLock { entries in
+            guard let held = entries[grant]?.held else { return false }
+            return held.credential.version == token && now < held.endsAt
+        }
+    }
+
     /// The version of the token that is held, even if it has expired; nil if none is.
     public func version(for grant: CredentialVersion) -> CredentialVersion? {
         entries.withLock { $0[grant]?.held?.credential.version }

@@ -227,7 +227,9 @@ final class AnswerSession {
 
     /// The challenge that refuses a valid token for its scopes (RFC 6750 section 3.1); nil if they suffice.
     var scopeChallenge: HeaderChallenge? {
-        guard context.response.status == .forbidden, answer?.space.authenticationMethod == .bearer else { return nil }
+        guard answer?.space.authenticationMethod == .bearer,
+            [.forbidden, .unauthorized].contains(context.response.status)
+        else { return nil }
         return context.response.challenges(in: context.challenger.fields.challenge).first { $0.isOfScope }
     }
 

@@ -9,12 +9,18 @@ extension ChallengeLoop {
     private static let stepUpLimit = 2
 
     /// Whether the response wants more scopes than the token has, and another token may have them.
+    ///
+    /// A `401` for that reason refuses no token: `scopeTrouble` says why none is fetched.
     func stepsUp() -> Bool {
-        isStepUp = false
+        (isStepUp, scopeTrouble) = (false, nil)
         let performer = preparation.performer
-        guard context.response.status == .forbidden, stepUps < Self.stepUpLimit,
-            let named = performer.answer.flatMap(announced), let challenge = performer.scopeChallenge
-        else { return false }
+        guard let challenge = performer.scopeChallenge, let named = performer.answer.flatMap(announced) else {
+            return false
+        }
+        guard stepUps < Self.stepUpLimit else {
+            scopeTrouble = "it was replaced \(Self.stepUpLimit) times for this request"
+            return false
+        }
         let (target, origin) = (context.request.target, context.challenger.origin)
         switch Discovery.widen(named, by: challenge, at: origin, target: target.readable, in: context.state) {
         case .success:

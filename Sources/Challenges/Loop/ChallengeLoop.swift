@@ -53,6 +53,8 @@ public final class ChallengeLoop {
     private var ignoredToken: Credential?
     /// The reason why no token with more scopes was fetched; nil if none was wanted.
     var scopeTrouble: String?
+    /// Whether the server has challenged this request before.
+    private var hasMet = false
     /// Whether an answer with a used nonce came back without a challenge.
     private var wentForNonce = false
     /// The rule by which an operator rejected a challenge of this request; nil if none.
@@ -203,12 +205,12 @@ public final class ChallengeLoop {
             checkParent(after: outcome)
             if work != nil { return nil }
         }
-        if isChallenge {
+        if stepsUp() {
+            preparation.settle(.none)
             meetChallenges(onLoginPage: false)
             return nil
         }
-        if stepsUp() {
-            preparation.settle(.none)
+        if isChallenge, scopeTrouble == nil {
             meetChallenges(onLoginPage: false)
             return nil
         }
@@ -318,7 +320,13 @@ public final class ChallengeLoop {
         {
             challenges.append(offer.challenge)
             offers.insert(offer, at: 0)
+        } else if isChallenge, challenges.isEmpty, !hasMet,
+            let offer = context.source.assumedOffer(to: request.target, after: performer.answer)
+        {
+            challenges.append(offer.challenge)
+            offers.append(offer)
         }
+        hasMet = true
         var failure = AuthenticationChallenge.FailureResponse(
             status: Int(response.status.rawValue), challenges: challenges)
         let isIgnored = mayHaveIgnoredToken(challenges)

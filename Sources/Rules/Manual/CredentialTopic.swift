@@ -233,8 +233,13 @@ extension ManualTopic {
         those of the challenge, else those of the metadata, else all of `scope`. A server without metadata gets a token with
         all of `scope`.
 
-        If a server answers 403 because it wants more scopes (`insufficient_scope`), the proxy fetches a token with them as
-        well, within `scope`, and sends the request again, at most twice. A refresh token cannot get more scopes.
+        If a server answers 403 or 401 because it wants more scopes (`insufficient_scope`), the proxy fetches a token with
+        them as well, within `scope`, and sends the request again, at most twice. If the request's body is too large to be
+        sent again, the client gets the response, and the next request has the new token. A refresh token cannot get more
+        scopes.
+
+        A 401 without any challenge counts as a challenge for a token, if the rule uses a credential with `issuer`: some
+        servers only have the metadata. The proxy does that once for a request, and not if it was sent with a valid token.
 
         `resource none` and `resource URL` read nothing from the server. Some issuers refuse `resource`, such as Entra
         (AADSTS9010010): write `resource none`.

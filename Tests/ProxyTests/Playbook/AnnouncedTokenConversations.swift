@@ -202,16 +202,19 @@ struct AnnouncedTokenConversations {
             """)
     }
 
-    @Test func `a server without metadata gets a token with the scopes of the rule file`() async {
+    @Test(arguments: [("404 Not Found", "401 Unauthorized"), ("403 Forbidden", "405 Method Not Allowed")])
+    func `a server without metadata gets a token with all scopes of the rule file, and no resource`(
+        first: String, second: String
+    ) async {
         await play(
             rules: Self.rules,
             """
             \(Self.challenged("realm=\"x\"", place: "/.well-known/oauth-protected-resource/mcp"))
-            server 2 >> HTTP/1.1 404 Not Found
+            server 2 >> HTTP/1.1 \(first)
             server 2 << close
             << connect h:80
             server 3 << GET /.well-known/oauth-protected-resource HTTP/1.1
-            server 3 >> HTTP/1.1 401 Unauthorized
+            server 3 >> HTTP/1.1 \(second)
             server 3 << close
             \(Self.token("one", server: 4, form: "&scope=read%20write"))
             server << GET /mcp HTTP/1.1
@@ -221,7 +224,10 @@ struct AnnouncedTokenConversations {
             """)
     }
 
-    @Test func `a response that wants more scopes gets a token with all of them, and later requests have it`() async {
+    @Test(arguments: ["403 Forbidden", "401 Unauthorized"])
+    func `a response that wants more scopes gets a token with all of them, and later requests have it`(
+        status: String
+    ) async {
         await play(
             rules: Self.rules,
             """
@@ -229,7 +235,7 @@ struct AnnouncedTokenConversations {
             client >> GET http://h/mcp HTTP/1.1
             server << GET /mcp HTTP/1.1
                Authorization: Bearer one
-            server >> HTTP/1.1 403 Forbidden
+            server >> HTTP/1.1 \(status)
                WWW-Authenticate: Bearer error="insufficient_scope", scope="write"
             \(Self.fetched("two", server: 5, form: "&scope=read%20write" + Self.resource))
             server << GET /mcp HTTP/1.1
@@ -244,12 +250,160 @@ struct AnnouncedTokenConversations {
             """)
     }
 
+    @Test func `a request that is too large to be sent again gets the response, and the next one has all scopes`() async
+    {
+        await play(
+            rules: Self.rules + "\nlimits { replay-memory 1k; replay-disk 1k }",
+            """
+            \(Self.first)
+            client >> POST http://h/mcp HTTP/1.1
+               Content-Length: 8000
+            and client >> 8000 bytes
+            server << POST /mcp HTTP/1.1
+               Authorization: Bearer one
+               Expect: 100-continue
+            after 1s
+            server << 8000 bytes
+            server >> HTTP/1.1 403 Forbidden
+               WWW-Authenticate: Bearer error="insufficient_scope", scope="write"
+            \(Self.fetched("two", server: 5, form: "&scope=read%20write" + Self.resource))
+            client << HTTP/1.1 403 Forbidden
+               WWW-Authenticate: Bearer error="insufficient_scope", scope="write"
+               Proxy-Status: *replay-memory*
+            client >> GET http://h/mcp HTTP/1.1
+            server << GET /mcp HTTP/1.1
+               Authorization: Bearer two
+            server >> HTTP/1.1 200 OK
+            client << HTTP/1.1 200 OK
+            """)
+    }
+
     @Test(arguments: [
         (#"error="insufficient_scope", scope="admin""#, "*wants the scope 'admin'*"),
         (#"error="insufficient_scope""#, "*does not name it*"),
         (#"error="insufficient_scope", scope="read""#, "*already has the scopes*"),
     ])
     func `scopes that the rule file does not allow are not asked for`(parameters: String, reason: String) async {
+        for status in ["403 Forbidden", "401 Unauthorized"] {
+            await play(
+                rules: Self.rules,
+                """
+                \(Self.first)
+                client >> GET http://h/mcp HTTP/1.1
+                server << GET /mcp HTTP/1.1
+                   Authorization: Bearer one
+                server >> HTTP/1.1 \(status)
+                   WWW-Authenticate: Bearer \(parameters)
+                client << HTTP/1.1 \(status)
+                   WWW-Authenticate: Bearer \(parameters)
+                   Proxy-Status: *lacks the scope\(reason)
+                client >> GET http://h/mcp HTTP/1.1
+                server << GET /mcp HTTP/1.1
+                   Authorization: Bearer one
+                server >> HTTP/1.1 200 OK
+                client << HTTP/1.1 200 OK
+                """)
+        }
+    }
+
+    @Test func `a request steps up twice at most`() async {
+        await play(
+            rules: Self.rules.replacing("scope read write", with: "scope read write admin root"),
+            """
+            \(Self.first)
+            client >> GET http://h/mcp HTTP/1.1
+            server << GET /mcp HTTP/1.1
+               Authorization: Bearer one
+            server >> HTTP/1.1 403 Forbidden
+               WWW-Authenticate: Bearer error="insufficient_scope", scope="write"
+            \(Self.fetched("two", server: 5, form: "&scope=read%20write" + Self.resource))
+            server << GET /mcp HTTP/1.1
+               Authorization: Bearer two
+            server >> HTTP/1.1 403 Forbidden
+               WWW-Authenticate: Bearer error="insufficient_scope", scope="admin"
+            \(Self.fetched("three", server: 6, form: "&scope=admin%20read%20write" + Self.resource))
+            server << GET /mcp HTTP/1.1
+               Authorization: Bearer three
+            server >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Bearer error="insufficient_scope", scope="root"
+            client << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Bearer error="insufficient_scope", scope="root"
+               Proxy-Status: *lacks the scope*replaced 2 times for this request*
+            """)
+    }
+
+    // MARK: - Servers that send no challenge
+
+    /// The first request to a server that sends no challenge, until it has a token.
+    private static func unchallenged(_ answer: String) -> String {
+        """
+        client >> GET http://h/mcp HTTP/1.1
+        << connect h:80
+        << GET /mcp HTTP/1.1
+        server >> HTTP/1.1 401 Unauthorized
+        << connect h:80
+        server 2 << GET /.well-known/oauth-protected-resource/mcp HTTP/1.1
+        server 2 >> HTTP/1.1 200 OK
+
+           \(metadata)
+        server 2 << close
+        \(token("one", server: 3, form: "&scope=read" + resource).replacing("3600", with: "10"))
+        server << GET /mcp HTTP/1.1
+           Authorization: Bearer one
+        server >> HTTP/1.1 \(answer)
+        client << HTTP/1.1 \(answer)
+        """
+    }
+
+    @Test func `a server that sends no challenge gets a token, and from then on at once`() async {
+        await play(
+            rules: Self.rules,
+            """
+            \(Self.unchallenged("200 OK"))
+            client >> GET http://h/mcp HTTP/1.1
+            server << GET /mcp HTTP/1.1
+               Authorization: Bearer one
+            server >> HTTP/1.1 200 OK
+            client << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test func `a server that refuses the token without a challenge is asked no second time`() async {
+        await play(
+            rules: Self.rules,
+            Self.unchallenged("401 Unauthorized") + "\n   Proxy-Status: *credential mcp was refused by the origin*")
+    }
+
+    @Test(arguments: [
+        """
+        credential mcp { issuer http://127.0.0.1:9; client-id c; client-secret s }
+        challenge { host other; use mcp }
+        credential u { user a; password b }
+        challenge { host h; use u }
+        """,
+        """
+        credential mcp { oauth2 http://127.0.0.1:9/token; client-id c; client-secret s }
+        challenge { host h; use mcp }
+        """,
+        """
+        credential mcp { token t }
+        challenge { host h; use mcp }
+        """,
+    ])
+    func `a rule without an issuer assumes no challenge`(rules: String) async {
+        await play(
+            rules: rules,
+            """
+            >> GET http://h/mcp HTTP/1.1
+            << connect h:80
+            << GET /mcp HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+            << HTTP/1.1 401 Unauthorized
+               Proxy-Status: *the origin answers 401 without a challenge*
+            """)
+    }
+
+    @Test func `a valid token that is refused without a challenge is not replaced`() async {
         await play(
             rules: Self.rules,
             """
@@ -257,11 +411,29 @@ struct AnnouncedTokenConversations {
             client >> GET http://h/mcp HTTP/1.1
             server << GET /mcp HTTP/1.1
                Authorization: Bearer one
-            server >> HTTP/1.1 403 Forbidden
-               WWW-Authenticate: Bearer \(parameters)
-            client << HTTP/1.1 403 Forbidden
-               WWW-Authenticate: Bearer \(parameters)
-               Proxy-Status: *lacks the scope\(reason)
+            server >> HTTP/1.1 401 Unauthorized
+            server << GET /mcp HTTP/1.1
+            server >> HTTP/1.1 401 Unauthorized
+            client << HTTP/1.1 401 Unauthorized
+               Proxy-Status: *the origin answers 401 without a challenge*
+            """)
+    }
+
+    @Test func `a token that expires under way, and is refused without a challenge, is replaced`() async {
+        await play(
+            rules: Self.rules,
+            """
+            \(Self.unchallenged("200 OK"))
+            client >> GET http://h/mcp HTTP/1.1
+            server << GET /mcp HTTP/1.1
+               Authorization: Bearer one
+            after 10s
+            server >> HTTP/1.1 401 Unauthorized
+            \(Self.fetched("two", server: 5, form: "&scope=read" + Self.resource))
+            server << GET /mcp HTTP/1.1
+               Authorization: Bearer two
+            server >> HTTP/1.1 200 OK
+            client << HTTP/1.1 200 OK
             """)
     }
 }

@@ -1,99 +1,120 @@
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
-/// Servers that announce their tokens (RFC 9728), with many clients at once.
+/// Servers that announce their tokens (RFC 9728), with many clients at once, and what the commands say about them.
 struct AnnouncedTokenTests {
-    /// The URL of a server, which its own answers contain.
-    private final class Place: Sendable {
-        private let text = Mutex("")
-        var url: String { text.withLock { $0 } }
-        func set(_ url: String) { text.withLock { $0 = url.hasSuffix("/") ? String(url.dropLast()) : url } }
-    }
-
-    /// An issuer whose tokens are the scopes that were asked for.
-    private static func issuer() throws -> (origin: RecordingOrigin, url: String) {
-        let place = Place()
-        let origin = try RecordingOrigin.answering { request, connection in
-            if request.method == "GET" {
-                let url = place.url
-                return try connection.reply(body: "{\"issuer\":\"\(url)\",\"token_endpoint\":\"\(url)/token\"}")
-            }
-            let scope = request.text.split(separator: "&").first { $0.hasPrefix("scope=") }?.dropFirst(6) ?? ""
-            let token = scope.replacing("%20", with: "-")
-            try connection.reply(body: "{\"access_token\":\"\(token)\",\"token_type\":\"Bearer\",\"expires_in\":3600}")
-        }
-        place.set(origin.url(""))
-        return (origin, place.url)
-    }
-
-    /// A server that wants the scope `write` for `/mcp/write`, and `read` for the rest.
-    private static func server(issuers: [String]) throws -> RecordingOrigin {
-        let place = Place()
-        let origin = try RecordingOrigin.answering { request, connection in
-            if request.target == "/meta" {
-                let list = issuers.map { "\"\($0)\"" }.joined(separator: ",")
-                return try connection.reply(
-                    body: "{\"resource\":\"\(place.url)/mcp\",\"authorization_servers\":[\(list)],"
-                        + "\"scopes_supported\":[\"read\"]}")
-            }
-            let scopes = request["Authorization"]?.split(separator: " ").last?.split(separator: "-") ?? []
-            if scopes.isEmpty {
-                return try connection.reply(
-                    "401 Unauthorized", ["WWW-Authenticate: Bearer resource_metadata=\"\(place.url)/meta\""])
-            }
-            let wanted = request.target == "/mcp/write" ? "write" : "read"
-            if scopes.contains(Substring(wanted)) { return try connection.reply(body: "ok") }
-            try connection.reply(
-                "403 Forbidden", ["WWW-Authenticate: Bearer error=\"insufficient_scope\", scope=\"\(wanted)\""])
-        }
-        place.set(origin.url(""))
-        return origin
-    }
-
-    private static func rules(_ issuer: String, _ server: RecordingOrigin) -> String {
-        """
-        credential mcp { issuer \(issuer); client-id agent; client-secret s; scope read write }
-        challenge "mcp" { host 127.0.0.1; port \(server.port); use mcp }
-        """
-    }
-
     @Test func `64 clients at once read each document once, and fetch one token`() throws {
-        let (issuer, url) = try Self.issuer()
-        let server = try Self.server(issuers: ["https://other.example", url])
-        try AttacheProcess.running(Self.rules(url, server)) { proxy throws in
-            let requests = try Parallel(64, server.url("/mcp"), through: proxy)
+        let server = try AnnouncingServer(.init(issuers: ["https://other.example", "ISSUER"]))
+        try AttacheProcess.running(server.rules()) { proxy throws in
+            let requests = try Parallel(64, server.url, through: proxy)
             #expect(requests.statuses() == Array(repeating: 200, count: 64))
-            #expect(server.messages.count { $0.target == "/meta" } == 1)
-            #expect(issuer.messages.count { $0.method == "GET" } == 1)
-            #expect(issuer.messages.count { $0.method == "POST" } == 1)
+            #expect(server.origin.messages.count { $0.target == "/meta" } == 1)
+            #expect(server.issuer.messages.count { $0.method == "GET" } == 1)
+            #expect(server.forms.count == 1)
         }
     }
 
-    @Test func `a step up keeps the scopes of before`() throws {
-        let (issuer, url) = try Self.issuer()
-        let server = try Self.server(issuers: [url + "/"])
-        try AttacheProcess.running(Self.rules(url, server)) { proxy throws in
+    @Test(arguments: ["403 Forbidden", "401 Unauthorized"])
+    func `a step up keeps the scopes of before`(refusal: String) throws {
+        let server = try AnnouncingServer(.init(issuers: ["ISSUER/"], refusal: refusal))
+        try AttacheProcess.running(server.rules()) { proxy throws in
             for path in ["/mcp", "/mcp/write", "/mcp", "/mcp/write"] {
-                #expect(try proxy.get(server.url(path)).text == "ok")
+                #expect(try proxy.get(server.origin.url(path)).text == "ok")
             }
-            let forms = issuer.messages.filter { $0.method == "POST" }.map(\.text)
+            let forms = server.forms
             #expect(forms.count == 2)
             #expect(
                 forms.first?.contains("&scope=read&") == true && forms.last?.contains("&scope=read%20write&") == true)
-            #expect(forms.allSatisfy { $0.contains("&resource=http%3A%2F%2F127.0.0.1%3A\(server.port)%2Fmcp") })
+            #expect(forms.allSatisfy { $0.contains("&resource=http%3A%2F%2F127.0.0.1%3A\(server.origin.port)%2Fmcp") })
         }
     }
 
     @Test func `a server of another issuer gets nothing`() throws {
-        let (issuer, url) = try Self.issuer()
-        let server = try Self.server(issuers: ["https://other.example"])
-        try AttacheProcess.running(Self.rules(url, server)) { proxy throws in
-            let fetched = try proxy.get(server.url("/mcp"))
+        let server = try AnnouncingServer(.init(issuers: ["https://other.example"]))
+        try AttacheProcess.running(server.rules()) { proxy throws in
+            let fetched = try proxy.get(server.url)
             #expect(fetched.status == 401)
             #expect(fetched["Proxy-Status"]?.contains("is served by https://other.example") == true, "\(fetched)")
-            #expect(issuer.messages.isEmpty && server.messages.allSatisfy { $0["Authorization"] == nil })
+            #expect(
+                server.issuer.messages.isEmpty && server.origin.messages.allSatisfy { $0["Authorization"] == nil })
         }
+    }
+
+    // MARK: - Commands
+
+    private func attache(_ words: String..., of proxy: AttacheProcess) throws -> String {
+        let run = try Finished.run(
+            AttacheBinary.path, words + ["--config", "proxy.conf"], directory: proxy.folder, seconds: 60)
+        #expect(run.succeeded, "\(run)")
+        return run.output
+    }
+
+    @Test func `challenges shows the lines to paste, with issuer, resource and scopes, and they work`() throws {
+        let server = try AnnouncingServer(.init(issuers: ["ISSUER", "https://other.example"], scope: "read write"))
+        let lines = try AttacheProcess.running("") { proxy throws in
+            #expect(try proxy.get(server.url).status == 401)
+            #expect(
+                try Wait.until { try attache("challenges", "--unanswered", of: proxy).contains("issuer \"") })
+            let shown = try attache("challenges", "--unanswered", of: proxy)
+            #expect(
+                shown.contains("# the server announces this issuer, for \(server.url): check that it is yours"),
+                "\(shown)")
+            #expect(shown.contains("# or one of its other issuers: https://other.example"), "\(shown)")
+            #expect(server.origin.messages.allSatisfy { $0["Authorization"] == nil } && server.issuer.messages.isEmpty)
+            return shown.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+                .filter { $0.hasPrefix("credential ") || $0.hasPrefix("challenge \"") }
+        }
+        #expect(lines.count == 2 && lines.first?.contains("scope \"read\" \"write\"") == true, "\(lines)")
+        let rules = lines.joined(separator: "\n").replacing("client-id NAME", with: "client-id agent")
+            .replacing("client-secret file /path/to/secret", with: "client-secret s")
+            .replacing(#/ +\# unencrypted.*/#, with: "")
+        try AttacheProcess.running(rules) { proxy throws in #expect(try proxy.get(server.url).text == "ok") }
+    }
+
+    @Test func `explain shows the issuer, the resource, the scopes, and those that the rule file leaves out`() throws {
+        let server = try AnnouncingServer(.init(scope: "read admin"))
+        try AttacheProcess.running(server.rules()) { proxy throws in
+            let asked = try attache("explain", "--ask", server.url, of: proxy)
+            for line in [
+                "issuer         \(server.issuerURL), as credential mcp says", "resource       \(server.url)",
+                "scopes         read", "left out       admin: not in 'scope' of credential mcp",
+            ] {
+                #expect(asked.contains("  \(line)\n"), "\(line)\n\(asked)")
+            }
+            let challenge = "Bearer resource_metadata=\"\(server.origin.url("/meta"))\", scope=\"admin\""
+            let given = try attache("explain", server.url, "--challenge", challenge, of: proxy)
+            #expect(given.contains("  metadata       it is read from \(server.origin.url("/meta"));"), "\(given)")
+            #expect(
+                given.contains("  token          none is requested: the server wants the scope 'admin'"), "\(given)")
+
+            server.change { $0.issuers = ["https://other.example"] }
+            let other = try attache("explain", "--ask", server.url, of: proxy)
+            #expect(
+                other.contains("token          none is requested: 127.0.0.1 is served by https://other.example"),
+                "\(other)")
+
+            server.change { ($0.issuers, $0.challenges) = (["ISSUER"], false) }
+            let silent = try attache("explain", "--ask", server.url, of: proxy)
+            #expect(silent.contains("401 without a challenge, which counts as Bearer"), "\(silent)")
+            #expect(silent.contains("  resource       \(server.url)\n"), "\(silent)")
+            #expect(server.issuer.messages.isEmpty)
+        }
+    }
+
+    @Test func `init takes an issuer that is named, and says why it gives no token`() throws {
+        let server = try AnnouncingServer(.init(challenges: false))
+        let person = try Beginner()
+        let answers = [("Client ID: ", "agent"), ("Client secret: ", Account.password)]
+        let other = try person.type(["init", server.url, "--issuer", "https://other.example"], answering: [])
+        #expect(!other.succeeded && other.output.contains("is served by \(server.issuerURL)"), "\(other)")
+        server.change { $0.outage = "503 Service Unavailable" }
+        let down = try person.type(["init", server.url, "--issuer", server.issuerURL], answering: answers)
+        #expect(!down.succeeded && down.output.contains("has no token: "), "\(down)")
+        #expect(!FileManager.default.fileExists(atPath: person.rules))
+        server.change { $0.outage = nil }
+        let begun = try person.type(["init", server.url, "--issuer", server.issuerURL], answering: answers)
+        #expect(begun.succeeded, "\(begun)")
+        #expect(Scratch.read(person.rules).contains("scope read }"), "\(Scratch.read(person.rules))")
     }
 }

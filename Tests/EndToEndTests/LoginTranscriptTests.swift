@@ -5,7 +5,8 @@ import Testing
 /// program prints leads to the first response, by three commands at most and one answer for each secret.
 struct LoginTranscriptTests {
     enum Login: String, CaseIterable, Sendable {
-        case digest, intercept, upgrade, kerberos, keytab, ccache, ntlm, form, token, oauth, certificate, appliance
+        case digest, intercept, upgrade, kerberos, keytab, ccache, ntlm, form, token, oauth, issuer, certificate,
+            appliance
         case parent, proposed, behind, clients
     }
 
@@ -194,6 +195,14 @@ struct LoginTranscriptTests {
                 url: tokens.api.url(), options: ["--oauth2", tokens.endpoint.url("/token")],
                 answers: [("Client ID: ", "crm"), ("Client secret: ", Account.password)], held: [tokens],
                 names: [("\(tokens.api.port)", "PORT"), ("\(tokens.endpoint.port)", "ENDPOINT")])
+        case .issuer:
+            let server = try AnnouncingServer()
+            return Server(
+                url: server.url,
+                answers: [
+                    ("? (yes or no) ", "yes"), ("Client ID: ", "agent"), ("Client secret: ", Account.password),
+                ], held: [server],
+                names: [("\(server.origin.port)", "PORT"), ("\(server.issuer.port)", "ISSUER")])
         case .certificate:
             let origin = try RecordingOrigin.answering { _, connection in try connection.reply(body: "ok") }
             let demand = Demand.certificate(from: { [$0.issuing] }, trusting: { [$0.root] })

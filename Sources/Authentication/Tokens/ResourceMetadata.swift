@@ -8,7 +8,8 @@ public struct ResourceMetadata: Sendable {
     public let resource: String
     /// The resource's path.
     public let path: [UInt8]
-    private let issuers: [String]
+    /// The issuers whose tokens the server takes, as it writes them.
+    public let issuers: [String]
     private let scopes: [String]
 
     /// The limit of scopes of one token, and of the bytes of each and of all.
@@ -82,8 +83,7 @@ public struct ResourceMetadata: Sendable {
     public static func scopes(
         _ challenge: String?, of metadata: ResourceMetadata?, within ceiling: [String]
     ) throws(TokenError) -> [String] {
-        let named = challenge.map { scopes($0.utf8.split(separator: .space).map(Array.init)) } ?? []
-        let announced = named.isEmpty ? metadata?.scopes ?? [] : named
+        let announced = metadata?.scopes(for: challenge) ?? words(of: challenge)
         let allowsAll = ceiling == ["*"]
         if announced.isEmpty { return allowsAll ? [] : ceiling }
         let allowed = allowsAll ? announced : announced.filter(ceiling.contains)
@@ -94,6 +94,11 @@ public struct ResourceMetadata: Sendable {
                 isDefinite: false)
         }
         return allowed
+    }
+
+    /// The valid scopes in the value of `scope` of a challenge.
+    public static func words(of challenge: String?) -> [String] {
+        challenge.map { scopes($0.utf8.split(separator: .space).map(Array.init)) } ?? []
     }
 
     /// The valid scopes (RFC 6749 section 3.3), each once and in order.
@@ -115,6 +120,17 @@ public struct ResourceMetadata: Sendable {
         let isWithinLimits = union.count <= scopeLimit && union.reduce(0) { $0 + $1.utf8.count } <= scopeBytes
         return isWithinLimits ? union.sorted() : nil
     }
+
+    /// The scopes that the server asks for: those of the challenge, else those of the metadata.
+    ///
+    /// - Parameter challenge: the value of `scope` in the challenge.
+    public func scopes(for challenge: String?) -> [String] {
+        let named = Self.words(of: challenge)
+        return named.isEmpty ? scopes : named
+    }
+
+    /// The issuers that a rule file may name.
+    public var usableIssuers: [String] { issuers.filter { TokenIssuer($0)?.url.isSafe ?? false } }
 
     static func path(of target: [UInt8]) -> ArraySlice<UInt8> { target.prefix { $0 != UInt8(ascii: "?") } }
 }

@@ -370,22 +370,23 @@ extension AnswerSource {
         return Offer(space: space, challenge: .preemptive, strength: 0)
     }
 
-    /// The challenge that a server left out of its `401`: a rule gives it tokens of a named issuer, and servers that
-    /// announce tokens in their metadata alone send no challenge (RFC 9728 section 3.1).
+    /// The challenge that a server left out of its `401`: a rule gives it tokens of a named issuer. Some servers
+    /// announce their tokens in well-known metadata alone (RFC 9728 section 3.1).
     ///
-    /// - Parameter sent: the answer that the request was sent with. A token that is still valid is not replaced.
-    func assumedOffer(to target: ByteBuffer, after sent: Answer?) -> Offer? {
+    /// - Returns: the challenge, and the credential for it.
+    func assumedOffer() -> (offer: Offer, credential: Credential)? {
         if terms.keepsAuthorization || challenger.isProxy { return nil }
         let space = ProtectionSpace(origin: challenger.origin, realm: nil, authenticationMethod: .bearer)
         guard case .use(let names) = delegate.rule(for: space, failures: 0).action else { return nil }
-        let named = names.lazy.compactMap { try? self.policy.credentials.credential(named: $0) }
+        let named = names.compactMap { try? policy.credentials.credential(named: $0) }
         guard let named = named.first(where: { $0.grant?.server.issuer != nil }) else { return nil }
-        if let sent {
-            guard sent.credential.version.isNamed(named.version.name), let exact = exact(named, at: target),
-                !state.tokens.holds(sent.credential.version, for: exact.version, at: loop.epochMilliseconds)
-            else { return nil }
-        }
-        return Offer(space: space, challenge: HeaderChallenge(scheme: "bearer"), strength: 0)
+        return (Offer(space: space, challenge: HeaderChallenge(scheme: "bearer"), strength: 0), named)
+    }
+
+    /// Whether the answer has the token that is held for the credential, and the token has not expired.
+    func isValid(_ answer: Answer, of named: Credential, at target: ByteBuffer) -> Bool {
+        guard let exact = exact(named, at: target) else { return false }
+        return state.tokens.holds(answer.credential.version, for: exact.version, at: loop.epochMilliseconds)
     }
 
     private func preemptiveRule(for methods: [AuthenticationMethod]) -> (ProtectionSpace, RuleDecision)? {

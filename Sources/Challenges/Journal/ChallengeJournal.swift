@@ -129,6 +129,14 @@ public final class ChallengeJournal: Sendable {
         state.withLock { state in for key in keys { state.records[key]?.entry.note(response, at: now) } }
     }
 
+    /// Adds the metadata of a server to the lines that an entry suggests, if it still exists.
+    ///
+    /// - Parameter challenge: the challenge that announces the tokens.
+    public func announce(_ metadata: ResourceMetadata, by challenge: HeaderChallenge, for key: JournalEntry.Key) {
+        let scopes = metadata.scopes(for: challenge.text("scope"))
+        state.withLock { $0.records[key]?.entry.announce(metadata, scopes: scopes) }
+    }
+
     /// - Returns: whether there was room for another entry of that server.
     private func makeRoom(for origin: Origin, in state: inout State) -> Bool {
         let isFull = state.records.keys.count { $0.space.origin == origin } >= Self.capacityOfOrigin

@@ -89,6 +89,9 @@ public struct JournalEntry: Sendable {
     public var remedy: String?
     /// Lines for the rule file that would answer it.
     public var suggestion: String?
+    /// The rule in these lines, with the comments before it; nil if they are other lines.
+    private(set) var suggestedRule: SuggestedChallengeRule?
+    private var comments: [String] = []
     /// The names that these lines give.
     public var suggestedNames = SuggestedNames()
     /// The rule that these lines have to stand before; nil: they can stand anywhere.
@@ -108,6 +111,20 @@ public struct JournalEntry: Sendable {
         self.outcome = outcome
         first = now
         last = now
+    }
+
+    mutating func suggest(_ rule: SuggestedChallengeRule, with comments: [String]) {
+        (suggestedRule, self.comments) = (rule, comments)
+        suggestion = rule.lines.map { (comments + $0).joined(separator: "\n") }
+    }
+
+    /// Adds the metadata of the server to the suggested lines.
+    ///
+    /// - Parameter scopes: the scopes that the server asks for.
+    mutating func announce(_ metadata: ResourceMetadata, scopes: [String]) {
+        guard var rule = suggestedRule else { return }
+        rule.announced = (metadata, scopes)
+        suggest(rule, with: comments)
     }
 
     public var isAnswered: Bool { outcome == .answered }

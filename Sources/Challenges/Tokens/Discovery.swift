@@ -4,10 +4,16 @@ import IO
 import Model
 
 /// Finds token endpoints in the metadata of their issuers (RFC 8414, OpenID Connect Discovery 1.0). Sends no secret.
-struct Discovery {
+public struct Discovery {
     let state: ChallengeState
     let loop: EventLoop
     let fetcher: any TokenFetching
+
+    public init(state: ChallengeState, loop: EventLoop, fetcher: any TokenFetching) {
+        self.state = state
+        self.loop = loop
+        self.fetcher = fetcher
+    }
 
     /// The limit of a discovery, over all places.
     static let limit: Milliseconds = 10_000
@@ -154,7 +160,11 @@ extension Discovery {
     }
 
     /// The server's metadata; nil if it announces none.
-    private func metadata(
+    ///
+    /// - Parameters:
+    ///   - announced: the value of `resource_metadata` in the challenge.
+    ///   - target: the target of the request.
+    public func metadata(
         on origin: Origin, announced: String?, for target: [UInt8]
     ) async throws(TokenError) -> ResourceMetadata? {
         let (places, isAnnounced) = ResourceMetadata.places(on: origin, announced: announced, for: target)

@@ -204,7 +204,7 @@ struct UnansweredReason {
     /// - Parameter names: those of other suggestions; gets the names of this one.
     func suggestion(
         for query: ChallengeQuery, _ offer: Offer, by rules: RuleSet, besides names: inout SuggestedNames
-    ) -> (lines: [String], names: SuggestedNames)? {
+    ) -> (rule: SuggestedChallengeRule, comments: [String], names: SuggestedNames)? {
         guard isOfRules else { return nil }
         let space = offer.space
         var rule = SuggestedChallengeRule(space)
@@ -221,23 +221,16 @@ struct UnansweredReason {
             rule.credentialName = name
             own.credentials = [name]
         }
-        guard let lines = rule.lines else { return nil }
+        guard rule.lines != nil else { return nil }
         names.add(own)
-        var comment = precedes.map { ["# before rule \(JournalText.printable($0.title))"] } ?? []
-        if rule.madeCredential != nil { comment += offer.challenge.announcement.map { [$0] } ?? [] }
-        return (comment + lines, own)
+        let comment = precedes.map { ["# before rule \(JournalText.printable($0.title))"] } ?? []
+        return (rule, comment, own)
     }
 }
 
 extension HeaderChallenge {
-    /// The comment about the tokens that the server announces (RFC 9728); nil if it announces none.
-    fileprivate var announcement: String? {
-        guard scheme == "bearer", let text = text("resource_metadata"), text.utf8.count <= 256,
-            HTTPEndpoint(text) != nil
-        else { return nil }
-        let scope = self.text("scope").map { "; scope \(JournalText.printable($0, longest: 256))" } ?? ""
-        return "# or by OAuth, with the issuer in \(text): issuer URL; client-id NAME; client-secret file FILE\(scope)"
-    }
+    /// Whether the server announces its tokens (RFC 9728 section 5.1).
+    var announcesTokens: Bool { scheme == "bearer" && self["resource_metadata"] != nil }
 }
 
 extension Challenger {

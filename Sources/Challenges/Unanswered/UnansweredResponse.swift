@@ -55,6 +55,8 @@ public struct UnansweredResponse {
         public let isNews: Bool
         /// The schemes of all challenges, as the server names them; nil for an unknown one.
         public let schemes: [(name: String, known: AnsweredScheme?)]
+        /// The challenge that announces tokens, with its entry, if new lines for the rule file need the server's metadata.
+        public var announcing: (challenge: HeaderChallenge, key: JournalEntry.Key)?
 
         /// The line for the operator.
         public func report(on challenger: Challenger) -> String {
@@ -92,9 +94,13 @@ public struct UnansweredResponse {
         let (response, entries) = (excerpt?(), entries(for: offers, at: now))
         let isNews = state.journal.put(entries, under: circumstances)
         if let response { state.journal.note(response, for: keys, at: now) }
-        return entries.first.map {
-            Finding(entry: $0, keys: keys, response: response, isNews: isNews, schemes: schemes)
+        guard let first = entries.first else { return nil }
+        var finding = Finding(entry: first, keys: keys, response: response, isNews: isNews, schemes: schemes)
+        for (entry, offer) in zip(entries, offers)
+        where offer.challenge.announcesTokens && entry.suggestedRule?.madeCredential != nil {
+            finding.announcing = (offer.challenge, entry.key)
         }
+        return finding
     }
 
     /// The challenges in the order in which they are tried, followed by those with unknown schemes.
@@ -138,7 +144,7 @@ public struct UnansweredResponse {
             if let suggestion = reason.suggestion(
                 for: query, offer, by: rules, besides: &names)
             {
-                entry.suggestion = suggestion.lines.joined(separator: "\n")
+                entry.suggest(suggestion.rule, with: suggestion.comments)
                 entry.suggestedNames = suggestion.names
                 entry.precedes = reason.precedes
             }

@@ -32,6 +32,8 @@ public struct ChallengeProbe: Sendable {
         /// The value of `Location`.
         public var location: String?
         public var contentType: String?
+        /// The reason why a challenge was not answered; nil if it was, or the proxy has no reason.
+        public var details: String?
         /// The first 512 KiB of an HTML page, decoded; nil for other content, or if it was not asked for.
         public var page: [UInt8]?
     }
@@ -104,6 +106,24 @@ public struct ChallengeProbe: Sendable {
         do throws(Failure) { return .success(try await response(to: request, on: loop)) } catch {
             return .failure(error)
         }
+    }
+
+    /// Reads the metadata of a server that announces its tokens (RFC 9728); nil if it has none. Sends no credential.
+    ///
+    /// - Parameters:
+    ///   - announced: the value of `resource_metadata` in the challenge.
+    ///   - target: the target of the request.
+    ///   - request: the request that was challenged.
+    public func metadata(
+        of origin: Origin, announced: String?, for target: [UInt8], besides request: Request, on loop: EventLoop
+    ) async -> Result<ResourceMetadata?, TokenError> {
+        let upstreams = await upstreams(for: request, on: loop)
+        let discovery = Discovery(
+            state: upstreams.shared.challenges, loop: loop,
+            fetcher: InternalRequests.tokens(over: upstreams, by: policy))
+        do throws(TokenError) {
+            return .success(try await discovery.metadata(on: origin, announced: announced, for: target))
+        } catch { return .failure(error) }
     }
 
     private func response(to request: Request, on loop: EventLoop) async throws(Failure) -> Response {
@@ -182,6 +202,7 @@ public struct ChallengeProbe: Sendable {
         response.wantsCertificate = upstream.peerSecurity?.hasAskedForIdentity ?? false
         response.location = upstream.values(of: .location).first
         response.contentType = upstream.values(of: .contentType).first
+        response.details = exchange.record.details
         return response
     }
 

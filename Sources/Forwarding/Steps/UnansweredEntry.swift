@@ -41,8 +41,26 @@ struct UnansweredEntry {
         if finding.isNews, finding.entry.isConcerned || !response.keepsAuthorization {
             downstream.shared.report(finding.report(on: challenger))
         }
+        if !exchange.isOwn { readMetadata(for: finding) }
         guard let text = note ?? finding.entry.reason else { return nil }
         return PassedNote(text, reading: reader(for: finding, loop))
+    }
+
+    /// Reads the metadata of a server that announces its tokens, for the lines that the journal suggests. Nothing waits
+    /// for it.
+    private func readMetadata(for finding: UnansweredResponse.Finding) {
+        guard let (challenge, key) = finding.announcing, !key.space.isProxy else { return }
+        let (loop, challenges) = (downstream.loop, downstream.shared.challenges)
+        let discovery = LoopBound(
+            Discovery(
+                state: challenges, loop: loop,
+                fetcher: exchange.requests.tokens(over: downstream.upstreams, by: exchange.policy)), to: loop)
+        let target = exchange.target.readable.array
+        loop.spawn {
+            let metadata = try? await discovery.value.metadata(
+                on: key.space.origin, announced: challenge.text("resource_metadata"), for: target)
+            if let metadata { challenges.journal.announce(metadata, by: challenge, for: key) }
+        }
     }
 
     private var limits: Limits { exchange.policy.limits.response }
@@ -83,6 +101,11 @@ extension ForwardingContext {
             return unanswered.take(
                 of: destination.challenger, exchange.credentials.challenges?.origin.loop,
                 note ?? exchange.credentials.signing?.refusal, .passed)
+        case .forbidden:
+            guard let loop = exchange.credentials.challenges?.origin.loop, loop.lacksScope else {
+                return note.map { PassedNote($0) }
+            }
+            return unanswered.take(of: destination.challenger, loop, note, .passed)
         case .proxyAuthenticationRequired:
             let note = note ?? Self.foreignChallenge
             exchange.record.details = exchange.record.details ?? note

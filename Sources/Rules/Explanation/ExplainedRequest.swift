@@ -84,6 +84,17 @@ public struct ExplainedRequest: Sendable, Equatable {
 }
 
 /// The challenges of a response to explain.
+/// A line of an explanation.
+public struct ExplainedLine: Sendable, Equatable {
+    public let label: String
+    public let text: String
+
+    public init(_ label: String, _ text: String) {
+        self.label = label
+        self.text = text
+    }
+}
+
 public struct ExplainedResponse: Sendable, Equatable {
     public struct Offer: Sendable, Equatable {
         /// The caller's name for the challenge, for example `Digest SHA-256`.
@@ -91,6 +102,8 @@ public struct ExplainedResponse: Sendable, Equatable {
         public let query: ChallengeQuery
         /// The state of the protection space; nil if unknown.
         public let space: ExplainedSpace?
+        /// The token that each credential with an issuer would be exchanged for, by the credential's name.
+        public var tokens: [String: [ExplainedLine]] = [:]
 
         public init(scheme: String, query: ChallengeQuery, space: ExplainedSpace? = nil) {
             self.scheme = scheme

@@ -122,6 +122,7 @@ struct ExplanationText {
             }
             for trace in challenge.traces { add("rule", Self.words(trace)) }
             add("answer", answerWords(challenge))
+            for line in challenge.token { add(line.label, line.text) }
             if case .held(let credential, let end) = challenge.forecast {
                 add("refused", "\(credential) was refused there, and is not sent \(end); it counts as refused")
             }

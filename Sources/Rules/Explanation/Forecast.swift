@@ -184,6 +184,8 @@ public struct ExplainedRound: Sendable {
         public let ruling: RuleDecision
         public let traces: [RuleTrace]
         public let forecast: Forecast
+        /// The token that the credential would be exchanged for; empty for other credentials.
+        var token: [ExplainedLine] = []
     }
 
     public let failures: Int
@@ -226,11 +228,12 @@ public struct ExplainedRound: Sendable {
             var query = offer.query
             query.failures = refusals.count
             let ruling = rules.decide(query)
-            return Challenge(
-                scheme: offer.scheme, query: query, ruling: ruling, traces: rules.explain(query),
-                forecast: Forecast(
-                    ruling, on: query, after: refusals, urlUser: query.isProxy ? nil : request.urlUser,
-                    space: offer.space))
+            let forecast = Forecast(
+                ruling, on: query, after: refusals, urlUser: query.isProxy ? nil : request.urlUser, space: offer.space)
+            var challenge = Challenge(
+                scheme: offer.scheme, query: query, ruling: ruling, traces: rules.explain(query), forecast: forecast)
+            if case .answer(let credential) = forecast { challenge.token = offer.tokens[credential] ?? [] }
+            return challenge
         }
     }
 }

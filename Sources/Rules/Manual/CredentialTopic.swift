@@ -219,6 +219,10 @@ extension ManualTopic {
         server is served by another issuer, the proxy sends nothing, and the client gets the server's 401 with the reason in
         Proxy-Status.
 
+        `attache init URL` sets this up: it shows the issuer that the server announces, and asks whether your client secret is
+        for it. `attache challenges` prints the lines for a server that no rule names. `attache explain --ask URL` shows issuer,
+        resource and scopes, and which scopes `scope` leaves out.
+
         = The token endpoint
         It is in the issuer's metadata, at /.well-known/oauth-authorization-server or /.well-known/openid-configuration. The
         metadata must name the same issuer, byte for byte, and an https token endpoint. Redirects are not followed. It is kept
@@ -233,8 +237,8 @@ extension ManualTopic {
         those of the challenge, else those of the metadata, else all of `scope`. A server without metadata gets a token with
         all of `scope`.
 
-        If a server answers 403 or 401 because it wants more scopes (`insufficient_scope`), the proxy fetches a token with
-        them as well, within `scope`, and sends the request again, at most twice. If the request's body is too large to be
+        A server may answer 403 or 401 because it wants more scopes (`insufficient_scope`). The proxy then fetches a token
+        with them as well, within `scope`, and sends the request again, at most twice. If the request's body is too large to be
         sent again, the client gets the response, and the next request has the new token. A refresh token cannot get more
         scopes.
 

@@ -49,7 +49,8 @@ struct ExplainCommand: Command {
             METHOD is GET by default. An https URL is explained as clients send it: a CONNECT first.
 
             With --challenge, it shows the answer to each challenge, in the order in which they are tried, and
-            why earlier rules do not match. Without, it shows the answers that the rules could give. --finding
+            why earlier rules do not match. Without, it shows the answers that the rules could give. For a token
+            of an 'issuer', it shows resource and scopes, and which scopes the rule file leaves out. --finding
             and --issuer do the same for TLS. The running proxy is asked what it has stored and what servers
             have refused, by the socket 'control' in the directory that 'state' names.
 
@@ -109,12 +110,16 @@ struct ExplainCommand: Command {
             challenges = asked.challenges
         }
         let origin = try challengedOrigin(of: request, challenges, by: rules)
+        var tokens = ExplainedTokens(target: request.target)
+        if asks, challenges?.isOfParent == false, let bearer = challenges?.bearer {
+            tokens.metadata = try ServerProbe.metadata(of: origin, for: request, by: configuration, bearer)
+        }
         let running = RunningKnowledge(configuration, at: path, of: origin, at: request.target)
         let response = challenges.map { challenges in
             { (failures: Int) in
-                challenges.response(of: origin, to: request.client, by: rules, failures: failures) {
-                    running.facts(of: $0)
-                }
+                challenges.response(
+                    of: origin, to: request.client, by: rules, failures: failures, tokens: tokens
+                ) { running.facts(of: $0) }
             }
         }
         let explanation = Explanation(request, response: response, rules: rules, knowledge: running.knowledge)

@@ -30,6 +30,9 @@ struct InitCommand: Command {
             CommandOption(
                 name: "oauth2", value: "URL", summary: ["get the token from this endpoint, by client ID and secret"]),
             CommandOption(
+                name: "issuer", value: "URL",
+                summary: ["get the token from this issuer, whose metadata names the endpoint"]),
+            CommandOption(
                 name: "certificate", value: "FILE",
                 summary: ["a client certificate with its issuers (PEM); needs --key"]),
             CommandOption(name: "key", value: "FILE", summary: ["the private key of the certificate (PEM)"]),
@@ -76,6 +79,9 @@ struct InitCommand: Command {
             If the rule file exists, the lines are added to it: the rest stays as it is, with comments and order.
             They go before a rule that would decide otherwise. The whole file is checked first. 'attache add' is
             the same command. A new rule file is ~/.config/attache/proxy.conf, which every later command finds.
+
+            If the server announces its tokens, as MCP servers do, the command shows the issuer, and asks whether
+            your client secret is for it. The secret goes nowhere else.
 
             A login page is recognised by its form: the command shows the fields, logs in once, and says how the
             server answered. If the certificate of the server is not trusted, it shows the certificates and the
@@ -133,8 +139,10 @@ struct InitCommand: Command {
         if exclusive.count > 1 {
             throw arguments.error("'--\(exclusive[0])' and '--\(exclusive[1])' exclude each other")
         }
-        if arguments.has("oauth2"), let other = exclusive.first(where: { $0 != "password-file" }) {
-            throw arguments.error("'--oauth2' and '--\(other)' exclude each other")
+        let servers = ["oauth2", "issuer"].filter { arguments.has($0) }
+        let others = servers.dropFirst() + exclusive.filter { $0 != "password-file" }
+        if let server = servers.first, let other = others.first {
+            throw arguments.error("'--\(server)' and '--\(other)' exclude each other")
         }
         guard arguments.has("certificate") == arguments.has("key") else {
             throw arguments.error("'--certificate' and '--key' belong together")
@@ -143,6 +151,10 @@ struct InitCommand: Command {
         entry.keytab = try arguments.value(of: "keytab").map(WholePath.of)
         entry.token = try arguments.value(of: "token").map(WholePath.of)
         entry.endpoint = arguments.value(of: "oauth2")
+        entry.issuer = arguments.value(of: "issuer")
+        if let issuer = entry.issuer, TokenIssuer(issuer)?.url.isSafe != true {
+            throw arguments.error("'--issuer' is an https URL without a query, or http of this machine")
+        }
         if let name = arguments.value(of: "ccache") {
             entry.ticketCache = TicketCacheName(typed: name) == nil ? try WholePath.of(name) : name
         }

@@ -17,7 +17,7 @@ struct ExplainedAnswer {
     ) throws(CommandError) -> ExplainedAnswer {
         let response = try ServerProbe.response(to: request, by: configuration)
         if let page = ExplainedAnswer(loginPage: response, for: request, by: configuration) { return page }
-        return ExplainedAnswer(response)
+        return ExplainedAnswer(response, for: request, by: RuleSet(configuration))
     }
 
     /// A response that a rule with `form` takes for the login page, or that has a form with a password. Nil: it is another one.
@@ -45,6 +45,21 @@ struct ExplainedAnswer {
             + "\(request.url)'"
     }
 
+    /// Whether a rule answers the server's Bearer challenge with a credential that has an issuer.
+    private static func namesIssuer(_ rules: RuleSet, for request: ExplainedRequest) -> Bool {
+        let asked = request.atOrigin(by: rules)
+        let space = ProtectionSpace(
+            origin: Origin(host: asked.host, port: asked.port, protocol: asked.protocol), realm: nil,
+            authenticationMethod: .bearer)
+        guard case .use(let names) = rules.decide(ChallengeQuery(space, client: request.client)).action else {
+            return false
+        }
+        return rules.configuration.credentials.contains { credential in
+            guard case .oauth(let source) = credential.content, source.server.issuer != nil else { return false }
+            return names.contains(credential.name)
+        }
+    }
+
     private static func recognises(
         _ response: ChallengeProbe.Response, _ form: LoginForm, at target: String, on origin: Origin
     ) -> Bool {
@@ -63,7 +78,12 @@ struct ExplainedAnswer {
         }
     }
 
-    private init(_ response: ChallengeProbe.Response) {
+    private init(_ response: ChallengeProbe.Response, for request: ExplainedRequest, by rules: RuleSet) {
+        if response.status == 401, response.lines.isEmpty, !response.isOfParent, Self.namesIssuer(rules, for: request) {
+            challenges = ExplainedChallenges(values: ["Bearer"], isOfParent: false)
+            words = "the origin answers 401 without a challenge, which counts as Bearer: a rule names an issuer"
+            return
+        }
         let giver = response.isOfParent ? "the parent" : "the origin"
         let isChallenge = response.status == (response.isOfParent ? 407 : 401)
         let hasLines = isChallenge && !response.lines.isEmpty

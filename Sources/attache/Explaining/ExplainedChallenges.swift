@@ -40,6 +40,12 @@ struct ExplainedChallenges: Sendable {
         (challenges, brokenCount, isOfParent) = ([.loginPage], 0, false)
     }
 
+    /// The challenge for a token; nil if the response has no such challenge.
+    var bearer: HeaderChallenge? {
+        let bearer = challenges.filter { $0.scheme == "bearer" }
+        return bearer.first { $0.text("resource_metadata") != nil } ?? bearer.first
+    }
+
     private init(_ parser: ChallengeParser, isOfParent: Bool) {
         challenges = parser.challenges
         brokenCount = parser.refusedCount
@@ -50,7 +56,7 @@ struct ExplainedChallenges: Sendable {
     ///   - failures: the number of refused answers before it.
     ///   - facts: the facts of a running proxy; nil if there are no facts.
     func response(
-        of origin: Origin, to client: ClientIdentity, by rules: RuleSet, failures: Int,
+        of origin: Origin, to client: ClientIdentity, by rules: RuleSet, failures: Int, tokens: ExplainedTokens,
         facts: (ProtectionSpace) -> ExplainedSpace?
     ) -> ExplainedResponse {
         let (offers, rule) = rules.offers(in: challenges, from: origin, client: client, failures: failures)
@@ -61,9 +67,13 @@ struct ExplainedChallenges: Sendable {
         }
         var response = ExplainedResponse(
             offers: offers.map { offer in
-                ExplainedResponse.Offer(
+                var explained = ExplainedResponse.Offer(
                     scheme: Self.name(of: offer.challenge),
                     query: ChallengeQuery(offer.space, client: client, failures: failures), space: facts(offer.space))
+                if offer.space.authenticationMethod == .bearer {
+                    explained.tokens = tokens.lines(for: offer.challenge, of: origin, by: rules.configuration)
+                }
+                return explained
             }, orderedBy: rule, ignored: ignored)
         response.isOfParent = isOfParent
         return response

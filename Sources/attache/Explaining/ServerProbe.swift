@@ -1,3 +1,4 @@
+import Authentication
 import Credentials
 import Forwarding
 import HTTP
@@ -30,6 +31,32 @@ enum ServerProbe {
         _ request: ExplainedRequest, by configuration: Configuration, trying credentials: ConfiguredCredentials? = nil,
         readsPage: Bool = false
     ) throws(CommandError) -> Result<ChallengeProbe.Response, ChallengeProbe.Failure> {
+        let (probe, question) = try probe(request, by: configuration, trying: credentials, readsPage: readsPage)
+        do throws(IOError) {
+            return try BlockingTask.run { loop in await probe.ask(question, on: loop) }
+        } catch { throw .failed("\(error)") }
+    }
+
+    /// The metadata of a server that announces its tokens (RFC 9728); nil if it has none. Blocks.
+    ///
+    /// - Parameter challenge: the server's challenge for a token; nil if it sends none.
+    static func metadata(
+        of origin: Origin, for request: ExplainedRequest, by configuration: Configuration, _ challenge: HeaderChallenge?
+    ) throws(CommandError) -> Result<ResourceMetadata?, TokenError> {
+        let (probe, question) = try probe(request, by: configuration)
+        let (announced, target) = (challenge?.text("resource_metadata"), Array(request.target.utf8))
+        do throws(IOError) {
+            return try BlockingTask.run { loop in
+                await probe.metadata(of: origin, announced: announced, for: target, besides: question, on: loop)
+            }
+        } catch { throw .failed("\(error)") }
+    }
+
+    /// - Throws: if the rules do not allow the request.
+    private static func probe(
+        _ request: ExplainedRequest, by configuration: Configuration, trying credentials: ConfiguredCredentials? = nil,
+        readsPage: Bool = false
+    ) throws(CommandError) -> (ChallengeProbe, ChallengeProbe.Request) {
         let rules = RuleSet(configuration)
         let route = rules.route(host: request.host.utf8Span.span, port: request.port)
         if route.action == .deny { throw .failed("not sent: the route says 'deny'") }
@@ -52,10 +79,7 @@ enum ServerProbe {
         var sent = ChallengeProbe.Request(
             method: request.method, url: request.url, scheme: scheme, host: request.host, port: request.port)
         sent.readsPage = readsPage
-        let question = sent
-        do throws(IOError) {
-            return try BlockingTask.run { loop in await probe.ask(question, on: loop) }
-        } catch { throw .failed("\(error)") }
+        return (probe, sent)
     }
 }
 

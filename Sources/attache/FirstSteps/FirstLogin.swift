@@ -20,6 +20,8 @@ struct FirstLogin {
         case tokenFile(String)
         /// An OAuth client at this token endpoint; the client secret is typed.
         case oauth(endpoint: String, client: String)
+        /// An OAuth client of this issuer, for these scopes at most; the client secret is typed.
+        case issuer(String, client: String, scopes: [String])
         /// A client certificate: the paths of the certificate and of its key.
         case identity(certificate: String, key: String)
     }
@@ -37,7 +39,7 @@ struct FirstLogin {
         case .kerberos(let principal), .keytab(let principal, _), .ticketCache(let principal, _):
             "'\(Console.printable(principal))'"
         case .token, .tokenFile: "the token"
-        case .oauth(_, let client): "the token of the client '\(Console.printable(client))'"
+        case .oauth(_, let client), .issuer(_, let client, _): "the token of the client '\(Console.printable(client))'"
         case .identity: "the certificate"
         }
     }
@@ -57,7 +59,7 @@ struct FirstLogin {
         case .password, .kerberos: " with that password"
         case .keytab: " with the key of the keytab"
         case .ticketCache: " with the ticket of the cache"
-        case .token, .tokenFile, .oauth, .identity: ""
+        case .token, .tokenFile, .oauth, .issuer, .identity: ""
         }
     }
 
@@ -65,7 +67,7 @@ struct FirstLogin {
     var secretFile: String {
         switch content {
         case .token: SecretFileName.token(name)
-        case .oauth: SecretFileName.clientSecret(name)
+        case .oauth, .issuer: SecretFileName.clientSecret(name)
         default: SecretFileName.password(name)
         }
     }
@@ -87,6 +89,9 @@ struct FirstLogin {
             case .tokenFile(let path): "token file \(RuleWord.quoted(path))"
             case .oauth(let endpoint, let client):
                 "oauth2 \(RuleWord.quoted(endpoint)); client-id \(RuleWord.quoted(client)); client-secret file \(file)"
+            case .issuer(let issuer, let client, let scopes):
+                "issuer \(RuleWord.quoted(issuer)); client-id \(RuleWord.quoted(client)); client-secret file \(file)"
+                    + (scopes.isEmpty ? "" : "; scope \(scopes.map(RuleWord.quoted).joined(separator: " "))")
             case .identity(let certificate, let key):
                 "certificate \(RuleWord.quoted(certificate)); key \(RuleWord.quoted(key))"
             }

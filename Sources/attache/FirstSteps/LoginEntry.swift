@@ -19,6 +19,10 @@ struct LoginEntry {
     var token: String?
     /// The URL of an OAuth token endpoint.
     var endpoint: String?
+    /// The URL of an OAuth issuer.
+    var issuer: String?
+    /// The scopes that the server asks for.
+    var scopes: [String] = []
     /// The absolute paths of a client certificate and its key.
     var identity: (certificate: String, key: String)?
 
@@ -27,7 +31,7 @@ struct LoginEntry {
     /// The kind of login that the options name; nil: any.
     var kind: WantedLogin.Kind? {
         if keytab != nil || ticketCache != nil { return .kerberos }
-        return token != nil || endpoint != nil ? .token : nil
+        return token != nil || endpoint != nil || issuer != nil ? .token : nil
     }
 
     /// Reads the login that a server or a parent wants.
@@ -56,11 +60,13 @@ struct LoginEntry {
                 name: name, content: .kerberos(principal: principal), secret: try secret("\(prefix)Password: "))
         case .token:
             if let token { return FirstLogin(name: name, content: .tokenFile(token)) }
-            if let endpoint {
+            if issuer != nil || endpoint != nil {
                 let client = try self.user("\(prefix)Client ID: ")
+                let content: FirstLogin.Content =
+                    issuer.map { .issuer($0, client: client, scopes: scopes) }
+                    ?? .oauth(endpoint: endpoint ?? "", client: client)
                 return FirstLogin(
-                    name: name, content: .oauth(endpoint: endpoint, client: client),
-                    secret: try secret("\(prefix)Client secret: ", "the client secret"))
+                    name: name, content: content, secret: try secret("\(prefix)Client secret: ", "the client secret"))
             }
             return FirstLogin(name: name, content: .token, secret: try secret("\(prefix)Token: ", "the token"))
         }

@@ -13,7 +13,7 @@ struct ServerSetup {
     let request: ExplainedRequest
     let edit: RuleFileEdit
     /// The login of the server; a parent's is always typed.
-    let entry: LoginEntry
+    private var entry: LoginEntry
     private(set) var rules: FirstRules
     /// The text that the last request was sent by.
     private(set) var bytes: [UInt8] = []
@@ -100,6 +100,10 @@ struct ServerSetup {
                 "there is no ticket for \(login.subject): the KDC of \(realm) does not know this user, refuses its "
                     + "password or key, or cannot be reached; nothing was written")
         }
+        if response.status == 401, response.attempts == 0, case .issuer = login.content, let details = response.details
+        {
+            throw .failed("\(details); nothing was written")
+        }
         if response.status == 401 || response.status == 400 && answer.methods == [.bearer] {
             throw Self.refusal(of: login)
         }
@@ -128,6 +132,10 @@ struct ServerSetup {
     private mutating func isSettled(_ response: ChallengeProbe.Response) throws(CommandError) -> Bool {
         if response.status == 401, !response.lines.isEmpty {
             try logIn(response)
+            return false
+        }
+        if response.status == 401, entry.kind == nil || entry.issuer != nil, try findIssuer(nil) {
+            try logInByIssuer()
             return false
         }
         if [401, 403, 404].contains(response.status), entry.kind == .token {
@@ -184,8 +192,65 @@ struct ServerSetup {
         }
         let origin = Origin(host: request.host, port: request.port, protocol: request.protocol)
         let wanted = try wanted(response, from: origin, "the server", for: entry.kind)
+        if wanted.kind == .token, entry.kind == nil || entry.issuer != nil {
+            _ = try findIssuer(ExplainedChallenges(values: response.lines, isOfParent: false).bearer)
+        }
         let login = try entry.read(wanted.kind, named: rules.uniqueCredential(request.host))
         rules.answer = FirstRules.Answer(login: login, methods: wanted.methods, rule: rule(for: wanted.spaces))
+    }
+
+    // MARK: - Tokens that the server announces
+
+    /// Reads the server's metadata, and asks whether the client secret is for the issuer that it names. Takes the scopes.
+    ///
+    /// - Parameter challenge: the server's challenge for a token; nil if it sends none.
+    /// - Returns: whether there is an issuer.
+    private mutating func findIssuer(_ challenge: HeaderChallenge?) throws(CommandError) -> Bool {
+        let origin = Origin(host: request.host, port: request.port, protocol: request.protocol)
+        let found = try ServerProbe.metadata(of: origin, for: request, by: try configuration(), challenge)
+        let metadata: ResourceMetadata
+        switch found {
+        case .success(let announced?): metadata = announced
+        case .success(nil): return entry.issuer != nil
+        case .failure(let error):
+            Console.error("\(error)")
+            return entry.issuer != nil
+        }
+        entry.scopes = metadata.scopes(for: challenge?.text("scope"))
+        let scopes = entry.scopes.isEmpty ? "" : ", with the scopes \(entry.scopes.joined(separator: " "))"
+        Console.print("it announces tokens for \(Console.printable(metadata.resource))\(scopes)")
+        if let issuer = entry.issuer {
+            do throws(TokenError) {
+                if let issuer = TokenIssuer(issuer) { try metadata.check(issuer, on: origin) }
+            } catch {
+                throw .failed("\(error); nothing was written")
+            }
+            return true
+        }
+        guard Terminal.isStandardInput else {
+            let issuers = metadata.usableIssuers.joined(separator: " ")
+            Console.error("its issuers are: \(issuers); use --issuer to get a token from one of them")
+            return false
+        }
+        for issuer in metadata.usableIssuers.prefix(3) {
+            let answer: String?
+            do throws(IOError) {
+                answer = try Terminal().ask("Is your client secret for \(Console.printable(issuer))? (yes or no) ")
+            } catch { throw .failed("\(error)") }
+            if answer?.lowercased() == "yes" {
+                entry.issuer = issuer
+                return true
+            }
+        }
+        entry.scopes = []
+        return false
+    }
+
+    private mutating func logInByIssuer() throws(CommandError) {
+        let origin = Origin(host: request.host, port: request.port, protocol: request.protocol)
+        let space = ProtectionSpace(origin: origin, realm: nil, authenticationMethod: .bearer)
+        let login = try entry.read(.token, named: rules.uniqueCredential(request.host))
+        rules.answer = FirstRules.Answer(login: login, methods: [.bearer], rule: rule(for: [space]))
     }
 
     private mutating func logInPreemptively(_ response: ChallengeProbe.Response) throws(CommandError) {

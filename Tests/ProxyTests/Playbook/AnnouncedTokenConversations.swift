@@ -297,6 +297,8 @@ struct AnnouncedTokenConversations {
                 client << HTTP/1.1 \(status)
                    WWW-Authenticate: Bearer \(parameters)
                    Proxy-Status: *lacks the scope\(reason)
+                journal bearer h:80 passed
+                    reason: *lacks the scope\(reason)
                 client >> GET http://h/mcp HTTP/1.1
                 server << GET /mcp HTTP/1.1
                    Authorization: Bearer one
@@ -415,7 +417,7 @@ struct AnnouncedTokenConversations {
             server << GET /mcp HTTP/1.1
             server >> HTTP/1.1 401 Unauthorized
             client << HTTP/1.1 401 Unauthorized
-               Proxy-Status: *the origin answers 401 without a challenge*
+               Proxy-Status: *refuses the token of credential mcp without a challenge*while it is valid*
             """)
     }
 

@@ -22,6 +22,8 @@ public struct SuggestedChallengeRule: Sendable {
     public var credentialName: String?
     /// The name of the rule; nil: the host.
     public var ruleName: String?
+    /// The metadata of a server that announces its tokens, with the scopes that it asks for; nil if it is unknown.
+    public var announced: (metadata: ResourceMetadata, scopes: [String])?
     /// The rule that these lines must precede.
     public var precedes: RuleReference?
 
@@ -43,8 +45,12 @@ public struct SuggestedChallengeRule: Sendable {
         let name = isOpen ? "…" : credentials.isEmpty ? made : credentials.joined(separator: " ")
         var lines: [String] = []
         if credentials.isEmpty, !isOpen {
-            guard let content = registryContent ?? Self.content(for: space.authenticationMethod) else { return nil }
-            lines.append("credential \(name) { \(content) }")
+            if space.authenticationMethod == .bearer, let (comments, content) = issuerLines {
+                lines += comments + ["credential \(name) { \(content) }"]
+            } else {
+                guard let content = registryContent ?? Self.content(for: space.authenticationMethod) else { return nil }
+                lines.append("credential \(name) { \(content) }")
+            }
         }
         var predicates = ["host \(space.host)", "port \(space.port)"]
         if space.isProxy { predicates.insert("proxy yes", at: 0) }
@@ -57,6 +63,19 @@ public struct SuggestedChallengeRule: Sendable {
             "challenge \(Self.quoted(ruleName ?? space.host)) { \(predicates.joined(separator: "; ")); use \(name) }"
         lines.append(isSecure ? rule : "\(rule)  # unencrypted: \(Self.warning)")
         return lines
+    }
+
+    /// The content of a credential for the announced tokens, with comments about who gets the secret.
+    private var issuerLines: (comments: [String], content: String)? {
+        guard let (metadata, scopes) = announced, let issuer = metadata.usableIssuers.first else { return nil }
+        let others = metadata.usableIssuers.dropFirst().prefix(3).map { JournalText.printable($0) }
+        var comments = [
+            "# the server announces this issuer, for \(JournalText.printable(metadata.resource)): check that it is yours"
+        ]
+        if !others.isEmpty { comments.append("# or one of its other issuers: \(others.joined(separator: " "))") }
+        let scope = scopes.map(Self.quoted).joined(separator: " ")
+        let content = "issuer \(Self.quoted(issuer)); client-id NAME; client-secret file /path/to/secret"
+        return (comments, content + (scope.isEmpty ? "" : "; scope \(scope)"))
     }
 
     private static let warning = "anyone on the way can read it"

@@ -4,9 +4,29 @@ import Credentials
 import HTTP
 import Model
 
-/// Tokens with more scopes (RFC 6750 section 3.1).
+/// Tokens for responses that do not ask for them by a plain challenge: a `401` without any, and one that wants more scopes
+/// (RFC 6750 section 3.1).
 extension ChallengeLoop {
+    /// The challenge that the server left out of its `401`; nil if no rule gives it tokens of an issuer.
+    ///
+    /// - Returns: a text says why the token that was sent is not replaced.
+    func assumedOffer() -> Result<Offer, TokenError>? {
+        let (source, sent) = (context.source, preparation.performer.answer)
+        guard let (offer, credential) = source.assumedOffer() else { return nil }
+        guard let sent else { return .success(offer) }
+        let name = credential.version.name
+        guard sent.credential.version.isNamed(name) else { return nil }
+        guard source.isValid(sent, of: credential, at: context.request.target) else { return .success(offer) }
+        return .failure(
+            .unannounced(
+                "the server refuses the token of credential \(name) without a challenge, and no other is requested while it "
+                    + "is valid", isDefinite: false))
+    }
+
     private static let stepUpLimit = 2
+
+    /// Whether the latest response refuses a valid token for its scopes (RFC 6750 section 3.1).
+    public var lacksScope: Bool { preparation.performer.scopeChallenge != nil }
 
     /// Whether the response wants more scopes than the token has, and another token may have them.
     ///

@@ -101,8 +101,6 @@ public final class ChallengeLoop {
     /// Whether the answer is in `Cookie`, beside the client's own cookies.
     public var answersByCookies: Bool { performer.session != nil }
     public var failureCount: Int { task.failureCount }
-    /// Whether the latest response refuses a valid token for its scopes (RFC 6750 section 3.1).
-    public var lacksScope: Bool { performer.scopeChallenge != nil }
     /// Whether an operator rejected a challenge of this request.
     public var isRejectedByOperator: Bool { rejecting != nil }
     /// Whether the latest request was sent with its own answer.
@@ -322,15 +320,10 @@ public final class ChallengeLoop {
         {
             challenges.append(offer.challenge)
             offers.insert(offer, at: 0)
-        } else if isChallenge, challenges.isEmpty, !hasMet, let (offer, credential) = context.source.assumedOffer() {
-            let sent = performer.answer
-            if let sent, context.source.isValid(sent, of: credential, at: request.target) {
-                trouble = .tokenless(
-                    "the server refuses the token of credential \(credential.version.name) without a challenge, and no other "
-                        + "is requested while it is valid")
-            } else if sent?.credential.version.isNamed(credential.version.name) ?? true {
-                challenges.append(offer.challenge)
-                offers.append(offer)
+        } else if isChallenge, challenges.isEmpty, !hasMet, let assumed = assumedOffer() {
+            switch assumed {
+            case .success(let offer): (challenges, offers) = ([offer.challenge], [offer])
+            case .failure(let error): trouble = .tokenless("\(error)")
             }
         }
         hasMet = true

@@ -40,7 +40,7 @@ struct ExplainedChallenges: Sendable {
         (challenges, brokenCount, isOfParent) = ([.loginPage], 0, false)
     }
 
-    /// The challenge for a token; nil if the response has no such challenge.
+    /// The challenge for a token; nil if no challenge asks for a token.
     var bearer: HeaderChallenge? {
         let bearer = challenges.filter { $0.scheme == "bearer" }
         return bearer.first { $0.text("resource_metadata") != nil } ?? bearer.first

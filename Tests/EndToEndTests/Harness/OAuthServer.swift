@@ -135,6 +135,7 @@ final class OAuthServer {
     /// It prints `accepted` and the token's identifier for each request with a valid token, `refused` for others.
     private static let mcpScript = """
         import asyncio, sys
+        from asyncio import sleep as pause
         import jwt
         from mcp.server.auth.provider import AccessToken
         from mcp.server.auth.settings import AuthSettings
@@ -168,7 +169,7 @@ final class OAuthServer {
         async def watch(steps: int, context: Context) -> str:
             for step in range(steps):
                 await context.report_progress(step, steps, 'step')
-                await asyncio.sleep(0.5)
+                await pause(0.5)
             return '%d steps' % steps
 
         server.run(transport='streamable-http', host='127.0.0.1', port=port)
@@ -186,6 +187,7 @@ final class OAuthServer {
 
     private static let clientScript = """
         import asyncio, sys
+        from asyncio import sleep as pause
         from mcp import ClientSession
         from mcp.client.streamable_http import streamable_http_client
 
@@ -210,7 +212,7 @@ final class OAuthServer {
                     sums = set()
                     while not call.done():
                         sums.add(await add(session, 2, 3))
-                        await asyncio.sleep(0.5)
+                        await pause(0.5)
                     result = await call
                     print('watch', result.content[0].text, len(seen), ' '.join(sums), flush=True)
 

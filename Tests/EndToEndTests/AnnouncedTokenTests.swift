@@ -15,6 +15,25 @@ struct AnnouncedTokenTests {
         }
     }
 
+    @Test func `64 clients at two servers of one issuer fetch one token for each`() throws {
+        let (server, other) = (try AnnouncingServer(), try AnnouncingServer())
+        let issuer = server.issuerURL
+        other.change { $0.issuers = [issuer] }
+        let rules = server.rules() + "\nchallenge \"other\" { host 127.0.0.1; port \(other.origin.port); use mcp }"
+        try AttacheProcess.running(rules) { proxy throws in
+            let requests = [
+                try Parallel(32, server.url, through: proxy), try Parallel(32, other.url, through: proxy),
+            ]
+            for request in requests { #expect(request.statuses() == Array(repeating: 200, count: 32)) }
+            #expect(server.issuer.messages.count { $0.method == "GET" } == 1 && other.issuer.messages.isEmpty)
+            #expect(server.forms.count == 2 && Set(server.forms).count == 2)
+            for origin in [server.origin, other.origin] {
+                #expect(origin.messages.count { $0.target == "/meta" } == 1)
+                #expect(Set(origin.messages.compactMap { $0["Authorization"] }).count == 1)
+            }
+        }
+    }
+
     @Test(arguments: ["403 Forbidden", "401 Unauthorized"])
     func `a step up keeps the scopes of before`(refusal: String) throws {
         let server = try AnnouncingServer(.init(issuers: ["ISSUER/"], refusal: refusal))

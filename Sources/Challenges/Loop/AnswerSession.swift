@@ -227,9 +227,10 @@ final class AnswerSession {
 
     /// The challenge that refuses a valid token for its scopes (RFC 6750 section 3.1); nil if they suffice.
     var scopeChallenge: HeaderChallenge? {
-        guard answer?.space.authenticationMethod == .bearer,
-            [.forbidden, .unauthorized].contains(context.response.status)
-        else { return nil }
+        let status = context.response.status
+        guard status == .forbidden || status == .unauthorized, answer?.space.authenticationMethod == .bearer else {
+            return nil
+        }
         return context.response.challenges(in: context.challenger.fields.challenge).first { $0.isOfScope }
     }
 

@@ -51,6 +51,14 @@ extension ChallengeLoop {
         return isStepUp
     }
 
+    /// The reason why no other token is fetched for a credential whose scopes do not depend on the server; nil for others.
+    var fixedScopes: String? {
+        let name = preparation.performer.answer?.credential.version.name
+        let named = name.flatMap { try? context.policy.credentials.credential(named: $0) }
+        guard let named, named.grant != nil, !named.isAnnounced else { return nil }
+        return "its scopes are fixed in the rule file"
+    }
+
     /// The credential of the rule file whose token the answer has, if servers announce its tokens.
     private func announced(_ answer: Answer) -> Credential? {
         guard answer.space.authenticationMethod == .bearer,

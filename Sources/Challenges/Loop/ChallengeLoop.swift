@@ -294,7 +294,7 @@ public final class ChallengeLoop {
         // The same password is accepted with its own nonce.
         if wentForNonce { preparation.noteUsedUp() }
         request.record.note(.accepted)
-        return .pass(note: performer.missingScope(because: scopeTrouble))
+        return .pass(note: lacksScope ? performer.missingScope(because: scopeTrouble ?? fixedScopes) : nil)
     }
 
     private func fail(_ failure: ChallengeFailure) -> ChallengeVerdict {

@@ -82,7 +82,8 @@ extension CredentialDirective {
             example: "credential jobs { \(endpoint); key jobs.key; assertion-audience https://id.example.com }",
             """
             The audience of signed assertions (`aud`): the issuer, the token endpoint, or this text. With `issuer URL`, the
-            default is the issuer, as FAPI 2.0 and OpenID Connect Core require.
+            default is the issuer, as FAPI 2.0 and OpenID Connect Core require. Some servers take the endpoint only, such as
+            glewlwyd: write `endpoint`.
             """),
         .refreshToken: DirectiveManual(
             "VALUE", example: "credential crm { \(endpoint); refresh-token file refresh }\nstore sqlite credentials.db",

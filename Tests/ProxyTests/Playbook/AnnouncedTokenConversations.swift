@@ -159,8 +159,57 @@ struct AnnouncedTokenConversations {
             """)
     }
 
+    /// The metadata with this resource.
+    private static func document(for resource: String) -> String {
+        "{\"resource\":\"\(resource)\",\"authorization_servers\":[\"http://127.0.0.1:9\"]}"
+    }
+
+    /// No token is requested, and nothing is sent to another server.
+    @Test(arguments: [
+        "https://h/mcp", "http://h:81/mcp", "http://h/mcp?x", "http://u@h/mcp", "http://h/mcp#f", "http://h/mc",
+        "http://h/mcp/a", "//h/mcp", "/mcp", "http://h.evil.example/mcp", "http://127.0.0.1:9/mcp", "",
+    ])
+    func `a resource that is not on the server, or does not cover the request, gets no token`(resource: String) async {
+        await expectNoToken(for: Self.document(for: resource), because: "*another resource*")
+    }
+
+    /// The value of `authorization_servers`. The identifier of the issuer is compared byte by byte.
+    @Test(arguments: [
+        #"["http://127.0.0.1:9//"]"#, #"["http://127.0.0.1:9?x"]"#, #"["http://127.0.0.1:9/?x"]"#,
+        #"["http://127.0.0.1:9#x"]"#, #"["http://u@127.0.0.1:9"]"#, #"["HTTP://127.0.0.1:9"]"#,
+        #"["https://127.0.0.1:9"]"#, #"["http://127.0.0.1"]"#, #"["http://127.0.0.1:9.evil.example"]"#,
+        #"["http://127.0.0.1:9@evil.example"]"#, #"["http://localhost:9"]"#, #"["http://127.1:9"]"#,
+        #"["http://127.0.0.1:9/.."]"#, #"["a http://127.0.0.1:9"]"#, #""http://127.0.0.1:9""#,
+        #"{"0":"http://127.0.0.1:9"}"#, #"[["http://127.0.0.1:9"]]"#, "[]", "[null,9]",
+    ])
+    func `a server that does not list the issuer gets no token`(servers: String) async {
+        await expectNoToken(
+            for: "{\"resource\":\"http://h/mcp\",\"authorization_servers\":\(servers)}", because: "*")
+    }
+
+    private func expectNoToken(for document: String, because reason: String) async {
+        await play(
+            rules: Self.rules,
+            """
+            \(Self.challenged(Self.announced))
+            server 2 >> HTTP/1.1 200 OK
+
+               \(document)
+            server 2 << close
+            client << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Bearer \(Self.announced)
+               Proxy-Status: *credential mcp has no token\(reason)
+            journal bearer h:80 passed
+                reason: credential mcp has no token\(reason)
+            """)
+    }
+
     @Test(arguments: [
         "302 Found\n   Location: http://127.0.0.1:8/meta", "404 Not Found", "500 Oops", "401 Unauthorized",
+        "301 Moved Permanently\n   Location: http://h/other", "303 See Other\n   Location: http://evil.example/",
+        "307 Temporary Redirect\n   Location: http://evil.example/",
+        "308 Permanent Redirect\n   Location: //evil.example",
+        "201 Created",
     ])
     func `metadata that was announced and is not there gets no token`(status: String) async {
         await play(
@@ -179,7 +228,11 @@ struct AnnouncedTokenConversations {
     @Test(arguments: [
         "http://evil.example/meta", "http://h:81/meta", "https://h/meta", "http://127.0.0.1:8/meta",
         "http://u:p@h/meta", "http://h/meta#x", "http://h@evil.example/meta", "ftp://h/meta", "/meta",
-        "http://169.254.169.254/latest",
+        "http://169.254.169.254/latest", "http://h.evil.example/meta", "http://evil.example:80/h", "http://h:0/meta",
+        "http://h:65536/meta", "http://h:80@evil.example/meta", "http://h:/@evil.example", "http://[::1]/meta",
+        "http://localhost/meta", "http://127.1/meta", "http://0.0.0.0/meta", "http:///meta", "http:/h/meta", "//h/meta",
+        "file:///etc/passwd", "http://h%2eevil.example/meta", "http://h%00.evil.example/meta", "http://h /meta",
+        "http://",
     ])
     func `an announcement on another origin counts as absent`(url: String) async {
         await play(

@@ -225,12 +225,13 @@ final class AnswerSession {
         }
     }
 
-    /// The challenge that refuses a valid token for its scopes (RFC 6750 section 3.1); nil if they suffice.
+    /// The challenge that refuses a valid token for its scopes (RFC 6750 section 3.1); nil if they suffice. Registries
+    /// challenge for other scopes in their own way.
     var scopeChallenge: HeaderChallenge? {
         let status = context.response.status
-        guard status == .forbidden || status == .unauthorized, answer?.space.authenticationMethod == .bearer else {
-            return nil
-        }
+        guard status == .forbidden || status == .unauthorized, let answer,
+            answer.space.authenticationMethod == .bearer, answer.credential.registryScopes == nil
+        else { return nil }
         return context.response.challenges(in: context.challenger.fields.challenge).first { $0.isOfScope }
     }
 

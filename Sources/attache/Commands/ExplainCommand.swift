@@ -55,7 +55,8 @@ struct ExplainCommand: Command {
             have refused, by the socket 'control' in the directory that 'state' names.
 
             --ask sends one GET, HEAD or OPTIONS from this machine without a credential, by the route and under
-            the egress rules, and explains the challenge in the response. Without --ask, no server is contacted.
+            the egress rules, and explains the challenge in the response. If a credential has an 'issuer', it
+            also reads which tokens the server announces. Without --ask, no server is contacted.
             No secret is read.
 
                 attache explain --ask http://ci.example.com/job
@@ -111,7 +112,9 @@ struct ExplainCommand: Command {
         }
         let origin = try challengedOrigin(of: request, challenges, by: rules)
         var tokens = ExplainedTokens(target: request.target)
-        if asks, challenges?.isOfParent == false, let bearer = challenges?.bearer {
+        if asks, ExplainedTokens.areAnnounced(configuration), challenges?.isOfParent == false,
+            let bearer = challenges?.bearer
+        {
             tokens.metadata = try ServerProbe.metadata(of: origin, for: request, by: configuration, bearer)
         }
         let running = RunningKnowledge(configuration, at: path, of: origin, at: request.target)

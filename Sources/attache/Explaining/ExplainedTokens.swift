@@ -11,6 +11,13 @@ struct ExplainedTokens: Sendable {
 
     init(target: String) { self.target = target }
 
+    /// Whether a credential of the rule file is for the tokens that servers announce.
+    static func areAnnounced(_ configuration: Configuration) -> Bool {
+        configuration.credentials.contains { credential in
+            if case .oauth(let source) = credential.content { source.resource == .auto } else { false }
+        }
+    }
+
     /// The lines of the explanation, by the names of the credentials.
     func lines(
         for challenge: HeaderChallenge, of origin: Origin, by configuration: Configuration

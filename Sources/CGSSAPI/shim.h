@@ -21,6 +21,8 @@
     F(krb5_cc_new_unique) F(krb5_cc_get_name) F(krb5_cc_close) F(krb5_cc_destroy) F(krb5_cc_initialize) \
     F(krb5_cc_store_cred) F(krb5_cc_copy_creds) F(krb5_cc_remove_cred) F(krb5_cc_get_principal) \
     F(krb5_cc_start_seq_get) F(krb5_cc_next_cred) F(krb5_cc_end_seq_get) F(krb5_get_init_creds_keytab) \
+    F(krb5_cc_get_type) F(krb5_cc_set_default_name) F(krb5_cccol_cursor_new) F(krb5_cccol_cursor_next) \
+    F(krb5_cccol_cursor_free) \
     F(krb5_get_init_creds_password) F(krb5_free_cred_contents) F(krb5_free_creds) F(krb5_get_credentials) \
     F(krb5_get_host_realm) F(krb5_free_host_realm) F(krb5_get_error_message) F(krb5_free_error_message)
 

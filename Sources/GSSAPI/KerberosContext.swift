@@ -88,6 +88,64 @@ extension KerberosContext {
         return cache
     }
 
+    /// Opens the cache of a client: the cache with this name or, if that is another principal's, the client's one in the same
+    /// collection (types DIR, KCM and KEYRING). Close it.
+    ///
+    /// - Parameter path: the cache's name in errors.
+    func cache(
+        of client: krb5_principal, named name: String, shownAs path: String
+    ) throws(GSSAPIError) -> krb5_ccache? {
+        // The library would make the directory.
+        if let folder = Self.folder(ofCache: name), access(folder, F_OK) != 0 {
+            throw GSSAPIError(.unavailable, "the ticket cache \(path) cannot be read: there is no directory \(folder)")
+        }
+        var cache: krb5_ccache?
+        try require(library.krb5_cc_resolve(handle, name, &cache), "the ticket cache \(path)")
+        var owner: krb5_principal?
+        let code = library.krb5_cc_get_principal(handle, cache, &owner)
+        defer { library.krb5_free_principal(handle, owner) }
+        if code == 0, library.krb5_principal_compare(handle, client, owner) != 0 { return cache }
+        defer { _ = library.krb5_cc_close(handle, cache) }
+        if let found = collectedCache(of: client, with: name, ofType: library.krb5_cc_get_type(handle, cache)) {
+            return found
+        }
+        try require(code, "the ticket cache \(path) cannot be read")
+        throw GSSAPIError(
+            .unavailable, "the ticket cache \(path) is \(self.name(of: owner))'s, not \(self.name(of: client))'s")
+    }
+
+    /// The directory of a cache of the type DIR: `DIR:FOLDER`, or `DIR::FOLDER/FILE`.
+    private static func folder(ofCache name: String) -> String? {
+        guard name.hasPrefix("DIR:") else { return nil }
+        let rest = name.dropFirst(4)
+        guard rest.hasPrefix(":") else { return String(rest) }
+        return rest.lastIndex(of: "/").map { String(rest[..<$0].dropFirst()) }
+    }
+
+    /// The cache of a client in the collection that a cache belongs to; nil if the client has none there.
+    private func collectedCache(
+        of client: krb5_principal, with name: String, ofType type: UnsafePointer<CChar>?
+    ) -> krb5_ccache? {
+        var cursor: krb5_cccol_cursor?
+        guard let type, library.krb5_cc_set_default_name(handle, name) == 0,
+            library.krb5_cccol_cursor_new(handle, &cursor) == 0
+        else { return nil }
+        defer { _ = library.krb5_cccol_cursor_free(handle, &cursor) }
+        var found: krb5_ccache?
+        while library.krb5_cccol_cursor_next(handle, cursor, &found) == 0, let cache = found {
+            var owner: krb5_principal?
+            // This process's own caches, of the type MEMORY, are among them.
+            if let other = library.krb5_cc_get_type(handle, cache), strcmp(other, type) == 0,
+                library.krb5_cc_get_principal(handle, cache, &owner) == 0
+            {
+                defer { library.krb5_free_principal(handle, owner) }
+                if library.krb5_principal_compare(handle, client, owner) != 0 { return cache }
+            }
+            _ = library.krb5_cc_close(handle, cache)
+        }
+        return nil
+    }
+
     func cacheName(_ cache: krb5_ccache) -> String {
         library.krb5_cc_get_name(handle, cache).map { "MEMORY:\(String(cString: $0))" } ?? ""
     }

@@ -69,7 +69,8 @@ public final class TicketCache: Sendable {
     /// Copies the tickets of a cache that another program keeps current. The cache itself stays unchanged.
     ///
     /// - Parameters:
-    ///   - name: the cache's name with its type, such as `FILE:/tmp/krb5cc_1000`.
+    ///   - name: the cache's name with its type, such as `FILE:/tmp/krb5cc_1000`. If it is another principal's cache in a
+    ///     collection, the principal's own one is used.
     ///   - path: the cache's name in errors.
     public static func copy(
         _ principal: String, cache name: String, shownAs path: String
@@ -78,18 +79,8 @@ public final class TicketCache: Sendable {
         let library = context.library
         let client = try context.principal(principal)
         defer { library.krb5_free_principal(context.handle, client) }
-        var file: krb5_ccache?
-        try context.require(library.krb5_cc_resolve(context.handle, name, &file), "the cache \(path)")
+        let file = try context.cache(of: client, named: name, shownAs: path)
         defer { _ = library.krb5_cc_close(context.handle, file) }
-        var owner: krb5_principal?
-        try context.require(
-            library.krb5_cc_get_principal(context.handle, file, &owner), "the ticket cache \(path) cannot be read")
-        defer { library.krb5_free_principal(context.handle, owner) }
-        guard library.krb5_principal_compare(context.handle, client, owner) != 0 else {
-            throw GSSAPIError(
-                .unavailable,
-                "the ticket cache \(path) is \(context.name(of: owner))'s, not \(context.name(of: client))'s")
-        }
         guard let validity = try context.validity(of: file, at: path) else {
             throw GSSAPIError(.unavailable, "the ticket cache \(path) has no ticket-granting ticket: run kinit")
         }

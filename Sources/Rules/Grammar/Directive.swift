@@ -55,6 +55,13 @@ struct Value {
         case .file: "the content of this file"
         }
     }
+
+    /// The value without the first characters of its text.
+    func without(prefix: String) -> Value {
+        Value(
+            text: String(text.dropFirst(prefix.count)), isQuoted: isQuoted, range: range, source: source,
+            isSecret: isSecret)
+    }
 }
 
 /// The grammar of one directive, before its values are checked. The directives of a block are the cases of one enum,

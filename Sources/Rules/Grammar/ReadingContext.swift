@@ -42,10 +42,7 @@ final class ReadingContext {
     func kerberosFile(_ value: Value) -> String {
         let prefix = "FILE:"
         guard value.text.hasPrefix(prefix) else { return keyFile(value) }
-        return keyFile(
-            Value(
-                text: String(value.text.dropFirst(prefix.count)), isQuoted: value.isQuoted, range: value.range,
-                source: value.source, isSecret: value.isSecret))
+        return keyFile(value.without(prefix: prefix))
     }
 
     func note(keyFile path: String, at range: SourceRange) { keyFiles.append((path, range)) }

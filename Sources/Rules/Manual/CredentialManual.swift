@@ -39,7 +39,7 @@ extension CredentialDirective {
             "FILE", example: "credential batch { kerberos batch@CORP.EXAMPLE.COM; ccache FILE:/run/user/1000/krb5cc }",
             """
             A ticket cache that another program keeps current: a path, or a name as klist shows it, which begins with FILE:,
-            DIR:, KCM: or KEYRING:.
+            DIR:, KCM: or KEYRING:. In a collection, such as `KCM:`, the proxy takes the cache of the principal.
             """),
         .token: DirectiveManual(
             "VALUE", example: "credential api { token file /run/secrets/token }", "The bearer token."),

@@ -35,6 +35,11 @@ struct TokenReader: BlockReader {
                 "another program cannot fill a MEMORY cache: use a cache of the type FILE, "
                     + "DIR, KCM or KEYRING")
         }
+        if let prefix = ["DIR::", "DIR:"].first(where: value.text.hasPrefix) {
+            let folder = value.without(prefix: prefix)
+            if folder.text.isEmpty { refuse(value, "\(value.shown) names no directory") }
+            return .other(prefix + parse.path(folder))
+        }
         return name
     }
 

@@ -43,7 +43,9 @@ extension ManualTopic {
             challenge "two teams" { host mtls.example.com; method client-certificate; use device }
 
         The certificate is in PEM files, in one PKCS#12 file, or in a PKCS#11 token. For a token, write its URI. OpenSSL's
-        PKCS#11 provider must be installed. The issuers in the certificate's file are sent too.
+        PKCS#11 provider must be installed (package pkcs11-provider) or, in Debian 12, its engine (libengine-pkcs11-openssl).
+        They use the modules of p11-kit, such as SoftHSM's. The PIN is `passphrase`. A wrong one is sent once, since tokens lock
+        themselves. The issuers in the certificate's file are sent too.
 
         If `use` has several credentials, the first one whose issuer the server accepts is shown. If the server accepts none
         of them and the rule names hosts, the first one is shown. With `default`, it is a stored certificate (`attache

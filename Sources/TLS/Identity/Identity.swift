@@ -105,6 +105,11 @@ public enum IdentityError: Error, Sendable, Hashable, CustomStringConvertible {
     case unreadableToken
     /// The token was opened, and has no object with the URI's name.
     case noSuchObject
+    case noSuchToken
+    /// The token wants a PIN, and none is given.
+    case pinMissing
+    case wrongPIN
+    case lockedPIN
     /// Out of memory. Neither the peer's fault nor the file's.
     case outOfMemory
 
@@ -122,10 +127,17 @@ public enum IdentityError: Error, Sendable, Hashable, CustomStringConvertible {
             "it is encrypted with an old algorithm, and OpenSSL's legacy provider is not installed: "
                 + "install it, or encrypt the key again"
         case .tooLarge(let limit): "it is larger than \(limit) bytes"
-        case .noTokenProvider: "a pkcs11: URI needs OpenSSL's provider pkcs11, which cannot be loaded"
+        case .noTokenProvider:
+            "OpenSSL has no PKCS#11: install its provider (pkcs11-provider) or, for Debian 12, its engine "
+                + "(libengine-pkcs11-openssl)"
         case .noSuchObject:
             "the token has no such object: list what it has with `pkcs11-tool --login --list-objects`, and write that label "
                 + "or id"
+        case .noSuchToken: "there is no such token: list those that are there with `p11tool --list-tokens`"
+        case .pinMissing: "the token wants a PIN: add 'passphrase'"
+        case .wrongPIN:
+            "the token refuses the PIN: correct 'passphrase' first, since a token locks after a few wrong ones"
+        case .lockedPIN: "the token has locked its PIN: unlock it with the token's own tool"
         case .unreadableToken: "the token has no such object, or does not give it away with this PIN"
         case .outOfMemory: "OpenSSL has no memory left"
         }

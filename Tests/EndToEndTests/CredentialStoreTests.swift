@@ -111,6 +111,42 @@ struct CredentialStoreTests {
         }
     }
 
+    private func postgreSQL(
+        _ cluster: PostgreSQLCluster, _ body: (AttacheProcess) throws -> Void
+    ) throws {
+        let rules = """
+            store postgresql "\(cluster.info)" { key file @/store.key }
+            challenge { host 127.0.0.1; default; persistence permanent }
+            """
+        let setting = AttacheProcess.Setting(files: ["store.key": String(repeating: "7", count: 64) + "\n"])
+        try AttacheProcess.running(rules, setting: setting, body)
+    }
+
+    @Test func `PostgreSQL has the credential when its client has the response`() throws {
+        let (origin, cluster) = (try origin(), try PostgreSQLCluster())
+        try postgreSQL(cluster) { proxy throws in
+            #expect(try getWithUser(origin, through: proxy) == 200)
+            proxy.signal(SIGSTOP)
+            defer { proxy.signal(SIGCONT) }
+            #expect(try cluster.holds("attache_credentials", rows: 1))
+        }
+        try postgreSQL(cluster) { proxy throws in #expect(try proxy.get(origin.url()).status == 200) }
+    }
+
+    @Test func `a database that is down for a while gets the credential when it is back`() throws {
+        let (origin, cluster) = (try origin(), try PostgreSQLCluster())
+        try postgreSQL(cluster) { proxy throws in
+            cluster.stop()
+            #expect(try getWithUser(origin, through: proxy) == 200)
+            // The client asks on: its answer is known, and no challenge brings the credential again.
+            #expect(try getWithUser(origin, through: proxy) == 200)
+            #expect(proxy.awaitErrorOutput("cannot store credential url:\(Account.user) yet"), "\(proxy.errorOutput)")
+            try cluster.start()
+            #expect(try cluster.holds("attache_credentials", rows: 1), "\(proxy.errorOutput)")
+            #expect(try proxy.get(origin.url()).status == 200)
+        }
+    }
+
     @Test func `without a word about it nothing is kept, and no file is made`() throws {
         let origin = try origin()
         try AttacheProcess.running { proxy throws in

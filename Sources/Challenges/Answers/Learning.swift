@@ -96,7 +96,7 @@ public struct Learning {
 ///
 /// It belongs to its loop.
 public final class PendingStorage {
-    /// The limit in milliseconds. A slower store gets the credential later, or not at all; the log says so.
+    /// The limit in milliseconds. A slower store gets the credential later.
     private static let limit: Milliseconds = 2000
 
     private var writes: [Promise<Void>] = []

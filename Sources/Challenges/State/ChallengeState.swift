@@ -33,6 +33,7 @@ public final class ChallengeState: Sendable {
     public let report: @Sendable (String) -> Void
     /// Records each change of credentials and answers.
     public let audit: AuditTrail
+    private let lateCredentials = Mutex<Set<LateCredential>>([])
     private let observer = Mutex<@Sendable (ConfiguredCredentials.Refresh) -> Void>({ _ in })
     private let retryObserver = Mutex<@Sendable ((CredentialVersion) -> Bool) -> Void>({ _ in })
     private let exceptionObserver = Mutex<@Sendable () -> Void>({})
@@ -72,13 +73,36 @@ public final class ChallengeState: Sendable {
     }
 
     /// Stores an accepted credential that a client has brought. The first of its space becomes the default, which
-    /// answers requests without their own credential.
+    /// answers requests without their own credential. While the store is unavailable it is tried again and again: a known
+    /// answer meets no challenge, so the credential would not come here a second time.
     public func keep(_ credential: Credential, for space: ProtectionSpace, of client: ClientIdentity) async {
+        guard let cause = await store(credential, for: space, of: client) else { return }
+        let late = LateCredential(space: space, version: credential.version)
+        if lateCredentials.withLock({ $0.contains(late) }) { return }
+        guard case .unavailable = cause,
+            lateCredentials.withLock({ $0.count < Self.lateLimit && $0.insert(late).inserted })
+        else { return report("cannot store \(credential): \(cause)") }
+        report("cannot store \(credential) yet: \(cause)")
+        await Task { [self] in
+            defer { lateCredentials.withLock { _ = $0.remove(late) } }
+            for _ in 0..<Self.lateAttempts {
+                guard (try? await Task.sleep(for: Self.latePause)) != nil else { return }
+                guard let cause = await store(credential, for: space, of: client) else { return }
+                guard case .unavailable = cause else { return report("cannot store \(credential): \(cause)") }
+            }
+            report("cannot store \(credential): the credential store was unavailable for too long")
+        }.value
+    }
+
+    /// - Returns: the reason why it is not stored; nil if it is.
+    private func store(
+        _ credential: Credential, for space: ProtectionSpace, of client: ClientIdentity
+    ) async -> CredentialStorageError? {
         do throws(CredentialStorageError) {
             if let user = credential.user, let known = storage.credentials(for: space)[ExactText(user)],
                 known.password == credential.password
             {
-                return
+                return nil
             }
             let isDefault = storage.defaultCredential(for: space) == nil
             if isDefault {
@@ -87,8 +111,21 @@ public final class ChallengeState: Sendable {
                 try await storage.set(credential, for: space)
             }
             noteLearned(credential, for: space, of: client, asDefault: isDefault)
-        } catch { report("cannot store \(credential): \(error)") }
+            return nil
+        } catch { return error }
     }
+
+    /// A credential that waits for the store.
+    private struct LateCredential: Hashable {
+        let space: ProtectionSpace
+        let version: CredentialVersion
+    }
+
+    /// The limit of credentials that wait for the store. A request's head limits the size of each.
+    private static let lateLimit = 32
+    private static let latePause = Duration.milliseconds(250)
+    /// The number of attempts in 10 minutes.
+    private static let lateAttempts = 2400
 
     func noteLearned(
         _ credential: Credential, for space: ProtectionSpace, of client: ClientIdentity, asDefault: Bool = false

@@ -85,7 +85,8 @@ extension ChallengeDirective {
             How long an accepted credential from a URL is kept. `none`: for this request. `session`: for the same client, which
             is its user, or else its address. `permanent`: in the store.
 
-            With `permanent`, the response that accepts the credential waits until the store has it, at most 2 s.
+            With `permanent`, the response that accepts the credential waits until the store has it, at most 2 s. If the
+            store is unavailable, the proxy tries again for 10 minutes.
 
             WARNING: with `permanent`, a password in one client's URL answers for all clients that the rule matches.
             """),

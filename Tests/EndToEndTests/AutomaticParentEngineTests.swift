@@ -20,14 +20,17 @@ struct AutomaticParentEngineTests {
 
     /// The worker's lines: whether the script can be used, and the answer for each question.
     private func lines(
-        _ script: Data, _ engine: Engine, _ questions: [String] = ["http://a.test:80/ a.test"], seconds: Double = 60
+        _ script: Data, _ engine: Engine, _ questions: [String] = ["http://a.test:80/ a.test"], seconds: Double = 60,
+        isConfined: Bool = false
     ) throws -> [String] {
         let folder = Scratch.folder("pac-engine")
         try script.write(to: URL(filePath: folder + "/proxy.pac"))
         let words = ["pac-worker", folder + "/proxy.pac"] + (engine == .pacparser ? ["pacparser"] : [])
         try Scratch.write(questions.map { $0 + "\n" }.joined(), to: folder + "/questions")
+        let program = isConfined ? ["python3"] : [AttacheBinary.path]
+        let arguments = isConfined ? try Confinement.words(for: AttacheBinary.path, words) : words
         let run = try Finished.run(
-            "/bin/sh", ["-c", "TZ=UTC exec \"$0\" \"$@\" < \(folder)/questions", AttacheBinary.path] + words,
+            "/bin/sh", ["-c", "TZ=UTC exec \"$0\" \"$@\" < \(folder)/questions"] + program + arguments,
             seconds: seconds)
         return run.output.split(separator: "\n").map(String.init)
     }
@@ -111,6 +114,45 @@ struct AutomaticParentEngineTests {
         for (line, (expression, wanted)) in zip(found.dropFirst(), Self.values + Self.times) {
             #expect(line == "+\(wanted)", "\(expression)")
         }
+    }
+
+    /// The filters of the systemd unit, in which compiled JavaScript could not run.
+    @Test(.enabled(if: Confinement.isPossible, "libseccomp or systemd-analyze is not installed"), arguments: Engine.all)
+    func `an engine works under the unit's filters of system calls`(engine: Engine) throws {
+        let script = """
+            function FindProxyForURL(url, host) {
+                for (var i = 0, sum = 0; i < 1000000; i++) sum = (sum + i * i) % 1000003;
+                if (/^(a|b)+\\.test$/.test(host)) return "PROXY p:" + sum + "; " + dnsResolve("localhost") + typeof myIpAddress();
+                for (var a = [];;) a.push({x: a.length, y: [1, 2, 3]});
+            }
+            """
+        let questions = ["ab.test", "ba.test"] + (engine == .javaScriptCore ? ["bomb.test"] : [])
+        let read = { (isConfined: Bool) in
+            try lines(
+                Data(script.utf8), engine, questions.map { "http://\($0):80/ \($0)" }, seconds: 300,
+                isConfined: isConfined)
+        }
+        let (free, confined) = (try read(false), try read(true))
+        #expect(confined.count == questions.count + 1 && confined == free, "\(confined) \(free)")
+        #expect(
+            confined.dropFirst().prefix(2).allSatisfy { $0.hasPrefix("+PROXY p:") && $0.hasSuffix("; 127.0.0.1string") }
+        )
+        #expect(confined.dropFirst(3).allSatisfy { $0.hasPrefix("-") })
+    }
+
+    @Test(.enabled(if: Confinement.isPossible, "libseccomp or systemd-analyze is not installed"))
+    func `the filters refuse what the unit refuses`() throws {
+        let script = """
+            import ctypes, mmap, os, socket
+            def refused(call):
+                try: call()
+                except OSError as error: return error.errno
+            print(refused(lambda: mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)))
+            print(refused(lambda: socket.socket(socket.AF_PACKET)), refused(lambda: socket.socket(socket.AF_INET)))
+            print(refused(lambda: os.chroot("/")), refused(lambda: os.nice(1)))
+            """
+        let run = try Finished.run("python3", Confinement.words(for: "python3", ["-c", script]))
+        #expect(run.output == "1\n97 None\n1 1\n", "\(run)")
     }
 
     @Test(arguments: Engine.all) func `an own address is one of this machine's`(engine: Engine) throws {

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Parents that a PAC file names.
@@ -20,9 +21,10 @@ struct AutomaticParentTests {
     }
 
     private func running(
-        _ script: String, parent: String = "", rules: String = "", _ body: (AttacheProcess) throws -> Void
+        _ script: String, parent: String = "", rules: String = "", isConfined: Bool = false,
+        _ body: (AttacheProcess) throws -> Void
     ) throws {
-        var setting = AttacheProcess.Setting()
+        var setting = AttacheProcess.Setting(isConfined: isConfined)
         setting.files["proxy.pac"] = script
         let rules = "parent corp { pac @/proxy.pac; \(parent) }\nroute * { via corp }\n\(rules)"
         try AttacheProcess.running(rules, setting: setting, body)
@@ -59,6 +61,21 @@ struct AutomaticParentTests {
             let line = try #require(limits.first { $0.hasPrefix("Max open files") })
             #expect(
                 line.split(separator: " ").dropFirst(3).prefix(2).allSatisfy { (Int($0) ?? .max) <= 1024 }, "\(line)")
+        }
+    }
+
+    @Test(.enabled(if: Confinement.isPossible, "libseccomp or systemd-analyze is not installed"))
+    func `under the filters of the systemd unit the proxy starts the script's process, and again after its end`() throws
+    {
+        let parent = try Self.parent("one")
+        let script = Self.script(
+            "if (host == 'bomb.test') for (var a = [];;) a.push(new Array(100000).join('x') + a.length);",
+            "return 'PROXY 127.0.0.1:\(parent.port)';")
+        try running(script, isConfined: true) { proxy throws in
+            #expect(Scratch.read("/proc/\(proxy.identifier)/status").contains("Seccomp:\t2"))
+            #expect(try proxy.get("http://a.test/").text == "by one", "\(proxy.errorOutput)")
+            #expect(try proxy.get("http://bomb.test/").status == 502)
+            #expect(try Wait.until { try proxy.get("http://b.test/").text == "by one" }, "\(proxy.errorOutput)")
         }
     }
 

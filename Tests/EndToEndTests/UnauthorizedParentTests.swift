@@ -117,6 +117,52 @@ extension UnauthorizedParentTests {
         }
     }
 
+    @Test func `such a parent by TLS gets it with the first request`() throws {
+        let parent = SilentParent()
+        let server = try parent.server()
+        defer { withExtendedLifetime(server) {} }
+        let front = try TLSTerminator(to: server.port)
+        try byTLS(front, "secure yes; preempt always") { proxy throws in
+            for _ in 1...2 { #expect(try proxy.get("http://origin.example/", "-p").text == "inside") }
+            for page in 1...3 { #expect(try proxy.get("http://origin.example/\(page)").text == "ok") }
+            #expect(parent.sentry.unanswered == 0 && parent.sentry.refused == 0)
+        }
+        // Without the words about it, it is not sent to a parent that does not ask.
+        try byTLS(front, "") { proxy throws in
+            #expect(try proxy.get("http://origin.example/").status == 401)
+            #expect(parent.sentry.refused == 0)
+        }
+    }
+
+    @Test func `squid by TLS gets the password before it asks`() throws {
+        let (apache, squid) = (try ApacheServer.shared(), try SquidServer.shared(.basic))
+        let mark = ApacheServer.mark()
+        try byTLS(try TLSTerminator(to: squid.port), "secure yes; preempt always") { proxy throws in
+            for page in 1...3 { #expect(try proxy.get(apache.url("/open/?\(mark)\(page)")).status == 200) }
+            let entries = squid.entries(marked: mark, atLeast: 3)
+            #expect(entries.map(\.status) == [200, 200, 200])
+            let target = "http://localhost:\(apache.port)/open/"
+            #expect(try proxy.get(target, "-p").status == 200)
+            #expect(
+                !squid.entries(marked: "localhost:\(apache.port)").contains {
+                    $0.method == "CONNECT" && $0.status == 407
+                })
+        }
+    }
+
+    private func byTLS(_ front: TLSTerminator, _ modifiers: String, _ body: (AttacheProcess) throws -> Void) throws {
+        let rules = """
+            credential corp { user \(Account.user); password file @/password }
+            parent corp { https \(front.authority) }
+            challenge { proxy yes; host \(TLSFront.host); method basic; use corp; \(modifiers) }
+            route * { via corp }
+            """
+        var setting = AttacheProcess.Setting()
+        setting.environment["SSL_CERT_FILE"] = try Hierarchy.shared().root.certificate
+        setting.environment["CARES_HOSTS"] = HostsFile.path
+        try AttacheProcess.running(rules, setting: setting, body)
+    }
+
     @Test func `a rule for parents by https gives nothing to one by http`() throws {
         try running("secure yes; preempt always") { proxy, sentry, _ throws in
             #expect(try proxy.get("http://origin.example/").status == 401)

@@ -29,6 +29,8 @@ final class AttacheProcess: Sendable {
         var socketPassedBeside: UInt16?
         /// The options on the command line.
         var options: [String] = []
+        /// Whether it runs under the filters of the systemd unit.
+        var isConfined = false
         /// Whether its texts name the rule file by its name alone.
         var hasRelativePath = false
     }
@@ -54,6 +56,10 @@ final class AttacheProcess: Sendable {
                 ["-m", "sh", "-c", "mount --bind \(folder)/hosts /etc/hosts && exec \"$0\" \"$@\"", AttacheBinary.path]
                     + arguments,
                 environment: setting.environment, directory: folder)
+        } else if setting.isConfined {
+            child = try Subprocess(
+                "python3", Confinement.words(for: AttacheBinary.path, arguments), environment: setting.environment,
+                directory: folder)
         } else if let beside = setting.socketPassedBeside {
             let ports = [port, adminPort, beside].map(String.init)
             child = try Subprocess(

@@ -29,6 +29,9 @@ struct RecipeServerTests {
 
     private static func isInstalled(_ tool: String) -> Bool { (try? Spawn.executable(tool)) != nil }
 
+    /// False for a command that is there to say that its program is not.
+    private static func works(_ tool: String) -> Bool { (try? Finished.run(tool, ["--version"]).succeeded) == true }
+
     @Test(.enabled(if: isInstalled("prometheus")))
     func `Prometheus scrapes a target with Digest`() throws {
         let apache = try ApacheServer.shared()
@@ -95,15 +98,43 @@ struct RecipeServerTests {
         }
     }
 
-    /// Python 3's urllib and Perl replace Python 2, which Debian 12 does not have.
+    /// The one with a certificate of its own, at `https`.
+    @Test func `a camera that signed its certificate itself is known by its pin`() throws {
+        let camera = try LighttpdServer.shared()
+        let port = FreePort.take()
+        let identity = try ServerIdentity(CertificateIssuer.selfSigned(CertificateTerms(host: TLSFront.host)))
+        let front = try NginxServer([.init(port: port, name: "camera", identity: identity, origin: camera.port)])
+        defer { withExtendedLifetime(front) {} }
+        let environment = ["CARES_HOSTS": HostsFile.path, "SSL_CERT_FILE": try Hierarchy.shared().root.certificate]
+        let address = "\(TLSFront.host):\(port)"
+        let shown = try Finished.run(AttacheBinary.path, ["trust", address], environment: environment)
+        let pin = try #require(shown.output.firstMatch(of: #/sha256\/[A-Za-z0-9+\/]{43}=/#), "\(shown)")
+        let names = [
+            "cam*.example.com": TLSFront.host, "cam7.example.com": TLSFront.host,
+            "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=": String(pin.output),
+            "user viewer": "user \(Account.user)", "/etc/attache/camera.password": "@/password",
+        ]
+        try running("recipe-camera", names) { proxy throws in
+            let shot = Scratch.folder("camera") + "/shot.jpg"
+            let run = try Finished.run(
+                "curl", ["-q", "-sS", "-f", "-x", proxy.address, "-o", shot, "http://\(address)/sha256/"])
+            #expect(run.succeeded, "\(run) \(proxy.errorOutput)")
+            #expect(!Scratch.read(shot).isEmpty)
+        }
+    }
+
+    /// Debian 12 has no Python 2.
     @Test(arguments: [
         "python3 -c 'import sys, urllib.request as u; print(u.urlopen(sys.argv[1]).read().decode(), end=\"\")' $URL",
         "perl -MHTTP::Tiny -e 'print HTTP::Tiny->new->get($ARGV[0])->{content}' $URL",
+        "perl -MLWP::UserAgent -e 'print LWP::UserAgent->new(env_proxy => 1)->get($ARGV[0])->content' $URL",
+        "python2 -c 'import sys, urllib2; sys.stdout.write(urllib2.urlopen(sys.argv[1]).read())' $URL",
         "java -Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort=$PORT Fetch.java $URL",
+        "java -Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort=$PORT Modern.java $URL",
     ])
     func `a program that knows no Digest reads a service with TLS by http`(command: String) throws {
         let tool = command.split(separator: " ").first.map(String.init) ?? ""
-        guard Self.isInstalled(tool), tool != "java" || Self.isInstalled("javac") else { return }
+        guard Self.works(tool), tool != "java" || Self.isInstalled("javac") else { return }
         let apache = try ApacheServer.shared()
         let names = [
             "api.corp.example.com": ApacheServer.secureHost, "*.corp.example.com { upgrade }": "*.test { upgrade }",
@@ -121,6 +152,18 @@ struct RecipeServerTests {
                     }
                 }
                 """, to: folder + "/Fetch.java")
+            try Scratch.write(
+                """
+                import java.net.*;
+                import java.net.http.*;
+                public class Modern {
+                    public static void main(String[] urls) throws Exception {
+                        HttpClient client = HttpClient.newBuilder().proxy(ProxySelector.getDefault()).build();
+                        HttpRequest request = HttpRequest.newBuilder(URI.create(urls[0])).build();
+                        System.out.print(client.send(request, HttpResponse.BodyHandlers.ofString()).body());
+                    }
+                }
+                """, to: folder + "/Modern.java")
             let run = try Finished.run(
                 "sh", ["-c", command],
                 environment: [
@@ -161,6 +204,150 @@ struct RecipeServerTests {
         }
     }
 
+    /// Runs a tool's command in a folder, behind the parent, and expects that it opens tunnels with NTLM.
+    private func build(_ command: String, in folder: String, _ environment: [String: String] = [:]) throws {
+        try behindParent { proxy throws in
+            var environment = environment
+            for name in ["http_proxy", "https_proxy"] { environment[name] = proxy.address }
+            environment["HOME"] = folder
+            environment["JAVA_TOOL_OPTIONS"] =
+                "-Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=\(proxy.port) "
+                + (environment["JAVA_TOOL_OPTIONS"] ?? "")
+            let run = try Finished.run(
+                "sh", ["-ec", command], environment: environment, directory: folder, seconds: 120)
+            #expect(run.succeeded, "\(run) \(proxy.errorOutput)")
+            let tunnels = try proxy.records(atLeast: 1).filter { $0["method"] == "CONNECT" }
+            #expect(tunnels.contains { $0["parent_scheme"] == "ntlm" && $0["status"] == "200" }, "\(proxy.accessLog)")
+        }
+    }
+
+    /// The URL of a folder of Apache's that clients reach by TLS.
+    private func secureURL(_ mark: String) throws -> String {
+        "https://\(ApacheServer.secureHost):\(try ApacheServer.shared().securePorts.three)/open/\(mark)"
+    }
+
+    @Test(.enabled(if: works("mvn"))) func `Maven downloads behind an NTLM parent`() throws {
+        let (mark, folder, apache) = (ApacheServer.mark(), Scratch.folder("maven"), try ApacheServer.shared())
+        let name = { (artifact: String, more: String) in
+            """
+            <modelVersion>4.0.0</modelVersion>
+            \(more)<groupId>test.attache</groupId><artifactId>\(artifact)</artifactId><version>1.0</version>
+            """
+        }
+        let project = { (content: String) in
+            #"<project xmlns="http://maven.apache.org/POM/4.0.0">"# + content + "<packaging>pom</packaging></project>\n"
+        }
+        let published = "\(apache.documents)/open/\(mark)/test/attache/base/1.0"
+        try FileManager.default.createDirectory(atPath: published, withIntermediateDirectories: true)
+        try Scratch.write(project(name("base", "")), to: published + "/base-1.0.pom")
+        let parent = """
+            <parent><groupId>test.attache</groupId><artifactId>base</artifactId><version>1.0</version><relativePath/></parent>
+            """
+        let repositories = """
+            <repositories><repository><id>corp</id><url>\(try secureURL(mark))</url></repository></repositories>
+            """
+        try Scratch.write(project(name("app", parent) + repositories), to: folder + "/pom.xml")
+        let root = try Hierarchy.shared().root.certificate
+        try build(
+            """
+            env -u JAVA_TOOL_OPTIONS keytool -importcert -noprompt -alias root -file \(root) -keystore trust.p12 \
+                -storetype PKCS12 -storepass changeit
+            mvn -B -q validate -Dmaven.repo.local=$PWD/m2
+            test -s m2/test/attache/base/1.0/base-1.0.pom
+            """, in: folder,
+            [
+                "JAVA_TOOL_OPTIONS":
+                    "-Djavax.net.ssl.trustStore=\(folder)/trust.p12 -Djavax.net.ssl.trustStorePassword=changeit"
+            ])
+    }
+
+    @Test(.enabled(if: works("npm"))) func `npm downloads behind an NTLM parent`() throws {
+        let (mark, folder) = (ApacheServer.mark(), Scratch.folder("npm"))
+        _ = try NodePackage(mark, at: .shared(), below: "open")
+        let url = try secureURL(mark) + "/sample.tgz"
+        let dependencies = #""dependencies":{"attache-sample":"\#(url)"}"#
+        try Scratch.write(#"{"name":"app","version":"1.0.0",\#(dependencies)}"#, to: folder + "/package.json")
+        try Scratch.write(
+            #"""
+            {"name":"app","version":"1.0.0","lockfileVersion":3,"requires":true,"packages":{
+                "":{"name":"app","version":"1.0.0",\#(dependencies)},
+                "node_modules/attache-sample":{"version":"1.0.0","resolved":"\#(url)"}}}
+            """#, to: folder + "/package-lock.json")
+        try build(
+            "npm ci --no-audit --no-fund --no-update-notifier && test -s node_modules/attache-sample/index.js",
+            in: folder, ["npm_config_cafile": try Hierarchy.shared().root.certificate])
+    }
+
+    @Test(.enabled(if: works("terraform"))) func `Terraform downloads behind an NTLM parent`() throws {
+        let (mark, folder, apache) = (ApacheServer.mark(), Scratch.folder("terraform"), try ApacheServer.shared())
+        let published = "\(apache.documents)/open/\(mark)/registry.terraform.io/corp/thing"
+        try FileManager.default.createDirectory(atPath: published, withIntermediateDirectories: true)
+        try Scratch.write(#"{"versions":{"1.0.0":{}}}"#, to: published + "/index.json")
+        let archive = #"{"url":"thing.zip"}"#
+        try Scratch.write(
+            #"{"archives":{"linux_amd64":\#(archive),"linux_arm64":\#(archive)}}"#, to: published + "/1.0.0.json")
+        let script = """
+            import sys, zipfile
+            with zipfile.ZipFile(sys.argv[1], "w") as archive:
+                program = zipfile.ZipInfo("terraform-provider-thing_v1.0.0")
+                program.external_attr = 0o755 << 16
+                archive.writestr(program, "#!/bin/sh\\n")
+            """
+        let made = try Finished.run("python3", ["-c", script, published + "/thing.zip"])
+        #expect(made.succeeded, "\(made)")
+        try Scratch.write(
+            """
+            terraform {
+              required_providers {
+                thing = {
+                  source = "corp/thing"
+                }
+              }
+            }
+
+            """, to: folder + "/main.tf")
+        try Scratch.write(
+            """
+            disable_checkpoint = true
+            provider_installation {
+              network_mirror {
+                url = "\(try secureURL(mark))/"
+              }
+            }
+
+            """, to: folder + "/terraformrc")
+        try build(
+            "terraform init -input=false -no-color && test -s .terraform.lock.hcl", in: folder,
+            ["TF_CLI_CONFIG_FILE": folder + "/terraformrc", "SSL_CERT_FILE": try Hierarchy.shared().root.certificate])
+    }
+
+    @Test func `git clones and pushes to an https URL, as the manual sets it up`() throws {
+        let (apache, name, folder) = (try ApacheServer.shared(), ApacheServer.mark(), Scratch.folder("push"))
+        try GitRepository.makeEmpty(name, at: apache)
+        let server = "\(ApacheServer.secureHost):\(apache.securePorts.three)"
+        let names = [
+            "git.example.com": ApacheServer.secureHost, "user ci-bot": "user \(Account.user)",
+            "/etc/attache/git.token": "@/password",
+        ]
+        try running("recipe-git", names) { proxy throws in
+            let commands = """
+                git config --global http.proxy \(proxy.address)
+                git config --global url.http://\(server)/.insteadOf https://\(server)/
+                git config --global user.name ci && git config --global user.email ci@example.test
+                git clone -q https://\(server)/push/\(name) app && cd app && git checkout -q -b main
+                echo change > file && git add file && git commit -q -m change && git push -q origin main
+                head -c 3000000 /dev/urandom > large && git add large && git commit -q -m large && git push -q origin main
+                cd .. && git clone -q https://\(server)/push/\(name) again && cmp app/large again/large
+                """
+            let run = try Finished.run(
+                "sh", ["-ec", commands],
+                environment: ["HOME": folder, "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0"],
+                directory: folder)
+            #expect(run.succeeded, "\(run) \(proxy.errorOutput)")
+            #expect(Scratch.read(folder + "/again/file") == "change\n")
+        }
+    }
+
     @Test func `git clones an https URL, and has no token`() throws {
         let apache = try ApacheServer.shared()
         let name = ApacheServer.mark()
@@ -183,8 +370,8 @@ struct RecipeServerTests {
         }
     }
 
-    /// curl sends the request of WinRM to Apache with NTLM: there is no Windows here.
-    @Test func `a WinRM request is answered by NTLM`() throws {
+    /// pywinrm asks an Apache with NTLM for a shell: there is no Windows here.
+    @Test(arguments: ["basic", "plaintext"]) func `pywinrm opens a shell with NTLM`(transport: String) throws {
         let server = try NTLMServer.shared()
         let names = [
             "*.srv.corp.example.com; port 5986": "127.0.0.1; port \(server.port)",
@@ -193,10 +380,16 @@ struct RecipeServerTests {
         ]
         let setting = AttacheProcess.Setting(files: ["password": Account.ntlmPasswords["alice"] ?? ""])
         try running("recipe-windows", names, setting: setting) { proxy throws in
-            let fetched = try proxy.get(
-                server.url(), "-H", "Content-Type: application/soap+xml;charset=UTF-8", "-d", "<s:Envelope/>", "-X",
-                "GET")
-            #expect(fetched.status == 200 && fetched[NTLMServer.userField] == "NTDOM\\alice", "\(fetched)")
+            let script = """
+                import sys
+                from winrm.protocol import Protocol
+                server, transport, proxy = sys.argv[1:]
+                print(Protocol(server, transport=transport, username="any", password="any", proxy=proxy).open_shell())
+                """
+            let run = try Finished.run(
+                "python3", ["-c", script, server.url("/ntlm/wsman.cgi"), transport, proxy.address],
+                environment: PythonPackages.windowsEnvironment())
+            #expect(run.output == "NTDOM\\alice\n", "\(run) \(proxy.errorOutput)")
         }
     }
 
@@ -221,9 +414,11 @@ struct RecipeServerTests {
             "/etc/attache/model.key": "@/password", "/etc/attache/git.token": "@/password",
         ]
         try running("recipe-agent", names) { proxy throws in
-            let fetched = try proxy.get(model.url("/v1/models"))
-            #expect(fetched.status == 200, "\(fetched)")
-            #expect(model.messages.last?["Authorization"] == "Bearer \(Account.password)")
+            for own in [[], ["-H", "Authorization: Bearer none"]] {
+                let fetched = try Curl.fetch(model.url("/v1/models"), ["-x", proxy.address] + own)
+                #expect(fetched.status == 200, "\(fetched)")
+                #expect(model.messages.last?["Authorization"] == "Bearer \(Account.password)")
+            }
             #expect(try proxy.get("http://elsewhere.example.test/").status == 403)
         }
     }

@@ -137,24 +137,26 @@ extension ManualTopic {
                 listen 127.0.0.1:3128
                 credential domain { user "CORP\\automation"; password file /etc/attache/domain.password }
                 credential kerberos { kerberos automation@CORP.EXAMPLE.COM; keytab /etc/attache/automation.keytab }
-                challenge "winrm" { host *.srv.corp.example.com; port 5986; method ntlm; use domain }
-                challenge "exchange" { host mail.corp.example.com; method negotiate; use kerberos }
-                challenge "exchange by password" { host mail.corp.example.com; method ntlm; failures 1; use domain }
+                challenge "winrm" { host *.srv.corp.example.com; port 5986; method ntlm; authorization replace; use domain }
+                challenge "exchange" { host mail.corp.example.com; method negotiate; authorization replace; use kerberos }
+                challenge "by password" { host mail.corp.example.com; method ntlm; failures 1; authorization replace; use domain }
                 route *.srv.corp.example.com { upgrade 5986 }
                 route mail.corp.example.com { upgrade }
 
-            pywinrm and Ansible then use the transport plaintext, or Basic with any password, over http:
+            pywinrm and Ansible send Basic with any password, over http. `authorization replace` puts the login in its place:
 
                 inventory.ini:
                 [windows:vars]
                 ansible_connection=winrm
+                ansible_winrm_transport=basic
                 ansible_port=5985
                 ansible_winrm_scheme=http
                 ansible_winrm_proxy=http://127.0.0.1:3128
 
                 $ curl -x http://127.0.0.1:3128 http://mail.corp.example.com/EWS/Exchange.asmx
 
-            A client that sends an Authorization of its own keeps it, unless the rule says `preempt always`.
+            exchangelib does the same with `auth_type=BASIC`. Without `authorization replace` the server would get the client's
+            own Authorization.
             """#),
         ManualTopic(
             "recipe-kerberos", "Kerberos in a container",
@@ -185,14 +187,17 @@ extension ManualTopic {
                 listen 127.0.0.1:3128
                 credential model { token file /etc/attache/model.key }
                 credential git { user agent; password file /etc/attache/git.token }
-                challenge "model" { host api.example.com; method bearer; secure yes; preempt always; use model }
+                challenge "model" {
+                    host api.example.com; method bearer; secure yes; preempt always; authorization replace; use model
+                }
                 challenge "git" { host git.example.com; method basic; secure yes; use git }
                 route api.example.com { upgrade }
                 route git.example.com { intercept }
                 route pypi.org { tunnel }
                 route * { deny }
 
-            The agent gets the variables, and a base URL where its library takes one:
+            The agent gets the variables, and a base URL where its library takes one. The proxy puts the key in the place of
+            any text:
 
                 $ eval "$(attache env)"
                 $ export OPENAI_BASE_URL=http://api.example.com/v1 OPENAI_API_KEY=none

@@ -21,6 +21,15 @@ struct GitRepository {
         url = apache.url("/git/\(name)")
     }
 
+    /// Makes an empty repository below Apache's /push/, for git's own server program.
+    static func makeEmpty(_ name: String, at apache: ApacheServer) throws {
+        let path = "\(apache.folder)/repositories/\(name)"
+        let run = try git(["init", "-q", "--bare", "-b", "main", path], directory: apache.folder)
+        guard run.succeeded else { throw Spawn.Failure(description: run.description) }
+        // The program takes no repository of another user.
+        if getuid() == 0 { _ = try Finished.run("chown", ["-R", "www-data", path]) }
+    }
+
     static func git(_ arguments: [String], directory: String) throws -> Finished {
         let environment = ["GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0"]
         return try Finished.run("git", arguments, environment: environment, directory: directory)

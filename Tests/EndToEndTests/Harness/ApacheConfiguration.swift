@@ -14,7 +14,7 @@ struct ApacheConfiguration {
     private var locations: [(name: String, directives: String)] {
         [
             ("open", ""), ("need", ""), ("may", ""), ("basic", basic("basic-realm")), ("git", basic("git-realm")),
-            ("apt", basic("apt-realm")),
+            ("apt", basic("apt-realm")), ("push", basic("push-realm")),
             ("digest", digest("digest-realm", "AuthDigestNonceLifetime 2")),
             ("steady", digest("steady-realm", "AuthDigestNonceLifetime 300")),
             ("pip", digest("pip-realm", "AuthDigestNonceLifetime 300")),
@@ -52,7 +52,7 @@ struct ApacheConfiguration {
         """
 
     func write() throws {
-        for name in ["www", "etc", "run", "uploads"] { mkdir("\(folder)/\(name)", 0o755) }
+        for name in ["www", "etc", "run", "uploads", "repositories"] { mkdir("\(folder)/\(name)", 0o755) }
         chmod(folder + "/uploads", 0o777)
         chmod(folder + "/run", 0o777)
         for location in locations {
@@ -106,7 +106,7 @@ struct ApacheConfiguration {
     private var text: String {
         let modules = [
             "mpm_event", "authn_core", "authn_file", "authz_core", "authz_user", "auth_basic", "auth_digest", "headers",
-            "env", "mime", "dir", "cgid", "log_config", "logio", "unixd", "ssl",
+            "env", "mime", "dir", "cgid", "alias", "log_config", "logio", "unixd", "ssl",
             "socache_shmcb",
         ].filter { access("/usr/lib/apache2/modules/mod_\($0).so", R_OK) == 0 }
         let load = modules.map { "LoadModule \($0)_module /usr/lib/apache2/modules/mod_\($0).so" }
@@ -136,12 +136,19 @@ struct ApacheConfiguration {
             MaxKeepAliveRequests 0
             TypesConfig /dev/null
             AddType text/html .html
+            AddType application/json .json
             DocumentRoot www
             DirectoryIndex index.html
             SetEnv UPLOADS \(folder)/uploads
             <Directory \(folder)/www>
                 Options +ExecCGI
                 AddHandler cgi-script .cgi
+                Require all granted
+            </Directory>
+            SetEnv GIT_PROJECT_ROOT \(folder)/repositories
+            SetEnv GIT_HTTP_EXPORT_ALL 1
+            ScriptAlias /push/ /usr/lib/git-core/git-http-backend/
+            <Directory /usr/lib/git-core>
                 Require all granted
             </Directory>
             \(protected.joined(separator: "\n"))

@@ -26,6 +26,7 @@ struct NTLMServer: Sendable {
             try Scratch.write("this is \(name)\n", to: "\(folder)/www/\(name)/index.html")
             try Scratch.write(ApacheConfiguration.upload, to: "\(folder)/www/\(name)/upload.cgi", mode: 0o755)
         }
+        try Scratch.write(Self.shell, to: folder + "/www/ntlm/wsman.cgi", mode: 0o755)
         try Scratch.write(Self.configuration(folder, port), to: folder + "/httpd.conf")
         child = try Subprocess(
             "apache2", ["-f", folder + "/httpd.conf", "-DFOREGROUND"],
@@ -53,6 +54,15 @@ struct NTLMServer: Sendable {
         }
         return found
     }
+
+    /// The response of WS-Management to a request for a new shell, whose id is the user.
+    private static let shell = """
+        #!/bin/sh
+        cat > /dev/null
+        printf 'Content-Type: application/soap+xml;charset=UTF-8\\r\\n\\r\\n'
+        printf '<s:Envelope xmlns:s="s"><s:Body><r:ResourceCreated xmlns:r="r"><r:Selector Name="ShellId">%s' "$REMOTE_USER"
+        printf '</r:Selector></r:ResourceCreated></s:Body></s:Envelope>'
+        """
 
     private static func configuration(_ folder: String, _ port: UInt16) -> String {
         let modules = [

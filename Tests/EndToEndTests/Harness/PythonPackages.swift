@@ -10,6 +10,10 @@ enum PythonPackages {
     /// The environment in which `python3` finds the MCP SDK, and the parts of an authorization server.
     static func oauthEnvironment() throws -> [String: String] { ["PYTHONPATH": try oauth.get()] }
 
+    /// The environment in which `python3` finds pywinrm.
+    static func windowsEnvironment() throws -> [String: String] { ["PYTHONPATH": try windows.get()] }
+
+    private static let windows = Result { try installed(["pywinrm==0.5.0"]) }
     private static let signatures = Result {
         try installed(["http-message-signatures==3.0.0", "oauthlib==4.0.1", "cryptography>=41", "PyJWT>=2.8"])
     }

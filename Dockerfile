@@ -19,9 +19,9 @@
 
 ARG SWIFT_IMAGE=swift:6.3-bookworm
 ARG DEBIAN_IMAGE=debian:bookworm-slim
-# For the labels. A label cannot be read from a file: `make release-images` reads the version from the program's source, and the
-# revision from git.
-ARG VERSION=unknown
+# For the labels, which cannot be read from a file. `make lint` compares the version with the program's, and `make release-images`
+# reads both, the revision from git.
+ARG VERSION=0.1.0
 ARG REVISION=unknown
 
 FROM ${SWIFT_IMAGE} AS build

@@ -110,6 +110,22 @@ struct LoginTranscriptTests {
         withExtendedLifetime(server.held) {}
     }
 
+    @Test(arguments: [
+        ("http", "http_proxy", true), ("http", "https_proxy", false), ("http", "HTTP_PROXY", false),
+        ("https", "https_proxy", true), ("https", "HTTPS_PROXY", true), ("https", "http_proxy", false),
+        ("http", "all_proxy", true), ("https", "ALL_PROXY", true),
+    ])
+    func `the parent of the variable for the server's scheme is proposed`(
+        scheme: String, variable: String, isProposed: Bool
+    ) throws {
+        let person = try Beginner(environment: [variable: "http://127.0.0.1:9"])
+        let answers = isProposed ? [("? (yes or no) ", "no")] : []
+        let begun = try person.type(
+            ["init", "\(scheme)://127.0.0.1:9/"] + (scheme == "https" ? ["--upgrade"] : []), answering: answers)
+        let words = "\(variable) names the proxy 127.0.0.1:9: send requests through it?"
+        #expect(begun.output.contains(words) == isProposed, "\(begun)")
+    }
+
     @Test func `a proposed parent can be declined`() throws {
         let server = try Self.server(.digest)
         let person = try Beginner(environment: ["http_proxy": "http://127.0.0.1:9"])

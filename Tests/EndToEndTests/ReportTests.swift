@@ -37,6 +37,10 @@ struct ReportTests {
         }
         let unknown = try ask()
         #expect(unknown.output.contains("answers 200 with a login page, and no rule has a 'form' for it"), "\(unknown)")
+        // Apache sends a client without a session there.
+        let led = try Finished.run(
+            AttacheBinary.path, ["explain", "--ask", server.url("/redirect/")], directory: folder)
+        #expect(led.output.contains("answers 302 and leads to the login page /login.html, and no rule"), "\(led)")
         let rules = """
             credential web { user a; password file b }
             challenge "web" {

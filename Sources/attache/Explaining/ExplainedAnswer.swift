@@ -20,7 +20,8 @@ struct ExplainedAnswer {
         return ExplainedAnswer(response, for: request, by: RuleSet(configuration))
     }
 
-    /// A response that a rule with `form` takes for the login page, or that has a form with a password. Nil: it is another one.
+    /// A response that a rule with `form` takes for the login page, or that has a form for a login, itself or behind its
+    /// redirects. Nil: it is another one.
     private init?(
         loginPage response: ChallengeProbe.Response, for request: ExplainedRequest, by configuration: Configuration
     ) {
@@ -34,15 +35,16 @@ struct ExplainedAnswer {
             words = "the origin answers \(response.status), which is its login page by the rule's 'form'"
             return
         }
-        guard let page = response.page,
-            HTMLFormReader.forms(in: page, contentType: response.contentType).contains(where: {
-                !$0.passwordNames.isEmpty
-            })
-        else { return nil }
+        let found = try? FirstForm.find(in: response, to: request) { target throws(CommandError) in
+            try ServerProbe.response(to: request.reaching(target), by: configuration)
+        }
+        guard let page = found?.page else { return nil }
         challenges = nil
+        let isRedirect = (300..<400).contains(response.status)
         words =
-            "the origin answers \(response.status) with a login page, and no rule has a 'form' for it: run 'attache add "
-            + "\(request.url)'"
+            "the origin answers \(response.status) "
+            + (isRedirect ? "and leads to the login page \(Console.printable(page))" : "with a login page")
+            + ", and no rule has a 'form' for it: run 'attache add \(request.url)'"
     }
 
     /// Whether a rule answers the server's Bearer challenge with a credential that has an issuer.

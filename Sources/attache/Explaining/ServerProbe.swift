@@ -84,6 +84,16 @@ enum ServerProbe {
 }
 
 extension ExplainedRequest {
+    /// Returns this request with another target of its server.
+    func reaching(_ target: String) -> ExplainedRequest {
+        if target == self.target { return self }
+        var other = self
+        let host = host.contains(":") ? "[\(host)]" : host
+        other.url = "\(`protocol` == .https ? "https" : "http")://\(host):\(port)\(target)"
+        other.target = target
+        return other
+    }
+
     /// The scheme; nil for a request that no HTTP server gets.
     fileprivate var scheme: Scheme? {
         switch `protocol` {

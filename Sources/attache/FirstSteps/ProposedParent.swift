@@ -12,7 +12,9 @@ struct ProposedParent {
     /// Nil if there is no terminal, if the variable is not set or names this proxy, or if `no_proxy` excepts the server.
     init?(for request: ExplainedRequest, besides listen: Endpoint) {
         guard Terminal.isStandardInput else { return nil }
-        let names = request.protocol == .https ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
+        // As curl reads them: a CGI program's HTTP_PROXY may come from a client's field `Proxy`.
+        let names =
+            (request.protocol == .https ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]) + ["all_proxy", "ALL_PROXY"]
         guard let name = names.first(where: { !(Environment.value(of: $0) ?? "").isEmpty }),
             let text = Environment.value(of: name),
             let (server, user) = try? ServerURL.parent(text, isLenient: true)

@@ -62,15 +62,9 @@ struct ServerSetup {
         _ target: String, readsPage: Bool
     ) throws(CommandError) -> Result<ChallengeProbe.Response, ChallengeProbe.Failure> {
         let configuration = try configuration()
-        var request = request
-        if target != request.target {
-            let scheme = request.protocol == .https ? "https" : "http"
-            let host = request.host.contains(":") ? "[\(request.host)]" : request.host
-            request.url = "\(scheme)://\(host):\(request.port)\(target)"
-            request.target = target
-        }
         return try ServerProbe.ask(
-            request, by: configuration, trying: try credentials(of: configuration), readsPage: readsPage)
+            request.reaching(target), by: configuration, trying: try credentials(of: configuration),
+            readsPage: readsPage)
     }
 
     /// The credentials of the file and the new ones, which are not written yet.

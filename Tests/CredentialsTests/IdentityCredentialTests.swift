@@ -102,11 +102,11 @@ private struct Pair {
         let token = IdentitySource.pkcs11("pkcs11:object=device", passphrase: .literal(RedactedText("1234")))
         let tokens = ConfiguredCredentials(
             [ConfiguredCredential(name: "device", content: .identity(token))], environment: [:])
-        #expect(
-            tokens.refresh(at: now).errors.map(\.description) == [
-                "credential device: pkcs11:object=device: a pkcs11: URI needs OpenSSL's provider pkcs11, "
-                    + "which cannot be loaded"
-            ])
+        let problems = tokens.refresh(at: now).errors.map(\.description)
+        let place = "credential device: pkcs11:object=device: "
+        // The first is said where OpenSSL has no PKCS#11, the second where it has, but no token is there.
+        let sentences = ["\(place)OpenSSL has no PKCS#11", "\(place)there is no such token"]
+        #expect(problems.count == 1 && sentences.contains { problems[0].hasPrefix($0) }, "\(problems)")
     }
 
     @Test func `a certificate that expires is spoken of and used`() throws {

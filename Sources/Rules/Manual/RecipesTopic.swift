@@ -155,8 +155,7 @@ extension ManualTopic {
 
                 $ curl -x http://127.0.0.1:3128 http://mail.corp.example.com/EWS/Exchange.asmx
 
-            exchangelib does the same with `auth_type=BASIC`. Without `authorization replace` the server would get the client's
-            own Authorization.
+            Without `authorization replace` the server would get the client's own Authorization.
             """#),
         ManualTopic(
             "recipe-kerberos", "Kerberos in a container",

@@ -24,6 +24,14 @@ import Testing
     }
 
     @Test(arguments: [
+        (1_791_590_950, "2026-10-10T00:09:10Z"), (1_767_323_045, "2026-01-02T03:04:05Z"),
+        (1_798_761_599, "2026-12-31T23:59:59Z"),
+    ])
+    func `a time has two digits in each of its parts`(seconds: Int, text: String) {
+        #expect(AdminTime.text(seconds * 1000 + 999) == text)
+    }
+
+    @Test(arguments: [
         ("/", 403), ("/healthz", 403), ("/readyz", 403), ("/metrics", 403), ("/nothing", 403), ("/practice/basic", 401),
         ("/practice/digest/below", 401), ("/practice/../metrics", 403),
     ])

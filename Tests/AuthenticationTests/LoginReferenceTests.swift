@@ -35,6 +35,7 @@ import Testing
         ("/\\other.example.com", "[https://other.example.com]"),
         ("https://user:secret@h.example.com/", "[https://h.example.com]"),
         ("https://h.example.com.evil.com/", "[https://h.example.com.evil.com]"), ("///x", "[https://]"),
+        ("https://a b\"\u{7F}.test/", "[https://a?b??.test]"),
         ("javascript:alert(1)", nil), ("mailto:a@b", nil), ("https:/x", nil),
     ])
     func `another scheme, host or port is another space`(reference: String, expected: String?) {

@@ -84,6 +84,13 @@ struct DeployTests {
                 """, "\(result)")
     }
 
+    @Test(arguments: ["*.example.com", "a..b", "ci.example.com:8080", "a b", ""])
+    func `a host is the name of one server`(host: String) throws {
+        let result = try AttacheProgram.run("attache deploy kubernetes --host '\(host)'", in: try Folder([:]))
+        #expect(result.status != 0 && result.output.isEmpty, "\(result)")
+        #expect(result.errorOutput.contains("'--host' is the name of a server without a port"), "\(result)")
+    }
+
     @Test(arguments: [
         ("--service", "listen 127.0.0.1:3128\nadmin 127.0.0.1:3127\n", "needs 'listen 0.0.0.0:3128'"),
         ("--sidecar", "listen 127.0.0.1:3129\nadmin 127.0.0.1:3127\n", "needs 'listen 127.0.0.1:3128'"),

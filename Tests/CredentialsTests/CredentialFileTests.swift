@@ -184,6 +184,8 @@ struct CredentialFileTests {
         ("url = http://{a,b}.test/\nuser = a:b", "1: the URL is a pattern for several: write each URL by itself"),
         ("proxy-user = a:b\nsocks5 = x:1", "2: 'socks5' is a proxy that sends no challenge"),
         ("proxy = proxy.test\nproxy-user = a:b", "1: the proxy has no port"),
+        ("proxy = 3128\nproxy-user = a:b", "1: the proxy has no port"),
+        ("proxy = proxy.test:\nproxy-user = a:b", "1: the proxy has no port"),
     ])
     func `a configuration file of curl's that is not understood is refused`(_ text: String, _ expected: String) {
         #expect(problem(text) == expected)

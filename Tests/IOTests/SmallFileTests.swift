@@ -29,6 +29,19 @@ import Testing
         #expect(try SmallFile.read(path, limit: 100) == Hex.decode(expected))
     }
 
+    @Test func `a file is exposed if every user may read it and enter each directory above`() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "file").path
+        #expect(FileManager.default.createFile(atPath: path, contents: Data()))
+        #expect(chmod(path, 0o644) == 0 && chmod(folder.path, 0o755) == 0)
+        #expect(SmallFile.exposedMode(of: path) == 0o644)
+        #expect(chmod(folder.path, 0o750) == 0)
+        #expect(SmallFile.exposedMode(of: path) == nil)
+        #expect(chmod(folder.path, 0o755) == 0 && chmod(path, 0o640) == 0)
+        #expect(SmallFile.exposedMode(of: path) == nil)
+        #expect(SmallFile.exposedMode(of: path + "x") == nil)
+    }
+
     @Test func `a pipe that nobody writes to does not hold the reader for ever`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appending(path: "pipe").path

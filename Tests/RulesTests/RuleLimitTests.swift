@@ -27,6 +27,12 @@ import Testing
         #expect(rules.decide(query).rule?.place == "rules-49152:16384")
     }
 
+    @Test(arguments: ["\r", "x\r", "\\", "\r\n"])
+    func `a string that the end of the file cuts off is not closed`(end: String) throws {
+        let file = try RuleFile("proxy.conf", from: PlayedReader(["proxy.conf": "route \"h\(end)"]))
+        #expect(file.diagnostics.map(\.sentence).contains("the string is not closed on its line"))
+    }
+
     @Test func `one route more than 65,536 is refused`() throws {
         let reader = reader(65_537) { "route h\($0) { deny }" }
         let file = try RuleFile("proxy.conf", from: reader)

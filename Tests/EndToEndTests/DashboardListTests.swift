@@ -156,7 +156,13 @@ struct DashboardListTests {
     }
 
     @Test func `the last requests are shown with what became of them, held, and saved`() throws {
-        let (closed, open) = (try origin("=cmd|closed"), try RecordingOrigin.answering())
+        // Bars are of whole milliseconds.
+        let open = try RecordingOrigin.answering { _, connection in
+            let start = ContinuousClock.now
+            _ = Wait.until { ContinuousClock.now - start >= .milliseconds(2) }
+            try connection.reply(body: "ok")
+        }
+        let closed = try origin("=cmd|closed")
         let rules = """
             credential maps { token file @/key; query api_key }
             challenge "maps" { host 127.0.0.1; port \(open.port); use maps }

@@ -315,6 +315,8 @@ extension Exchange {
         private lazy var ownChallenges = ExchangeChallenges()
         /// The certificate requests of the servers on the path; nil if no connection was made for this request.
         public private(set) var identities: IdentityChallenges?
+        /// Whether a placed credential is to be the only one in the request's fields, cookies apart.
+        var replacesOwn = false
         /// Signs the request; nil if no rule has it signed.
         var signing: RequestSigning?
         /// The client's own answer, if a rule learns from it.
@@ -352,6 +354,7 @@ extension Exchange {
                 challenges.cookies.forget()
                 self.challenges = nil
             }
+            replacesOwn = false
             identities.forget()
             signing.forget()
             learnableAnswer.forget()

@@ -2,9 +2,12 @@ import Authentication
 import Bytes
 import Crypto
 import HTTP
+import Rules
 import Upstream
 
-/// A credential in the places of a request that its rule names. It replaces what the client sends there.
+/// A credential in the places of a request that its rule names. It replaces what the client sends there. With
+/// `authorization replace` it also replaces the client's credentials in other fields: otherwise a client could use an account
+/// of its own at a server that looks at those first.
 struct PlacedCredential {
     private let placement: RequestPlacement
     /// The request target with the credential in its query; nil if the credential is not in the query.
@@ -18,6 +21,11 @@ struct PlacedCredential {
         self.placement = placement
         let head = exchange.headBytes
         for field in placement.fields { exchange.request.fields.withhold(named: field.name.span, in: head.readable) }
+        if exchange.credentials.replacesOwn {
+            for name in RefusedCredentials.usualFields where name != "cookie" {
+                exchange.request.fields.withhold(named: name.utf8Span.span, in: head.readable)
+            }
+        }
         guard !placement.parameters.isEmpty else {
             target = nil
             return

@@ -150,7 +150,7 @@ public struct ForwardingContext {
     /// and the client brings no `Authorization` that is to be kept. Never for TRACE: its response would show the
     /// credential.
     public var mayAnswer: Bool {
-        isConcerned && (!exchange.request.fields.present.contains(.authorization) || !keepsClientsWord)
+        isConcerned && (!exchange.request.fields.present.contains(.authorization) || authorization != .keep)
     }
 
     private var isConcerned: Bool {
@@ -158,12 +158,12 @@ public struct ForwardingContext {
             && !exchange.request.method.isEchoed
     }
 
-    /// Whether the client's own credential is kept.
-    private var keepsClientsWord: Bool {
+    /// How the rules treat the client's own credential.
+    private var authorization: Configuration.ChallengeRule.Authorization {
         let host = origin.host
         return rules.authorization(
             host: host.span, port: origin.port, protocol: origin.authority.protocol,
-            isSecure: origin.isSecure, client: downstream.identity(in: exchange)) == .keep
+            isSecure: origin.isSecure, client: downstream.identity(in: exchange))
     }
 
     /// Whether a credential may go in its own place beside a kept `Authorization` of the client. Not beside the
@@ -194,9 +194,9 @@ public struct ForwardingContext {
         guard let key = credential.signingKey, !keepsAuthorization || key.scheme == .message else { return nil }
         let (target, head) = (exchange.target, exchange.headBytes)
         if RequestSigning.isPresigned(target.readable, by: key.scheme) { return nil }
-        if RequestSigning.isSigned(exchange.request, in: head.readable, by: key.scheme), keepsClientsWord { return nil }
-        let answer = AnswerRecord(
-            scheme: .signature(key.scheme), credential: name, rule: rule.rule)
+        let isSigned = RequestSigning.isSigned(exchange.request, in: head.readable, by: key.scheme)
+        if isSigned, authorization == .keep { return nil }
+        let answer = AnswerRecord(scheme: .signature(key.scheme), credential: name, rule: rule.rule)
         return try RequestSigning(
             exchange.request, in: head.readable, with: key, over: origin.isSecure,
             isDue: key.scheme != .message || rule.preemption == .always, recordedAs: answer)
@@ -206,10 +206,9 @@ public struct ForwardingContext {
     var learnableAnswer: LearnableAnswer? {
         guard exchange.credentials.challenges?.origin.isOurs != true,
             exchange.credentials.signing?.usesAuthorization != true,
-            destination.challenger.mayLearn(by: rules)
+            destination.challenger.mayLearn(by: rules), let field = exchange.request.fields.first(.authorization)
         else { return nil }
         let head = exchange.headBytes
-        guard let field = exchange.request.fields.first(.authorization) else { return nil }
         return LearnableAnswer(
             head.readable.extracting(field.value), in: exchange.texts.fieldValue,
             learning: Learning(from: exchange, of: downstream, at: destination.challenger))
@@ -253,7 +252,10 @@ public struct ForwardingContext {
         let source = AnswerSource(of: destination.challenger, for: exchange, of: downstream)
         source.terms.keepsAuthorization = keepsAuthorization
         source.terms.isReadOnTheWay = !origin.isSecure && !destination.hops.isEmpty
-        if rules.speaks(of: .places) { source.terms.keeps = { self.keeps($0) } }
+        if rules.speaks(of: .places) {
+            source.terms.keeps = { self.keeps($0) }
+            exchange.credentials.replacesOwn = authorization == .replace
+        }
         return source
     }
 
@@ -265,11 +267,11 @@ public struct ForwardingContext {
             let isSaid = exchange.request.fields.contains { field in
                 !field.isNominated && head.readable.extracting(field.name).equalsIgnoringCase(name.utf8Span.span)
             }
-            return isSaid && keepsClientsWord
+            return isSaid && authorization == .keep
         case .parameter(let name):
             guard QueryParameters.contain(name.utf8Span.span, in: target.readable) else { return false }
             exchange.record.hideParameter(name.utf8Span.span)
-            return keepsClientsWord
+            return authorization == .keep
         }
     }
 

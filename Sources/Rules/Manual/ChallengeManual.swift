@@ -134,7 +134,8 @@ extension ChallengeDirective {
             """
             What to do if a client sends its own Authorization, or its own value in the field or parameter of `header` or `query`.
             `keep`, also without a rule: the proxy forwards it, and does not answer challenges for that request. `replace`: the
-            proxy removes it.
+            proxy removes it. If the credential has `header` or `query`, `replace` also removes the fields below, except for
+            Cookie.
 
             `refuse`: a request with any credential of the client's own gets a 403 that names the rule. So a program that may
             reach the host cannot use another account there. A user or a password in the URL counts. So do these fields, in every

@@ -236,6 +236,49 @@ struct PreemptiveConversations {
             """)
     }
 
+    @Test(arguments: ["X-Auth-Token", "x_access_token", "DPoP", "PRIVATE-TOKEN"])
+    func `where a rule replaces the client's key, its keys in other fields go too, and its cookies stay`(
+        field: String
+    ) async {
+        await play(
+            rules: """
+                \(Self.loopback)
+                credential k { token abc; header X-Api-Key }
+                challenge { host localhost; use k; authorization replace }
+                """,
+            """
+            >> GET http://localhost/ HTTP/1.1
+               \(field): own
+               Cookie: page=2
+            << connect localhost:80
+            << GET / HTTP/1.1
+               Cookie: page=2
+               X-Api-Key: abc
+               \(field): -
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test func `without a word about the client's key, its keys in other fields stay`() async {
+        await play(
+            rules: """
+                \(Self.loopback)
+                credential k { token abc; header X-Api-Key }
+                challenge { host localhost; use k }
+                """,
+            """
+            >> GET http://localhost/ HTTP/1.1
+               X-Auth-Token: own
+            << connect localhost:80
+            << GET / HTTP/1.1
+               X-Auth-Token: own
+               X-Api-Key: abc
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            """)
+    }
+
     @Test func `a client's own Authorization stays beside a key in another place`() async {
         await play(
             rules: """

@@ -35,6 +35,7 @@ public enum MetricFamily: String, CaseIterable, Sendable {
     case clientsOpen = "attache_clients_open"
     case clientsDisplaced = "attache_clients_displaced_total"
     case clientsRefused = "attache_clients_refused_total"
+    case requestsLimited = "attache_requests_limited_total"
     case clientLogins = "attache_client_logins_total"
     case clientCredentialsRefused = "attache_client_credentials_refused_total"
     case receivedBytes = "attache_received_bytes_total"
@@ -138,6 +139,10 @@ public enum MetricFamily: String, CaseIterable, Sendable {
         .clientsOpen: Manual(.gauge, "Client connections open now."),
         .clientsDisplaced: Manual(.counter, "Idle client connections closed to make room for others."),
         .clientsRefused: Manual(.counter, "Client connections not served, by the reason.", by: "reason"),
+        .requestsLimited: Manual(
+            .counter,
+            "Requests that got a 429 because of a limit for one client: requests-per-client (rate) or concurrent-requests-per-client (concurrent).",
+            by: "reason"),
         .clientLogins: Manual(
             .counter, "Logins of clients that were checked, by the result: accepted or refused.", by: "result",
             "method"),

@@ -73,6 +73,8 @@ extension Configuration.Limits {
         return named.filter { self[keyPath: $0.1] != standard[keyPath: $0.1] }
             .map { "limits \($0.0) \(self[keyPath: $0.1])" }
             + (clientsPerAddress.map { ["limits clients-per-address \($0)"] } ?? [])
+            + (requestsPerClient.map { ["limits requests-per-client \($0)"] } ?? [])
+            + (concurrentRequestsPerClient.map { ["limits concurrent-requests-per-client \($0)"] } ?? [])
     }
 }
 

@@ -64,6 +64,8 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     /// The number from `Worker.takeRestNumber` when the session began to wait for its client: for the first request, or
     /// for the next.
     private var restNumber: UInt64
+    /// The place of the request in progress among those of its client; nil unless the rules limit their number.
+    private var place: ClientRequests.Place?
     /// The number of the session at its host.
     let number: Int
 
@@ -195,6 +197,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     func end() {
         if case .ended = phase { return }
         phase = .ended
+        place = nil
         stream.close()
         downstream.logins.closeAll()
         downstream.wakeup.driver = nil
@@ -213,6 +216,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         if record.status > 0 || record.error != nil || !exchange.headBytes.isEmpty { host.close(record) }
         if record.hasWeakMechanisms { downstream.noteWeakMechanisms(of: exchange, after: &datedNote) }
         downstream.forgetLogins()
+        place = nil
         run.reset()
         let mayGoOn = goesOn && !downstream.upstreams.isDraining && !stream.isClosed
         if mayGoOn, !exchange.inbound.isEmpty || stream.isReadable { return takeRequest(renewed(run)) }
@@ -352,13 +356,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
             exchange.headBytes.append(inbound.readable.extracting(first: length))
             inbound.consume(length)
             return true
-        } catch { throw .refused(beginsTLS(inbound) ? .tlsOnPlainListener : Refusal(error)) }
-    }
-
-    /// Whether a TLS handshake record came (RFC 8446 section 5.1), and no request.
-    private static func beginsTLS(_ inbound: ByteBuffer) -> Bool {
-        let bytes = inbound.readable
-        return bytes.count >= 3 && bytes[0] == 0x16 && bytes[1] == 0x03 && bytes[2] <= 0x04
+        } catch { throw .refused(SpokenProtocol.beginsTLS(inbound.readable) ? .tlsOnPlainListener : Refusal(error)) }
     }
 
     // MARK: - Deciding
@@ -382,6 +380,9 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     }
 
     func plan(_ exchange: Exchange) throws(ExchangeFailure) -> Downstream.Plan {
+        if exchange.policy.rules.speaks(of: .clientLimits) {
+            place = try host.requests.enter(exchange, of: downstream)
+        }
         let purpose = try downstream.purpose(of: exchange)
         if case .answerOptions = purpose { return .answerOptions }
         let destination = try downstream.destination(of: exchange)

@@ -6,6 +6,8 @@ import Upstream
 /// The owner of client sessions, which lends them what they need: one for each loop.
 protocol SessionHost: AnyObject {
     var upstreams: Upstreams { get }
+    /// The requests of all clients, if their number is limited.
+    var requests: ClientRequests { get }
     /// The policy of requests that begin now.
     var policy: ServicePolicy { get }
 

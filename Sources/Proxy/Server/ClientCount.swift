@@ -8,7 +8,8 @@ import Upstream
 
 /// The number of clients of all loops, against the limits of the rule file: one count, for any number of loops.
 ///
-/// It is used when a client connects or leaves, never for a request.
+/// It is used when a client connects or leaves. For a request it is only used if the rule file limits the requests of each
+/// client.
 final class ClientCount: Sendable {
     struct Limits: Equatable {
         let clients: Int
@@ -70,11 +71,14 @@ final class ClientCount: Sendable {
     let tallies: [Tally]
     private let workers = Mutex<[LoopBound<Worker>]>([])
     let shortages: ShortageReport
+    /// The requests of the clients.
+    let requests: ClientRequests
 
     init(_ limits: Limits, loops: Int, report: @escaping @Sendable (String) -> Void) {
         state = Mutex(State(limits: limits))
         tallies = (0..<loops).map { _ in Tally() }
         shortages = ShortageReport(to: report)
+        requests = ClientRequests { [shortages] in shortages.note($0, at: $1, $2) }
     }
 
     /// Sets the workers that share the count, at the index of their loops.
@@ -149,7 +153,7 @@ extension IPAddress {
         let address = unmapped
         switch address.family {
         case .v4: return address.low >> 24 == 127 ? nil : address
-        case .v6: return address.high == 0 && address.low == 1 ? nil : IPAddress(v6High: address.high, low: 0)
+        case .v6: return address.high == 0 && address.low == 1 ? nil : address.network
         }
     }
 }
@@ -163,7 +167,7 @@ extension ClientCount {
             var count = 0
         }
 
-        private let tallies = Mutex<[ClientCount.Reason: Tally]>([:])
+        private let tallies = Mutex<[Counter: Tally]>([:])
         private let report: @Sendable (String) -> Void
 
         /// The time between two lines.
@@ -173,6 +177,11 @@ extension ClientCount {
 
         func note(_ reason: ClientCount.Reason, of address: IPAddress, limits: ClientCount.Limits, at now: LoopInstant)
         {
+            note(reason.counter, at: now) { Self.sentence(reason, of: address, limits) }
+        }
+
+        /// - Parameter reason: the counter of the clients or requests that were refused for the same reason.
+        func note(_ reason: Counter, at now: LoopInstant, _ sentence: () -> String) {
             let count: Int? = tallies.withLock { tallies in
                 var tally = tallies[reason] ?? Tally()
                 defer { tallies[reason] = tally }
@@ -184,7 +193,7 @@ extension ClientCount {
             }
             guard let count else { return }
             let times = count > 1 ? " (\(count) times since the last report)" : ""
-            report(Self.sentence(reason, of: address, limits) + times)
+            report(sentence() + times)
         }
 
         private static func sentence(

@@ -26,6 +26,7 @@ final class Worker: SessionHost {
     private let recentEncoder = AccessLogEncoder(format: .json)
     private let recentRequest = ByteBuffer(capacity: 1024)
     let clients: ClientCount
+    var requests: ClientRequests { clients.requests }
     /// The policy of requests that begin now.
     private(set) var policy: ServicePolicy
     var isDraining: Bool { upstreams.isDraining }

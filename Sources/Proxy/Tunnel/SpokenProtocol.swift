@@ -27,6 +27,11 @@ extension SpokenProtocol {
         return bytes.count >= 5 + (Int(bytes[3]) << 8 | Int(bytes[4]))
     }
 
+    /// Whether a handshake record of TLS begins with these bytes.
+    static func beginsTLS(_ bytes: Span<UInt8>) -> Bool {
+        bytes.count >= 3 && bytes[0] == 0x16 && bytes[1] == 0x03 && bytes[2] <= 0x04
+    }
+
     /// Checks a handshake record: not empty, not longer than allowed, beginning with a ClientHello.
     private static func record(_ bytes: Span<UInt8>) -> SpokenProtocol? {
         if bytes.count > 1, bytes[1] != 3 { return .other }

@@ -127,6 +127,10 @@ public struct Configuration: Sendable, Equatable {
         public var clients = 10_000
         /// The limit of client connections from one address; nil for a quarter of all clients that can be served.
         public var clientsPerAddress: Int?
+        /// The limit of requests from one client in a time; nil for none.
+        public var requestsPerClient: RequestRate?
+        /// The limit of requests of one client that are in progress at once; nil for none.
+        public var concurrentRequestsPerClient: Int?
         /// The limit of decoded bytes for each encoded byte, over a whole body.
         public var decodeRatio = 100
         /// The limit of challenges that wait for an operator at once, and of requests that wait with each of them.

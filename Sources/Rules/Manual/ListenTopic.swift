@@ -155,8 +155,13 @@ extension ManualTopic {
         """
         Limits protect the proxy and its users from large, many or slow requests. The defaults fit most cases.
 
-            limits { clients 500; replay-memory 256k }
+            limits {
+                clients 500; replay-memory 256k
+                requests-per-client 100/s burst 200; concurrent-requests-per-client 50
+            }
             timeouts { connect 3s; response 1h }
+
+        On a shared proxy, limit the requests of each client. A client is a user or, without a login, an address.
 
         When a limit refuses something, the response and the access log say which. A request's body may be needed again
         after a challenge. The proxy keeps it in memory, then in an unlinked file. If it is larger, the proxy asks the
@@ -165,7 +170,7 @@ extension ManualTopic {
         ManualTopic.Entry.of(
             SettingsReader.LimitsWord.replayMemory, .replayDisk, .replayDiskTotal, .startLine, .head, .upstreamHead,
             .fields,
-            .clients, .clientsPerAddress, .decodeRatio, .questions),
+            .clients, .clientsPerAddress, .requestsPerClient, .concurrentRequestsPerClient, .decodeRatio, .questions),
         ManualTopic.Entry.of(FileDirective.timeouts),
         ManualTopic.Entry.of(SettingsReader.TimeoutsWord.head, .idle, .connect, .response, .drain, .session, .ask))
 }

@@ -9,6 +9,8 @@ extension SettingsReader {
         case fields
         case clients
         case clientsPerAddress = "clients-per-address"
+        case requestsPerClient = "requests-per-client"
+        case concurrentRequestsPerClient = "concurrent-requests-per-client"
         case decodeRatio = "decode-ratio"
         case questions
 
@@ -18,7 +20,9 @@ extension SettingsReader {
             switch self {
             case .replayMemory, .replayDisk, .replayDiskTotal, .startLine, .head, .upstreamHead:
                 .one("a size such as 64k, 64m or 1g")
-            case .fields, .clients, .clientsPerAddress, .decodeRatio, .questions: .one("a number")
+            case .fields, .clients, .clientsPerAddress, .concurrentRequestsPerClient, .decodeRatio, .questions:
+                .one("a number")
+            case .requestsPerClient: .some("a rate such as 100/s, perhaps with 'burst' and a number")
             }
         }
     }
@@ -97,6 +101,12 @@ struct SettingsReader: BlockReader {
             case .clientsPerAddress:
                 limits.clientsPerAddress = parse.number(value, 1...1_000_000)
                 continue
+            case .requestsPerClient:
+                limits.requestsPerClient = rate(directive.values)
+                continue
+            case .concurrentRequestsPerClient:
+                limits.concurrentRequestsPerClient = parse.number(value, 1...1_000_000)
+                continue
             case .clients: (path, number) = (\.clients, parse.number(value, 1...1_000_000))
             case .decodeRatio: (path, number) = (\.decodeRatio, parse.number(value, 1...1_000_000))
             case .questions: (path, number) = (\.questions, parse.number(value, 1...10_000))
@@ -104,6 +114,34 @@ struct SettingsReader: BlockReader {
             if let number { limits[keyPath: path] = number }
         }
     }
+
+    /// Parses a rate: `NUMBER/s`, `/m` or `/h`, perhaps with `burst NUMBER`.
+    private func rate(_ values: [Value]) -> RequestRate? {
+        guard let value = values.first else { return nil }
+        let parts = value.text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        let count = parts.first.flatMap { ValueParser.decimal(String($0)) }
+        guard parts.count == 2, let count, Self.rates.contains(count),
+            let period = RequestRate.Period(rawValue: String(parts[1]))
+        else {
+            refuse(
+                value,
+                "\(value.shown) is not a rate such as 100/s, 600/m or 1000/h, with a number up to \(Self.rates.upperBound)",
+                suggestion: count.map { "\($0)/s" })
+            return nil
+        }
+        guard values.count > 1 else { return RequestRate(count: count, period: period, burst: count) }
+        if values[1].text != "burst" || values.count > 3 {
+            refuse(values[values[1].text == "burst" ? 3 : 1], "only 'burst' and a number can follow a rate")
+            return nil
+        }
+        guard values.count == 3 else {
+            refuse(values[1], "'burst' needs a number: the requests that a client may make at once")
+            return nil
+        }
+        return parse.number(values[2], Self.rates).map { RequestRate(count: count, period: period, burst: $0) }
+    }
+
+    private static let rates = 1...1_000_000
 
     func timeouts(_ node: SyntaxNode, into timeouts: inout Configuration.Timeouts) {
         for directive in context.directives(SettingsReader.TimeoutsWord.self, in: node) {

@@ -46,6 +46,8 @@ public final class RuleSet: Sendable {
         public static let forms = Self(rawValue: 1 << 8)
         /// Clients that bring credentials of their own are refused.
         public static let refusedCredentials = Self(rawValue: 1 << 9)
+        /// Limits for the requests of one client.
+        public static let clientLimits = Self(rawValue: 1 << 10)
     }
 
     public init(_ configuration: Configuration) {
@@ -170,6 +172,8 @@ extension RuleSet.Subjects {
         let signing = Set(
             configuration.credentials.filter { $0.content.signature != nil }.map(\.name))
         self = []
+        let limits = configuration.limits
+        if limits.requestsPerClient != nil || limits.concurrentRequestsPerClient != nil { insert(.clientLimits) }
         for rule in rules {
             if rule.actsOnChallenge { insert(.challenges) }
             if let authorization = rule.authorization, authorization != .keep { insert(.replacement) }

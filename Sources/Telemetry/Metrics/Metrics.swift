@@ -307,6 +307,9 @@ public enum Counter: Int, CaseIterable, Sendable {
     case clientsRefusedByList
     case clientsRefusedAtLimit
     case clientsRefusedAtAddressLimit
+    /// Requests that were refused because of the limits for one client.
+    case requestsRefusedByRate
+    case requestsRefusedAtOnce
     /// Requests whose client brought a credential that a rule refuses.
     case clientCredentialsRefused
     /// Idle clients that were disconnected to make room for others.

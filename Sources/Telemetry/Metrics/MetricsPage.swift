@@ -156,6 +156,7 @@ public struct MetricsPage {
                 ("address", .clientsRefusedByList), ("limit", .clientsRefusedAtLimit),
                 ("address-limit", .clientsRefusedAtAddressLimit),
             ])
+        append(.requestsLimited, [("rate", .requestsRefusedByRate), ("concurrent", .requestsRefusedAtOnce)])
         page.append(
             .clientLogins,
             LoginResult.allCases.flatMap { result in

@@ -29,6 +29,9 @@ public final class Policy: Sendable {
         public let clients: Int
         /// The connections that one address may have; nil: a quarter of `clients`.
         public let clientsPerAddress: Int?
+        /// The limits of the requests of one client; nil for none.
+        public let requestsPerClient: RequestRate?
+        public let concurrentRequestsPerClient: Int?
         public let decodeRatio: Int
     }
 
@@ -78,7 +81,8 @@ public final class Policy: Sendable {
                 startLine: limits.startLine, head: limits.upstreamHead, fields: HTTP.Limits.response.fields),
             replayMemory: limits.replayMemory, replayDisk: limits.replayDisk,
             replayDiskTotal: limits.replayDiskTotal, clients: limits.clients,
-            clientsPerAddress: limits.clientsPerAddress, decodeRatio: limits.decodeRatio)
+            clientsPerAddress: limits.clientsPerAddress, requestsPerClient: limits.requestsPerClient,
+            concurrentRequestsPerClient: limits.concurrentRequestsPerClient, decodeRatio: limits.decodeRatio)
     }
 
     private static let count = Atomic(0)

@@ -69,6 +69,39 @@ extension Span<UInt8> {
         return true
     }
 
+    /// Whether the bytes match a pattern in which `*` stands for any bytes, also none. Takes at most pattern × text steps,
+    /// and allocates nothing.
+    ///
+    /// - Parameters:
+    ///   - separator: the byte that `*` never stands for; nil: it stands for all.
+    ///   - ignoringCase: whether ASCII letters match in any case; the pattern must be in lower case then.
+    public func matches(pattern: Span<UInt8>, within separator: UInt8? = nil, ignoringCase: Bool = false) -> Bool {
+        let star = UInt8(ascii: "*")
+        var at = 0
+        var inPattern = 0
+        // Going back to the latest `*` alone suffices.
+        var resume: (at: Int, inPattern: Int)?
+        while at < count {
+            if inPattern < pattern.count, pattern[inPattern] == star {
+                inPattern += 1
+                resume = (at, inPattern)
+            } else if inPattern < pattern.count,
+                pattern[inPattern] == (ignoringCase ? self[at].asciiLowercased : self[at])
+            {
+                at += 1
+                inPattern += 1
+            } else if let last = resume, self[last.at] != separator {
+                at = last.at + 1
+                inPattern = last.inPattern
+                resume = (at, inPattern)
+            } else {
+                return false
+            }
+        }
+        while inPattern < pattern.count, pattern[inPattern] == star { inPattern += 1 }
+        return inPattern == pattern.count
+    }
+
     /// The range without the blanks (space, tab) at both ends.
     public func trimmingBlanks(_ range: Range<Int>) -> Range<Int> {
         var lower = range.lowerBound

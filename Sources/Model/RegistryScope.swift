@@ -1,3 +1,5 @@
+import Bytes
+
 /// A resource of a registry with actions on it, such as `repository:team/app:pull,push`: the scopes of the CNCF
 /// distribution project's token authentication.
 public struct RegistryScope: Sendable, Hashable, CustomStringConvertible {
@@ -67,25 +69,7 @@ public struct RegistryScope: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether the pattern is about the resource.
     private func matches(_ scope: RegistryScope) -> Bool {
-        guard type.utf8.elementsEqual(scope.type.utf8) else { return false }
-        // Backtracks to the latest `*` alone, which suffices.
-        let (pattern, text) = (Array(name.utf8), Array(scope.name.utf8))
-        var (position, index) = (0, 0)
-        var star: (position: Int, index: Int)?
-        while index < text.count {
-            if position < pattern.count, pattern[position] == 0x2A {
-                star = (position, index)
-                position += 1
-            } else if position < pattern.count, pattern[position] == text[index] {
-                (position, index) = (position + 1, index + 1)
-            } else if let latest = star {
-                star = (latest.position, latest.index + 1)
-                (position, index) = (latest.position + 1, latest.index + 1)
-            } else {
-                return false
-            }
-        }
-        return pattern[position...].allSatisfy { $0 == 0x2A }
+        type.utf8.elementsEqual(scope.type.utf8) && scope.name.utf8Span.span.matches(pattern: name.utf8Span.span)
     }
 
     // MARK: - Grammar

@@ -48,6 +48,20 @@ import Testing
     }
 
     @Test(arguments: [
+        ("a*c", "a.b.c", true, false), ("a*c", "abc", true, true), ("a*.c", "ab.c", true, true), ("*", "", true, true),
+        ("a*b*c", "axbxbxc", true, true), ("a**c", "abc", true, true), ("ab", "abc", false, false),
+        ("a*.*c", "ab.dc", true, true), ("*a", "b.a", true, false), ("a*b", "acb.b", true, false),
+        ("ab*", "AbX", false, true),
+    ])
+    func `a star of a pattern matches any bytes, or those of its part`(
+        pattern: String, text: String, matches: Bool, matchesWithin: Bool
+    ) {
+        let (bytes, pattern) = (text.utf8Span.span, pattern.utf8Span.span)
+        #expect(bytes.matches(pattern: pattern) == matches)
+        #expect(bytes.matches(pattern: pattern, within: UInt8(ascii: "."), ignoringCase: true) == matchesWithin)
+    }
+
+    @Test(arguments: [
         ("1.2.3.4", 7), ("0.0.0.0", 7), ("255.249.199.99", 14), ("1.2.3.4:80", 7), ("1.2.3.4.5", 7), ("1.2.3.4a", 7),
         ("1.2.3", nil), ("1.2.3.", nil), ("", nil), ("1", nil), ("256.2.3.4", nil), ("1.2.3.256", nil),
         ("01.2.3.4", nil), ("1.2.3.04", nil), ("1.2.3.00", nil), ("1..3.4", nil), (".1.2.3", nil), ("a.2.3.4", nil),

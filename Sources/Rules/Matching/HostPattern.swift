@@ -100,7 +100,9 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
                 && host.extracting((host.count - end.count)..<host.count).equalsIgnoringCase(end.span)
         case .glob(let pattern, let labels, let leading):
             guard let start = Self.start(of: labels, in: host), leading ? start > 1 : start == 0 else { return false }
-            return Self.matches(pattern.span, host.extracting(start..<host.count))
+            // Both have the same number of labels.
+            return host.extracting(start..<host.count).matches(
+                pattern: pattern.span, within: Self.dot, ignoringCase: true)
         case .addresses(let prefix):
             guard let address = Self.address(host) else { return false }
             return prefix.contains(address)
@@ -178,31 +180,6 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
             }
         }
         return left == 1 ? 0 : nil
-    }
-
-    /// Matches with two pointers, where `*` stops at a dot; both sides have the same number of labels.
-    private static func matches(_ pattern: Span<UInt8>, _ host: Span<UInt8>) -> Bool {
-        var at = 0
-        var inPattern = 0
-        var resume: (at: Int, inPattern: Int)?
-        while at < host.count {
-            let byte = host[at].asciiLowercased
-            if inPattern < pattern.count, pattern[inPattern] == star {
-                inPattern += 1
-                resume = (at, inPattern)
-            } else if inPattern < pattern.count, pattern[inPattern] == byte {
-                at += 1
-                inPattern += 1
-            } else if let last = resume, host[last.at] != dot {
-                at = last.at + 1
-                inPattern = last.inPattern
-                resume = (at, inPattern)
-            } else {
-                return false
-            }
-        }
-        while inPattern < pattern.count, pattern[inPattern] == star { inPattern += 1 }
-        return inPattern == pattern.count
     }
 
     private static func form(_ text: String) throws(Fault) -> Form {

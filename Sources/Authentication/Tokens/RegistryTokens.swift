@@ -20,8 +20,17 @@ public final class RegistryTokens: Sendable {
         var usedAt: UInt64
     }
 
+    /// A token server, and who asks it.
+    private struct Asker: Hashable {
+        let credential: CredentialVersion
+        /// The URL without its query.
+        let server: String
+    }
+
     private struct State {
         var entries: [Key: Entry] = [:]
+        /// The token servers that want no request for a while: the status, and the end in milliseconds since 1970.
+        var pauses: [Asker: (status: Int, end: Int)] = [:]
         var uses: UInt64 = 0
 
         mutating func nextUse() -> UInt64 {
@@ -32,9 +41,32 @@ public final class RegistryTokens: Sendable {
 
     private let state = Mutex(State())
 
-    private static let capacity = 1024
+    private static let (capacity, pauseCapacity) = (1024, 128)
 
     public init() {}
+
+    /// Keeps the time for which a token server wants no request, for any repository (`Retry-After`).
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    public func notePause(_ error: TokenError, for credential: CredentialVersion, at server: HTTPEndpoint, now: Int) {
+        guard case .status(_, let status, _?) = error, let pause = error.pause else { return }
+        let asker = Asker(credential: credential, server: server.withoutQuery)
+        state.withLock { state in
+            if state.pauses.count >= Self.pauseCapacity { state.pauses = state.pauses.filter { now < $0.value.end } }
+            guard state.pauses.count < Self.pauseCapacity || state.pauses[asker] != nil else { return }
+            state.pauses[asker] = (status, now + pause)
+        }
+    }
+
+    /// The error of a token server that wants no request yet; nil if it can be asked.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    public func pause(for credential: CredentialVersion, at server: HTTPEndpoint, now: Int) -> TokenError? {
+        let url = server.withoutQuery
+        guard let pause = state.withLock({ $0.pauses[Asker(credential: credential, server: url)] }), now < pause.end
+        else { return nil }
+        return .status(endpoint: url, pause.status, retryAfter: (pause.end - now + 999) / 1000)
+    }
 
     /// The credential for exactly the token that the registry asked for there; nil if it has not asked.
     public func exact(for credential: CredentialVersion, at origin: Origin, _ place: RegistryPlace) -> Credential? {

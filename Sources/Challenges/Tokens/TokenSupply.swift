@@ -322,6 +322,10 @@ extension TokenSupply {
             let server = grant.serverName ?? ""
             let evidence = state.spaces.accounts.evidence(of: credential, at: server)
             let now = loop.epochMilliseconds
+            let registry = grant.isRegistry ? grant.server.endpoint : nil
+            if let registry, let error = state.registries.pause(for: credential.version, at: registry, now: now) {
+                throw error
+            }
             let admission = await evidence.admission(
                 under: terms, within: delegate.policy.timeouts.connect, at: now)
             switch admission {
@@ -332,6 +336,10 @@ extension TokenSupply {
                     return value
                 } catch {
                     if error.mayHaveMoved { discovery.forget(grant) }
+                    if let registry {
+                        state.registries.notePause(
+                            error, for: credential.version, at: registry, now: loop.epochMilliseconds)
+                    }
                     attempt.settle(
                         error.isRefusal ? .refused : .none, because: error.reason, by: delegate.client,
                         now: loop.epochMilliseconds)

@@ -285,7 +285,7 @@ extension ManualTopic {
 
         = When the token server refuses
         401 and 403 refuse the user and password, which are then on hold there ('attache help refusals'). Any other failure is
-        temporary, and `Retry-After` is kept. Redirects are not followed.
+        temporary, and `Retry-After` is kept for all repositories. Redirects are not followed.
 
         Some registries ask for Basic instead of a token. They get the user and password, unless the rule file names a token
         server on another host. If a registry asks for both, it gets a token.

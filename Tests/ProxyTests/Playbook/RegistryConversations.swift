@@ -396,7 +396,7 @@ struct RegistryConversations {
     }
 
     @Test(arguments: ["429 Too Many Requests", "503 Service Unavailable"])
-    func `a token server that is busy is asked again when it says so`(status: String) async {
+    func `a token server that is busy is asked again when it says so, for no repository before`(status: String) async {
         await play(
             rules: Self.named,
             """
@@ -416,10 +416,18 @@ struct RegistryConversations {
             client << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: *
                Proxy-Status: *answered with status \(status.prefix(3))*
+            \(Self.asked(Self.upload, Self.push, connects: false))
+            report cannot get a token for credential ci: *
+            client << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: *
+               Proxy-Status: *answered with status \(status.prefix(3))*
             after 5s
             \(Self.asked(Self.manifest, Self.pull, connects: false))
             \(Self.fetched(Self.pullQuery, #"{"token":"one"}"#, server: 3))
             \(Self.answered(Self.manifest, "Bearer one"))
+            client >> POST http://h/v2/team/app/blobs/uploads/ HTTP/1.1
+            \(Self.fetched(Self.pushQuery, #"{"token":"two"}"#, server: 4))
+            \(Self.answered(Self.upload, "Bearer two"))
             """)
     }
 
@@ -468,6 +476,108 @@ struct RegistryConversations {
                Authorization: Bearer two
             server 3 >> HTTP/1.1 200 OK
             client << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test func `while the token server is down the held token serves until it ends, and then it is asked again`() async
+    {
+        let failed = { (server: Int) in
+            """
+            << connect 127.0.0.1:9
+            server \(server) << GET /token\(Self.pullQuery) HTTP/1.1
+               Authorization: Basic base64(u:p)
+            server \(server) >> HTTP/1.1 503 Service Unavailable
+            server \(server) << close
+            """
+        }
+        await play(
+            rules: Self.named,
+            """
+            \(Self.first)
+            after 30s
+            server << close
+            and client >> close
+            after 4min
+            client >> GET http://h/v2/team/app/manifests/1 HTTP/1.1
+            << connect h:80
+            server 3 << GET /v2/team/app/manifests/1 HTTP/1.1
+               Authorization: Bearer one
+            \(failed(4))
+            report cannot get a token for credential ci: *answered with status 503*
+            server 3 >> HTTP/1.1 200 OK
+            client << HTTP/1.1 200 OK
+            after 30s
+            server 3 << close
+            and client >> close
+            after 1min
+            client >> GET http://h/v2/team/app/manifests/1 HTTP/1.1
+            \(failed(5))
+            report cannot get a token for credential ci: *answered with status 503*
+            << connect h:80
+            server 6 << GET /v2/team/app/manifests/1 HTTP/1.1
+            server 6 >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: \(Self.pull)
+            client << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: *
+               Proxy-Status: *credential ci has no token: *answered with status 503*
+            after 5s
+            client >> GET http://h/v2/team/app/manifests/1 HTTP/1.1
+            \(Self.fetched(Self.pullQuery, #"{"token":"two","expires_in":300}"#, server: 7))
+            server 6 << GET /v2/team/app/manifests/1 HTTP/1.1
+               Authorization: Bearer two
+            server 6 >> HTTP/1.1 200 OK
+            client << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test func `a client that leaves while its token is fetched leaves the token to others`() async {
+        await play(
+            rules: Self.named,
+            """
+            \(Self.asked(Self.manifest, Self.pull))
+            << connect 127.0.0.1:9
+            server 2 << GET /token\(Self.pullQuery) HTTP/1.1
+               Authorization: Basic base64(u:p)
+            client >> close
+            server << close
+            log GET http://h/v2/team/app/manifests/1 -
+                error: connection_terminated
+                details: the client left
+            server 2 >> HTTP/1.1 200 OK
+
+               {"token":"one","expires_in":300}
+            server 2 << close
+            client 2 >> GET http://h/v2/team/app/manifests/1 HTTP/1.1
+            << connect h:80
+            server 3 << GET /v2/team/app/manifests/1 HTTP/1.1
+               Authorization: Bearer one
+            server 3 >> HTTP/1.1 200 OK
+            client 2 << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test(arguments: [
+        "?scope=repository:team/other:push", "?service=x&account=y", "?x=http://127.0.0.1:9/token", "/../x", "%2e%2e/x",
+    ])
+    func `nothing of the realm but the rule file's URL is sent to the token server`(end: String) async {
+        let isNamed = end.hasPrefix("?")
+        let challenge = Self.pull.replacing("/token", with: "/token\(end)")
+        let rest =
+            isNamed
+            ? """
+            \(Self.fetched(Self.pullQuery, #"{"token":"one"}"#, server: 2))
+            \(Self.answered(Self.manifest, "Bearer one"))
+            """
+            : """
+            client << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: *
+               Proxy-Status: *names the token server*the rule file names*
+            """
+        await play(
+            rules: Self.named,
+            """
+            \(Self.asked(Self.manifest, challenge))
+            \(rest)
             """)
     }
 

@@ -13,15 +13,19 @@ import Testing
         """
     }
 
-    private func run(
-        _ server: ImageRegistry, _ rules: String? = nil, _ body: (AttacheProcess) throws -> Void
-    ) throws {
-        let environment = [
+    private static func environment() throws -> [String: String] {
+        [
             "SSL_CERT_FILE": try Hierarchy.shared().root.certificate, "SSL_CERT_DIR": Scratch.folder("no-anchors"),
             "CARES_HOSTS": HostsFile.path,
         ]
-        let rules = rules ?? Self.rules("registry \(server.tokenServer)")
-        try AttacheProcess.running(rules, setting: .init(environment: environment), body)
+    }
+
+    private func run(
+        _ server: ImageRegistry, _ rules: String? = nil, _ body: (AttacheProcess) throws -> Void
+    ) throws {
+        var setting = AttacheProcess.Setting(environment: try Self.environment())
+        setting.files["store.key"] = String(repeating: "7", count: 64) + "\n"
+        try AttacheProcess.running(rules ?? Self.rules("registry \(server.tokenServer)"), setting: setting, body)
     }
 
     /// The access log, once it has a request with that method for a target with that end.
@@ -74,17 +78,13 @@ import Testing
         }
     }
 
-    /// Fetches URLs of the registry at once, and returns the statuses.
-    private func fetch(_ path: String, count: Int, _ server: ImageRegistry, _ proxy: AttacheProcess) throws -> [Int] {
-        let urls = Array(repeating: "https://\(server.authority)\(path)", count: count)
-        let fetched = try Finished.run(
-            "curl",
-            [
-                "-q", "-sS", "-Z", "--parallel-immediate", "--parallel-max", "100", "-x", proxy.address, "--cacert",
-                try proxy.exportedAuthority(), "-w", "%{stderr}status %{http_code}\n",
-            ] + urls)
-        // Behind curl's progress meter.
-        return fetched.errorOutput.split(separator: "status ").dropFirst().compactMap { Int($0.prefix(3)) }
+    /// Begins so many requests at once.
+    private func requests(
+        _ count: Int, _ path: String, _ server: ImageRegistry, through proxy: AttacheProcess
+    ) throws -> Parallel {
+        try Parallel(
+            count, "https://\(server.authority)\(path)", through: proxy,
+            options: ["--cacert", try proxy.exportedAuthority()])
     }
 
     @Test func `100 pulls at once get one token`() throws {
@@ -95,9 +95,8 @@ import Testing
             #expect(pushed.succeeded, "\(pushed)")
             let before = server.asked.count
             try run(server) { fresh throws in
-                #expect(
-                    try fetch("/v2/team/app/tags/list", count: 100, server, fresh)
-                        == Array(repeating: 200, count: 100))
+                let requests = try self.requests(100, "/v2/team/app/tags/list", server, through: fresh)
+                #expect(requests.statuses() == Array(repeating: 200, count: 100))
                 #expect(server.asked.dropFirst(before) == ["builder repository:team/app:pull"])
             }
         }
@@ -127,9 +126,30 @@ import Testing
     @Test func `a wrong password is sent once, by 64 clients`() throws {
         let server = try ImageRegistry(password: "another")
         try run(server) { proxy throws in
-            #expect(
-                try fetch("/v2/team/app/manifests/1", count: 64, server, proxy) == Array(repeating: 401, count: 64))
+            let requests = try self.requests(64, "/v2/team/app/manifests/1", server, through: proxy)
+            #expect(requests.statuses() == Array(repeating: 401, count: 64))
             #expect(server.asked == ["builder repository:team/app:pull"])
+        }
+    }
+
+    @Test func `a wrong password is sent once, by 3 replicas with 64 clients each`() throws {
+        let (server, cluster) = (try ImageRegistry(password: "another"), try PostgreSQLCluster())
+        let rules =
+            "store postgresql \"\(cluster.info)\" { key file @/store.key }\n"
+            + Self.rules("registry \(server.tokenServer)")
+        func running(_ proxies: [AttacheProcess], _ body: ([AttacheProcess]) throws -> Void) throws {
+            if proxies.count == 3 { return try body(proxies) }
+            try run(server, rules) { try running(proxies + [$0], body) }
+        }
+        try running([]) { proxies throws in
+            for resource in ["manifests/1", "tags/list"] {
+                // Each asks for another token with that password.
+                let requests = try proxies.enumerated().map { number, proxy in
+                    try self.requests(64, "/v2/team/app-\(number)/\(resource)", server, through: proxy)
+                }
+                for request in requests { #expect(request.statuses() == Array(repeating: 401, count: 64)) }
+            }
+            #expect(server.asked.count == 1, "\(server.asked)")
         }
     }
 
@@ -146,7 +166,7 @@ import Testing
         }
     }
 
-    /// The parts of an upload take longer than the tokens live.
+    /// The upload lasts for four lives of a token, and each of its parts for more than one.
     @Test func `an upload outlives its tokens`() throws {
         let server = try ImageRegistry(lifetime: 2)
         try run(server) { proxy throws in
@@ -158,14 +178,43 @@ import Testing
             #expect(begun.status == 202)
             var place = begun["Location"] ?? ""
             let part = Scratch.folder("part") + "/part"
-            try Scratch.write(String(repeating: "x", count: 60_000), to: part)
+            try Scratch.write(String(repeating: "x", count: 52_000), to: part)
             let type = ["-H", "Content-Type: application/octet-stream"]
-            for _ in 1...2 {
+            for _ in 1...3 {
                 let sent = try send("PATCH", place, type + ["--data-binary", "@\(part)", "--limit-rate", "20k"])
                 #expect(sent.status == 202)
                 place = sent["Location"] ?? ""
             }
-            #expect(server.asked.count > 1)
+            let sum = try Finished.run("sh", ["-c", "cat \(part) \(part) \(part) | sha256sum"])
+            let digest = "sha256:\(sum.output.prefix(64))"
+            #expect(try send("PUT", place + "&digest=\(digest)", ["-d", ""]).status == 201)
+            #expect(try send("GET", "https://\(server.authority)/v2/team/app/blobs/\(digest)", []).status == 200)
+            let records = try records(of: proxy, until: "GET", digest)
+            #expect(records.allSatisfy { $0.status != 401 })
+            #expect(server.asked.count > 3, "\(server.asked)")
+        }
+    }
+
+    @Test func `oras pushes and pulls`() throws {
+        let server = try ImageRegistry()
+        let packages = try PythonPackages.imagesEnvironment()
+        let folder = Scratch.folder("oras")
+        try Scratch.write("of an artifact", to: folder + "/content.txt")
+        try run(server) { proxy throws in
+            let script = """
+                import sys, oras.client
+                client = oras.client.OrasClient(hostname=sys.argv[1])
+                target = sys.argv[1] + "/team/artifact:1"
+                client.push(target=target, files=["content.txt"])
+                print(open(client.pull(target=target, outdir="pulled")[0]).read())
+                """
+            let authority = ["HTTPS_PROXY": proxy.address, "REQUESTS_CA_BUNDLE": try proxy.exportedAuthority()]
+            let done = try Finished.run(
+                "python3", ["-c", script, server.authority], environment: packages.merging(authority) { $1 },
+                directory: folder, seconds: 60)
+            #expect(done.succeeded && done.output.hasSuffix("of an artifact\n"), "\(done)")
+            #expect(try records(of: proxy, until: "PUT", "/team/artifact/manifests/1").allSatisfy { $0.status != 401 })
+            #expect(server.asked.count == Set(server.asked).count, "\(server.asked)")
         }
     }
 }

@@ -6,13 +6,15 @@ struct Parallel {
     private let configuration: String
 
     /// Begins so many requests for the same URL.
-    init(_ count: Int, _ url: String, through proxy: AttacheProcess) throws {
+    ///
+    /// - Parameter options: more of curl's.
+    init(_ count: Int, _ url: String, through proxy: AttacheProcess, options: [String] = []) throws {
         configuration = "\(Scratch.root)/parallel.\(UUID().uuidString)"
         let one = "url = \"\(url)\"\noutput = \"/dev/null\"\n"
         try Scratch.write(String(repeating: one, count: count), to: configuration)
-        let options = ["--parallel", "--parallel-immediate", "--parallel-max", "\(min(count, 300))"]
+        let parallel = ["--parallel", "--parallel-immediate", "--parallel-max", "\(min(count, 300))"]
         let fixed = ["-q", "-sS", "-x", proxy.address, "--max-time", "60", "-w", "%{http_code}\n"]
-        curl = try Subprocess("curl", fixed + options + ["-K", configuration])
+        curl = try Subprocess("curl", fixed + parallel + options + ["-K", configuration])
     }
 
     /// Waits for their end.

@@ -13,6 +13,10 @@ enum PythonPackages {
     /// The environment in which `python3` finds pywinrm.
     static func windowsEnvironment() throws -> [String: String] { ["PYTHONPATH": try windows.get()] }
 
+    /// The environment in which `python3` finds oras, a client of registries.
+    static func imagesEnvironment() throws -> [String: String] { ["PYTHONPATH": try images.get()] }
+
+    private static let images = Result { try installed(["oras==0.2.43"]) }
     private static let windows = Result { try installed(["pywinrm==0.5.0"]) }
     private static let signatures = Result {
         try installed(["http-message-signatures==3.0.0", "oauthlib==4.0.1", "cryptography>=41", "PyJWT>=2.8"])

@@ -51,6 +51,32 @@ struct TokenConversations {
                     grant_type=client_credentials
         """
 
+    @Test(arguments: [(#", scope="write""#, " (write)"), ("", "")])
+    func `a 403 for missing scopes gets no other token where the rule file fixes the scopes, and says so`(
+        parameter: String, wanted: String
+    ) async {
+        await play(
+            rules: Self.rules.replacing("client-secret s }", with: "client-secret s; scope read }"),
+            """
+            \(Self.first.replacing("client_credentials", with: "client_credentials&scope=read"))
+            >> GET http://h/2 HTTP/1.1
+            << GET /2 HTTP/1.1
+               Authorization: Bearer one
+            >> HTTP/1.1 403 Forbidden
+               WWW-Authenticate: Bearer error="insufficient_scope"\(parameter)
+            << HTTP/1.1 403 Forbidden
+               WWW-Authenticate: Bearer error="insufficient_scope"\(parameter)
+               Proxy-Status: *the token of credential crm lacks the scope that the origin requires\(wanted): its scopes are fixed*
+            journal bearer h:80 passed
+                reason: *its scopes are fixed in the rule file*
+            >> GET http://h/3 HTTP/1.1
+            << GET /3 HTTP/1.1
+               Authorization: Bearer one
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            """)
+    }
+
     @Test func `a token is fetched when it is first asked for, and goes along from then on`() async {
         await play(
             rules: Self.rules,

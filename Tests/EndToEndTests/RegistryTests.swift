@@ -217,4 +217,86 @@ import Testing
             #expect(server.asked.count == Set(server.asked).count, "\(server.asked)")
         }
     }
+
+    // MARK: - Commands
+
+    @Test func `explain shows the token server that the registry names, and whether it gets the password`() throws {
+        let server = try ImageRegistry()
+        let tags = "https://\(server.authority)/v2/team/app/tags/list"
+        let explain = { (words: [String], proxy: AttacheProcess) throws in
+            let run = try Finished.run(
+                AttacheBinary.path, ["explain", "--config", "proxy.conf"] + words,
+                environment: try Self.environment(), directory: proxy.folder, seconds: 60)
+            #expect(run.succeeded, "\(run)")
+            return run.output
+        }
+        let named = "registry \(server.tokenServer)"
+        try run(server, Self.rules(named, scope: "; scope repository:team/*:pull")) { proxy throws in
+            let asked = try explain(["--ask", tags], proxy)
+            for line in [
+                "asked          the origin answers 401: Bearer realm=\"\(server.tokenServer)\",service=\"images\",",
+                "token server   \(server.tokenServer), which gets user and password of credential images\n",
+                "scopes         repository:team/app:pull\n",
+            ] {
+                #expect(asked.contains("  \(line)"), "\(line)\n\(asked)")
+            }
+            // The registry wants what is expected of it.
+            let expected = try explain(["POST", "https://\(server.authority)/v2/team/app/blobs/uploads/"], proxy)
+            #expect(expected.contains(",scope=\"repository:team/app:pull,push\"\n"), "\(expected)")
+            #expect(expected.contains("left out       push on team/app: not in 'scope'"), "\(expected)")
+            let sent = try Curl.fetch(
+                "https://\(server.authority)/v2/team/app/blobs/uploads/",
+                ["-x", proxy.address, "--cacert", try proxy.exportedAuthority(), "-d", ""])
+            #expect(sent["WWW-Authenticate"]?.contains("push") == true, "\(sent)")
+        }
+        let before = server.asked.count
+        try run(server, Self.rules("registry https://other.example/token")) { proxy throws in
+            let asked = try explain(["--ask", tags], proxy)
+            #expect(asked.contains("token          none is requested: \(ImageRegistry.host) names"), "\(asked)")
+            #expect(asked.contains("to allow it    write 'registry \"\(server.tokenServer)\"'"), "\(asked)")
+        }
+        try run(server, "route \(ImageRegistry.host) { intercept }") { proxy throws in
+            let asked = try explain(["--ask", tags], proxy)
+            #expect(asked.contains("token server   \(server.tokenServer), which no credential"), "\(asked)")
+            #expect(asked.contains("to allow it    write 'registry \"\(server.tokenServer)\"'"), "\(asked)")
+        }
+        #expect(server.asked.count == before)
+    }
+
+    @Test func `init recognises a registry, asks who gets the password, and notices a wrong one`() throws {
+        let server = try ImageRegistry()
+        let url = "https://\(server.authority)/"
+        let (unsure, wrong, person) = (
+            try Beginner(environment: try Self.environment()),
+            try Beginner("mistyped", environment: try Self.environment()),
+            try Beginner(environment: try Self.environment())
+        )
+        let asked = try unsure.begin(url, "--intercept", user: ImageRegistry.user)
+        #expect(!asked.succeeded && asked.errorOutput.contains("use --registry \(server.tokenServer)"), "\(asked)")
+        let other = try unsure.begin(
+            url, "--intercept", "--registry", "https://other.example/token", user: ImageRegistry.user)
+        #expect(!other.succeeded && other.errorOutput.contains("names the token server \(server.tokenServer)"))
+        #expect(server.asked.isEmpty)
+
+        let refused = try wrong.begin(
+            url, "--intercept", "--registry", server.tokenServer, user: ImageRegistry.user)
+        #expect(!refused.succeeded && refused.errorOutput.contains("(status 401: wrong password)"), "\(refused)")
+        #expect(server.asked.count == 1 && wrong.files.isEmpty && unsure.files.isEmpty)
+
+        let begun = try person.type(
+            ["init", "--intercept", url],
+            answering: [
+                ("Is your password for \(server.tokenServer)? (yes or no) ", "yes"), ("User: ", ImageRegistry.user),
+                ("Password: ", Account.password),
+            ])
+        #expect(begun.succeeded && begun.output.contains("the server accepts 'builder'"), "\(begun)")
+        #expect(Scratch.read(person.rules).contains("; registry \"\(server.tokenServer)\" }"), "\(begun)")
+        try person.running("\(AttacheBinary.path) run") {
+            let tags = "https://\(server.authority)/v2/team/app/tags/list"
+            let shell = try person.shell(
+                "eval \"$(\(AttacheBinary.path) env)\" && curl -qsS -o /dev/null -w '%{http_code}' \(tags)")
+            // The repository is empty.
+            #expect(shell.output == "404", "\(shell)")
+        }
+    }
 }

@@ -82,6 +82,29 @@ extension RegistryChallenge {
     }
 }
 
+extension RegistryScopes {
+    /// The scopes to ask for: the part that the rule file allows.
+    ///
+    /// - Parameters:
+    ///   - ceiling: the patterns of the scopes that may be asked for; empty for all.
+    ///   - sent: the scopes of the token that the request was sent with; nil if it had none.
+    /// - Throws: if no other token would help.
+    public func allowed(
+        within ceiling: [RegistryScope], after sent: RegistryScopes? = nil
+    ) throws(TokenError) -> RegistryScopes {
+        if ceiling.isEmpty { return self }
+        let allowed = within(ceiling)
+        let isOfNoUse = sent.map { $0.covers(allowed) && !$0.covers(self) } ?? false
+        if allowed.isEmpty && !isEmpty || isOfNoUse {
+            let rest = without(allowed)
+            throw .unannounced(
+                "the registry wants \(rest.words), which the rule file does not allow: write 'scope \(rest)'",
+                isDefinite: false)
+        }
+        return allowed
+    }
+}
+
 extension Origin {
     /// The origin with the protocol `https`.
     fileprivate var secure: Origin { Origin(host: host, port: port, protocol: .https) }
@@ -112,6 +135,21 @@ public struct RegistryPlace: Sendable, Hashable {
         let query = bytes.dropFirst(path.count + 1)
         let mount = query.split(separator: UInt8(ascii: "&")).first { $0.starts(with: Array("from=".utf8)) }
         source = Array((mount?.dropFirst(5) ?? []).prefix(Self.limit))
+    }
+
+    /// The scopes that registries mostly want for such a request; empty for requests that need none.
+    public var usualScopes: RegistryScopes {
+        if repository.elementsEqual("/v2/_catalog".utf8) { return RegistryScopes("registry:catalog:*".utf8) }
+        let actions =
+            switch kind {
+            case .read: "pull"
+            case .write: "pull,push"
+            case .delete: "delete"
+            }
+        let mounted = PercentEncoding.decode(source.span) ?? []
+        // A path is no name of a repository, and neither is an empty source.
+        return RegistryScopes(
+            "repository:\(repository.span.text):\(actions) repository:\(mounted.span.text):pull".utf8)
     }
 
     private static func repository(in path: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {

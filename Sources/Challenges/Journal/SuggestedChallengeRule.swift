@@ -81,11 +81,7 @@ public struct SuggestedChallengeRule: Sendable {
     private static let warning = "anyone on the way can read it"
 
     private var registryContent: String? {
-        switch registry {
-        case .own: "user NAME; password file /path/to/password; registry"
-        case .url(let url): "user NAME; password file /path/to/password; registry \(Self.quoted(url))"
-        case nil: nil
-        }
+        registry.map { "user NAME; password file /path/to/password; \($0.directive)" }
     }
 
     private static func content(for method: AuthenticationMethod) -> String? {
@@ -113,5 +109,15 @@ public struct SuggestedChallengeRule: Sendable {
             }
         }
         return quoted + "\""
+    }
+}
+
+extension RegistryChallenge.Naming {
+    /// The directive of a credential that this token server may have.
+    public var directive: String {
+        switch self {
+        case .own: "registry"
+        case .url(let url): "registry \(SuggestedChallengeRule.quoted(url))"
+        }
     }
 }

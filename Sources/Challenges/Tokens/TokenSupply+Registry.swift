@@ -22,7 +22,8 @@ extension TokenSupply {
             let bearer = challenge.failureResponse?.challenges.first(where: { $0.scheme == "bearer" })
         else { throw .unannounced("the server is no registry", isDefinite: false) }
         let wish = try RegistryChallenge(bearer, from: space.origin, named: named)
-        let scopes = try allowed(wish.scopes, by: grant, after: sent)
+        let ceiling = grant.scopes.compactMap { RegistryScope($0.utf8, isPattern: true) }
+        let scopes = try wish.scopes.allowed(within: ceiling, after: sent?.registryScopes)
         let asked = grant.asked(at: wish.server, service: wish.service, scopes: scopes)
         let known = state.registries.covering(scopes, as: asked, for: credential.version, at: space.origin)
         let wider = known.first { known in
@@ -35,26 +36,10 @@ extension TokenSupply {
         state.registries.put(exact, wider?.scopes ?? scopes, for: credential.version, at: space.origin, place)
         return AnswerSource.WantedToken(for: credential, exactly: exact, in: space)
     }
-
-    /// The part of the scopes that the rule file allows.
-    private func allowed(
-        _ wanted: RegistryScopes, by grant: TokenGrant, after sent: Credential?
-    ) throws(TokenError) -> RegistryScopes {
-        if grant.scopes.isEmpty { return wanted }
-        let scopes = wanted.within(grant.scopes.compactMap { RegistryScope($0.utf8, isPattern: true) })
-        let isOfNoUse = sent?.registryScopes.map { $0.covers(scopes) && !$0.covers(wanted) } ?? false
-        if scopes.isEmpty && !wanted.isEmpty || isOfNoUse {
-            let rest = wanted.without(scopes)
-            throw .unannounced(
-                "the registry wants \(rest.words), which the rule file does not allow: write 'scope \(rest)'",
-                isDefinite: false)
-        }
-        return scopes
-    }
 }
 
 extension RegistryPlace {
-    init(of method: Method, at target: Span<UInt8>) {
+    public init(of method: Method, at target: Span<UInt8>) {
         let kind: Kind =
             switch method {
             case .get, .head, .options, .trace, .track: .read

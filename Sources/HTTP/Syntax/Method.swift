@@ -37,7 +37,7 @@ public enum Method: UInt8, Sendable {
     }
 
     /// Reads the method with that name; method names are case-sensitive.
-    init(_ name: Span<UInt8>) {
+    public init(_ name: Span<UInt8>) {
         self =
             switch name.count {
             case 3: name.equals("GET") ? .get : name.equals("PUT") ? .put : .extension

@@ -30,6 +30,9 @@ public struct ExplainedRequest: Sendable, Equatable {
     public var certificates: [String: [String]] = [:]
     /// The result of asking the server itself; nil if it was not asked.
     public var asked: String?
+    /// The token that each credential of a registry would be exchanged for before any challenge is known, by the
+    /// credential's name.
+    public var expectedTokens: [String: [ExplainedLine]] = [:]
 
     public init(
         method: String, url: String, host: String, port: UInt16, protocol: NetworkProtocol, client: ClientIdentity
@@ -83,7 +86,6 @@ public struct ExplainedRequest: Sendable, Equatable {
     }
 }
 
-/// The challenges of a response to explain.
 /// A line of an explanation.
 public struct ExplainedLine: Sendable, Equatable {
     public let label: String
@@ -95,6 +97,7 @@ public struct ExplainedLine: Sendable, Equatable {
     }
 }
 
+/// The challenges of a response to explain.
 public struct ExplainedResponse: Sendable, Equatable {
     public struct Offer: Sendable, Equatable {
         /// The caller's name for the challenge, for example `Digest SHA-256`.
@@ -102,8 +105,11 @@ public struct ExplainedResponse: Sendable, Equatable {
         public let query: ChallengeQuery
         /// The state of the protection space; nil if unknown.
         public let space: ExplainedSpace?
-        /// The token that each credential with an issuer would be exchanged for, by the credential's name.
+        /// The token that each credential with an issuer or for registries would be exchanged for, by the credential's
+        /// name.
         public var tokens: [String: [ExplainedLine]] = [:]
+        /// The lines about a challenge that no credential answers.
+        public var unanswered: [ExplainedLine] = []
 
         public init(scheme: String, query: ChallengeQuery, space: ExplainedSpace? = nil) {
             self.scheme = scheme

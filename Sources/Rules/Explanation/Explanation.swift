@@ -8,6 +8,8 @@ public struct Explanation: Sendable {
     public struct Outlook: Sendable, Equatable {
         public let method: AuthenticationMethod
         public let answers: [Configuration.ChallengeRule.Action]
+        /// The token that the answer would be exchanged for; empty for other answers.
+        var token: [ExplainedLine] = []
     }
 
     public let request: ExplainedRequest
@@ -74,11 +76,17 @@ public struct Explanation: Sendable {
         hasRules = !rules.configuration.challenges.isEmpty
         let isOpen = rounds == nil && reasonForNone == nil
         prospects = isOpen ? rules.prospects(asked.query(method: .default)) : []
-        let methods: [AuthenticationMethod] = isOpen ? [.digest, .basic] : []
-        outlooks = methods.map { method in
+        let methods: [AuthenticationMethod] = isOpen ? [.bearer, .digest, .basic] : []
+        outlooks = methods.compactMap { method in
             var query = asked.query(method: method)
             if method == .digest { query.isSecure = true }
-            return Outlook(method: method, answers: rules.possibleAnswers(query))
+            let answers = rules.possibleAnswers(query)
+            guard method == .bearer else { return Outlook(method: method, answers: answers) }
+            let names = answers.flatMap { answer -> [String] in
+                if case .use(let names) = answer { names } else { [] }
+            }
+            let token = names.compactMap { request.expectedTokens[$0] }.first
+            return token.map { Outlook(method: method, answers: answers, token: $0) }
         }
     }
 

@@ -90,6 +90,7 @@ struct ExplanationText {
         }
         for outlook in explanation.outlooks {
             add("if \(outlook.method)", outlook.answers.map(outlookWords).joined(separator: "; or "))
+            for line in outlook.token { add(line.label, line.text) }
         }
     }
 

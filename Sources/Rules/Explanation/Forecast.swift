@@ -184,7 +184,7 @@ public struct ExplainedRound: Sendable {
         public let ruling: RuleDecision
         public let traces: [RuleTrace]
         public let forecast: Forecast
-        /// The token that the credential would be exchanged for; empty for other credentials.
+        /// The lines about the token that the credential would be exchanged for, or about a challenge without an answer.
         var token: [ExplainedLine] = []
     }
 
@@ -232,7 +232,11 @@ public struct ExplainedRound: Sendable {
                 ruling, on: query, after: refusals, urlUser: query.isProxy ? nil : request.urlUser, space: offer.space)
             var challenge = Challenge(
                 scheme: offer.scheme, query: query, ruling: ruling, traces: rules.explain(query), forecast: forecast)
-            if case .answer(let credential) = forecast { challenge.token = offer.tokens[credential] ?? [] }
+            switch forecast {
+            case .answer(let credential): challenge.token = offer.tokens[credential] ?? []
+            case .next, .open: challenge.token = offer.unanswered
+            case .held, .asked, .cancel: break
+            }
             return challenge
         }
     }

@@ -265,8 +265,11 @@ extension ManualTopic {
 
         The rule file decides who gets the password. Without a URL, the token server must be on the registry's own host and
         port, by https. With a URL, the registry must name exactly this one; a query is left out. If the registry names another
-        one, nothing is sent. The client then gets the registry's 401, and Proxy-Status has the directive to write. `attache
-        challenges` suggests the whole rule.
+        one, nothing is sent. The client then gets the registry's 401, and Proxy-Status has the directive to write.
+
+        `attache init --intercept https://registry.example.com/` writes the rules, and `attache challenges` suggests them.
+        `attache explain --ask URL` shows the token server that a registry names, the scopes that a request needs, and which of
+        them `scope` leaves out.
 
         A credential without user and password gets the tokens that anyone gets. This helps tools that cannot fetch one.
 

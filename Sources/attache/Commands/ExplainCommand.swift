@@ -50,9 +50,10 @@ struct ExplainCommand: Command {
 
             With --challenge, it shows the answer to each challenge, in the order in which they are tried, and
             why earlier rules do not match. Without, it shows the answers that the rules could give. For a token
-            of an 'issuer', it shows resource and scopes, and which scopes the rule file leaves out. --finding
-            and --issuer do the same for TLS. The running proxy is asked what it has stored and what servers
-            have refused, by the socket 'control' in the directory that 'state' names.
+            of an 'issuer', it shows resource and scopes, and which scopes the rule file leaves out. For a
+            container registry, it shows the token server as well, and whether the credential may be sent there.
+            --finding and --issuer do the same for TLS. The running proxy is asked what it has stored and what
+            servers have refused, by the socket 'control' in the directory that 'state' names.
 
             --ask sends one GET, HEAD or OPTIONS from this machine without a credential, by the route and under
             the egress rules, and explains the challenge in the response. If a credential has an 'issuer', it
@@ -111,7 +112,8 @@ struct ExplainCommand: Command {
             challenges = asked.challenges
         }
         let origin = try challengedOrigin(of: request, challenges, by: rules)
-        var tokens = ExplainedTokens(target: request.target)
+        var tokens = ExplainedTokens(for: request)
+        if challenges == nil { request.expectedTokens = tokens.expected(of: origin, by: configuration) }
         if asks, ExplainedTokens.areAnnounced(configuration), challenges?.isOfParent == false,
             let bearer = challenges?.bearer
         {

@@ -33,6 +33,9 @@ struct InitCommand: Command {
                 name: "issuer", value: "URL",
                 summary: ["get the token from this issuer, whose metadata names the endpoint"]),
             CommandOption(
+                name: "registry", value: "URL",
+                summary: ["of a container registry: the token server that gets user and password"]),
+            CommandOption(
                 name: "certificate", value: "FILE",
                 summary: ["a client certificate with its issuers (PEM); needs --key"]),
             CommandOption(name: "key", value: "FILE", summary: ["the private key of the certificate (PEM)"]),
@@ -82,6 +85,9 @@ struct InitCommand: Command {
 
             If the server announces its tokens, as MCP servers do, the command shows the issuer, and asks whether
             your client secret is for it. The secret goes nowhere else.
+
+            At a container registry, the command shows the token server that the registry names, and asks whether
+            your password is for it. --registry URL is that answer. The password goes nowhere else.
 
             A login page is recognised by its form: the command shows the fields, logs in once, and says how the
             server answered. If the certificate of the server is not trusted, it shows the certificates and the
@@ -139,7 +145,7 @@ struct InitCommand: Command {
         if exclusive.count > 1 {
             throw arguments.error("'--\(exclusive[0])' and '--\(exclusive[1])' exclude each other")
         }
-        let servers = ["oauth2", "issuer"].filter { arguments.has($0) }
+        let servers = ["oauth2", "issuer", "registry"].filter { arguments.has($0) }
         let others = servers.dropFirst() + exclusive.filter { $0 != "password-file" }
         if let server = servers.first, let other = others.first {
             throw arguments.error("'--\(server)' and '--\(other)' exclude each other")
@@ -152,8 +158,12 @@ struct InitCommand: Command {
         entry.token = try arguments.value(of: "token").map(WholePath.of)
         entry.endpoint = arguments.value(of: "oauth2")
         entry.issuer = arguments.value(of: "issuer")
+        entry.registry = arguments.value(of: "registry")
         if let issuer = entry.issuer, TokenIssuer(issuer)?.url.isSafe != true {
             throw arguments.error("'--issuer' is an https URL without a query, or http of this machine")
+        }
+        if let registry = entry.registry, TokenIssuer(registry)?.url.isSafe != true {
+            throw arguments.error("'--registry' is an https URL without a query, or http of this machine")
         }
         if let name = arguments.value(of: "ccache") {
             entry.ticketCache = TicketCacheName(typed: name) == nil ? try WholePath.of(name) : name

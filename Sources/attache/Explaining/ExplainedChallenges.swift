@@ -5,7 +5,7 @@ import Rules
 
 /// The challenges of a `401`, or of a parent's `407`, to explain.
 struct ExplainedChallenges: Sendable {
-    private let challenges: [HeaderChallenge]
+    let challenges: [HeaderChallenge]
     private let brokenCount: Int
     /// Whether a parent proxy challenges.
     let isOfParent: Bool
@@ -72,6 +72,7 @@ struct ExplainedChallenges: Sendable {
                     query: ChallengeQuery(offer.space, client: client, failures: failures), space: facts(offer.space))
                 if offer.space.authenticationMethod == .bearer {
                     explained.tokens = tokens.lines(for: offer.challenge, of: origin, by: rules.configuration)
+                    explained.unanswered = tokens.unanswered(offer.challenge, of: origin)
                 }
                 return explained
             }, orderedBy: rule, ignored: ignored)

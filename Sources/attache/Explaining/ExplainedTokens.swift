@@ -1,15 +1,18 @@
 import Authentication
+import Challenges
+import HTTP
 import Model
 import Rules
 
-/// The tokens that the credentials of a rule file with an issuer would be exchanged for at a server.
+/// The tokens that the credentials of a rule file with an issuer, or for registries, would be exchanged for at a server.
 struct ExplainedTokens: Sendable {
+    private let method: String
     /// The target of the request.
-    let target: String
+    private let target: String
     /// The metadata that the server announces; the inner nil if it has none, the outer nil if it was not asked.
     var metadata: Result<ResourceMetadata?, TokenError>?
 
-    init(target: String) { self.target = target }
+    init(for request: ExplainedRequest) { (method, target) = (request.method, request.target) }
 
     /// Whether a credential of the rule file is for the tokens that servers announce.
     static func areAnnounced(_ configuration: Configuration) -> Bool {
@@ -24,10 +27,16 @@ struct ExplainedTokens: Sendable {
     ) -> [String: [ExplainedLine]] {
         var lines: [String: [ExplainedLine]] = [:]
         for credential in configuration.credentials {
-            guard case .oauth(let source) = credential.content, let issuer = source.server.issuer else { continue }
-            lines[credential.name] =
-                [ExplainedLine("issuer", "\(issuer), as credential \(credential.name) says")]
-                + self.lines(for: source, of: issuer, named: credential.name, challenge, origin)
+            switch credential.content {
+            case .oauth(let source):
+                guard let issuer = source.server.issuer else { continue }
+                lines[credential.name] =
+                    [ExplainedLine("issuer", "\(issuer), as credential \(credential.name) says")]
+                    + self.lines(for: source, of: issuer, named: credential.name, challenge, origin)
+            case .registry(let source):
+                lines[credential.name] = self.lines(for: source, named: credential.name, challenge, origin)
+            default: continue
+            }
         }
         return lines
     }
@@ -70,6 +79,87 @@ struct ExplainedTokens: Sendable {
             }
         } catch { lines.append(ExplainedLine("token", "none is requested: \(error)")) }
         return lines
+    }
+
+    // MARK: - Registries
+
+    private func lines(
+        for source: RegistrySource, named name: String, _ challenge: HeaderChallenge, _ origin: Origin
+    ) -> [ExplainedLine] {
+        do throws(TokenError) {
+            let registry = try RegistryChallenge(challenge, from: origin, named: source.server)
+            return [Self.tokenServer(registry.server.withoutQuery, source, name)]
+                + Self.scopes(registry.scopes, source, name)
+        } catch {
+            var lines = [ExplainedLine("token", "none is requested: \(error)")]
+            // Some reasons have the line to write.
+            if !"\(error)".contains("write '"), let naming = RegistryChallenge.naming(challenge, from: origin) {
+                lines.append(
+                    ExplainedLine("to allow it", "write '\(naming.directive)', if you trust it with the credential"))
+            }
+            return lines
+        }
+    }
+
+    /// The lines by the names of the credentials for registries, before the origin has sent a challenge.
+    func expected(of origin: Origin, by configuration: Configuration) -> [String: [ExplainedLine]] {
+        let place = RegistryPlace(of: Method(method.utf8Span.span), at: target.utf8Span.span)
+        let wanted = place.usualScopes
+        var lines: [String: [ExplainedLine]] = [:]
+        for credential in configuration.credentials {
+            guard case .registry(let source) = credential.content else { continue }
+            let host = origin.host.contains(":") ? "[\(origin.host)]" : origin.host
+            let own = "https://\(host)\(origin.port == 443 ? "" : ":\(origin.port)")/…"
+            let server = source.server.map { "\($0)" } ?? own
+            let scope = wanted.isEmpty ? "" : ",scope=\"\(wanted)\""
+            lines[credential.name] =
+                [
+                    ExplainedLine("expected", "Bearer realm=\"\(server)\",service=\"…\"\(scope)"),
+                    Self.tokenServer(server, source, credential.name),
+                ] + Self.scopes(wanted, source, credential.name)
+        }
+        return lines
+    }
+
+    /// The token server of a registry's challenge; nil for the challenges of other servers.
+    ///
+    /// - Parameter target: the target of the request. Only registries have a `service`, but some have none.
+    static func registry(
+        _ challenge: HeaderChallenge, of origin: Origin, at target: String
+    ) -> RegistryChallenge.Naming? {
+        guard challenge.text("resource_metadata") == nil, target.hasPrefix("/v2/") || challenge.text("service") != nil
+        else { return nil }
+        return RegistryChallenge.naming(challenge, from: origin)
+    }
+
+    /// The lines for a registry's challenge that no credential answers; empty for other challenges.
+    func unanswered(_ challenge: HeaderChallenge, of origin: Origin) -> [ExplainedLine] {
+        guard let naming = Self.registry(challenge, of: origin, at: target) else { return [] }
+        let server = challenge.text("realm").map { String($0.prefix { $0 != "?" }) } ?? ""
+        return [
+            ExplainedLine("token server", "\(server), which no credential of the rules is for"),
+            ExplainedLine(
+                "to allow it", "write '\(naming.directive)' in a credential with a user and a password, if you trust it"
+            ),
+        ]
+    }
+
+    private static func tokenServer(_ server: String, _ source: RegistrySource, _ name: String) -> ExplainedLine {
+        let what = source.login == nil ? "is asked without a login" : "gets user and password of credential \(name)"
+        return ExplainedLine("token server", "\(server), which \(what)")
+    }
+
+    /// The scopes to ask for, and those that the rule file leaves out.
+    private static func scopes(
+        _ wanted: RegistryScopes, _ source: RegistrySource, _ name: String
+    ) -> [ExplainedLine] {
+        do throws(TokenError) {
+            let allowed = try wanted.allowed(within: source.scopes)
+            let rest = wanted.without(allowed)
+            return [scopes(allowed.texts)]
+                + (rest.isEmpty
+                    ? [] : [ExplainedLine("left out", "\(rest.words): not in 'scope' of credential \(name)")])
+        } catch { return [ExplainedLine("token", "none is requested: \(error)")] }
     }
 
     private static func scopes(_ scopes: [String]) -> ExplainedLine {

@@ -22,6 +22,8 @@ struct FirstLogin {
         case oauth(endpoint: String, client: String)
         /// An OAuth client of this issuer, for these scopes at most; the client secret is typed.
         case issuer(String, client: String, scopes: [String])
+        /// A user and a password for a container registry's token server; nil: on the registry's own host and port.
+        case registry(user: String, server: String?)
         /// A client certificate: the paths of the certificate and of its key.
         case identity(certificate: String, key: String)
     }
@@ -35,7 +37,7 @@ struct FirstLogin {
     /// The login in a sentence.
     var subject: String {
         switch content {
-        case .password(let user): "'\(Console.printable(user))'"
+        case .password(let user), .registry(let user, _): "'\(Console.printable(user))'"
         case .kerberos(let principal), .keytab(let principal, _), .ticketCache(let principal, _):
             "'\(Console.printable(principal))'"
         case .token, .tokenFile: "the token"
@@ -56,7 +58,7 @@ struct FirstLogin {
     /// The part of a sentence that says what was refused.
     var proof: String {
         switch content {
-        case .password, .kerberos: " with that password"
+        case .password, .kerberos, .registry: " with that password"
         case .keytab: " with the key of the keytab"
         case .ticketCache: " with the ticket of the cache"
         case .token, .tokenFile, .oauth, .issuer, .identity: ""
@@ -92,6 +94,9 @@ struct FirstLogin {
             case .issuer(let issuer, let client, let scopes):
                 "issuer \(RuleWord.quoted(issuer)); client-id \(RuleWord.quoted(client)); client-secret file \(file)"
                     + (scopes.isEmpty ? "" : "; scope \(scopes.map(RuleWord.quoted).joined(separator: " "))")
+            case .registry(let user, let server):
+                "user \(RuleWord.quoted(user)); password file \(file); registry"
+                    + (server.map { " \(RuleWord.quoted($0))" } ?? "")
             case .identity(let certificate, let key):
                 "certificate \(RuleWord.quoted(certificate)); key \(RuleWord.quoted(key))"
             }
@@ -119,6 +124,12 @@ extension CredentialSource {
         case .oauth(let source):
             guard case .secret(.file, let isInBody) = source.proof else { return self }
             return .oauth(source.proved(by: .secret(value, inBody: isInBody)))
+        case .registry(let source):
+            guard let login = source.login, case .file = login.password else { return self }
+            return .registry(
+                RegistrySource(
+                    server: source.server, login: RegistrySource.Login(user: login.user, password: value),
+                    scopes: source.scopes))
         case .placed(let source, let placements): return .placed(source.replacingFile(by: value), placements)
         default: return self
         }

@@ -21,6 +21,8 @@ struct LoginEntry {
     var endpoint: String?
     /// The URL of an OAuth issuer.
     var issuer: String?
+    /// The URL of a container registry's token server.
+    var registry: String?
     /// The scopes that the server asks for.
     var scopes: [String] = []
     /// The absolute paths of a client certificate and its key.
@@ -70,6 +72,15 @@ struct LoginEntry {
             }
             return FirstLogin(name: name, content: .token, secret: try secret("\(prefix)Token: ", "the token"))
         }
+    }
+
+    /// Reads the user and the password for a container registry.
+    ///
+    /// - Parameter server: the URL of the token server; nil: on the registry's own host and port.
+    func readRegistry(named name: String, at server: String?) throws(CommandError) -> FirstLogin {
+        let user = try self.user("User: ")
+        return FirstLogin(
+            name: name, content: .registry(user: user, server: server), secret: try secret("Password: "))
     }
 
     /// The principal with its realm.

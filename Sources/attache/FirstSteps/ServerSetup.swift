@@ -14,14 +14,18 @@ struct ServerSetup {
     let edit: RuleFileEdit
     /// The login of the server; a parent's is always typed.
     private var entry: LoginEntry
+    /// The target that is asked for.
+    private var target: String
     private(set) var rules: FirstRules
     /// The text that the last request was sent by.
     private(set) var bytes: [UInt8] = []
 
+    private var origin: Origin { Origin(host: request.host, port: request.port, protocol: request.protocol) }
+
     private static let client = ClientIdentity(address: IPAddress(v4: 0x7F00_0001), user: nil)
 
     init(_ rules: FirstRules, _ edit: RuleFileEdit, _ entry: LoginEntry) {
-        request = rules.server
+        (request, target) = (rules.server, rules.server.target)
         self.rules = rules
         self.edit = edit
         self.entry = entry
@@ -34,7 +38,7 @@ struct ServerSetup {
         while true {
             let asksForLogin = rules.answer == nil
             let response: ChallengeProbe.Response
-            switch try ask(request.target, readsPage: asksForLogin) {
+            switch try ask(target, readsPage: asksForLogin) {
             case .success(let answered): response = answered
             case .failure(let failure):
                 try settle(failure)
@@ -94,9 +98,11 @@ struct ServerSetup {
                 "there is no ticket for \(login.subject): the KDC of \(realm) does not know this user, refuses its "
                     + "password or key, or cannot be reached; nothing was written")
         }
-        if response.status == 401, response.attempts == 0, case .issuer = login.content, let details = response.details
-        {
-            throw .failed("\(details); nothing was written")
+        if response.status == 401, let details = response.details {
+            switch login.content {
+            case .issuer where response.attempts == 0, .registry: throw .failed("\(details); nothing was written")
+            default: break
+            }
         }
         if response.status == 401 || response.status == 400 && answer.methods == [.bearer] {
             throw Self.refusal(of: login)
@@ -158,6 +164,7 @@ struct ServerSetup {
                 "\(edit.path) already answers this server with credential \(Console.printable(credential)), and the "
                     + "server answers \(response.status): there is nothing to add")
         }
+        if target != Self.registryTarget, try findRegistry() { return false }
         return try isLoginless(response)
     }
 
@@ -184,7 +191,7 @@ struct ServerSetup {
                 "the server refuses credential \(Console.printable(credential)) of \(edit.path); another login goes before it"
             )
         }
-        let origin = Origin(host: request.host, port: request.port, protocol: request.protocol)
+        if entry.kind == nil, try logInAtRegistry(response) { return }
         let wanted = try wanted(response, from: origin, "the server", for: entry.kind)
         if wanted.kind == .token, entry.kind == nil || entry.issuer != nil {
             _ = try findIssuer(ExplainedChallenges(values: response.lines, isOfParent: false).bearer)
@@ -200,7 +207,6 @@ struct ServerSetup {
     /// - Parameter challenge: the server's challenge for a token; nil if it sends none.
     /// - Returns: whether there is an issuer.
     private mutating func findIssuer(_ challenge: HeaderChallenge?) throws(CommandError) -> Bool {
-        let origin = Origin(host: request.host, port: request.port, protocol: request.protocol)
         let found = try ServerProbe.metadata(of: origin, for: request, by: try configuration(), challenge)
         let metadata: ResourceMetadata
         switch found {
@@ -241,10 +247,87 @@ struct ServerSetup {
     }
 
     private mutating func logInByIssuer() throws(CommandError) {
-        let origin = Origin(host: request.host, port: request.port, protocol: request.protocol)
         let space = ProtectionSpace(origin: origin, realm: nil, authenticationMethod: .bearer)
         let login = try entry.read(.token, named: rules.uniqueCredential(request.host))
         rules.answer = FirstRules.Answer(login: login, methods: [.bearer], rule: rule(for: [space]))
+    }
+
+    // MARK: - Container registries
+
+    /// The target that each registry answers, and challenges for (OCI distribution specification, "Determining Support").
+    private static let registryTarget = "/v2/"
+
+    /// The challenge of a container registry in the response; nil for other servers.
+    private func registryChallenge(
+        _ response: ChallengeProbe.Response
+    ) -> (challenge: HeaderChallenge, naming: RegistryChallenge.Naming)? {
+        guard response.status == 401, !response.isOfParent,
+            let bearer = ExplainedChallenges(values: response.lines, isOfParent: false).bearer,
+            let naming = ExplainedTokens.registry(bearer, of: origin, at: target)
+        else { return nil }
+        return (bearer, naming)
+    }
+
+    /// Asks whether there is a container registry on a server that asks for no login otherwise. The next request is for it.
+    private mutating func findRegistry() throws(CommandError) -> Bool {
+        let former = target
+        target = Self.registryTarget
+        if case .success(let response) = try ask(target, readsPage: false), response.credential == nil,
+            registryChallenge(response) != nil
+        {
+            return true
+        }
+        target = former
+        return false
+    }
+
+    /// Takes the login for a container registry and its token server, which a person has to confirm.
+    ///
+    /// - Returns: whether the server is a registry.
+    private mutating func logInAtRegistry(_ response: ChallengeProbe.Response) throws(CommandError) -> Bool {
+        guard let (challenge, naming) = registryChallenge(response) else {
+            if entry.registry == nil { return false }
+            throw .failed("the server is no container registry, which '--registry' is for")
+        }
+        let server = try tokenServer(naming, challenge)
+        if request.protocol == .http {
+            Console.error("http sends the token unencrypted: anyone on the way to the server can read it")
+        }
+        let login = try entry.readRegistry(named: rules.uniqueCredential(request.host), at: server)
+        let offers = ChallengeOrder().offers(
+            in: ExplainedChallenges(values: response.lines, isOfParent: false).challenges, from: origin)
+        rules.answer = FirstRules.Answer(
+            login: login, methods: server == nil ? [.bearer, .basic] : [.bearer], rule: rule(for: offers.map(\.space)))
+        return true
+    }
+
+    /// The token server that gets the user and password; nil: the registry's own host and port.
+    private func tokenServer(
+        _ naming: RegistryChallenge.Naming, _ challenge: HeaderChallenge
+    ) throws(CommandError) -> String? {
+        if let named = entry.registry, let server = TokenIssuer(named) {
+            do throws(TokenError) { _ = try RegistryChallenge(challenge, from: origin, named: server) } catch {
+                throw .failed("\(error); nothing was written")
+            }
+            return named
+        }
+        guard case .url(let url) = naming else {
+            Console.print("the server answers 401 as a container registry, with a token server on its own host")
+            return nil
+        }
+        let shown = Console.printable(url)
+        Console.print("the server answers 401 as a container registry, and names the token server \(shown)")
+        guard Terminal.isStandardInput else {
+            throw .failed("the user and password would go to \(shown): use --registry \(shown) if that is right")
+        }
+        let answer: String?
+        do throws(IOError) { answer = try Terminal().ask("Is your password for \(shown)? (yes or no) ") } catch {
+            throw .failed("\(error)")
+        }
+        guard answer?.lowercased() == "yes" else {
+            throw .failed("the registry gives no token without it; nothing was written")
+        }
+        return url
     }
 
     private mutating func logInPreemptively(_ response: ChallengeProbe.Response) throws(CommandError) {
@@ -268,8 +351,7 @@ struct ServerSetup {
         }
         let login = try entry.read(.password, named: rules.uniqueCredential(request.host))
         let space = ProtectionSpace(
-            origin: Origin(host: request.host, port: request.port, protocol: request.protocol), realm: nil,
-            authenticationMethod: .htmlForm)
+            origin: origin, realm: nil, authenticationMethod: .htmlForm)
         rules.answer = FirstRules.Answer(login: login, methods: [.htmlForm], form: form, rule: rule(for: [space]))
     }
 

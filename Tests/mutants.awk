@@ -1,4 +1,5 @@
-# Prints each token of Swift files that Tests/mutants may change: file, line, column in bytes, the token, and the new one.
+# Prints each token of Swift files that Tests/mutants may change: file, line, column in bytes, the token, the new one, and the
+# change's number. `same` follows for a change that Tests/mutants.same names, and for `while false`, which does not compile.
 # It relies on `swift format`, which puts blanks around operators with two operands.
 
 # The position behind the string literal that begins at `i` with that many signs #. Interpolations belong to it.
@@ -64,7 +65,24 @@ function masked(text,    out, i, end, signs) {
     return out
 }
 
+# A change's number: its file and changed line, and which of several such lines it is.
+function number(changed,    text, out, i) {
+    text = changed " " ++shown[changed]
+    for (i = 1; i <= length(text); i++) out = (out * 257 + code[substr(text, i, 1)]) % 2147483647
+    return out
+}
+
+function show(column, token,    changed, isSame) {
+    changed = substr($0, 1, column - 1) other[token] substr($0, column + length(token))
+    isSame = changed ~ /^ *while false \{/
+    sub(/^ */, FILENAME ": ", changed)
+    if (changed in same) isSame = same[changed] = "found"
+    print FILENAME, FNR, column, token, other[token], number(changed) (isSame ? " same" : "")
+}
+
 BEGIN {
+    for (i = 1; i < 256; i++) code[sprintf("%c", i)] = i
+    while ((getline text < "Tests/mutants.same") > 0) if (text ~ /^Sources\//) same[text] = ""
     count = split("&& || < <= > >= == != + - &+ &-", tokens, " ")
     for (i = 1; i < count; i += 2) {
         other[tokens[i]] = tokens[i + 1]
@@ -80,26 +98,33 @@ FNR == 1 {
 }
 
 {
-    code = /["\/]/ || inComment || multiline != "" ? masked($0) : $0
-    if (code ~ /^ *#(if|elseif)/ || code ~ / func [^ ]+ \(/) next
+    bare = /["\/]/ || inComment || multiline != "" ? masked($0) : $0
+    # Conditions of the compiler, operators' own functions, and types that are the same.
+    if (bare ~ /^ *#(if|elseif)/ || bare ~ / func [^ ]+ \(/ || bare ~ / where [A-Z][A-Za-z.]* == [A-Z]/) next
     position = 1
-    while (match(substr(code, position), /[^ ]+/)) {
+    while (match(substr(bare, position), /[^ ]+/)) {
         column = position + RSTART - 1
-        word = substr(code, column, RLENGTH)
+        word = substr(bare, column, RLENGTH)
         position = column + RLENGTH
-        # Strings are joined by +, and have no other operator.
-        isText = substr(code, column - 2, 1) == "\"" || substr(code, position + 1, 1) == "\""
+        # Strings and arrays are joined by +, and have no -.
+        isJoint = substr(bare, column - 2, 1) == "\"" || substr(bare, position + 1, 1) ~ /["[]/
         if (word in other && word !~ /[a-z]/) {
-            if (!(isText && word ~ /^[-+]$/)) print FILENAME, FNR, column, word, other[word]
+            if (!(isJoint && word ~ /^[-+]$/)) show(column, word)
             continue
         }
-        for (start = column; match(substr(code, start, position - start), /true|false/); start = end) {
+        for (start = column; match(substr(bare, start, position - start), /true|false/); start = end) {
             column = start + RSTART - 1
             end = column + RLENGTH
-            token = substr(code, column, RLENGTH)
-            if (substr(code, column - 1, 1) !~ /[A-Za-z0-9_.`]/ && substr(code, end, 1) !~ /[A-Za-z0-9_`:]/) {
-                print FILENAME, FNR, column, token, other[token]
+            token = substr(bare, column, RLENGTH)
+            if (substr(bare, column - 1, 1) !~ /[A-Za-z0-9_.`]/ && substr(bare, end, 1) !~ /[A-Za-z0-9_`:]/) {
+                show(column, token)
             }
         }
+    }
+}
+
+END {
+    for (changed in same) {
+        if (same[changed] == "") print "Tests/mutants.same names a change that is not possible: " changed >"/dev/stderr"
     }
 }

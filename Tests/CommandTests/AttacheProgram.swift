@@ -11,6 +11,9 @@ enum AttacheProgram {
         return URL(filePath: bundle).resolvingSymlinksInPath().deletingLastPathComponent().path
     }()
 
+    /// The change of `Tests/mutants` that is on, which the program has as well.
+    private static let mutant = ProcessInfo.processInfo.environment.filter { $0.key == "ATTACHE_MUTANT" }
+
     /// Runs a line of shell in a folder, in which `attache` is the program under test.
     static func run(_ line: String, in directory: Folder) throws -> CommandResult {
         let streams = FileManager.default.temporaryDirectory.appending(path: "attache-run-\(UUID().uuidString)")
@@ -20,7 +23,9 @@ enum AttacheProgram {
         process.executableURL = URL(filePath: "/bin/sh")
         process.arguments = ["-c", line]
         process.currentDirectoryURL = directory.url
-        process.environment = ["PATH": "\(folder):/usr/bin:/bin", "LC_ALL": "C.UTF-8"]
+        process.environment = ["PATH": "\(folder):/usr/bin:/bin", "LC_ALL": "C.UTF-8"].merging(mutant) { usual, _ in
+            usual
+        }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = try handle(streams.appending(path: "out"))
         process.standardError = try handle(streams.appending(path: "error"))

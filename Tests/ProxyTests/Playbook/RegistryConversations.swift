@@ -540,9 +540,6 @@ struct RegistryConversations {
                Authorization: Basic base64(u:p)
             client >> close
             server << close
-            log GET http://h/v2/team/app/manifests/1 -
-                error: connection_terminated
-                details: the client left
             server 2 >> HTTP/1.1 200 OK
 
                {"token":"one","expires_in":300}

@@ -69,11 +69,22 @@ struct TokenConversations {
                Proxy-Status: *the token of credential crm lacks the scope that the origin requires\(wanted): its scopes are fixed*
             journal bearer h:80 passed
                 reason: *its scopes are fixed in the rule file*
+            log GET http://h/2 403
+                rule: api
+                scheme: bearer
+                credential: crm
+                attempts: 1
+                details: *its scopes are fixed in the rule file
             >> GET http://h/3 HTTP/1.1
             << GET /3 HTTP/1.1
                Authorization: Bearer one
             >> HTTP/1.1 200 OK
             << HTTP/1.1 200 OK
+            log GET http://h/3 200
+                rule: api
+                scheme: bearer
+                credential: crm
+                attempts: 1
             """)
     }
 

@@ -119,6 +119,9 @@ import Testing
         ("https://reg.example.com/\u{e9}", "no usable URL"), ("/token", "no usable URL"), ("", "no token server"),
         ("ftp://reg.example.com/token", "no usable URL"), ("https://", "no usable URL"),
         ("https://reg.example.com:99999/", "no usable URL"), ("https://169.254.169.254/latest", "write 'registry"),
+        ("https://auth.example.com/t;registry", #"write 'registry "https://auth.example.com/t;registry"'"#),
+        ("https://auth.example.com/{t}", "no usable URL"), ("https://auth.example.com/t|u", "no usable URL"),
+        (#"https://auth.example.com/t\"u"#, "no usable URL"), ("https://auth.example.com/t^`", "no usable URL"),
         ("//reg.example.com/token", "no usable URL"), ("https:reg.example.com/token", "no usable URL"),
     ])
     func `no other token server is asked`(realm: String, reason: String) {
@@ -312,6 +315,44 @@ import Testing
         let place = RegistryPlace(.read, target.utf8Span.span)
         #expect(place.repository.span.text == repository)
         #expect(place.source.span.text == source)
+    }
+
+    @Test(arguments: [
+        (RegistryPlace.Kind.read, "/v2/", ""), (.read, "/v2/team/app/manifests/1", "repository:team/app:pull"),
+        (.write, "/v2/team/app/manifests/1", "repository:team/app:pull,push"),
+        (.delete, "/v2/team/app/manifests/1", "repository:team/app:delete"),
+        (.read, "/v2/_catalog?n=1", "registry:catalog:*"), (.read, "/v2/Team/tags/list", ""), (.read, "/token", ""),
+        (
+            .write, "/v2/a/blobs/uploads/?mount=sha256:0&from=b%2Fc",
+            "repository:a:pull,push repository:b/c:pull"
+        ),
+        (.write, "/v2/a/blobs/uploads/?from=%2", "repository:a:pull,push"),
+    ])
+    func `the usual scopes of a request are those of its repositories`(
+        kind: RegistryPlace.Kind, target: String, usual: String
+    ) {
+        #expect("\(RegistryPlace(kind, target.utf8Span.span).usualScopes)" == usual)
+    }
+
+    @Test func `a token server that wants no request for a while is not asked with that credential`() throws {
+        let (tokens, version) = (RegistryTokens(), Credential(name: "ci", grant: grant("")).version)
+        let server = try #require(HTTPEndpoint("https://auth.example.com/token?x"))
+        let other = try #require(HTTPEndpoint("https://auth.example.com/other"))
+        let busy = TokenError.status(endpoint: "", 429, retryAfter: 20)
+        tokens.notePause(.status(endpoint: "", 503), for: version, at: server, now: 0)
+        #expect(tokens.pause(for: version, at: server, now: 0) == nil)
+        tokens.notePause(busy, for: version, at: server, now: 0)
+        #expect(
+            tokens.pause(for: version, at: server, now: 4500)
+                == .status(endpoint: "https://auth.example.com/token", 429, retryAfter: 16))
+        #expect(tokens.pause(for: version, at: other, now: 4500) == nil)
+        #expect(tokens.pause(for: version, at: server, now: 20_000) == nil)
+        // The number is limited.
+        for number in 0..<200 {
+            let url = try #require(HTTPEndpoint("https://auth.example.com/\(number)"))
+            tokens.notePause(busy, for: version, at: url, now: 0)
+            #expect((tokens.pause(for: version, at: url, now: 0) != nil) == (number < 127), "\(number)")
+        }
     }
 
     @Test func `learned scopes are limited, and the oldest go first`() {

@@ -13,6 +13,9 @@ public struct RegistryChallenge: Sendable {
 
     /// The limits of the bytes of a realm and of a service.
     private static let (realmLimit, serviceLimit) = (1024, 256)
+    /// The visible characters that no usable realm has: those for a user and a fragment, and those that no URL has
+    /// (RFC 3986 section 2), so that people can paste it into the rule file.
+    private static let foreign = Array(#"@#\"<>^`{|}"#.utf8)
 
     /// - Parameters:
     ///   - origin: the registry.
@@ -27,7 +30,7 @@ public struct RegistryChallenge: Sendable {
         }
         let shown = TokenResponse.printable(realm)
         let path = realm.prefix { $0 != UInt8(ascii: "?") }
-        guard realm.count <= Self.realmLimit, !realm.contains(where: { "\\@#".utf8.contains($0) }),
+        guard realm.count <= Self.realmLimit, !realm.contains(where: { Self.foreign.contains($0) }),
             let url = HTTPEndpoint(realm.span.text)
         else {
             throw .unannounced("\(host) names the token server '\(shown)', which is no usable URL", isDefinite: true)
@@ -47,8 +50,10 @@ public struct RegistryChallenge: Sendable {
                 throw .unannounced("\(host) names the token server \(plain), which is not https", isDefinite: true)
             }
             guard isOwn else {
+                // A semicolon ends a directive.
+                let word = plain.contains(";") ? "\"\(plain)\"" : plain
                 throw .unannounced(
-                    "\(host) names the token server \(plain): to let it have the credential, write 'registry \(plain)'",
+                    "\(host) names the token server \(plain): to let it have the credential, write 'registry \(word)'",
                     isDefinite: true)
             }
             server = url

@@ -196,7 +196,7 @@ struct RegistryConversations {
         "https://x@h/token", "https://h@other.example/token", "https://h/token#x", "https://h/to ken",
         "https://h\\\\@other.example/token", "https://127.0.0.1/token", "http://127.0.0.1:9/token",
         "http://localhost/token", "https://[::1]/token", "https://169.254.169.254/latest", "/token", "//h/token",
-        "https://h.other.example/token", "ftp://h/token", "https://h/\u{e9}", "https://H@h/", "",
+        "https://h/{token}", "https://h.other.example/token", "ftp://h/token", "https://h/\u{e9}", "https://H@h/", "",
     ])
     func `without a URL only a token server on the registry's own host and port is asked`(realm: String) async {
         let challenge = "Bearer realm=\"\(realm)\",service=\"reg\",scope=\"repository:team/app:pull\""

@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func `without routes everything is tunnelled`() throws {
-        #expect(try rules("").route(host: Array("a".utf8).span, port: 1) == .none)
+        #expect(try rules("").route(host: Array("a".utf8).span, port: 1) === RouteDecision.none)
     }
 
     @Test func `a decision that is kept answers only the query that it was made for`() throws {

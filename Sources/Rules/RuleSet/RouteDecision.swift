@@ -2,7 +2,7 @@ import Model
 
 /// The treatment of a request, and the `route` that decided it. Immutable and shared, so that a request can carry it
 /// for one retain.
-public final class RouteDecision: Sendable, Equatable {
+public final class RouteDecision: Sendable {
     public let action: Configuration.Route.Action
     /// The upgrade; nil if `http:` stays `http:`.
     public let upgrade: Configuration.Route.Upgrade?
@@ -37,12 +37,4 @@ public final class RouteDecision: Sendable, Equatable {
 
     /// The decision if no route matches.
     public static let none = RouteDecision()
-
-    public static func == (left: RouteDecision, right: RouteDecision) -> Bool {
-        left === right
-            || left.action == right.action && left.upgrade == right.upgrade
-                && left.decodesContent == right.decodesContent && left.tls == right.tls
-                && left.trace == right.trace && left.parentList == right.parentList
-                && left.rule == right.rule
-    }
 }

@@ -138,6 +138,28 @@ import Transport
         #expect(lost == 0)
     }
 
+    @Test(arguments: [(0, true), (1, false)])
+    func `a body of 16 KiB is read, and another request follows it; a larger one is not read`(
+        excess: Int, isRead: Bool
+    ) async throws {
+        let text = try await onLoop { loop in
+            let access = DashboardAccess()
+            let (sources, session) = (dashboardSources(access), try #require(access.makeSession()))
+            let dashboard = DashboardSite(sources, feed: DashboardFeed(sources, limit: 1, on: loop))
+            let server = try AdminServer(
+                address: SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0), on: loop,
+                site: AdminSite(sources: AdminTests.sources(), practice: nil, dashboard: dashboard))
+            defer { server.close() }
+            let body = String(repeating: "x", count: (16 << 10) + excess)
+            return try await exchange(
+                "POST /dashboard/answer HTTP/1.1\r\nHost: localhost\r\nX-Attache-Key: \(session.key)\r\n"
+                    + "Cookie: attache-\(server.address.port)=\(session.cookie)\r\n"
+                    + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)GET /healthz HTTP/1.0\r\n\r\n",
+                with: server.address, on: loop)
+        }
+        #expect(text.hasSuffix("\r\n\r\nok\n") == isRead, "\(text)")
+    }
+
     @Test(arguments: [false, true])
     func `a client that sends half a head, or half a body, makes room as well`(hasHead: Bool) async throws {
         let text = try await onLoop { loop in

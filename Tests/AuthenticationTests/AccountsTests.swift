@@ -176,6 +176,26 @@ struct AccountsTests {
         #expect(accounts.hold(on: changed.version, at: Self.server, now: 11) == 60_010)
     }
 
+    @Test func `a renewed token is known where the one before it was, and another token of its grant stays`() {
+        let tokens = ["b", "c", "d"].map { Credential(name: "alice", user: "alice", password: Secret($0)) }
+        send("/a", .accepted, now: 0)
+        let second = accounts.evidence(of: tokens[0], at: "http://other:80")
+        guard case .send(let attempt) = second.admit(Self.target.span, under: Self.terms, now: 1) else {
+            Issue.record("it is not sent")
+            return
+        }
+        attempt.settle(.accepted, now: 1)
+        accounts.renew(alice.version, with: tokens[1].version)
+        #expect(accounts.hasAccepted(tokens[1].version, at: Self.server))
+        #expect(!accounts.hasAccepted(alice.version, at: Self.server))
+        #expect(accounts.hasAccepted(tokens[0].version, at: "http://other:80"))
+        // The only token of its grant takes the place of all.
+        accounts.renew(with: tokens[2].version)
+        #expect(accounts.all.map(\.version) == [tokens[2].version])
+        #expect(
+            ["http://other:80", Self.server].contains { accounts.hasAccepted(tokens[2].version, at: $0) })
+    }
+
     @Test func `set again, a version is sent at once`() {
         send("/a", .refused, now: 0)
         send("/b", .refused, now: 0)

@@ -38,6 +38,15 @@ import Testing
                 + "algorithm=MD5")
     }
 
+    @Test(arguments: [("", true), (", qop=\"auth\"", true), (", qop=\"auth-int\"", false)])
+    func `an answer is for many requests, unless the digest of their content is in it`(
+        qop: String, isRepeatable: Bool
+    ) throws {
+        let authenticator = try DigestScheme().authenticator("Digest realm=\"r\", nonce=\"n\"\(qop)")
+        #expect(authenticator.isRepeatable == isRepeatable)
+        #expect((authenticator.bodyDigest == nil) == isRepeatable)
+    }
+
     @Test func `without qop and algorithm none is sent back`() throws {
         let answer = try DigestScheme().authenticator(#"Digest realm="r", nonce="n""#).answer().value
         #expect(Set(parameters(answer).keys) == ["username", "realm", "nonce", "uri", "response"])

@@ -104,6 +104,18 @@ import Testing
         #expect([1, 2, 3].map(known) == [false, true, true])
     }
 
+    @Test func `an open page leaves its space with its directory, or alone if that is the whole space`() throws {
+        try remember(alice)
+        let space = try #require(knownSpace(covering: "/a/"))
+        let excluded = ["/a/page?q", "/a/open/page", "/elsewhere"].map { space.exclude($0.utf8Span.span) }
+        #expect(excluded == [true, true, false])
+        let isCovered = { (target: String) in space.coverage(of: target.utf8Span.span) != nil }
+        let targets = ["/a/", "/a/other", "/a/page", "/a/open/", "/a/open/x"]
+        #expect(targets.filter(isCovered) == ["/a/", "/a/other"])
+        #expect(["/a/other", "/a/open/x"].map { space.readmit($0.utf8Span.span) } == [false, true])
+        #expect(targets.filter(isCovered) == ["/a/", "/a/other", "/a/open/", "/a/open/x"])
+    }
+
     @Test func `200 tasks that meet an unknown space cause one probe`() async throws {
         let probes = Tally()
         let answered = await withTaskGroup(of: Bool.self) { group in

@@ -44,6 +44,25 @@ import Testing
         #expect(!covers(try StoreFile.open(path), "/a/"))
     }
 
+    @Test(arguments: [(1024, true), (1025, false)])
+    func `a path of 1024 bytes is kept, and a longer one is not taken for the whole server`(
+        length: Int, isKept: Bool
+    ) throws {
+        let path = try StoreFile.temporary()
+        let store = try StoreFile.open(path)
+        let version = CredentialVersion(name: "ci", fingerprint: .max / 3)
+        let prefix = "/\(String(repeating: "x", count: length - 2))/"
+        StoreJournalProbe.learned(
+            LearnedSpace(space: space, extents: [.prefixes([Array(prefix.utf8)])], accepted: [version]), in: store)
+        #expect(store.settles())
+        let known = try StoreFile.open(path).spaces.known(host: "host".utf8Span.span, port: 80, protocol: .http)
+        let covers = { (target: String) in
+            known?.space(covering: target.utf8Span.span)?.hasAccepted(version) == true
+        }
+        #expect(covers(prefix) == isKept)
+        #expect(!covers("/"))
+    }
+
     @Test func `while many changes are taken over nobody misses what was there before and is after`() async throws {
         let path = try StoreFile.temporary()
         let (ours, theirs) = (try StoreFile.open(path), try StoreFile.open(path))

@@ -25,6 +25,20 @@ struct ForwardingTests {
         #expect(!dials)
     }
 
+    @Test(arguments: ["", ForwardingTests.login])
+    func `a request to a known address starts no task, on a new connection or a kept one`(rules: String) async throws {
+        let tasks = try await PlayedExchange.play(rules, credentials: ["c": "p"]) { played in
+            try played.ask("GET http://h.known/a HTTP/1.1", "Host: h.known")
+            let server = try played.accept(at: "h.known:80")
+            played.say("HTTP/1.1 204 No Content", by: server)
+            try played.ask("GET http://h.known/b HTTP/1.1", "Host: h.known")
+            played.say("HTTP/1.1 204 No Content", by: server)
+            #expect(played.outcome == .ended(keeps: true))
+            return played.taskCount
+        }
+        #expect(tasks == 0)
+    }
+
     @Test(arguments: [("GET", 0, true), ("PUT", 4, true), ("POST", 0, false), ("POST", 4, false)])
     func `where a kept connection ends without an answer, what may be repeated goes out on a new one`(
         method: String, length: Int, isRepeated: Bool

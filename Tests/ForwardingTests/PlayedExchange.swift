@@ -34,6 +34,8 @@ final class PlayedExchange: ChannelObserver, WakeupCompanion {
     private(set) var servers: [PlayedEnd] = []
     /// Nil while the exchange is under way.
     private(set) var outcome: Outcome?
+    /// The number of times that the machine waited for a task.
+    private(set) var taskCount = 0
     private let loop: EventLoop
     private let clock: ManualClock
     private let network: PlayedNetwork
@@ -232,6 +234,7 @@ final class PlayedExchange: ChannelObserver, WakeupCompanion {
 
     private func work() {
         isWorking = true
+        taskCount += 1
         downstream.observer = nil
         downstream.stream.wakeup = downstream.wakeup
         if let upstream = run.exchange.upstream.stream {

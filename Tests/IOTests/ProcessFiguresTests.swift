@@ -12,8 +12,19 @@ struct ProcessFiguresTests {
         #expect(try #require(figures.openDescriptors) > 2)
         #expect(try #require(figures.residentBytes) > 1 << 20)
         #expect(try #require(figures.virtualBytes) > figures.residentBytes ?? 0)
-        #expect(try #require(figures.startSeconds) > 1_700_000_000)
         #expect(ProcessFigures.current.startSeconds == figures.startSeconds)
+    }
+
+    /// proc_pid_stat(5) counts ticks from the start of the system, which proc_stat(5) names in seconds.
+    @Test func `the start of a process is a date`() throws {
+        let system = String(decoding: try SmallFile.read("/proc/stat", limit: 1 << 20), as: UTF8.self)
+        let line = try #require(system.split(separator: "\n").first { $0.hasPrefix("btime ") })
+        let boot = try #require(Double(line.dropFirst("btime ".count)))
+        let own = String(decoding: try SmallFile.read("/proc/self/stat", limit: 4096), as: UTF8.self)
+        let fields = own[try #require(own.lastIndex(of: ")"))...].split(separator: " ")
+        let ticks = try #require(Double(fields[20]))
+        let start = try #require(ProcessFigures.current.startSeconds)
+        #expect(abs(start - boot - ticks / Double(sysconf(Int32(_SC_CLK_TCK)))) < 5)
     }
 
     @Test func `a descriptor more is one more`() throws {

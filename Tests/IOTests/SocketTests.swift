@@ -34,6 +34,25 @@ import Testing
         #expect(isSet == [true, true])
     }
 
+    @Test func `a service manager's descriptor counts if it takes connections`() {
+        let (listening, other) = (
+            socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0), socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        )
+        defer { for descriptor in [listening, other] { close(descriptor) } }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        // With the family alone, the system chooses a name.
+        let isBound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listening, $0, socklen_t(MemoryLayout<sa_family_t>.size))
+            }
+        }
+        #expect(isBound == 0 && listen(listening, 1) == 0)
+        let null = open("/dev/null", O_RDONLY)
+        defer { close(null) }
+        #expect([listening, other, null].map(PassedSockets.isListening) == [true, false, false])
+    }
+
     /// The copy may keep the watch alive, whose events name the socket's memory.
     @Test func `a socket that is closed while a program is started stays in memory`() async throws {
         let stayed = try await onLoop { loop in

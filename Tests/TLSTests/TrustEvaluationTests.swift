@@ -37,6 +37,18 @@ import Testing
         }
     }
 
+    @Test func `a demanded staple that cannot be checked is told apart from one that did not come`() throws {
+        var scene = TrustCase.chain(leaf: { $0["tlsfeature"] = "status_request" })
+        let staple = TestStaple.make(for: scene.leaf, issuedBy: scene.others[0])
+        scene.others = []
+        let detail = { (scene: TrustCase.Scene) in
+            try scene.evaluated().findings.first { $0.kind == .missingStaple }?.detail ?? ""
+        }
+        #expect(try detail(scene).hasSuffix("and none came"))
+        scene.staple = staple
+        #expect(try detail(scene).hasSuffix("cannot be checked without its issuer"))
+    }
+
     @Test func `A host name that looks like an address does not read like one`() throws {
         let scene = TrustCase.named("DNS:127.0.0.1", "127.0.0.1")
         let evaluation = try scene.evaluated()

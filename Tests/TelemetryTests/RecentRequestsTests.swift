@@ -32,6 +32,16 @@ struct RecentRequestsTests {
         return try #require(try written(recent).first)
     }
 
+    @Test func `a response that judges nothing leaves the verdict on an answer as it is`() throws {
+        let record = try Self.record()
+        record.note(ChallengeDecision(method: "basic", realm: nil, rule: nil, disposition: "use"))
+        record.note(AnswerResult.unjudged)
+        #expect(record.challenges.map(\.result) == [.unjudged])
+        record.note(AnswerResult.refused)
+        record.note(AnswerResult.unjudged)
+        #expect(record.challenges.map(\.result) == [.refused])
+    }
+
     @Test func `the last ones are kept, each with its number`() throws {
         let recent = RecentRequests(limit: 3)
         for place in 1...5 { recent.add(Array("\"place\":\(place)}".utf8)) }

@@ -42,7 +42,8 @@ public enum PassedSockets {
         return descriptor
     }
 
-    private static func isListening(_ descriptor: Int32) -> Bool {
+    /// Whether the descriptor is a socket that takes connections.
+    static func isListening(_ descriptor: Int32) -> Bool {
         var isListening: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
         return getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &size) == 0 && isListening != 0

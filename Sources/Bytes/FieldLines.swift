@@ -8,7 +8,7 @@ public struct FieldLines: ~Copyable {
     /// The distance of the lines from their positions in `list`.
     private var shift = 0
     /// The removed lines that are still in `list`, unmarked, and the start of the first one.
-    private var known: (lines: scan_lines, start: Int)?
+    private var known: (lines: scan_lines, start: Int, isNoted: Bool)?
     /// The bytes of these lines, and of the empty line after them.
     private let knownText = ByteBuffer(capacity: 64)
 
@@ -42,8 +42,14 @@ public struct FieldLines: ~Copyable {
         guard range.count <= Self.longestKnown else { return }
         knownText.clear()
         knownText.append(bytes.extracting(range))
-        known = (list, range.lowerBound)
+        known = (list, range.lowerBound, false)
     }
+
+    /// Whether the caller has noted something about the current lines, in an earlier head that had the same ones.
+    public var isNoted: Bool { known?.isNoted ?? false }
+
+    /// Notes something about the current lines, which holds as long as they are repeated.
+    public mutating func note() { known?.isNoted = true }
 
     /// Restores the lines that were there before `removeAll`, if exactly these are at `start`, followed by an empty
     /// line. The time does not depend on the position of a difference: the remembered lines may be another client's,

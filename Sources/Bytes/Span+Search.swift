@@ -18,6 +18,19 @@ extension Span<UInt8> {
         }
     }
 
+    /// The text that is a part of every placeholder of a credential.
+    public static var placeholderMark: String { SCAN_MARK }
+
+    /// The offset of the first `placeholderMark` in `range`, or nil.
+    public func firstPlaceholderMark(in range: Range<Int>) -> Int? {
+        precondition(range.lowerBound >= 0 && range.upperBound <= count, "range outside the span")
+        return withUnsafeBufferPointer { bytes in
+            guard let base = bytes.baseAddress else { return nil }
+            let found = scan_find_mark(base, range.lowerBound, range.upperBound)
+            return found < range.upperBound ? found : nil
+        }
+    }
+
     public func equals(_ other: Span<UInt8>) -> Bool {
         count == other.count
             && withUnsafeBufferPointer { mine in

@@ -134,6 +134,45 @@ size_t scan_find_quad_end(const uint8_t *bytes, size_t start, size_t count) {
     }
 }
 
+static bool is_mark(const uint8_t *bytes) { return memcmp(bytes, SCAN_MARK, sizeof SCAN_MARK - 1) == 0; }
+
+#ifdef __SSE2__
+/// Where the third and the fourth letter of the mark stand behind each other, a pair that few heads have.
+static inline __m128i mark_pairs(const uint8_t *bytes) {
+    return _mm_and_si128(
+        _mm_cmpeq_epi8(load(bytes), _mm_set1_epi8(SCAN_MARK[2])),
+        _mm_cmpeq_epi8(load(bytes + 1), _mm_set1_epi8(SCAN_MARK[3])));
+}
+#endif
+
+size_t scan_find_mark(const uint8_t *bytes, size_t start, size_t count) {
+    const size_t length = sizeof SCAN_MARK - 1;
+    if (count < length) return count;
+    const size_t last = count - length;
+#ifdef __SSE2__
+    // A look at 16 places for the pair reads the byte behind them.
+    const size_t read = 2 + 16 + 1;
+    while (start <= last && count >= read) {
+        if (start + read + 16 <= count &&
+            mask_of(_mm_or_si128(mark_pairs(bytes + start + 2), mark_pairs(bytes + start + 18))) == 0) {
+            start += 32;
+            continue;
+        }
+        // The last block may overlap the one before.
+        size_t from = start + read <= count ? start : count - read;
+        for (unsigned mask = mask_of(mark_pairs(bytes + from + 2)); mask != 0; mask &= mask - 1) {
+            size_t place = from + (unsigned)__builtin_ctz(mask);
+            if (place >= start && place <= last && is_mark(bytes + place)) return place;
+        }
+        start = from + 16;
+    }
+#endif
+    for (; start <= last; start++) {
+        if (bytes[start] == SCAN_MARK[0] && is_mark(bytes + start)) return start;
+    }
+    return count;
+}
+
 const unsigned char scan_token_table[256] = {
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
     0, 1, 0, 1, 1, 1, 1, 1, 0, 0, 1, 1, 0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0,

@@ -5,6 +5,8 @@ public struct CredentialPlacement: Sendable, Hashable, CustomStringConvertible {
         case field(String)
         /// A parameter of the URL's query.
         case parameter(String)
+        /// The place where a client has written this text: in `Authorization`, or in one of these fields.
+        case placeholder(String, fields: [String])
     }
 
     public enum Part: Sendable, Hashable {
@@ -17,6 +19,9 @@ public struct CredentialPlacement: Sendable, Hashable, CustomStringConvertible {
     public let place: Place
     public let value: [Part]
 
+    /// Whether the credential goes where the client has written a placeholder.
+    public var isPlaceholder: Bool { if case .placeholder = place { true } else { false } }
+
     public init(_ place: Place, value: [Part]) {
         self.place = place
         self.value = value
@@ -27,6 +32,7 @@ public struct CredentialPlacement: Sendable, Hashable, CustomStringConvertible {
         switch place {
         case .field(let name): "header \(name)"
         case .parameter(let name): "query \(name)"
+        case .placeholder: "placeholder"
         }
     }
 }

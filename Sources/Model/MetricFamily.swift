@@ -38,6 +38,7 @@ public enum MetricFamily: String, CaseIterable, Sendable {
     case requestsLimited = "attache_requests_limited_total"
     case clientLogins = "attache_client_logins_total"
     case clientCredentialsRefused = "attache_client_credentials_refused_total"
+    case placeholdersMisplaced = "attache_placeholders_misplaced_total"
     case receivedBytes = "attache_received_bytes_total"
     case sentBytes = "attache_sent_bytes_total"
     case replayDiskBytes = "attache_replay_disk_bytes"
@@ -148,6 +149,8 @@ public enum MetricFamily: String, CaseIterable, Sendable {
             "method"),
         .clientCredentialsRefused: Manual(
             .counter, "Requests refused because the client brought a credential of its own ('authorization refuse')."),
+        .placeholdersMisplaced: Manual(
+            .counter, "Requests refused because a credential's placeholder is where it is not replaced."),
         .receivedBytes: Manual(.counter, "Body and tunnel bytes from clients."),
         .sentBytes: Manual(.counter, "Body and tunnel bytes to clients."),
         .replayDiskBytes: Manual(.gauge, "Bytes of replay-disk-total taken by bodies kept for sending again."),

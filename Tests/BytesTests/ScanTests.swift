@@ -38,6 +38,25 @@ import Testing
         check([])
     }
 
+    @Test(arguments: ["x", "ta", "attach", "ttacheatta"])
+    func `the mark of a placeholder is found wherever it stands, and nowhere else`(filler: String) {
+        let mark = Array(Span<UInt8>.placeholderMark.utf8)
+        let whole = Array(String(repeating: filler, count: 120).utf8)
+        for count in Array(0...20) + [30, 31, 32, 33, 34, 35, 36, 63, 64, 65, 66, 67, 68, 69, 100] {
+            let bytes = Array(whole.prefix(count))
+            #expect(bytes.span.firstPlaceholderMark(in: 0..<count) == nil)
+            for place in 0..<max(0, count - mark.count + 1) {
+                var bytes = bytes
+                bytes.replaceSubrange(place..<place + mark.count, with: mark)
+                let found = { (range: Range<Int>) in bytes.span.firstPlaceholderMark(in: range) }
+                #expect(found(0..<count) == place)
+                #expect(found(place..<place + mark.count) == place)
+                #expect(found(min(place + 1, count)..<count) == nil)
+                #expect(found(0..<place + mark.count - 1) == nil)
+            }
+        }
+    }
+
     @Test func `bytes before the start or behind the end of a range are not found`() {
         let bytes = Array("\u{1}\u{1}\u{1}aaaaaaaaaaaaaaaaa\u{1}".utf8)
         #expect(bytes.span.endOfToken(in: 3..<20) == 20)

@@ -409,16 +409,22 @@ struct RecipeServerTests {
     @Test func `an agent reaches what it may, with a key that it never sees`() throws {
         let model = try RecordingOrigin.answering()
         let names = [
-            "host api.example.com; method bearer; secure yes": "host 127.0.0.1; method bearer; secure no",
-            "route api.example.com { upgrade }": "route 127.0.0.1 { tunnel }",
+            "host api.example.com; secure yes": "host 127.0.0.1; secure no",
+            "route api.example.com { intercept }": "route 127.0.0.1 { tunnel }",
             "/etc/attache/model.key": "@/password", "/etc/attache/git.token": "@/password",
         ]
         try running("recipe-agent", names) { proxy throws in
-            for own in [[], ["-H", "Authorization: Bearer none"]] {
-                let fetched = try Curl.fetch(model.url("/v1/models"), ["-x", proxy.address] + own)
-                #expect(fetched.status == 200, "\(fetched)")
-                #expect(model.messages.last?["Authorization"] == "Bearer \(Account.password)")
+            let placeholder = "sk-attache-model-5f0c3d2e9b7a4168"
+            for (field, value) in [("Authorization", "Bearer "), ("X-Api-Key", "")] {
+                let fetch = { (key: String) throws in
+                    try Curl.fetch(
+                        model.url("/v1/models"), ["-x", proxy.address, "-H", "\(field): \(value)\(key)"])
+                }
+                #expect(try fetch(placeholder).status == 200)
+                #expect(model.messages.last?[field] == value + Account.password)
+                #expect(try fetch("own").status == 403)
             }
+            #expect(model.messages.count == 2)
             #expect(try proxy.get("http://elsewhere.example.test/").status == 403)
         }
     }

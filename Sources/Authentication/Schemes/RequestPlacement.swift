@@ -15,6 +15,8 @@ public final class RequestPlacement: Sendable {
     /// The parameters of the URL's query.
     public let parameters: [Item]
 
+    /// The value that goes where the client has written the credential's placeholder; nil if it has none.
+    public let insertion: Secret?
     /// The credential's password or token. If it is in the query, no response may show it.
     public let secret: Secret?
     /// Whether it takes the place of an answer in `Authorization`.
@@ -26,6 +28,7 @@ public final class RequestPlacement: Sendable {
 
     init(of credential: Credential) throws(AuthenticationError) {
         var (fields, parameters) = ([Item](), [Item]())
+        var insertion: Secret?
         for placement in credential.placements {
             switch placement.place {
             case .field(let name):
@@ -34,11 +37,14 @@ public final class RequestPlacement: Sendable {
             case .parameter(let name):
                 let value = try Self.value(placement.value, of: credential, limit: Self.parameterLimit, isEncoded: true)
                 parameters.append(Item(name: Array(name.utf8), value: value))
+            case .placeholder:
+                insertion = try Self.value(placement.value, of: credential, limit: Self.fieldLimit, isEncoded: false)
             }
         }
+        self.insertion = insertion
         self.fields = fields
         secret = credential.password ?? credential.token
-        isInAuthorization = fields.contains { $0.name.span.equalsIgnoringCase("authorization") }
+        isInAuthorization = insertion != nil || fields.contains { $0.name.span.equalsIgnoringCase("authorization") }
         self.parameters = parameters
     }
 

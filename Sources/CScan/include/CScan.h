@@ -96,6 +96,12 @@ SCAN_FIND(scan_find_outside_target, scan_outside_target, scan_is_outside_target)
 /// A byte that a host name may not hold: letters, digits, `-`, `.`, `_` and `~` it may.
 SCAN_FIND(scan_find_host_end, scan_outside_host, scan_is_outside_host)
 
+/// The text that is a part of every placeholder of a credential.
+#define SCAN_MARK "attache"
+
+/// Where the mark begins, at or after `start`; `count` if it is not there.
+size_t scan_find_mark(const uint8_t *bytes, size_t start, size_t count);
+
 /// Whether the two are the same. Takes as long wherever they differ: nobody learns from its time how much of what another has
 /// sent he has guessed.
 static inline bool scan_equal(const uint8_t *bytes, const uint8_t *other, size_t count) {

@@ -328,6 +328,8 @@ extension AnswerSource {
         public var method = Method.get
         /// Whether a parent proxy could read what is sent.
         public var isReadOnTheWay = false
+        /// Whether the request has the placeholder of the credential of its rule.
+        public var hasPlaceholder = false
         /// Whether the client itself sends something in that place, which is kept.
         public var keeps: ((CredentialPlacement) -> Bool)?
 
@@ -396,6 +398,7 @@ extension AnswerSource {
             let rule = delegate.rule(for: space, failures: 0)
             // A rule that also matches origins sends nothing preemptively to a parent.
             if challenger.isProxy, !rule.isForParents { continue }
+            if rule.hasPlaceholder, !terms.hasPlaceholder { continue }
             if method == .default ? rule.isPlaced : rule.preemption == .always { return (space, rule) }
         }
         return nil

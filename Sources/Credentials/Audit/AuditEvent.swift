@@ -26,6 +26,8 @@ public struct AuditEvent: Sendable, Hashable {
         case trustRemoved = "trust.removed"
         /// This proxy refused the login of a client of its own.
         case loginRefused = "login.refused"
+        /// A client has written a placeholder where it is not replaced.
+        case placeholderMisplaced = "placeholder.misplaced"
         /// An operator has answered a challenge.
         case questionAnswered = "question.answered"
         /// An operator has revoked an answer.
@@ -125,7 +127,8 @@ public struct AuditEvent: Sendable, Hashable {
     public var level: LogLevel {
         switch name {
         case .rulesRejected: .error
-        case .credentialRefused, .credentialParked, .loginRefused, .storeReplaced, .eventsOmitted, .secretUnreadable,
+        case .credentialRefused, .credentialParked, .loginRefused, .placeholderMisplaced, .storeReplaced,
+            .eventsOmitted, .secretUnreadable,
             .trustIncomplete, .limitMet, .logTroubled, .notice:
             .warning
         default: .info
@@ -136,7 +139,7 @@ public struct AuditEvent: Sendable, Hashable {
     var isOfTraffic: Bool {
         switch name {
         case .credentialLearned, .credentialRefused, .credentialParked, .credentialLifted, .credentialProbed,
-            .loginRefused:
+            .loginRefused, .placeholderMisplaced:
             true
         default: false
         }

@@ -99,7 +99,8 @@ extension AuditTrail {
         }
 
         private static func cause(of event: AuditEvent) -> Cause? {
-            if event.name == .loginRefused, case .client(let address, _) = event.actor { return .client(address) }
+            let isOfClient = event.name == .loginRefused || event.name == .placeholderMisplaced
+            if isOfClient, case .client(let address, _) = event.actor { return .client(address) }
             return event.space.map { .origin($0.origin) }
         }
 

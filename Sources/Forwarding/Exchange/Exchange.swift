@@ -319,6 +319,8 @@ extension Exchange {
         var replacesOwn = false
         /// Signs the request; nil if no rule has it signed.
         var signing: RequestSigning?
+        /// The placeholder in the request, which is replaced by a credential; nil if there is none.
+        public var placeholder: WrittenPlaceholder?
         /// The client's own answer, if a rule learns from it.
         var learnableAnswer: LearnableAnswer?
         /// The answer to the client's own login, when it is complete; it is sent with the response.
@@ -357,6 +359,7 @@ extension Exchange {
             replacesOwn = false
             identities.forget()
             signing.forget()
+            placeholder.forget()
             learnableAnswer.forget()
             loginAnswer.forget()
         }

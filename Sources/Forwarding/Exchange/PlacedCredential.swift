@@ -10,11 +10,16 @@ import Upstream
 /// of its own at a server that looks at those first.
 struct PlacedCredential {
     private let placement: RequestPlacement
+    /// The placeholder that the credential replaces; nil if it has other places.
+    private let placeholder: WrittenPlaceholder?
     /// The request target with the credential in its query; nil if the credential is not in the query.
     let target: ByteBuffer?
 
     /// Creates it; nil if no placed credential goes with the request. Only rules with places can have one.
     init?(of exchange: Exchange) {
+        placeholder = exchange.credentials.placeholder
+        // No server gets a placeholder, even if the credential is not sent.
+        if let placeholder { exchange.request.fields.withhold(at: placeholder.field) }
         guard let challenges = exchange.credentials.challenges, exchange.way.relay == nil,
             let placement = challenges.origin.placement
         else { return nil }
@@ -44,7 +49,16 @@ struct PlacedCredential {
     }
 
     /// Writes the fields of the credential.
-    func write(to writer: borrowing HeadWriter) {
+    func write(to writer: borrowing HeadWriter, of exchange: Exchange) {
+        if let placeholder, let insertion = placement.insertion {
+            let (head, value) = (exchange.headBytes, exchange.texts.fieldValue)
+            value.clear()
+            let name = head.readable.extracting(exchange.request.fields[placeholder.field].name)
+            if insertion.withBytes({ placeholder.append($0, in: head.readable, to: value) }) {
+                writer.field(named: name, value.readable)
+            }
+            value.clear()
+        }
         for field in placement.fields { field.value.withBytes { writer.field(named: field.name.span, $0) } }
     }
 }

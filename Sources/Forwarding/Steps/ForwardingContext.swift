@@ -204,7 +204,7 @@ public struct ForwardingContext {
 
     /// The client's own answer in `Authorization`, if a rule learns from it.
     var learnableAnswer: LearnableAnswer? {
-        guard exchange.credentials.challenges?.origin.isOurs != true,
+        guard exchange.credentials.challenges?.origin.isOurs != true, exchange.credentials.placeholder == nil,
             exchange.credentials.signing?.usesAuthorization != true,
             destination.challenger.mayLearn(by: rules), let field = exchange.request.fields.first(.authorization)
         else { return nil }
@@ -252,6 +252,7 @@ public struct ForwardingContext {
         let source = AnswerSource(of: destination.challenger, for: exchange, of: downstream)
         source.terms.keepsAuthorization = keepsAuthorization
         source.terms.isReadOnTheWay = !origin.isSecure && !destination.hops.isEmpty
+        source.terms.hasPlaceholder = exchange.credentials.placeholder != nil
         if rules.speaks(of: .places) {
             source.terms.keeps = { self.keeps($0) }
             exchange.credentials.replacesOwn = authorization == .replace
@@ -272,6 +273,7 @@ public struct ForwardingContext {
             guard QueryParameters.contain(name.utf8Span.span, in: target.readable) else { return false }
             exchange.record.hideParameter(name.utf8Span.span)
             return authorization == .keep
+        case .placeholder: return false
         }
     }
 

@@ -34,7 +34,7 @@ struct UpstreamRequestHead {
         let field = prepareAnswer(of: exchange)
         let places = exchange.policy.rules.speaks(of: .places) ? PlacedCredential(of: exchange) : nil
         let writer = exchange.beginHead(as: rewrite, to: places?.target, through: upgrade(to: destination))
-        places?.write(to: writer)
+        places?.write(to: writer, of: exchange)
         if let challenges = exchange.credentials.challenges {
             Self.authorize(exchange, by: challenges, bodyDigest, atParent: parentDigest, in: field, with: writer)
         }

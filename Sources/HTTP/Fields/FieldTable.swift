@@ -50,9 +50,16 @@ public final class FieldTable {
     }
 
     /// Whether an application may read a line under that name, as `withhold(named:in:)` compares names.
-    public func hasVariable(_ name: Span<UInt8>, in bytes: Span<UInt8>) -> Bool {
-        contains { Self.isSameVariable(bytes.extracting($0.name), name) }
+    /// - Parameter exception: the index of a line that does not count; nil if all count.
+    public func hasVariable(_ name: Span<UInt8>, in bytes: Span<UInt8>, except exception: Int? = nil) -> Bool {
+        indices.contains { $0 != exception && Self.isSameVariable(bytes.extracting(self[$0].name), name) }
     }
+
+    /// Whether the lines repeat those of an earlier head, which had no placeholder.
+    public var haveNoPlaceholder: Bool { count > 0 && lines.isNoted }
+
+    /// Notes that the lines have no placeholder.
+    public func noteNoPlaceholder() { lines.note() }
 
     private static func isSameVariable(_ one: Span<UInt8>, _ other: Span<UInt8>) -> Bool {
         guard one.count == other.count else { return false }

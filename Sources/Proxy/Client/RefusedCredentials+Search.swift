@@ -19,12 +19,15 @@ extension RefusedCredentials {
         }
     }
 
-    /// - Parameter isInTunnel: whether the request came through a tunnel, so that its `Proxy-Authorization` is not for this
-    ///   proxy.
-    func place(in request: RequestHead, of head: Span<UInt8>, isInTunnel: Bool) -> Place? {
+    /// - Parameters:
+    ///   - isInTunnel: whether the request came through a tunnel, so that its `Proxy-Authorization` is not for this proxy.
+    ///   - line: the index of a line that has no credential of the client; nil if there is none.
+    func place(in request: RequestHead, of head: Span<UInt8>, isInTunnel: Bool, except line: Int?) -> Place? {
         if let userinfo = request.target.userinfo, !userinfo.isEmpty { return .userinfo }
         if isInTunnel, request.fields.present.contains(.proxyAuthorization) { return .field("proxy-authorization") }
-        for name in fields where request.fields.hasVariable(name.utf8Span.span, in: head) { return .field(name) }
+        for name in fields where request.fields.hasVariable(name.utf8Span.span, in: head, except: line) {
+            return .field(name)
+        }
         let target = head.extracting(request.target.text)
         for name in parameters where QueryParameters.mayContain(name.utf8Span.span, in: target) {
             return .parameter(name)

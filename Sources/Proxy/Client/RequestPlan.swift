@@ -1,8 +1,11 @@
 import Authentication
 import Bytes
+import Challenges
+import Credentials
 import Forwarding
 import HTTP
 import IO
+import Model
 import Rules
 import Telemetry
 import Upstream
@@ -114,9 +117,67 @@ extension Downstream {
                     "the rules of this proxy do not allow requests to \(origin.hostText) port \(origin.port)"))
         }
         if let address = destination.relayedAddress { try check(address, of: destination, asked: exchange) }
-        if exchange.policy.rules.speaks(of: .refusedCredentials), exchange.request.target.form != .authority {
+        if exchange.policy.rules.speaks(ofAny: .clientCredentials) {
+            try checkCredentials(of: exchange, to: destination)
+        }
+    }
+
+    private func checkCredentials(of exchange: Exchange, to destination: Destination) throws(ExchangeFailure) {
+        let rules = exchange.policy.rules
+        if rules.speaks(of: .placeholders) { try findPlaceholder(in: exchange, to: destination) }
+        if rules.speaks(of: .refusedCredentials), exchange.request.target.form != .authority {
             try refuseCredentials(of: exchange, to: destination.origin)
         }
+    }
+
+    /// Finds the placeholder that a credential replaces, and refuses a request that has one at another place, or for another
+    /// server. No server is asked then.
+    private func findPlaceholder(in exchange: Exchange, to destination: Destination) throws(ExchangeFailure) {
+        let head = exchange.headBytes
+        do throws(MisplacedPlaceholder) {
+            let rules = exchange.policy.rules
+            guard let found = try WrittenPlaceholder.find(rules.placeholders, in: exchange.request, of: head.readable)
+            else { return }
+            if let obstacle = obstacle(to: found.placeholder, in: exchange, to: destination) {
+                throw MisplacedPlaceholder(found.placeholder, obstacle)
+            }
+            exchange.credentials.placeholder = found
+        } catch { throw .refused(refusal(of: error, in: exchange)) }
+    }
+
+    /// The reason why no credential replaces the placeholder in this request; nil if it is replaced.
+    private func obstacle(
+        to placeholder: Placeholders.Placeholder, in exchange: Exchange, to destination: Destination
+    ) -> String? {
+        if exchange.request.target.form == .authority { return "in a CONNECT" }
+        if exchange.request.method.isEchoed { return "in a TRACE, whose response would show it" }
+        let origin = destination.origin
+        let server = "for \(origin.hostText) port \(origin.port)"
+        let space = ProtectionSpace(
+            origin: destination.challenger.origin, realm: nil, authenticationMethod: .default)
+        let rule = delegate(in: exchange).rule(for: space, failures: 0)
+        guard rule.hasPlaceholder, case .use(let names) = rule.action, let name = names.first,
+            name.hasSameBytes(as: placeholder.credential)
+        else { return origin.isSecure ? server : "\(server) by http" }
+        guard [.http, .https].contains(origin.authority.protocol) else { return server }
+        if !origin.isSecure, !destination.hops.isEmpty {
+            return "\(server) by http, where a parent proxy could read it"
+        }
+        return nil
+    }
+
+    private func refusal(of misplaced: MisplacedPlaceholder, in exchange: Exchange) -> Refusal {
+        let placeholder = misplaced.placeholder
+        let owner = placeholder.rule.map { "rule \($0.title)" } ?? "credential \(placeholder.credential)"
+        let sentence =
+            "\(owner) has a placeholder that is replaced only there, and this request has it \(misplaced.place)"
+        metrics.add(to: .placeholdersMisplaced)
+        let user = exchange.record.user.map { JournalText.printable($0, longest: 64) }
+        shared.audit.note(
+            AuditEvent(
+                .placeholderMisplaced, by: .client(address: "\(address.unmapped)", user: user),
+                credential: placeholder.credential, details: sentence))
+        return Refusal(.forbidden, .httpRequestDenied, sentence)
     }
 
     /// Refuses a request whose client brings a credential of its own, where a rule says `authorization refuse`. The server is
@@ -130,9 +191,11 @@ extension Downstream {
         exchange.body.refuseTrailers()
         do throws(HTTPError) { try exchange.body.check(exchange.inbound) } catch { throw .refused(Refusal(error)) }
         let head = exchange.headBytes
-        guard let place = refused.place(in: exchange.request, of: head.readable, isInTunnel: tunnel != nil) else {
-            return
-        }
+        // A placeholder is not the client's own credential.
+        let placeholder = exchange.credentials.placeholder.flatMap { $0.isAlone(in: head.readable) ? $0.field : nil }
+        let place = refused.place(
+            in: exchange.request, of: head.readable, isInTunnel: tunnel != nil, except: placeholder)
+        guard let place else { return }
         if case .parameter(let name) = place { exchange.record.hideParameter(name.utf8Span.span) }
         metrics.add(to: .clientCredentialsRefused)
         throw .refused(

@@ -134,6 +134,9 @@ extension Configuration.ChallengeRule {
         if case .trust(let terms) = action { terms } else { nil }
     }
 
+    /// Whether the credential goes where clients write its placeholder.
+    var hasPlaceholder: Bool { placements.contains(where: \.isPlaceholder) }
+
     /// Whether the rule names a credential.
     var isUse: Bool { !names.isEmpty }
 

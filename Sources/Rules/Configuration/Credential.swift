@@ -48,7 +48,9 @@ extension CredentialSource {
         case .token, .oauth: "a token"
         case .registry: "the login of a registry"
         case .signature: "a key that signs requests"
-        case .placed: "a credential with 'header' or 'query'"
+        case .placed(_, let placements):
+            placements.contains(where: \.isPlaceholder)
+                ? "a credential with a placeholder" : "a credential with 'header' or 'query'"
         }
     }
 }

@@ -74,6 +74,9 @@ extension ChallengeMatcher {
         if rule.isUse, rule.waitsForRequest {
             return (["when a response asks for a signature (Accept-Signature)"] + words).joined(separator: ", ")
         }
+        if rule.isUse, rule.hasPlaceholder {
+            return (["in place of its placeholder, in requests that have it"] + words).joined(separator: ", ")
+        }
         if rule.isUse, rule.preemption == .always || rule.waitsForNone {
             return (rule.placements.map { "in \($0)" } + ["with every request, before any challenge"] + words).joined(
                 separator: ", ")

@@ -84,6 +84,41 @@ extension ManualTopic {
         """, ManualTopic.Entry.of(CredentialDirective.header, .query),
         ManualTopic.Entry.of(ChallengeDirective.modifier(.preempt), .modifier(.authorization)))
 
+    static let placeholders = ManualTopic(
+        "placeholders", "keys that a client only seems to have",
+        """
+        Many libraries and tools do not start without a key, or check its form. Give them a placeholder: a text that looks like a
+        key and is worth nothing. The proxy replaces it with the credential, only where the rule allows it.
+
+            credential ai {
+                token file /etc/attache/ai.key
+                header X-Api-Key
+                placeholder sk-attache-ai-5f0c3d2e9b7a4168
+            }
+            challenge "model" { host api.example.com; secure yes; use ai; authorization refuse }
+            route api.example.com { intercept }
+
+        Make the text with this command. `--like` is how the keys of the service begin, or `jwt`.
+
+            $ attache credential placeholder ai --like sk-
+            $ export OPENAI_API_KEY=sk-attache-ai-5f0c3d2e9b7a4168
+
+        = Where it is replaced
+        In requests for which a rule that uses the credential decides. The placeholder must be a whole word of `Authorization`,
+        or of a field that `header` names. It may also be the user or the password of Basic, as git and docker send it. A request
+        without the placeholder gets nothing. A credential on hold ('attache help refusals') is not sent, and neither is the field.
+
+        The rule must have `host` and `secure yes`, or name this machine only. For https it needs a route with `intercept` or
+        `upgrade`. With `authorization refuse`, a client may bring the placeholder and no other credential.
+
+        = Where it is refused
+        Anywhere else the request gets a 403 that names the rule, and no server is asked. So it is for another host, in another
+        field, in the URL, in a longer word, in a CONNECT, or twice. By http it is only replaced on this machine. The log has an
+        event `placeholder.misplaced`, and attache_placeholders_misplaced_total counts. The content of a request is not searched, nor a
+        tunnel that no route intercepts. Text that the client has encoded is not found, other than in Basic: the placeholder
+        then goes to the server as it is, and the credential does not.
+        """, ManualTopic.Entry.of(CredentialDirective.placeholder))
+
     static let forms = ManualTopic(
         "forms", "login pages in HTML",
         """

@@ -197,5 +197,13 @@ extension CredentialDirective {
         .query: DirectiveManual(
             "NAME [VALUE]", example: "credential maps { token file key; query api_key }",
             "Sends the credential as this query parameter, encoded. For a token the value can be omitted."),
+        .placeholder: DirectiveManual(
+            "TEXT",
+            example: "credential ai { token file key; placeholder sk-attache-ai-5f0c3d2e9b7a4168 }",
+            """
+            A text that clients send instead of the token or the password, and that the proxy replaces ('attache help
+            placeholders'). It has 16 to 512 letters, digits or -._~+/=, and `attache` among them. No two credentials have the
+            same one. With `placeholder`, `header` names a further field where it is replaced; its value may be left out.
+            """),
     ]
 }

@@ -103,6 +103,10 @@ extension ManualTopic {
         The proxy asked a server by a request of its own whether the credential is still good. `details` has the request
         and the result: accepted, refused or undecided.
 
+        = placeholder.misplaced
+        A client has written the placeholder of a credential where it is not replaced, and got a 403. `attache help
+        placeholders` has the reasons.
+
         = login.refused
         This proxy refused the login of a client: a wrong password, an unknown token, or a ticket. `client` and `user` say
         who, and `method` how. See 'attache help fail2ban'.

@@ -22,6 +22,9 @@ extension ManualTopic {
         wrong-password brute-force backoff 401
         """,
         "preemptive": "unasked preemptively api-key apikey x-api-key api_key 404 pre-authentication 401",
+        "placeholders": """
+        placeholder fake dummy key api-key apikey openai anthropic sdk llm agent sandbox swap inject substitute
+        """,
         "forms": "login-page html html-form cookie 302 redirect csrf jsessionid logon sso",
         "negotiate": """
         kerberos spnego sso single-sign-on gssapi gss active-directory ad kdc krb5 krb5.conf ticket iwa windows

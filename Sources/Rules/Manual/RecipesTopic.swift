@@ -184,22 +184,23 @@ extension ManualTopic {
             other way out than this proxy.
 
                 listen 127.0.0.1:3128
-                credential model { token file /etc/attache/model.key }
-                credential git { user agent; password file /etc/attache/git.token }
-                challenge "model" {
-                    host api.example.com; method bearer; secure yes; preempt always; authorization replace; use model
+                credential model {
+                    token file /etc/attache/model.key; header X-Api-Key; placeholder sk-attache-model-5f0c3d2e9b7a4168
                 }
+                credential git { user agent; password file /etc/attache/git.token }
+                challenge "model" { host api.example.com; secure yes; authorization refuse; use model }
                 challenge "git" { host git.example.com; method basic; secure yes; use git }
-                route api.example.com { upgrade }
+                limits { requests-per-client 20/s burst 50; concurrent-requests-per-client 20 }
+                route api.example.com { intercept }
                 route git.example.com { intercept }
                 route pypi.org { tunnel }
                 route * { deny }
 
-            The agent gets the variables, and a base URL where its library takes one. The proxy puts the key in the place of
-            any text:
+            The agent gets the variables, and a placeholder instead of the key. `attache credential placeholder model --like sk-`
+            makes one. The proxy replaces it at this host ('attache help placeholders'), and refuses any other key there.
 
                 $ eval "$(attache env)"
-                $ export OPENAI_BASE_URL=http://api.example.com/v1 OPENAI_API_KEY=none
+                $ export OPENAI_BASE_URL=https://api.example.com/v1 OPENAI_API_KEY=sk-attache-model-5f0c3d2e9b7a4168
 
             Block all other ways out, for example by a network namespace. Loopback and metadata addresses are refused by
             default ('attache help egress'). Each request is a line in the log, with the rule and the name of the credential.

@@ -138,6 +138,12 @@ struct AnswerChecks: BlockReader {
             log.report(
                 at: node.name.range, "for a parent, 'probe' cannot name a path: write 'probe no', or remove it")
         }
+        if let node = source.said(.probe), rule.hasPlaceholder, case .path = rule.probe {
+            log.report(
+                at: node.name.range,
+                "'probe' cannot name a path here: only a client's request has the placeholder, so write 'probe no', or remove it"
+            )
+        }
         for word in [ChallengeDirective.Modifier.probe, .persistence, .preempt, .order, .authorization] {
             if let node = source.said(word) { reportMeaningless(node, forMethods: .http, in: rule) }
         }

@@ -50,6 +50,7 @@ enum CredentialDirective: String, DirectiveName {
     // The place of a password or a token.
     case header
     case query
+    case placeholder
 
     static let block: String? = "credential"
     static let synonyms: [String: Self] = [
@@ -93,6 +94,7 @@ enum CredentialDirective: String, DirectiveName {
         case .sign: .some("'key' and a path", .never)
         case .agent: .one("an https URL such as https://bot.example.com")
         case .header: .some("the name of a field, and its value such as \"{token}\"", .never, repeats: true)
+        case .placeholder: .one("a text, such as 'attache credential placeholder' prints")
         case .query: .some("the name of a parameter, and its value such as \"{token}\"", .never, repeats: true)
         }
     }
@@ -179,7 +181,7 @@ enum ContentKind: CaseIterable {
         case .oauth1: [.consumerSecret, .key, .passphrase, .accessToken, .tokenSecret, .realm, .payload]
         case .message: [.passphrase]
         case .pkcs12, .pkcs11, .pem: [.passphrase]
-        case .token, .password: [.header, .query]
+        case .token, .password: [.header, .query, .placeholder]
         }
     }
 

@@ -11,7 +11,8 @@ struct CredentialReader: BlockReader {
         name(value, in: &draft.credentials)
         guard let kind = credentialKind(said, of: value, in: directive.node),
             let source = content(kind, CredentialBlock(said), of: value),
-            let placements = PlacementReader(context: context).read(CredentialBlock(said), of: kind),
+            let placements = PlacementReader(context: context).read(
+                CredentialBlock(said), of: kind, taken: &draft.placeholders),
             !value.text.isEmpty
         else { return }
         for words in said.map(\.values) where words.first?.namesToken == true && words[0].text == "credential" {

@@ -1,7 +1,7 @@
 import Bytes
 import Model
 
-/// Reads `header` and `query` in a `credential`: its places in requests, instead of `Authorization`.
+/// Reads `header`, `query` and `placeholder` in a `credential`: its places in requests, instead of `Authorization`.
 struct PlacementReader: BlockReader {
     let context: ReadingContext
 
@@ -10,12 +10,64 @@ struct PlacementReader: BlockReader {
     private static let longestValue = 256
 
     /// Returns the places; nil if one of them is wrong, which was reported.
-    func read(_ block: CredentialBlock, of kind: ContentKind) -> [CredentialPlacement]? {
+    ///
+    /// - Parameter taken: the placeholders of the credentials before. That of this one is added.
+    func read(
+        _ block: CredentialBlock, of kind: ContentKind, taken: inout [String: SourceRange]
+    ) -> [CredentialPlacement]? {
+        guard let directive = block.directive(.placeholder), let text = directive.values.first else {
+            return places(block, of: kind)
+        }
+        if let query = block.said([.query]).first {
+            log.report(
+                at: query.node.name.range,
+                "'query' and 'placeholder' exclude each other: a placeholder is replaced in fields only")
+            return nil
+        }
+        guard check(text, taken: taken), let fields = places(block, of: kind, isForPlaceholder: true) else {
+            return nil
+        }
+        taken[text.text] = text.range
+        let names = fields.compactMap { if case .field(let name) = $0.place { name.lowercased() } else { nil } }
+        return [
+            CredentialPlacement(
+                .placeholder(text.text, fields: names), value: [kind == .token ? .token : .password])
+        ]
+    }
+
+    /// Checks a placeholder. It looks like nothing that a client writes by chance, and has no character that another
+    /// program would encode.
+    private func check(_ text: Value, taken: [String: SourceRange]) -> Bool {
+        if let first = taken[text.text] {
+            let place = context.sources.place(of: first)
+            log.report(at: text.range, "another credential has this placeholder, at \(place): each needs its own")
+            return false
+        }
+        let bytes = Array(text.text.utf8)
+        guard Self.placeholderLengths.contains(bytes.count), text.text.utf8.allSatisfy(\.isOfPlaceholder),
+            bytes.span.firstPlaceholderMark(in: 0..<bytes.count) != nil
+        else {
+            refuse(
+                text,
+                "a placeholder has \(Self.placeholderLengths.lowerBound) to \(Self.placeholderLengths.upperBound) letters, digits or -._~+/=, "
+                    + "and '\(Span<UInt8>.placeholderMark)' among them: write one that 'attache credential placeholder' prints"
+            )
+            return false
+        }
+        return true
+    }
+
+    private static let placeholderLengths = 16...512
+
+    /// - Parameter isForPlaceholder: whether the places only say where a placeholder may be, so that they need no value.
+    private func places(
+        _ block: CredentialBlock, of kind: ContentKind, isForPlaceholder: Bool = false
+    ) -> [CredentialPlacement]? {
         var placements: [CredentialPlacement] = []
         let said = block.said([.header, .query])
         for directive in said {
             guard let name = directive.values.first, let place = place(directive.name, name),
-                let value = value(directive, of: kind)
+                let value = isForPlaceholder && directive.values.count == 1 ? [] : value(directive, of: kind)
             else { continue }
             if placements.contains(where: { Self.areSame($0.place, place) }) {
                 refuse(name, "\(name.shown) is written twice")

@@ -12,6 +12,12 @@ struct PreemptiveChecks: BlockReader {
         }
         let placed = used.first { !$0.content.placements.isEmpty }
         let said = source.said(.preempt)
+        if let placed, let said, placed.content.placements.contains(where: \.isPlaceholder) {
+            log.report(
+                at: said.range,
+                "\(Token.shown(placed.name)) goes only where a client has written its placeholder: remove 'preempt'")
+            return
+        }
         if let placed, let said, rule.preemption != .always {
             log.report(
                 at: said.arguments.first?.range ?? said.range,
@@ -28,7 +34,9 @@ struct PreemptiveChecks: BlockReader {
                 return
             }
         } else if let placed {
-            subject = "\(Token.shown(placed.name)), which is sent preemptively,"
+            let hasPlaceholder = placed.content.placements.contains(where: \.isPlaceholder)
+            subject =
+                "\(Token.shown(placed.name)), which \(hasPlaceholder ? "replaces a placeholder" : "is sent preemptively"),"
             range = source.answer
         } else {
             return

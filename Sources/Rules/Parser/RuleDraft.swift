@@ -12,6 +12,8 @@ struct RuleDraft {
     /// Whether an `egress` block has `connect-ports`.
     var hasConnectPorts = false
     var credentials: [ExactText: SourceRange] = [:]
+    /// The placeholders of the credentials.
+    var placeholders: [String: SourceRange] = [:]
     /// The names in `use`.
     var uses: [(name: String, range: SourceRange)] = []
     /// The credentials whose tokens other credentials use.

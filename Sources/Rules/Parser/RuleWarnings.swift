@@ -22,8 +22,8 @@ struct RuleWarnings: BlockReader {
             warnOfPublicSuffix(rule, source)
             warnOfAttempts(rule, source)
             if index < Self.compared { warnOfClearPassword(rule, source, behind: configuration.challenges[..<index]) }
-            if index < Self.compared { warnOfUnseen(rule, source) }
-            if index < Self.compared { warnOfUnsearched(rule, source) }
+            // One warning of a missing route is enough.
+            if index < Self.compared, !warnOfUnseen(rule, source) { warnOfUnsearched(rule, source) }
             if rule.learns, rule.persistence == .permanent { warnOfSharedLearning(rule, source) }
             guard let terms = rule.trustTerms else { continue }
             warnOfForgery(rule, terms, source)
@@ -162,20 +162,27 @@ struct RuleWarnings: BlockReader {
     }
 
     /// Warns of a rule for https whose hosts have no route that decrypts it.
-    private func warnOfUnseen(_ rule: Configuration.ChallengeRule, _ source: RuleDraft.Challenge) {
+    /// - Returns: whether there is such a host.
+    private func warnOfUnseen(_ rule: Configuration.ChallengeRule, _ source: RuleDraft.Challenge) -> Bool {
         guard rule.isUse, rule.actsOnChallenge, rule.predicates.proxy.wanted != true, !rule.predicates.host.isForAny,
             let cause = causeOfTLS(rule, source),
             let host = rule.predicates.host.patterns.first(where: { !isSeen($0) && !isPublic($0) })
-        else { return }
+        else { return false }
         let inClear =
             rule.predicates.secure.wanted == true
             && rule.effectiveMethods.methods.contains { !$0.traits.revealsCredential }
         let isLimited = inClear && !rule.predicates.protocol.isSaid && rule.predicates.port.ports?.ranges != [443...443]
+        let consequence =
+            rule.hasPlaceholder
+            ? "so the placeholder is never replaced"
+            : isLimited
+                ? "so this challenge answers only over http, where the method hides the password"
+                : "so this challenge never answers"
         log.report(
             .warning, at: cause,
-            "no route decrypts https for \(host), so this challenge "
-                + (isLimited ? "answers only over http, where the method hides the password" : "never answers")
-                + ": add 'route \(host) { intercept }' or 'route \(host) { upgrade }'")
+            "no route decrypts https for \(host), \(consequence): add 'route \(host) { intercept }' or 'route \(host) { upgrade }'"
+        )
+        return true
     }
 
     /// Warns of `authorization refuse` for a host with tunnels that the proxy cannot read.

@@ -27,6 +27,7 @@ public struct RefusedCredentials: Sendable {
             switch placement.place {
             case .field(let name): fields.append(name.lowercased())
             case .parameter(let name): parameters.append(name.lowercased())
+            case .placeholder(_, let names): fields += names
             }
         }
         self.fields = fields

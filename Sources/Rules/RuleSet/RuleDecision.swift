@@ -26,6 +26,8 @@ public struct RuleDecision: Sendable, Equatable {
     public let learns: Bool
     /// Whether the credential has its own place in requests, and goes with every one.
     public let isPlaced: Bool
+    /// Whether the credential goes only where the client has written its placeholder. Then it is placed, too.
+    public let hasPlaceholder: Bool
     /// Whether the rule names the method itself.
     public let namesMethod: Bool
     /// Whether the rule has `proxy yes`.
@@ -48,6 +50,7 @@ public struct RuleDecision: Sendable, Equatable {
         terms = rule.answerTerms
         learns = rule.learns
         isPlaced = !rule.placements.isEmpty
+        hasPlaceholder = rule.hasPlaceholder
         namesMethod = rule.predicates.method.written != nil
         isForParents = rule.predicates.proxy.wanted == true
         isReport = rule.mode == .report
@@ -67,6 +70,7 @@ public struct RuleDecision: Sendable, Equatable {
         terms = nil
         learns = false
         isPlaced = false
+        hasPlaceholder = false
         namesMethod = false
         isForParents = false
         isReport = false

@@ -18,6 +18,8 @@ public final class RuleSet: Sendable {
     private let gates: [RuleSet.Gate]
     /// The credentials that clients may not bring, by the number of the rule.
     private let refused: [Int: RefusedCredentials]
+    /// The placeholders that clients write instead of credentials.
+    public let placeholders: Placeholders
     private let ports: [ClosedRange<UInt16>]
     private let subjects: Subjects
 
@@ -48,6 +50,10 @@ public final class RuleSet: Sendable {
         public static let refusedCredentials = Self(rawValue: 1 << 9)
         /// Limits for the requests of one client.
         public static let clientLimits = Self(rawValue: 1 << 10)
+        /// Placeholders that clients write instead of credentials.
+        public static let placeholders = Self(rawValue: 1 << 11)
+        /// Credentials of clients, which are refused, and placeholders for credentials.
+        public static let clientCredentials = Self(rawValue: 1 << 9 | 1 << 11)
     }
 
     public init(_ configuration: Configuration) {
@@ -67,11 +73,17 @@ public final class RuleSet: Sendable {
         gates = rules.map { RuleSet.Gate($0, ports: &ports) }
         self.ports = ports
         refused = rules.indices.reduce(into: [:]) { $0[$1] = RefusedCredentials(rules[$1]) }
-        subjects = Subjects(rules, of: configuration)
+        placeholders = Placeholders(configuration, rules)
+        var subjects = Subjects(rules, of: configuration)
+        if !placeholders.isEmpty { subjects.insert(.placeholders) }
+        self.subjects = subjects
     }
 
     /// Whether any rule covers the subject.
     public func speaks(of subject: Subjects) -> Bool { subjects.contains(subject) }
+
+    /// Whether any rule covers one of the subjects.
+    public func speaks(ofAny list: Subjects) -> Bool { !subjects.isDisjoint(with: list) }
 
     /// The treatment of a request for a host and port. The first `route` that matches decides.
     public func route(host: Span<UInt8>, port: UInt16) -> RouteDecision {

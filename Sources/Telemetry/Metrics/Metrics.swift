@@ -312,6 +312,8 @@ public enum Counter: Int, CaseIterable, Sendable {
     case requestsRefusedAtOnce
     /// Requests whose client brought a credential that a rule refuses.
     case clientCredentialsRefused
+    /// Requests with a placeholder where it is not replaced.
+    case placeholdersMisplaced
     /// Idle clients that were disconnected to make room for others.
     case clientsDisplaced
     case bytesIn

@@ -166,6 +166,7 @@ public struct MetricsPage {
                 }
             })
         append(.clientCredentialsRefused, .clientCredentialsRefused)
+        append(.placeholdersMisplaced, .placeholdersMisplaced)
     }
 
     private mutating func appendBytes() {

@@ -17,6 +17,7 @@ struct CredentialCommand: Command {
         case take(CredentialImport)
         case export(ValueSource)
         case retry(CredentialRetry)
+        case placeholder(CredentialPlaceholder)
     }
 
     private let work: Work
@@ -49,6 +50,7 @@ struct CredentialCommand: Command {
         case .retry: work = .retry(try CredentialRetry(arguments))
         case .take: work = .take(try CredentialImport(arguments))
         case .export: work = .export(try .init(arguments, option: "to", operand: 1))
+        case .placeholder: work = .placeholder(try CredentialPlaceholder(arguments))
         }
         ruleFile = arguments.value(of: "config")
         path = try RuleFilePath.choose(ruleFile)
@@ -81,7 +83,7 @@ struct CredentialCommand: Command {
     func run() throws(CommandError) -> Int32 {
         if place.isMissing {
             switch work {
-            case .set, .take, .retry: break
+            case .set, .take, .retry, .placeholder: break
             case .list(let asJSON):
                 try list(nil, asJSON: asJSON)
                 return ExitStatus.success
@@ -99,6 +101,7 @@ struct CredentialCommand: Command {
             }
         case .list(let asJSON): try list(try StoreEditing(place), asJSON: asJSON)
         case .retry(let retry): try retry.run(configuration, at: path, place)
+        case .placeholder(let placeholder): try placeholder.print()
         case .remove(let subject):
             let removal = try StoreEditing(place).remove(subject.name(), for: subject.space)
             if let sentence = removal.sentence(ruleFile: ruleFile) { Console.error(sentence) }
@@ -198,15 +201,22 @@ extension CredentialCommand {
             CommandOption(
                 name: "to", value: "file|env",
                 summary: ["for 'export': the key that encrypts it: 'file NAME' or 'env NAME'"]),
+            CommandOption(
+                name: "like", value: "TEXT",
+                summary: [
+                    "for 'placeholder': how the keys of the service begin, such as sk-; or jwt, for",
+                    "a JSON Web Token",
+                ]),
         ],
         details: """
-            ACTION is 'set', 'list', 'remove', 'default', 'retry', 'import' or 'export'.
+            ACTION is 'set', 'list', 'remove', 'default', 'retry', 'import', 'export' or 'placeholder'.
 
                 attache credential set http://ci.example.com/ builder --realm Jenkins --method digest
                 attache credential set https://api.example.com/ --token /run/secrets/token
                 attache credential list
                 attache credential retry ci
                 attache credential import ~/.netrc --dry-run
+                attache credential placeholder ai --like sk-
 
             'set URL USER' stores a credential for the protection space of the URL's server, or changes its
             password. It asks for the password twice without showing it. If standard input is not a terminal, it
@@ -235,6 +245,9 @@ extension CredentialCommand {
             credential gets the password of FILE. A line on the terminal shows the progress. After Ctrl-C
             nothing is stored: run it again.
 
+            'placeholder NAME' prints a text that a client may send instead of the credential NAME of the rule file.
+            The proxy replaces it ('attache help placeholders'). With --like it has the form of the service's keys.
+
             'export --to file NAME' writes all credentials to standard output, each encrypted under the key in
             NAME: 32 bytes, as 64 hexadecimal digits or 44 characters of base64. 'import FILE --key file NAME'
             stores them elsewhere.
@@ -252,7 +265,7 @@ private enum CredentialAction: String, CaseIterable {
     case set, list, remove
     case makeDefault = "default"
     case take = "import"
-    case export, retry
+    case export, retry, placeholder
 
     /// The options of this action, apart from `--config`.
     private var options: Set<String> {
@@ -267,6 +280,7 @@ private enum CredentialAction: String, CaseIterable {
         case .remove, .makeDefault: ["realm", "method", "proxy"]
         case .take: ["realm", "method", "format", "protocol", "key", "dry-run"]
         case .export: ["to"]
+        case .placeholder: ["like"]
         }
     }
 

@@ -14,16 +14,23 @@ final class ImageRegistry {
     /// - Parameters:
     ///   - lifetime: of a token, in seconds.
     ///   - password: the user's.
-    init(lifetime: Int = 300, password: String = Account.password) throws {
+    ///   - asksForPassword: whether the registry asks for the password itself, by Basic, and has no token server.
+    init(lifetime: Int = 300, password: String = Account.password, asksForPassword: Bool = false) throws {
         let server = try Hierarchy.shared().issuing.issue(CertificateTerms(host: Self.host))
         let signer = try CertificateIssuer.selfSigned(CertificateTerms(host: "tokens.example.test"))
+        let users = try Finished.run("htpasswd", ["-nbB", Self.user, password])
+        try Scratch.write(users.output, to: folder + "/users")
+        let authentication =
+            asksForPassword
+            ? "htpasswd: { realm: images, path: \(folder)/users }"
+            : "token: { realm: \"\(tokenServer)\", service: images, issuer: tests, rootcertbundle: \(signer.certificate) }"
         try Scratch.write(
             """
             version: 0.1
             storage: { filesystem: { rootdirectory: \(folder)/data }, delete: { enabled: true } }
             http: { addr: "127.0.0.1:\(port)", tls: { certificate: \(try server.chain()), key: \(server.key) } }
             auth:
-              token: { realm: "\(tokenServer)", service: images, issuer: tests, rootcertbundle: \(signer.certificate) }
+              \(authentication)
 
             """, to: folder + "/registry.yml")
         try Scratch.write(Self.tokens, to: folder + "/tokens.py")

@@ -17,6 +17,11 @@ enum PythonPackages {
     static func imagesEnvironment() throws -> [String: String] { ["PYTHONPATH": try images.get()] }
 
     private static let images = Result { try installed(["oras==0.2.43"]) }
+
+    /// The environment in which `python3` finds the SDKs of two vendors of language models.
+    static func modelEnvironment() throws -> [String: String] { ["PYTHONPATH": try models.get()] }
+
+    private static let models = Result { try installed(["openai==3.57.0", "anthropic==2.14.0"]) }
     private static let windows = Result { try installed(["pywinrm==0.5.0"]) }
     private static let signatures = Result {
         try installed(["http-message-signatures==3.0.0", "oauthlib==4.0.1", "cryptography>=41", "PyJWT>=2.8"])

@@ -5,11 +5,15 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 __thread void *linux_current_loop = NULL;
@@ -114,6 +118,73 @@ int linux_open_spare(void) { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
 int linux_spawn_close_from(posix_spawn_file_actions_t *actions, int descriptor) {
     return posix_spawn_file_actions_addclosefrom_np(actions, descriptor);
+}
+
+// Only this thread's own system calls may follow vfork, which runs on its stack and memory until the program starts.
+static void become(const char *program, char *const words[], char *const environment[], const int streams[3]) {
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+    for (int number = 1; number < NSIG; number++) sigaction(number, &usual, NULL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    struct rlimit no_core = {0, 0}, files;
+    setrlimit(RLIMIT_CORE, &no_core);
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        if (files.rlim_max > 1024) files.rlim_max = 1024;
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    for (int number = 0; number < 3; number++) {
+        if (dup2(streams[number], number) < 0) return;
+    }
+    // close_range(2), where the kernel has it: all other descriptors are marked to close on exec.
+    syscall(SYS_close_range, 3U, ~0U, 0U);
+    execve(program, words, environment);
+}
+
+int linux_start_helper(
+    const char *program, char *const words[], char *const environment[], const int streams[3], pid_t *process) {
+    pid_t parent = getpid();
+    volatile int failure = 0;
+    sigset_t all, former;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &former);
+    pid_t child = vfork();
+    if (child == 0) {
+        // The signal comes at the end of the thread that started the program, or of the process.
+        if (setsid() < 0 || prctl(PR_SET_PDEATHSIG, (unsigned long)SIGKILL, 0UL, 0UL, 0UL) != 0) {
+            failure = errno;
+        } else if (getppid() == parent) {
+            become(program, words, environment, streams);
+            failure = errno;
+        }
+        _exit(127);
+    }
+    int error = errno;
+    pthread_sigmask(SIG_SETMASK, &former, NULL);
+    if (child < 0) return -error;
+    if (failure != 0) {
+        while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
+        }
+        return -failure;
+    }
+    *process = child;
+    return 0;
+}
+
+int linux_open_process(pid_t process) {
+    int descriptor = (int)syscall(SYS_pidfd_open, process, 0U);
+    return descriptor >= 0 ? descriptor : -errno;
+}
+
+bool linux_has_ended(pid_t process) {
+    siginfo_t news = {0};
+    return waitid(P_PID, (id_t)process, &news, WEXITED | WNOHANG | WNOWAIT) == 0 && news.si_pid == process;
+}
+
+int linux_memory_file(void) {
+    int descriptor = memfd_create("input", MFD_CLOEXEC);
+    return descriptor >= 0 ? descriptor : -errno;
 }
 
 int linux_set_dumpable(bool dumpable) {

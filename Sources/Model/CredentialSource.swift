@@ -7,6 +7,8 @@ public enum CredentialSource: Sendable, Hashable {
     case oauth(OAuthSource)
     case registry(RegistrySource)
     case signature(SignatureSource)
+    /// A credential that a program gives.
+    case helper(HelperSource)
     /// A password or a token that is sent preemptively with each request, in special places.
     indirect case placed(CredentialSource, [CredentialPlacement])
 
@@ -21,8 +23,36 @@ public enum CredentialSource: Sendable, Hashable {
         case .oauth(let source): source.proof.files + source.grant.files
         case .registry(let source): [source.login?.user, source.login?.password].compactMap { $0?.path }
         case .signature(let source): source.files
+        case .helper: []
         case .placed(let source, _): source.files
         }
+    }
+}
+
+extension CredentialSource {
+    /// The helper that gives the credential; nil if no program does.
+    public var helper: HelperSource? {
+        switch self {
+        case .helper(let helper): helper
+        case .registry(let source): source.helper
+        case .placed(let source, _): source.helper
+        case .password, .identity, .kerberos, .token, .oauth, .signature: nil
+        }
+    }
+
+    /// The programs that give the credential, or a value of it.
+    public var commands: [CommandSource] {
+        let values: [ValueSource?] =
+            switch self {
+            case .password(let user, let password): [user, password]
+            case .token(let token): [token]
+            case .oauth(let source): source.values
+            case .registry(let source): [source.login?.user, source.login?.password]
+            case .kerberos(let kerberos): [kerberos.proof.password]
+            case .identity, .signature, .helper, .placed: []
+            }
+        if case .placed(let source, _) = self { return source.commands }
+        return values.compactMap { $0?.command } + [helper?.command].compactMap(\.self)
     }
 }
 
@@ -52,6 +82,10 @@ public struct KerberosSource: Sendable, Hashable {
         /// A credential cache that another program keeps current.
         case cache(TicketCacheName)
         case password(ValueSource)
+
+        fileprivate var password: ValueSource? {
+            if case .password(let value) = self { value } else { nil }
+        }
 
         fileprivate var files: [String] {
             switch self {
@@ -216,6 +250,14 @@ public enum TokenType: String, Sendable, Hashable, CaseIterable {
 }
 
 extension OAuthSource {
+    /// The secrets that are read when the credential is.
+    fileprivate var values: [ValueSource?] {
+        var values: [ValueSource?] = parameters.map(\.value)
+        if case .secret(let value, _) = proof { values.append(value) }
+        if case .refreshToken(let value) = grant { values.append(value) }
+        return values
+    }
+
     /// The names of the credentials whose tokens the request needs.
     public var credentials: [String] {
         var sources: [TokenSource?] = []

@@ -187,6 +187,8 @@ public struct RegistrySource: Sendable, Hashable {
     /// The URL of the token server; nil if it is on the registry's own host and port.
     public let server: TokenIssuer?
     public let login: Login?
+    /// The helper that gives the login instead.
+    public var helper: HelperSource?
     /// The patterns of the scopes that may be asked for; empty for all.
     public let scopes: [RegistryScope]
 
@@ -197,5 +199,5 @@ public struct RegistrySource: Sendable, Hashable {
     }
 
     /// The methods of challenges that it can answer.
-    public var methods: [AuthenticationMethod] { login == nil ? [.bearer] : [.bearer, .basic] }
+    public var methods: [AuthenticationMethod] { login == nil && helper == nil ? [.bearer] : [.bearer, .basic] }
 }

@@ -6,10 +6,17 @@ public enum ValueSource: Sendable, Hashable, CustomStringConvertible {
     /// A path, resolved against the directory of the file that contains it. One trailing newline is not part of the
     /// value.
     case file(String)
+    /// The first line of a program's output.
+    case command(CommandSource)
 
     /// The file of the value; nil for other sources.
     var path: String? {
         if case .file(let path) = self { path } else { nil }
+    }
+
+    /// The program that prints the value; nil for other sources.
+    var command: CommandSource? {
+        if case .command(let command) = self { command } else { nil }
     }
 
     /// The source in the form of the rule file, with a literal hidden.
@@ -18,6 +25,7 @@ public enum ValueSource: Sendable, Hashable, CustomStringConvertible {
         case .literal(let text): "\(text)"
         case .environment(let name): "env \(name)"
         case .file(let path): "file \(path)"
+        case .command(let command): "run \(command)"
         }
     }
 }

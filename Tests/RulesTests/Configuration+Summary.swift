@@ -43,7 +43,7 @@ extension Configuration {
             lines.append("traces to \(traces.collector) as \(traces.serviceName), \(traces.sample) %")
             lines += traces.headers.map { "traces header \($0.name) \($0.value)" }
         }
-        lines += credentials.map { "credential \($0.name) \($0.content.summary)" }
+        lines += credentials.map { "credential \($0.name) \($0.content.summary)\($0.commands.summary)" }
         lines += parents.map(\.summary)
         lines += routes.map(\.summary)
         lines += challenges.map(\.summary)
@@ -82,7 +82,7 @@ extension Configuration.Timeouts {
     fileprivate func differences(from standard: Self) -> [String] {
         let named: [(String, KeyPath<Self, Duration>)] = [
             ("head", \.head), ("idle", \.idle), ("connect", \.connect), ("response", \.response), ("drain", \.drain),
-            ("session", \.session),
+            ("session", \.session), ("helper", \.helper),
         ]
         return named.filter { self[keyPath: $0.1] != standard[keyPath: $0.1] }
             .map { "timeouts \($0.0) \(self[keyPath: $0.1])" }
@@ -305,12 +305,25 @@ extension CredentialSource {
         case .registry(let source):
             (["registry"] + [source.server.map { "\($0)" }].compactMap(\.self)
                 + (source.login.map { ["user \($0.user) password \($0.password)"] } ?? [])
+                + (source.helper.map { [$0.summary] } ?? [])
                 + (source.scopes.isEmpty ? [] : ["scope \(source.scopes.map { "\($0)" }.joined(separator: " "))"]))
                 .joined(separator: " ")
         case .signature(let source): source.summary
+        case .helper(let helper): helper.summary
         case .placed(let source, let placements):
             ([source.summary] + placements.map(\.description)).joined(separator: " ")
         }
+    }
+}
+
+extension HelperSource {
+    fileprivate var summary: String { "helper \(kind.rawValue) \(command.words.joined(separator: " "))" }
+}
+
+extension CommandSettings {
+    var summary: String {
+        (environment.isEmpty ? "" : " environment \(environment.joined(separator: " "))")
+            + (keep.map { " keep \($0)ms" } ?? "")
     }
 }
 

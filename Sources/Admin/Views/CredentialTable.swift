@@ -103,6 +103,7 @@ extension CredentialSource {
         switch place {
         case .file(let path): "file \(JournalText.printable(path))"
         case .environment(let name): "env \(JournalText.printable(name))"
+        case .command(let command): "run \(JournalText.printable(command.program))"
         case .literal, nil: nil
         }
     }

@@ -160,6 +160,9 @@ public final class Credential: Sendable {
         }
     }
 
+    /// Whether the password is a registry's identity token, as Docker's helpers mark it.
+    public var isIdentityToken: Bool { user == "<token>" }
+
     /// The scopes that a registry's token was asked for; nil for other credentials.
     public var registryScopes: RegistryScopes? {
         if case .registryToken(_, let scopes) = content { scopes } else { nil }
@@ -180,7 +183,7 @@ public final class Credential: Sendable {
     /// The credential whose value answers there: for Basic, the user and password of a registry's login.
     public func answering(in space: ProtectionSpace) -> Credential {
         guard version.isRegistry, space.authenticationMethod == .basic, case .grant(let grant) = content,
-            case .registry(let login?) = grant.kind
+            case .registry(let login?) = grant.kind, !login.isIdentityToken
         else { return self }
         return login.with(persistence)
     }

@@ -63,6 +63,11 @@ public final class Accounts: Sendable {
         context.journal?.replaced(by: version, isRenewal: false)
     }
 
+    /// Replaces one of several values of a credential, which are for different servers.
+    public func replace(_ former: CredentialVersion, with version: CredentialVersion) {
+        take(version, after: former, renewal: false)
+    }
+
     /// Replaces a token by an equivalent one of the same grant. Servers that accepted the former token count as
     /// accepting the new one. The grant keeps its account.
     public func renew(with version: CredentialVersion) {

@@ -37,10 +37,10 @@ public struct TokenRequest: Sendable {
                 add("\(name)_type", Array(input.type.identifier.utf8))
             }
             if let requested { add("requested_token_type", Array(requested.identifier.utf8)) }
-        case .registry: break
+        case .registry(let login): Self.identityToken(of: login).forEach(add)
         }
         if !grant.scopes.isEmpty { add("scope", Array(grant.scopes.joined(separator: " ").utf8)) }
-        if let audience = grant.audience { add("audience", Array(audience.utf8)) }
+        if let audience = grant.audience { add(grant.isRegistry ? "service" : "audience", Array(audience.utf8)) }
         if case .url(let resource) = grant.resource { add("resource", Array(resource.utf8)) }
         for parameter in grant.parameters { add(parameter.name, parameter.value.withBytes { $0.array }) }
         var authorization: Secret?
@@ -68,6 +68,14 @@ public struct TokenRequest: Sendable {
         }
         self.authorization = authorization
         content = Secret(wiping: &form)
+    }
+
+    /// The fields for Docker's identity token (the token specification of the distribution project).
+    private static func identityToken(of login: Credential?) -> [(String, [UInt8])] {
+        [
+            ("grant_type", Array("refresh_token".utf8)), ("client_id", Array("attache".utf8)),
+            ("refresh_token", login?.password?.withBytes { $0.array } ?? []),
+        ]
     }
 
     private static let jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"

@@ -38,6 +38,17 @@ int linux_peer(int descriptor, uid_t *user, pid_t *process);
 const char *linux_argument(int place);
 /// Ends the process without the functions that libraries have registered for its end (atexit(3)).
 _Noreturn void linux_end(int status);
+/// Starts a program in a session of its own, with these streams for input, output and errors, and no other descriptors. The
+/// kernel kills it when the calling thread ends. It makes no core files, and has at most 1,024 descriptors. posix_spawn
+/// cannot set these limits in time. Returns 0, or `-errno`.
+int linux_start_helper(
+    const char *program, char *const words[], char *const environment[], const int streams[3], pid_t *process);
+/// A descriptor that becomes readable when the process ends, or `-errno`.
+int linux_open_process(pid_t process);
+/// Whether the child has ended. It stays a zombie, so that its number is not used for another process.
+bool linux_has_ended(pid_t process);
+/// A file in memory, or `-errno`.
+int linux_memory_file(void);
 /// Returns 0 or an error number, like the call.
 int linux_spawn_close_from(posix_spawn_file_actions_t *actions, int descriptor);
 /// The processors that this process may run on, by its affinity mask; 0 when the system does not say.

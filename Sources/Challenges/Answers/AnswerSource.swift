@@ -22,6 +22,8 @@ public final class AnswerSource {
         case answeredWhenAsked
         /// An answer exists once the credential has been exchanged for a token in that space.
         case awaitsToken(WantedToken)
+        /// An answer exists once a program has given the credential.
+        case awaitsHelper(HelperQuestion)
         case unknown
     }
 
@@ -82,7 +84,7 @@ public final class AnswerSource {
         let finding = findKnown(for: target, with: token, holdsLogin: holdsLogin)
         switch finding {
         case .open, .answeredWhenAsked, .unknown: return preempted(at: target, with: token) ?? finding
-        case .answer, .unproven, .unusable, .awaitsToken: return finding
+        case .answer, .unproven, .unusable, .awaitsToken, .awaitsHelper: return finding
         }
     }
 
@@ -98,7 +100,9 @@ public final class AnswerSource {
         }
         let rule = delegate.rule(for: space.space, failures: 0)
         guard rule.isPreemptive else { return known.isOpen(target.readable) ? .open : .answeredWhenAsked }
-        guard let named = credential(rule, for: space.space) else { return .unknown }
+        guard let named = credential(rule, for: space.space) else {
+            return helperQuestion(for: space.space, by: rule).map { Finding.awaitsHelper($0) } ?? .unknown
+        }
         guard let exact = exact(named, at: target) else {
             return known.isOpen(target.readable) ? .open : .answeredWhenAsked
         }
@@ -134,7 +138,9 @@ public final class AnswerSource {
         as generation: Int
     ) {
         if case .session = answer.binding { return }
-        guard case .use = rule.action, answer.answer.credential.token == nil else { return }
+        guard case .use = rule.action, answer.answer.credential.token == nil,
+            !policy.credentials.isGiven(answer.answer.credential.version.name)
+        else { return }
         challenger.latestAnswer = Challenger.LatestAnswer(
             answer, by: rule.rule, for: challenger.answersDependOnClient(by: policy.rules) ? client : nil,
             policy: policy, generation: generation, of: (known, space))
@@ -225,14 +231,32 @@ public final class AnswerSource {
     /// The credential that the rules give this client there.
     private func credential(_ rule: RuleDecision, for space: ProtectionSpace) -> Credential? {
         switch rule.action {
-        case .use(let names):
-            (try? policy.credentials.credential(
-                named: delegate.choice(among: names, for: space, at: loop.epochMilliseconds)))?.answering(in: space)
+        case .use(let names): named(delegate.choice(among: names, for: space, at: loop.epochMilliseconds), for: space)
         case .performDefault where space.authenticationMethod == .negotiate && !rule.namesMethod: nil
         case .performDefault: urlCredential ?? kept(for: space)
         case .ask: urlCredential ?? kept(for: space) ?? standing(for: space, by: rule)
         case .reject, .cancel, .trust: nil
         }
+    }
+
+    /// A credential of the rule file. A value that is about to end is read again.
+    private func named(_ name: String, for space: ProtectionSpace) -> Credential? {
+        renewAhead(name)
+        return (try? policy.credentials.credential(named: name, for: space.origin))?.answering(in: space)
+    }
+
+    /// Has the program that gives the credential run again, if its value is about to end.
+    private func renewAhead(_ name: String) {
+        guard policy.credentials.hasHelpers,
+            let question = policy.credentials.renewal(name, for: challenger.origin, at: loop.epochMilliseconds)
+        else { return }
+        let (state, credentials) = (state, policy.credentials)
+        loop.spawn { _ = await state.ask(question, of: credentials) }
+    }
+
+    private func helperQuestion(for space: ProtectionSpace, by rule: RuleDecision) -> HelperQuestion? {
+        policy.credentials.hasHelpers
+            ? delegate.helperQuestion(for: space, by: rule, at: loop.epochMilliseconds) : nil
     }
 
     /// The credential that an operator has named.
@@ -263,7 +287,7 @@ public final class AnswerSource {
     /// - Returns: nil if they must be read first.
     public func reread(_ answer: Answer, isFresh: Bool) -> ChallengeTask.Reread? {
         let (version, space) = (answer.credential.version, answer.space)
-        if let named = try? policy.credentials.credential(named: version.name) {
+        if let named = try? policy.credentials.credential(named: version.name, for: space.origin) {
             if named.grant != nil { return .fetched }
             if named.version != version { return .newer(named) }
             return isFresh ? .unchanged : nil
@@ -278,6 +302,7 @@ public final class AnswerSource {
     /// Whether later processes will have the credential too: the rule file names it, or it is stored.
     public func isLasting(_ answer: Answer) -> Bool {
         let version = answer.credential.version
+        if policy.credentials.isGiven(version.name) { return false }
         if (try? policy.credentials.credential(named: version.name)) != nil { return true }
         return ([answer.space] + answer.space.moreGeneral).contains { space in
             answer.credential.storedName(for: space).map { state.storage.version(of: $0, for: space) == version }
@@ -367,7 +392,7 @@ extension AnswerSource {
         let methods: [AuthenticationMethod] = terms.keepsAuthorization ? [.default] : [.default, .bearer, .basic]
         guard let (space, rule) = preemptiveRule(for: methods), case .use(let names) = rule.action,
             let name = names.first,
-            let named = try? policy.credentials.credential(named: name), !isKept(named)
+            let named = try? policy.credentials.credential(named: name, for: space.origin), !isKept(named)
         else { return nil }
         return Offer(space: space, challenge: .preemptive, strength: 0)
     }
@@ -380,7 +405,7 @@ extension AnswerSource {
         if terms.keepsAuthorization || challenger.isProxy { return nil }
         let space = ProtectionSpace(origin: challenger.origin, realm: nil, authenticationMethod: .bearer)
         guard case .use(let names) = delegate.rule(for: space, failures: 0).action else { return nil }
-        let named = names.compactMap { try? policy.credentials.credential(named: $0) }
+        let named = names.compactMap { try? policy.credentials.credential(named: $0, for: space.origin) }
         guard let named = named.first(where: { $0.grant?.server.issuer != nil }) else { return nil }
         return (Offer(space: space, challenge: HeaderChallenge(scheme: "bearer"), strength: 0), named)
     }
@@ -418,7 +443,11 @@ extension AnswerSource {
             let name = names.first
         else { return nil }
         let named: Credential
-        do throws(CredentialError) { named = try policy.credentials.credential(named: name) } catch {
+        renewAhead(name)
+        do throws(CredentialError) {
+            named = try policy.credentials.credential(named: name, for: space.origin)
+        } catch {
+            if let question = helperQuestion(for: space, by: rule) { return .awaitsHelper(question) }
             return .unusable("\(error)", credential: name)
         }
         if isKept(named) { return nil }

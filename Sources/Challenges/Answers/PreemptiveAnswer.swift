@@ -26,7 +26,7 @@ public struct PreemptiveAnswer {
             self.init(giving: prepared)
             record.note(AnswerRecord(prepared, by: rule), to: challenger)
         case .open, .answeredWhenAsked: self.init(giving: nil)
-        case .unproven, .unusable, .awaitsToken, .unknown: return nil
+        case .unproven, .unusable, .awaitsToken, .awaitsHelper, .unknown: return nil
         }
     }
 

@@ -40,9 +40,38 @@ public struct RuleDelegate: Sendable {
     /// Whether the credentials must be read again before the challenge is decided: the first that the rule names is
     /// parked and its file may have a new value, or it could not be read.
     public func wantsFreshCredentials(for challenge: AuthenticationChallenge, by rule: RuleDecision) -> Bool {
-        guard case .use(let names) = rule.action, let first = names.first else { return false }
+        guard case .use(let names) = rule.action, let first = names.first, !policy.credentials.isGiven(first) else {
+            return false
+        }
         guard let known = try? policy.credentials.credential(named: first) else { return true }
         return isHeld(known, in: challenge.protectionSpace)
+    }
+
+    /// The question to the program that gives the rule's credential, if it should run before the challenge is decided.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    func helperQuestion(
+        for challenge: AuthenticationChallenge, by rule: RuleDecision, at now: @autoclosure () -> Int
+    ) -> HelperQuestion? {
+        guard policy.credentials.hasHelpers, !rule.isReport else { return nil }
+        let lines = challenge.failureResponse?.challenges.map { "\($0)" } ?? []
+        return helperQuestion(
+            for: challenge.protectionSpace, by: rule, besides: challenge.refused, challenges: lines, at: now())
+    }
+
+    /// - Parameter refused: versions that are not chosen.
+    func helperQuestion(
+        for space: ProtectionSpace, by rule: RuleDecision, besides refused: [CredentialVersion] = [],
+        challenges: [String] = [], at now: Int
+    ) -> HelperQuestion? {
+        guard policy.credentials.hasHelpers, case .use(let names) = rule.action else { return nil }
+        let name = choice(among: names, for: space, besides: refused, at: now)
+        guard policy.credentials.isGiven(name) else { return nil }
+        let known = try? policy.credentials.credential(named: name, for: space.origin)
+        // A value that this request has sent was read again already.
+        if let known, refused.contains(known.version) { return nil }
+        let held = known.flatMap { isHeld($0, in: space) ? $0.version : nil }
+        return policy.credentials.question(name, for: space.origin, besides: held, challenges: challenges, at: now)
     }
 
     /// The first credential that is not parked for the space or is due for a retry there, among those that a rule names
@@ -57,13 +86,18 @@ public struct RuleDelegate: Sendable {
     ) -> String {
         guard names.count > 1 else { return names.first ?? "" }
         let chosen = names.first { name in
-            guard let known = try? policy.credentials.credential(named: name) else { return true }
+            guard let known = try? policy.credentials.credential(named: name, for: space.origin) else {
+                // A program that has failed is not run again for a while.
+                return !policy.credentials.isGiven(name)
+                    || policy.credentials.question(name, for: space.origin, at: now()) != nil
+            }
             if isSpent(known, after: refused) { return false }
             return !isHeld(known, in: space, at: now())
         }
         if let chosen { return chosen }
         let open = names.last { name in
-            (try? policy.credentials.credential(named: name)).map { !isSpent($0, after: refused) } ?? true
+            (try? policy.credentials.credential(named: name, for: space.origin)).map { !isSpent($0, after: refused) }
+                ?? true
         }
         return open ?? names.last ?? ""
     }
@@ -137,7 +171,7 @@ public struct RuleDelegate: Sendable {
                 decision: decision(.cancelAuthenticationChallenge, "\(reason) refuses"), rule: rule, trouble: nil)
         case .use(let names):
             let name = choice(among: names, for: challenge.protectionSpace, besides: challenge.refused, at: now())
-            return use(name, kept: rule.persistence, by: rule)
+            return use(name, for: challenge.protectionSpace, kept: rule.persistence, by: rule)
         case .ask: return decideWithoutOperator(challenge, by: rule)
         }
     }
@@ -166,29 +200,43 @@ public struct RuleDelegate: Sendable {
 
     /// The decision for a credential of the rule file.
     ///
-    /// - Parameter space: set if an operator has named the credential, who may mean one stored for that space.
+    /// - Parameter isStored: whether an operator has named the credential, who may mean one stored for that space.
     func use(
-        _ name: String, storedFor space: ProtectionSpace? = nil, kept persistence: Persistence, by rule: RuleDecision
+        _ name: String, for space: ProtectionSpace, orStored isStored: Bool = false, kept persistence: Persistence,
+        by rule: RuleDecision
     ) -> DelegateDecision {
         let reason = rule.reason
         do throws(CredentialError) {
             let named: Credential
-            if let space {
+            if isStored {
                 named = try state.credential(named: name, for: space, by: policy)
             } else {
-                named = try policy.credentials.credential(named: name)
+                named = try policy.credentials.credential(named: name, for: space.origin)
             }
             let kept = named.with(persistence)
             return DelegateDecision(
                 decision: Decision(.useCredential(kept), attempts: rule.answers, reason: reason),
                 rule: rule, trouble: nil)
         } catch {
+            if policy.credentials.isGiven(name) { return unread(error, by: rule) }
             return DelegateDecision(
                 decision: Decision(
                     .cancelAuthenticationChallenge,
                     reason: "credential \(name) of \(reason) cannot be read; the proxy's log says why"),
                 rule: rule, trouble: error)
         }
+    }
+
+    /// The decision where the program has given no value: the client gets the challenge, with the reason.
+    func unread(_ error: CredentialError, by rule: RuleDecision) -> DelegateDecision {
+        DelegateDecision(decision: Decision(.rejectProtectionSpace, reason: rule.reason), rule: rule, trouble: error)
+    }
+
+    /// The decision for a value that a program has just given.
+    func use(_ credential: Credential, by rule: RuleDecision) -> DelegateDecision {
+        let decision = Decision(
+            .useCredential(credential.with(rule.persistence)), attempts: rule.answers, reason: rule.reason)
+        return DelegateDecision(decision: decision, rule: rule, trouble: nil)
     }
 
     /// Whether `default` covers the challenge. A password is used for a KDC only if a rule says so, and never for an
@@ -273,7 +321,7 @@ extension RuleDelegate {
     /// order, then those stored for the space.
     func credentials(for space: ProtectionSpace) -> [String] {
         let configured = policy.rules.configuration.credentials.map(\.name).filter { name in
-            (try? policy.credentials.credential(named: name))?.canAnswer(space) == true
+            (try? policy.credentials.credential(named: name, for: space.origin))?.canAnswer(space) == true
         }
         let stored = state.storage.credentials(for: space).values.filter { $0.canAnswer(space) }.map(\.version.name)
         return Array((configured + stored.sorted()).prefix(Self.nameLimit))
@@ -287,7 +335,7 @@ extension RuleDelegate {
     ) -> DelegateDecision {
         let persistence = operatorAnswer.persistence
         switch operatorAnswer.act {
-        case .use(let name): return use(name, storedFor: space, kept: persistence, by: rule)
+        case .use(let name): return use(name, for: space, orStored: true, kept: persistence, by: rule)
         case .password(let user, let password):
             let name = "ask:\(JournalText.printable(user, longest: 64))"
             let credential = Credential(name: name, user: user, password: password, persistence: persistence)

@@ -144,7 +144,8 @@ extension ChallengeContext {
         record.note(ChallengeDecision(ruled.decision, about: challenge, by: ruled.rule))
         if let error = ruled.trouble {
             record.details = "\(error)"
-            state.report("\(error)")
+            // What a program has done is reported once, when it ends.
+            if !error.isOfProgram { state.report("\(error)") }
         }
     }
 }
@@ -174,7 +175,9 @@ extension ChallengeContext {
         entry.note(failure, at: now)
         let name = answer.credential.version.name
         entry.credential = name
-        if (try? policy.credentials.credential(named: name)) != nil { entry.credentials = [name] }
+        if (try? policy.credentials.credential(named: name, for: answer.space.origin)) != nil {
+            entry.credentials = [name]
+        }
         let note = AnsweredEntry(ChallengeRecord(schemes: entry.key.scheme, realm: entry.key.space.realm), at: now)
         state.journal.put([entry], counting: note)
         challenger.latestNote = AnsweredEntry.Latest(

@@ -54,7 +54,9 @@ extension ChallengeLoop {
     /// The reason why no other token is fetched for a credential whose scopes do not depend on the server; nil for others.
     var fixedScopes: String? {
         let name = preparation.performer.answer?.credential.version.name
-        let named = name.flatMap { try? context.policy.credentials.credential(named: $0) }
+        let named = name.flatMap {
+            try? context.policy.credentials.credential(named: $0, for: context.challenger.origin)
+        }
         guard let named, named.grant != nil, !named.isAnnounced else { return nil }
         return "its scopes are fixed in the rule file"
     }
@@ -62,7 +64,8 @@ extension ChallengeLoop {
     /// The credential of the rule file whose token the answer has, if servers announce its tokens.
     private func announced(_ answer: Answer) -> Credential? {
         guard answer.space.authenticationMethod == .bearer,
-            let named = try? context.policy.credentials.credential(named: answer.credential.version.name)
+            let named = try? context.policy.credentials.credential(
+                named: answer.credential.version.name, for: answer.space.origin)
         else { return nil }
         return named.isAnnounced ? named : nil
     }

@@ -25,7 +25,7 @@ public final class ChallengeLoop {
     let context: ChallengeContext
     var task: ChallengeTask
     var preparation: AnswerSetup
-    private var trouble = Trouble.none
+    var trouble = Trouble.none
     private var doubt: ExtentDoubt
     private var stage = Stage.arrived
     var work: ChallengeWork?
@@ -288,6 +288,7 @@ public final class ChallengeLoop {
                 preparation.settle(.abandoned)
             } else {
                 preparation.settle(.accepted)
+                tellHelper(.accepted, of: accepted)
             }
         }
         settle(.accepted)
@@ -372,13 +373,14 @@ public final class ChallengeLoop {
         switch action {
         case .lookUpDefault(let space): next = task.foundDefault(context.source.kept(for: space))
         case .ask(let challenge): next = ask(challenge, after: outcome)
-        case .reread(let answer): next = reread(answer, after: outcome)
+        case .reread(let answer): next = reread(answer, round, after: outcome)
         case .park(let answer):
             // The principal has reported a KDC's refusal to the account; the account knows nothing about a ticket.
             if answer.space.authenticationMethod != .negotiate, !parentCheck.isRefused {
                 preparation.refuse(
                     answer, because: "was refused by \(challenger.origin.host):\(challenger.port)")
             }
+            tellHelper(.refused, of: answer)
             context.state.refuse(
                 answer.credential, in: answer.space, of: context.delegate.client, countedBy: context.metrics)
             next = task.parked()
@@ -423,13 +425,14 @@ public final class ChallengeLoop {
     }
 
     /// - Returns: nil if work must be done first.
-    private func reread(_ answer: Answer, after outcome: ChallengeWork.Outcome?) -> ChallengeTask.Action? {
-        var isFresh = false
-        if case .credentials? = outcome { isFresh = true }
+    private func reread(
+        _ answer: Answer, _ round: Round, after outcome: ChallengeWork.Outcome?
+    ) -> ChallengeTask.Action? {
+        let isFresh = outcome?.isReading ?? false
         if context.probe != nil { return task.reread(.unchanged) }
         if let value = context.source.reread(answer, isFresh: isFresh) { return task.reread(value) }
-        work = .credentials
-        return nil
+        work = source(of: answer, challenges: round.response.challenges)
+        return work == nil ? task.reread(.unchanged) : nil
     }
 
     /// - Returns: nil if work must be done first.
@@ -439,6 +442,7 @@ public final class ChallengeLoop {
         if let probe = context.probe { return task.decided(probe.decision(about: challenge)) }
         let rule = context.delegate.rule(for: challenge)
         var word: OperatorAnswer?
+        var given: Credential?
         switch outcome {
         case .question(.success(let answer))?: word = answer
         case .question(.failure(let error))?:
@@ -446,17 +450,9 @@ public final class ChallengeLoop {
             request.record.note(ChallengeDecision(decision, about: challenge, by: rule))
             return task.decided(decision)
         case .exchange(.success(let decision), _)?: return task.decided(decision)
-        case .exchange(.failure(let error), let reason)?:
-            let sentence = error.sentenceForChallenge
-            trouble =
-                sentence.map { .tokenless($0) } ?? .explained("\(challenger.title) asks for a token, but \(error)")
-            if case .refused(let credential, let details, let pause) = error {
-                request.record.details = details
-                return task.withheld(credential, for: pause)
-            }
-            if case .failed(_, let details) = error { request.record.details = details }
-            if sentence != nil { return task.decided(Decision(.rejectProtectionSpace, reason: reason)) }
-            return task.decided(Decision(.cancelAuthenticationChallenge, reason: reason))
+        case .exchange(.failure(let error), let reason)?: return exchanged(error, reason)
+        case .helper(.failure(let error))?: return task.decided(unread(error, on: challenge, by: rule))
+        case .helper(.success(let credential))?: given = credential
         case .credentials?: break
         default:
             if var subject = context.delegate.question(about: challenge, by: rule), !request.isOwn {
@@ -465,13 +461,12 @@ public final class ChallengeLoop {
                 work = .question(subject)
                 return nil
             }
-            if context.delegate.wantsFreshCredentials(for: challenge, by: rule) {
-                work = .credentials
-                return nil
-            }
+            work = sources(for: challenge, by: rule)
+            if work != nil { return nil }
         }
         let ruled =
             word.map { context.delegate.decide(by: $0, in: challenge.protectionSpace, rule) }
+            ?? given.map { context.delegate.use($0, by: rule) }
             ?? context.delegate.decide(challenge, by: rule, at: context.loop.epochMilliseconds)
         if case .password? = word?.act, case .useCredential(let credential) = ruled.decision.disposition {
             granted = credential.version
@@ -479,6 +474,7 @@ public final class ChallengeLoop {
         self.ruled = ruled
         if ruled.isRejectedByOperator { rejecting = ruled.rule.rule }
         context.note(ruled, on: challenge)
+        noteUnread(ruled)
         let decision = registryDecision(ruled.decision, on: challenge, trouble: &trouble)
         guard TokenSupply.isWanted(by: decision, on: challenge) else { return task.decided(decision) }
         work = .exchange(decision, challenge, besides: ignoredToken)
@@ -532,9 +528,11 @@ extension ChallengeLoop {
             return true
         }
         var (mayFetch, token) = (!context.request.isOwn, Credential?.none)
+        var mayAsk = true
         switch outcome.take() {
         case .news(let outcome)?: preparation.turn.hearNews(outcome)
         case .token(let fetched)?: (mayFetch, token) = (false, fetched)
+        case .helper?: mayAsk = false
         case .verdict(let outcome)?: if !preparation.turn.hearVerdict(outcome) { return true }
         // The credential has another value by now, which the next search finds.
         case .admission(.refused(.superseded, _)?)?: break
@@ -553,7 +551,8 @@ extension ChallengeLoop {
             }
         case .open, .answeredWhenAsked, .unusable: break
         case .awaitsToken(let wanted) where mayFetch: work = .token(wanted)
-        case .awaitsToken, .unknown:
+        case .awaitsHelper(let question) where mayAsk: work = .helper(question)
+        case .awaitsToken, .awaitsHelper, .unknown:
             if context.request.isOwn { break }
             let (origin, target) = (context.challenger.origin, context.request.target)
             work = preparation.turn.seekNews(of: origin, target: target, in: context.spaces).map { .news($0) }

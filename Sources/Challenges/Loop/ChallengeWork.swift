@@ -1,5 +1,6 @@
 import Authentication
 import Bytes
+import Credentials
 import Crypto
 import IO
 
@@ -10,6 +11,8 @@ enum ChallengeWork {
 
     /// The first request to the origin comes to an end.
     case news(FlightWaiter)
+    /// Runs the program that gives a credential, before the request is sent or behind its response.
+    case helper(HelperQuestion)
     /// Exchanges the credential for a token, for a preemptive answer.
     case token(AnswerSource.WantedToken)
 
@@ -44,6 +47,7 @@ enum ChallengeWork {
 
     enum Outcome {
         case news(FlightWaiter.Outcome)
+        case helper(Result<Credential, CredentialError>)
         /// The token; nil if none.
         case token(Credential?)
         /// Whether the page is a login page; nil if the response ended before that was known.
@@ -63,10 +67,19 @@ enum ChallengeWork {
         /// The login's result; nil if no rule has a form now.
         case session(LoginOutcome?)
 
+        /// Whether the source of a credential was read.
+        var isReading: Bool {
+            switch self {
+            case .credentials, .helper: true
+            default: false
+            }
+        }
+
         /// A sentence for the trace; nil if it succeeded, or the failure is recorded elsewhere.
         var failure: String? {
             switch self {
             case .exchange(.failure(let error), _): "\(error)"
+            case .helper(.failure(let error)): "\(error)"
             case .question(.failure(let unanswered)): unanswered.reason
             case .login(let error?): "\(error)"
             case .session(.failed(let error)?): "\(error)"
@@ -81,6 +94,7 @@ enum ChallengeWork {
         switch self {
         case .news, .admission, .verdict, .nonce, .sessionVerdict: "wait"
         case .token, .exchange: "token"
+        case .helper: "helper"
         case .page: "page"
         case .digest: "body-digest"
         case .credentials: "credentials"
@@ -100,6 +114,8 @@ enum ChallengeWork {
         case .news(let waiter):
             let end = context.request.waiting.end(on: context.loop)
             return .news(await waiter.news(until: end, on: context.loop))
+        case .helper(let question):
+            return .helper(await context.state.ask(question, of: context.policy.credentials))
         case .token(let wanted):
             // Without a token the request is sent, and is challenged.
             return .token(try? await context.tokens.token(wanted, besides: nil))
@@ -117,16 +133,7 @@ enum ChallengeWork {
                     after: performer.answer?.credential ?? stale, isOwn: isOwn)
                 return .exchange(.success(exchanged), reason: decision.reason)
             } catch { return .exchange(.failure(error), reason: decision.reason) }
-        case .question(var subject):
-            if subject.response?.text == nil, await context.response.awaitText() {
-                subject.response = performer.excerpt
-            }
-            let (delegate, now) = (context.delegate, context.loop.epochMilliseconds)
-            do throws(OperatorQuestion.Unanswered) {
-                return .question(.success(try await delegate.ask(subject, at: now)))
-            } catch {
-                return .question(.failure(error))
-            }
+        case .question(let subject): return .question(await ask(subject, for: performer, in: context))
         case .admission(let waiter):
             let loop = context.loop
             let hurry = Alarm(on: loop) { waiter.hurry(now: loop.epochMilliseconds) }
@@ -152,6 +159,19 @@ enum ChallengeWork {
         case .sessionVerdict(let waiter):
             return .sessionVerdict(await waiter.verdict(within: patience, on: context.loop))
         case .session(let answer): return .session(await performer.logIn(with: answer.credential))
+        }
+    }
+
+    private func ask(
+        _ subject: OperatorQuestion.Subject, for performer: AnswerSession, in context: ChallengeContext
+    ) async -> Result<OperatorAnswer, OperatorQuestion.Unanswered> {
+        var subject = subject
+        if subject.response?.text == nil, await context.response.awaitText() {
+            subject.response = performer.excerpt
+        }
+        let (delegate, now) = (context.delegate, context.loop.epochMilliseconds)
+        do throws(OperatorQuestion.Unanswered) { return .success(try await delegate.ask(subject, at: now)) } catch {
+            return .failure(error)
         }
     }
 

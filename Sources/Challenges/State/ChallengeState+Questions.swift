@@ -158,7 +158,7 @@ extension ChallengeState {
     public func credential(
         named name: String, for space: ProtectionSpace, by policy: ChallengePolicy
     ) throws(CredentialError) -> Credential {
-        do throws(CredentialError) { return try policy.credentials.credential(named: name) } catch {
+        do throws(CredentialError) { return try policy.credentials.credential(named: name, for: space.origin) } catch {
             guard case .unknown = error else { throw error }
             let stored = storage.credentials(for: space).values.first { $0.version.isNamed(name) }
             guard let stored else { throw error }

@@ -225,6 +225,26 @@ public final class ChallengeState: Sendable {
         adopt(await BlockingPool.shared.run { credentials.refresh() })
     }
 
+    /// Runs the program that gives a credential, and adopts its value. The accounts of former values follow.
+    ///
+    /// - Returns: the value, which may be the refused one; or the reason why there is none.
+    func ask(_ question: HelperQuestion, of credentials: ConfiguredCredentials) async -> Result<
+        Credential, CredentialError
+    > {
+        let result = await credentials.ask(question)
+        let news = credentials.takeNews(of: question)
+        if let error = news.failure { report("\(error)") }
+        if let credential = news.changed, let former = news.former {
+            if news.wasRefused {
+                spaces.accounts.replace(former, with: credential.version)
+                audit.note(AuditEvent(.credentialChanged, by: .file, credential: question.name))
+            } else {
+                spaces.accounts.renew(former, with: credential.version)
+            }
+        }
+        return result
+    }
+
     /// Adopts the result of a refresh, and calls the observer.
     public func adopt(_ refresh: ConfiguredCredentials.Refresh) {
         for credential in refresh.changed { spaces.accounts.replace(with: credential.version) }

@@ -48,6 +48,7 @@ public struct CredentialRemedy: Sendable {
             switch place {
             case .file(let path): "put the right value into \(JournalText.printable(path))"
             case .environment(let name): "restart the proxy with the right \(JournalText.printable(name))"
+            case .command(let command): "put the right value where \(JournalText.printable(command.program)) finds it"
             case .literal: "correct it in the rule file"
             }
         }
@@ -108,8 +109,9 @@ extension CredentialSource {
             case (.clientCredentials, .assertion(let source)): source.place
             case (.clientCredentials, .none): nil
             }
-        case .registry(let source): source.login?.password
+        case .registry(let source): source.helper.map { .command($0.command) } ?? source.login?.password
         case .signature(let key): key.place
+        case .helper(let helper): .command(helper.command)
         case .placed(let source, _): source.place
         }
     }

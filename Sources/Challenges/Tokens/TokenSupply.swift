@@ -134,6 +134,10 @@ public struct TokenSupply {
         named name: String, for server: String, under terms: RetryTerms, besides refused: CredentialVersion?
     ) async throws(TokenError) -> Credential {
         let named: Credential
+        let credentials = delegate.policy.credentials
+        if credentials.hasHelpers, let question = credentials.question(name, for: nil, at: loop.epochMilliseconds) {
+            _ = await state.ask(question, of: credentials)
+        }
         do throws(CredentialError) { named = try delegate.policy.credentials.credential(named: name) } catch {
             throw .noInput("\(error)")
         }

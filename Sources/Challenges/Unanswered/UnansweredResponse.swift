@@ -164,7 +164,7 @@ public struct UnansweredResponse {
     func parked(in space: ProtectionSpace, by answer: Configuration.ChallengeRule.Action) -> CredentialVersion? {
         var credentials = [proposed(for: space)]
         if case .use(let names) = answer {
-            credentials += names.map { try? delegate.policy.credentials.credential(named: $0) }
+            credentials += names.map { try? delegate.policy.credentials.credential(named: $0, for: space.origin) }
         }
         return credentials.compactMap(\.self).first { delegate.isHeld($0, in: space) }?.version
     }
@@ -184,7 +184,7 @@ extension UnansweredResponse {
         in space: ProtectionSpace, by action: Configuration.ChallengeRule.Action, at now: Int
     ) -> String? {
         guard let name = parked(in: space, by: action)?.name ?? (failures > 0 ? credential : nil) else { return nil }
-        let named = try? delegate.policy.credentials.credential(named: name)
+        let named = try? delegate.policy.credentials.credential(named: name, for: space.origin)
         let servers = [named.flatMap { delegate.judge(of: $0, in: space) }, space.origin.serverName]
         let standings = servers.compactMap(\.self).flatMap {
             delegate.state.spaces.accounts.standings(at: $0, now: now)

@@ -4,10 +4,13 @@ import Model
 public struct ConfiguredCredential: Sendable, Hashable {
     public let name: String
     public let content: CredentialSource
+    /// The settings of the programs that give it or its values.
+    public let commands: CommandSettings
 
-    public init(name: String, content: CredentialSource) {
+    public init(name: String, content: CredentialSource, commands: CommandSettings = CommandSettings()) {
         self.name = name
         self.content = content
+        self.commands = commands
     }
 
     public init(name: String, user: ValueSource, password: ValueSource) {

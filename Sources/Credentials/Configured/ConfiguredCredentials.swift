@@ -13,6 +13,9 @@ public final class ConfiguredCredentials: Sendable {
     private let reader: ValueReader
     private let identities: IdentityReader
     private let grants: GrantReader
+    /// The credentials that programs give, by name.
+    private let asked: [ExactText: ConfiguredCredential]
+    private let helpers: HelperCredentials
     /// The time before its expiry from which a certificate is reported, in seconds: 14 days.
     private static let notice = 14 * 86400
     private let state = Mutex(State())
@@ -50,10 +53,17 @@ public final class ConfiguredCredentials: Sendable {
 
     /// Creates the credentials without reading them: call `refresh` first.
     ///
-    /// - Parameter environment: the process's environment when the rules were loaded.
-    public init(_ configured: [ConfiguredCredential], environment: [String: String]) {
+    /// - Parameters:
+    ///   - environment: the process's environment when the rules were loaded.
+    ///   - commands: the settings of the programs that give secrets.
+    public init(
+        _ configured: [ConfiguredCredential], environment: [String: String], commands: CommandTerms = CommandTerms()
+    ) {
         self.configured = configured
-        reader = ValueReader(environment: environment)
+        let asked = configured.filter { !$0.content.commands.isEmpty }
+        self.asked = Dictionary(asked.map { (ExactText($0.name), $0) }) { first, _ in first }
+        helpers = HelperCredentials(time: commands.time)
+        reader = ValueReader(environment: environment, commands: commands, self.asked.mapValues(\.commands))
         identities = IdentityReader(reader)
         grants = GrantReader(reader, identities: identities)
     }
@@ -68,6 +78,7 @@ public final class ConfiguredCredentials: Sendable {
                 state.stamps[ExactText(entry.name)] = kept.stamps[ExactText(entry.name)]
             }
         }
+        helpers.keep(valuesOf: older.helpers) { name in same.contains { ExactText($0.name) == name } }
         changes.add(1, ordering: .releasing)
     }
 
@@ -85,6 +96,7 @@ public final class ConfiguredCredentials: Sendable {
     public func retryPrincipals(where fits: (CredentialVersion) -> Bool) {
         let credentials = state.withLock { $0.credentials.values.filter { fits($0.version) } }
         for credential in credentials { credential.principal?.forgetRefusal() }
+        helpers.retry()
     }
 
     /// Reads all sources, and applies the changes. Blocks on files: do not call it on a loop.
@@ -105,6 +117,10 @@ public final class ConfiguredCredentials: Sendable {
             do throws(CredentialError) {
                 // Stamped before the files are read, so that a write meanwhile is noticed the next time.
                 let stamps = entry.content.files.map { FileStamp(path: $0) }
+                if !entry.content.commands.isEmpty {
+                    errors += problems(of: entry)
+                    continue
+                }
                 let credential = try read(entry)
                 switch take(credential, from: stamps) {
                 case .first: changed.append(credential)
@@ -128,8 +144,15 @@ public final class ConfiguredCredentials: Sendable {
     public var generation: Int { changes.load(ordering: .acquiring) }
 
     /// The last valid value.
-    public func credential(named name: String) throws(CredentialError) -> Credential {
+    ///
+    /// - Parameter origin: the server that it is for, which the helper of some credentials is asked for.
+    public func credential(named name: String, for origin: Origin? = nil) throws(CredentialError) -> Credential {
         let key = ExactText(name)
+        if let entry = given(key) {
+            let place = place(of: entry, for: origin)
+            if let value = helpers.current(place, at: SystemClock.epochMilliseconds) { return value }
+            throw helpers.error(place) ?? .notRead(credential: name)
+        }
         let (credential, error) = state.withLock { ($0.credentials[key], $0.errors[key]) }
         if let credential { return credential }
         throw error ?? .unknown(credential: name)
@@ -153,13 +176,18 @@ public final class ConfiguredCredentials: Sendable {
         case .signature(let key):
             let reader = SigningKeyReader(values: reader)
             return Credential(name: entry.name, signingKey: try reader.key(key, for: entry.name))
+        // Its reader is `ask`.
+        case .helper: throw .notRead(credential: entry.name)
         case .placed(let source, let placements):
             return try read(ConfiguredCredential(name: entry.name, content: source)).placed(in: placements)
         }
     }
 
-    private func registry(_ source: RegistrySource, for name: String) throws(CredentialError) -> TokenGrant {
-        var login: Credential?
+    /// - Parameter login: the login that a helper has given; nil: that of the rule file.
+    private func registry(
+        _ source: RegistrySource, for name: String, with login: Credential? = nil
+    ) throws(CredentialError) -> TokenGrant {
+        var login = login
         if let source = source.login {
             login = Credential(
                 name: name, user: try reader.text(of: source.user, for: name),
@@ -249,6 +277,163 @@ extension ConfiguredCredentials {
                 "credential \(credential): the certificate is not valid before \(day)"
             case .noTicket(let credential, let error): "cannot get a ticket for credential \(credential): \(error)"
             }
+        }
+    }
+}
+
+/// Credentials that programs give.
+extension ConfiguredCredentials {
+    /// Whether a program gives a credential, or a value of it. Without, a request asks nothing here.
+    public var hasHelpers: Bool { !asked.isEmpty }
+
+    private func given(_ name: ExactText) -> ConfiguredCredential? { asked.isEmpty ? nil : asked[name] }
+
+    /// Whether a program gives the credential, or a value of it.
+    public func isGiven(_ name: String) -> Bool { given(ExactText(name)) != nil }
+
+    private func place(of entry: ConfiguredCredential, for origin: Origin?) -> HelperCredentials.Key {
+        let asksForServer = entry.content.helper?.kind.asksForServer ?? false
+        return HelperCredentials.Key(name: ExactText(entry.name), server: asksForServer ? origin?.serverName : nil)
+    }
+
+    /// The programs that cannot be started.
+    private func problems(of entry: ConfiguredCredential) -> [CredentialError] {
+        entry.content.commands.compactMap { reader.runner.problem(of: $0, for: entry.name) }
+    }
+
+    /// The question to the program that gives the credential, if it should run now: there is no value, or it is the
+    /// refused one.
+    ///
+    /// - Parameters:
+    ///   - refused: the value that the server has refused.
+    ///   - challenges: the challenges of the response.
+    ///   - now: milliseconds since 1970.
+    public func question(
+        _ name: String, for origin: Origin?, besides refused: CredentialVersion? = nil, challenges: [String] = [],
+        at now: Int
+    ) -> HelperQuestion? {
+        guard let entry = given(ExactText(name)),
+            helpers.wantsReading(place(of: entry, for: origin), besides: refused, at: now)
+        else { return nil }
+        return HelperQuestion(entry.name, for: origin, challenges: challenges, refused: refused)
+    }
+
+    /// The question that renews a value before it ends; nil if it is not time.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    public func renewal(_ name: String, for origin: Origin, at now: Int) -> HelperQuestion? {
+        guard let entry = given(ExactText(name)), helpers.isDue(place(of: entry, for: origin), at: now) else {
+            return nil
+        }
+        return HelperQuestion(entry.name, for: origin, refused: nil)
+    }
+
+    /// Runs the program, once for all that ask. Await it on a loop.
+    ///
+    /// - Returns: the value, which may be the refused one; or the reason why there is none.
+    public func ask(_ question: HelperQuestion) async -> Result<Credential, CredentialError> {
+        guard let entry = given(ExactText(question.name)) else {
+            return .failure(.unknown(credential: question.name))
+        }
+        let result = await helpers.read(
+            place(of: entry, for: question.origin), keep: entry.commands.keep, besides: question.refused
+        ) { [self] in
+            do throws(CredentialError) { return .success(try read(entry, question)) } catch { return .failure(error) }
+        }
+        changes.add(1, ordering: .releasing)
+        let program = entry.content.commands.first?.program ?? ""
+        return result ?? .failure(.helper(credential: entry.name, program: program, "it takes too long"))
+    }
+
+    /// Returns what the last reading has changed. Only the first call gets it.
+    public func takeNews(
+        of question: HelperQuestion
+    ) -> (changed: Credential?, former: CredentialVersion?, wasRefused: Bool, failure: CredentialError?) {
+        guard let entry = given(ExactText(question.name)) else { return (nil, nil, false, nil) }
+        let news = helpers.takeNews(place(of: entry, for: question.origin))
+        switch news.change {
+        case nil: return (nil, nil, false, news.failure)
+        case .first(let credential)?: return (credential, nil, false, news.failure)
+        case .other(let credential, let former, let wasRefused)?: return (credential, former, wasRefused, news.failure)
+        }
+    }
+
+    /// Tells a git helper what the server says of its credential.
+    public func report(_ verdict: HelperVerdict, on credential: Credential, for origin: Origin) {
+        let version = credential.version
+        guard let entry = given(version.key), let helper = entry.content.helper, helper.kind == .git else { return }
+        let action =
+            switch verdict {
+            case .accepted: "store"
+            case .refused: "erase"
+            }
+        helpers.report(verdict, on: version, place(of: entry, for: origin)) { [reader] answer in
+            let input = GitQuestion.report(origin, user: answer.user, answer.record)
+            _ = try? reader.runner.output(of: helper.command, action, input: input, for: entry.name)
+        }
+    }
+
+    private func read(
+        _ entry: ConfiguredCredential, _ question: HelperQuestion
+    ) throws(CredentialError) -> HelperCredentials.Reading {
+        guard let helper = entry.content.helper else {
+            return HelperCredentials.Reading(credential: try read(entry))
+        }
+        let answer = try answer(of: helper, to: question)
+        var credential = answer.credential(named: entry.name)
+        if case .registry(let source) = entry.content {
+            credential = Credential(name: entry.name, grant: try registry(source, for: entry.name, with: credential))
+        }
+        return HelperCredentials.Reading(credential: credential, answer: answer)
+    }
+
+    private func answer(of helper: HelperSource, to question: HelperQuestion) throws(CredentialError) -> HelperAnswer {
+        let (command, name) = (helper.command, question.name)
+        let read = { (output: [UInt8]) throws(CredentialError) -> HelperAnswer in
+            var output = output
+            defer { _ = Secret(wiping: &output) }
+            do throws(HelperFault) {
+                let answer = try HelperOutput.read(output, as: helper.kind)
+                if let end = answer.end, end <= SystemClock.epochMilliseconds { throw .ended }
+                return answer
+            } catch {
+                throw .helper(credential: name, program: command.program, "\(error)")
+            }
+        }
+        let runner = reader.runner
+        guard helper.kind != .plain, let origin = question.origin else {
+            return try read(try runner.output(of: command, for: name))
+        }
+        switch helper.kind {
+        case .plain, .git:
+            let input = GitQuestion.get(origin, question.challenges)
+            return try read(try runner.output(of: command, "get", input: input, for: name))
+        case .docker:
+            // Logins are kept by host, or by the URL that `docker login` was given.
+            let places = [origin.helperHost, "\(origin.protocol.rawValue)://\(origin.helperHost)"]
+            do throws(CredentialError) {
+                return try read(try runner.output(of: command, "get", input: Array(places[1].utf8), for: name))
+            } catch {
+                guard case .helper(_, _, let reason) = error,
+                    reason == "\(HelperFault.nothing)" || reason.hasPrefix("it failed")
+                else { throw error }
+                return try read(try runner.output(of: command, "get", input: Array(places[0].utf8), for: name))
+            }
+        }
+    }
+}
+
+extension HelperAnswer {
+    fileprivate var user: String? {
+        if case .password(let user, _) = content { user } else { nil }
+    }
+
+    fileprivate func credential(named name: String) -> Credential {
+        switch content {
+        case .password(let user, let password):
+            Credential(
+                name: name, user: user, password: password, principal: KerberosTickets(user, .password(password)))
+        case .token(let token): Credential(name: name, token: token)
         }
     }
 }

@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 import IO
 import Model
@@ -9,6 +10,15 @@ struct ValueReader: Sendable {
     static let limit = 64 * 1024
 
     let environment: [String: String]
+    let runner: CommandRunner
+
+    init(
+        environment: [String: String], commands: CommandTerms = CommandTerms(),
+        _ settings: [ExactText: CommandSettings] = [:]
+    ) {
+        self.environment = environment
+        runner = CommandRunner(terms: commands, environment: environment, settings: settings)
+    }
 
     func secret(of source: ValueSource, for credential: String) throws(CredentialError) -> Secret {
         switch source {
@@ -19,6 +29,9 @@ struct ValueReader: Sendable {
         case .file(let path):
             var bytes = try content(of: path, for: credential)
             return Secret(wiping: &bytes)
+        case .command(let command):
+            var line = try runner.firstLine(of: command, for: credential)
+            return Secret(wiping: &line)
         }
     }
 
@@ -36,6 +49,12 @@ struct ValueReader: Sendable {
             return text
         case .file(let path):
             guard let text = String(validating: try content(of: path, for: credential), as: UTF8.self) else {
+                throw .notText(credential: credential, source: source.words)
+            }
+            return text
+        case .command(let command):
+            let line = try runner.firstLine(of: command, for: credential)
+            guard let text = String(validating: line, as: UTF8.self) else {
                 throw .notText(credential: credential, source: source.words)
             }
             return text
@@ -75,6 +94,7 @@ extension ValueSource {
         case .literal: "a literal value"
         case .environment(let name): "environment variable \(name)"
         case .file(let path): "file \(path)"
+        case .command(let command): "the output of \(command.program)"
         }
     }
 }
@@ -88,8 +108,20 @@ public enum CredentialError: Error, Sendable, Hashable, CustomStringConvertible 
     case notText(credential: String, source: String)
     case noVariable(credential: String, variable: String)
     case unknown(credential: String)
+    /// A program that gives it has failed; the reason is a clause about the program.
+    case helper(credential: String, program: String, String)
+    /// A program that gives it was not run yet.
+    case notRead(credential: String)
     /// The content is not a certificate with its key.
     case identity(credential: String, source: String, IdentityError)
+
+    /// Whether a program gives the credential.
+    public var isOfProgram: Bool {
+        switch self {
+        case .helper, .notRead: true
+        case .unreadable, .empty, .tooLarge, .notText, .noVariable, .unknown, .identity: false
+        }
+    }
 
     public var description: String {
         switch self {
@@ -102,6 +134,9 @@ public enum CredentialError: Error, Sendable, Hashable, CustomStringConvertible 
         case .noVariable(let credential, let variable):
             "credential \(credential): environment variable \(variable) is not set"
         case .identity(let credential, let source, let error): "credential \(credential): \(source): \(error)"
+        case .helper(let credential, let program, let reason):
+            "credential \(credential): the helper \(program): \(reason)"
+        case .notRead(let credential): "credential \(credential): no server has asked for it yet"
         case .unknown(let credential): "there is no credential \(credential)"
         }
     }

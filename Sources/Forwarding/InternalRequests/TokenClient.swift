@@ -35,6 +35,7 @@ struct TokenClient: TokenFetching {
     private func fetch(
         _ grant: TokenGrant, with login: Credential?, at server: HTTPEndpoint
     ) async throws(TokenError) -> TokenResponse {
+        if let login, login.isIdentityToken { return try await fetch(grant, byIdentityTokenAt: server) }
         guard let url = TokenRequest.url(of: grant, at: server) else {
             throw .malformed(endpoint: server.withoutQuery, "cannot be asked for")
         }
@@ -50,6 +51,24 @@ struct TokenClient: TokenFetching {
         return try TokenResponse(
             status: response.status, content: &response.content, for: grant, from: server,
             retryAfter: response.retryAfter, at: upstreams.loop.epochMilliseconds)
+    }
+
+    /// Requests a registry's token by POST, with an identity token instead of a user and a password.
+    private func fetch(
+        _ grant: TokenGrant, byIdentityTokenAt server: HTTPEndpoint
+    ) async throws(TokenError) -> TokenResponse {
+        let now = upstreams.loop.epochMilliseconds
+        let request = try TokenRequest(grant, at: now)
+        let fetch = InternalFetch(upstreams: upstreams, policy: policy, endpoint: server)
+        var response: InternalFetch.Response
+        do throws(InternalFetch.Failure) {
+            response = try await fetch.post(
+                fields: { Self.write(request, to: $0) },
+                content: (request.content.count, { buffer in request.content.withBytes { buffer.append($0) } }))
+        } catch { throw error.tokenError(at: server) }
+        return try TokenResponse(
+            status: response.status, content: &response.content, for: grant, from: server,
+            retryAfter: response.retryAfter, at: now)
     }
 
     func read(_ document: HTTPEndpoint) async throws(TokenError) -> (status: Int, content: [UInt8]) {

@@ -93,7 +93,7 @@ public enum SmallFile {
         bytes = larger
     }
 
-    private static func wipe(_ bytes: inout [UInt8]) {
+    static func wipe(_ bytes: inout [UInt8]) {
         for index in bytes.indices { bytes[index] = 0 }
     }
 

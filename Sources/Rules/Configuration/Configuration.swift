@@ -155,6 +155,8 @@ public struct Configuration: Sendable, Equatable {
         public var session = Duration.seconds(900)
         /// The time that a request is held for an operator's answer.
         public var ask = Duration.seconds(60)
+        /// The time of one run of a credential helper.
+        public var helper = Duration.seconds(10)
 
         public init() {}
     }

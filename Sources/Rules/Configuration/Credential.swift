@@ -6,6 +6,8 @@ extension Configuration {
         public let name: String
         /// The credential's kind and the sources of its parts; the rule file sets exactly one kind.
         public let content: CredentialSource
+        /// The settings of the programs that give it or its values.
+        public var commands = CommandSettings()
         public let rule: RuleReference
     }
 }
@@ -21,6 +23,7 @@ extension CredentialSource {
         case .registry(let source): MethodSet(source.methods)
         // A credential of this kind waits for no challenge.
         case .signature, .placed: MethodSet(.default)
+        case .helper: MethodSet.password.union(MethodSet(.bearer))
         }
     }
 
@@ -48,6 +51,7 @@ extension CredentialSource {
         case .token, .oauth: "a token"
         case .registry: "the login of a registry"
         case .signature: "a key that signs requests"
+        case .helper: "the credential of a helper"
         case .placed(_, let placements):
             placements.contains(where: \.isPlaceholder)
                 ? "a credential with a placeholder" : "a credential with 'header' or 'query'"

@@ -36,6 +36,8 @@ struct Value {
         /// The value of `env NAME` or `file PATH`. The text came from outside, so no diagnostic may quote it.
         case environment(String)
         case file(String)
+        /// The program and arguments of `run`.
+        case command([String])
     }
 
     let text: String
@@ -53,6 +55,7 @@ struct Value {
         case .written: isSecret ? "this value" : Token.shown(text)
         case .environment(let name): "the value of 'env \(name)'"
         case .file: "the content of this file"
+        case .command: "the output of this command"
         }
     }
 
@@ -82,6 +85,8 @@ struct DirectiveGrammar {
         case atLoad
         /// Kept as a reference, and read when the value is needed.
         case atUse
+        /// Like `atUse`; or `run` with a program and its arguments, to the end of the directive.
+        case atUseOrRun
         /// Like `atUse`; or `credential NAME`, the token of another credential, or `key PATH`. More words may follow.
         case token
         /// The value is a path: `env NAME` may contain it, and is read when the rules are; `file` has no meaning.

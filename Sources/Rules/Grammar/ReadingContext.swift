@@ -140,6 +140,11 @@ final class ReadingContext {
         var index = 0
         while index < node.arguments.count {
             let token = node.arguments[index]
+            if grammar.references == .atUseOrRun, token.isWord("run") {
+                guard let command = command(token, node.arguments[(index + 1)...]) else { return nil }
+                values.append(command)
+                break
+            }
             let isReference = grammar.references != .never && (token.isWord("env") || token.isWord("file"))
             guard isReference else {
                 values.append(
@@ -163,7 +168,7 @@ final class ReadingContext {
         }
         guard isSound, hasRightCount(node, values, grammar) else { return nil }
         switch grammar.references {
-        case .atUse: valuesForUse += values.map { (node.name.text, $0) }
+        case .atUse, .atUseOrRun: valuesForUse += values.map { (node.name.text, $0) }
         case .token: if let value = values.first, !value.namesToken { valuesForUse.append((node.name.text, value)) }
         case .never, .atLoad, .path: break
         }
@@ -192,6 +197,21 @@ final class ReadingContext {
         return true
     }
 
+    /// Reads the program and the arguments after `run`.
+    private func command(_ run: Token, _ words: ArraySlice<Token>) -> Value? {
+        guard let first = words.first, let last = words.last else {
+            log.report(at: run.range, "'run' needs a program; to use the word itself, put it in quotes")
+            return nil
+        }
+        let range = run.range.through(last.range)
+        guard parse.isProgram(first.text, at: first.range, isSecret: first.isSecret),
+            words.allSatisfy({ !$0.text.utf8.contains(0) })
+        else {
+            return nil
+        }
+        return Value(text: "", isQuoted: true, range: range, source: .command(words.map(\.text)))
+    }
+
     private func reference(_ kind: Token, _ target: Token, _ when: DirectiveGrammar.References) -> Value? {
         let range = kind.range.through(target.range)
         if when == .path, kind.text == "file" {
@@ -207,7 +227,7 @@ final class ReadingContext {
         }
         if kind.text == "env" {
             let source = Value.Source.environment(target.text)
-            if when == .atUse || when == .token {
+            if when == .atUse || when == .atUseOrRun || when == .token {
                 secretVariables.insert(target.text)
                 return Value(text: "", isQuoted: true, range: range, source: source)
             }
@@ -218,7 +238,7 @@ final class ReadingContext {
             return Value(text: text, isQuoted: true, range: range, source: source)
         }
         let path = sources.file(target.range.file)?.resolve(target.text) ?? target.text
-        if when == .atUse || when == .token {
+        if when == .atUse || when == .atUseOrRun || when == .token {
             return Value(text: "", isQuoted: true, range: range, source: .file(path))
         }
         do throws(SourceError) {

@@ -223,6 +223,7 @@ struct ValueParser {
         switch value.source {
         case .environment(let name): return .environment(name)
         case .file(let path): return .file(path)
+        case .command(let words): return .command(CommandSource(words))
         case .written:
             // RFC 7617 section 2: user and password must not contain a control character.
             if value.text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
@@ -233,13 +234,22 @@ struct ValueParser {
         }
     }
 
+    /// Whether the text is a program that is started without a shell. If it is not, that was reported.
+    func isProgram(_ name: String, at range: SourceRange, isSecret: Bool) -> Bool {
+        if name.hasPrefix("/"), name.utf8.count > 1 { return true }
+        if !name.isEmpty, !name.contains("/"), !name.hasPrefix("~"), !name.hasPrefix("$") { return true }
+        let shown = isSecret ? "this" : Token.shown(name)
+        log.report(at: range, "\(shown) is neither a whole path nor the name of a program, and no shell reads it")
+        return false
+    }
+
     /// Parses the source of a sealing key. A key in the rule file itself is refused: everyone who can read the rules
     /// could read it.
     func sealingKey(_ value: Value) -> ValueSource? {
         switch value.source {
         case .environment(let name): return .environment(name)
         case .file(let path): return .file(path)
-        case .written:
+        case .written, .command:
             refuse(value, "do not write a key in the rule file: write 'file' and a path, or 'env' and a name")
             return nil
         }

@@ -29,6 +29,22 @@ extension CredentialDirective {
         .passphrase: DirectiveManual(
             "VALUE", example: "credential badge { pkcs12 badge.p12; passphrase file /run/secrets/badge.pass }",
             "The passphrase of the key or of the PKCS#12 file, or the PIN of the token."),
+        .helper: DirectiveManual(
+            "plain|git|docker COMMAND …", example: "credential forge { helper git git-credential-store }",
+            """
+            A program that gives the credential. It is started without a shell when a server first asks for a login. `plain`
+            takes a token from one line of its output, or a user and a password from two. `git` and `docker` speak the
+            protocols of git's and Docker's credential helpers, which are asked for each server.
+            """),
+        .environment: DirectiveManual(
+            "NAME …", example: "credential lab { user ci; password run pass show ci; environment GNUPGHOME }",
+            "The variables of the proxy's environment that `helper` and `run` get, besides PATH, LANG and HOME."),
+        .keep: DirectiveManual(
+            "DURATION", example: "credential eks { helper plain gh auth token; keep 10m }",
+            """
+            How long the output of `helper` and `run` is used. It is read again before that. Without `keep`, it is used until a
+            server refuses it, or until the time that the helper names.
+            """),
         .kerberos: DirectiveManual(
             "PRINCIPAL", example: "credential svc { kerberos svc@CORP.EXAMPLE.COM; keytab /run/secrets/svc.keytab }",
             "The principal: NAME@REALM or NAME/INSTANCE@REALM. Without a realm, it is in the default realm."),

@@ -233,6 +233,9 @@ extension SettingsReader.TimeoutsWord {
         .ask: DirectiveManual(
             "DURATION", default: "60s", example: "timeouts { ask 10m }",
             "How long a request waits for an operator's answer."),
+        .helper: DirectiveManual(
+            "DURATION", default: "10s", example: "timeouts { helper 2s }",
+            "How long a credential helper may run. Then it gets SIGTERM, and SIGKILL a second later."),
     ]
 }
 

@@ -176,5 +176,6 @@ extension ManualTopic {
             .fields,
             .clients, .clientsPerAddress, .requestsPerClient, .concurrentRequestsPerClient, .decodeRatio, .questions),
         ManualTopic.Entry.of(FileDirective.timeouts),
-        ManualTopic.Entry.of(SettingsReader.TimeoutsWord.head, .idle, .connect, .response, .drain, .session, .ask))
+        ManualTopic.Entry.of(
+            SettingsReader.TimeoutsWord.head, .idle, .connect, .response, .drain, .session, .ask, .helper))
 }

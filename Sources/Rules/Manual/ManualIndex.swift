@@ -38,6 +38,10 @@ extension ManualTopic {
         registry oci image images pull push podman skopeo buildah harbor quay gitlab gitea ghcr ecr acr
         bearer token scope realm
         """,
+        "helpers": """
+        helper git-credential docker-credential pass gopass keyring secret-tool vault openbao op 1password run command exec
+        program password-manager gh gcloud
+        """,
         "certificates": "mtls client-certificate client-cert p12 pfx smartcard hsm pem x509 x.509 identity 495",
         "aws": "s3 sigv4 sigv4a amazon minio signature sign signing",
         "oauth1": """

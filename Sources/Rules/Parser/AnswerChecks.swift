@@ -25,6 +25,7 @@ struct AnswerChecks: BlockReader {
             checkPredicates(of: rule, source)
             checkModifiers(of: rule, source)
             checkLogin(of: rule, source)
+            checkHelpers(used, of: rule, source)
             PreemptiveChecks(context: context).check(rule, used, source)
         }
     }
@@ -80,6 +81,18 @@ struct AnswerChecks: BlockReader {
                 log.report(at: range, "\(kind), which this challenge never uses")
             }
         }
+    }
+
+    /// Reports a rule without `host` whose helper is asked for the server: any server could ask for a credential.
+    private func checkHelpers(
+        _ used: [Configuration.Credential], of rule: Configuration.ChallengeRule, _ source: RuleDraft.Challenge
+    ) {
+        guard !rule.predicates.host.isSaid,
+            let asked = used.first(where: { $0.content.helper?.kind.asksForServer == true })
+        else { return }
+        log.report(
+            at: source.answer,
+            "\(Token.shown(asked.name)) is the credential of a helper, which is asked for each server: add 'host'")
     }
 
     /// Reports a predicate that cannot match any challenge of the rule's methods. It would be ignored silently.

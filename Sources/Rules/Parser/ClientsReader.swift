@@ -129,7 +129,7 @@ struct ClientsReader: BlockReader {
 
     private func listFile(_ value: Value, _ word: String) -> ValueSource? {
         switch value.source {
-        case .written, .environment:
+        case .written, .environment, .command:
             refuse(value, "write '\(word) file' and the path of the file")
             return nil
         case .file(let path): return .file(path)

@@ -47,6 +47,10 @@ enum CredentialDirective: String, DirectiveName {
     case realm
     case sign
     case agent
+    // Programs that give a credential or a value.
+    case helper
+    case environment
+    case keep
     // The place of a password or a token.
     case header
     case query
@@ -58,22 +62,24 @@ enum CredentialDirective: String, DirectiveName {
     ]
 
     private static let value = "a value, 'env' and a name, or 'file' and a path"
+    private static let anyValue = "a value, 'env' and a name, 'file' and a path, or 'run' and a command"
     private static let tokenValue = "a value, 'env' and a name, 'file' and a path, or 'credential' and a name"
 
     var grammar: DirectiveGrammar {
         switch self {
-        case .user, .password, .passphrase: .one(Self.value, .atUse)
+        case .user, .password: .one(Self.anyValue, .atUseOrRun)
+        case .passphrase: .one(Self.value, .atUse)
         case .certificate, .key, .pkcs12: .one("a path", .path)
         case .pkcs11: .one("a PKCS#11 URI in quotes", .never)
         case .kerberos: .one("a principal such as svc@EXAMPLE.COM")
         case .keytab: .one("a path", .path)
         case .ccache: .one("a path", .path)
-        case .token: .one(Self.value, .atUse)
+        case .token: .one(Self.anyValue, .atUseOrRun)
         case .oauth2: .one("the URL of a token endpoint")
         case .issuer: .one("the URL of an issuer")
         case .registry: .optional("the URL of a token server")
         case .clientID: .one("a text")
-        case .clientSecret, .refreshToken: .one(Self.value, .atUse)
+        case .clientSecret, .refreshToken: .one(Self.anyValue, .atUseOrRun)
         case .assertion: .some("\(Self.tokenValue), or 'key' and a path", .token)
         case .clientAssertion: .some(Self.tokenValue, .token)
         case .subjectToken, .actorToken: .some("\(Self.tokenValue); then its type if it is not 'jwt'", .token)
@@ -93,6 +99,9 @@ enum CredentialDirective: String, DirectiveName {
         case .realm: .one("a text")
         case .sign: .some("'key' and a path", .never)
         case .agent: .one("an https URL such as https://bot.example.com")
+        case .helper: .some("a kind ('plain', 'git' or 'docker') and a command", .never)
+        case .environment: .some("the names of variables", .never, repeats: true)
+        case .keep: .one("a duration such as 500ms, 10s, 5m or 1h")
         case .header: .some("the name of a field, and its value such as \"{token}\"", .never, repeats: true)
         case .placeholder: .one("a text, such as 'attache credential placeholder' prints")
         case .query: .some("the name of a parameter, and its value such as \"{token}\"", .never, repeats: true)
@@ -127,6 +136,7 @@ enum ContentKind: CaseIterable {
     case kerberos
     case oauth
     case registry
+    case helper
     case token
     case aws
     case oauth1
@@ -139,6 +149,11 @@ enum ContentKind: CaseIterable {
     /// The kind that the words of a block belong to; nil if they do not tell. A word of a single kind decides before
     /// words that belong to several.
     init?(_ words: [CredentialDirective]) {
+        // A helper can give the login of a registry.
+        if words.contains(.registry) {
+            self = .registry
+            return
+        }
         let own = words.compactMap { word in Self.allCases.first { $0.leading.contains(word) && !$0.isCommon } }.first
         let common = words.compactMap { word in Self.allCases.first { $0.isCommon && $0.needed.contains(word) } }
         guard let kind = own ?? common.first else { return nil }
@@ -154,6 +169,7 @@ enum ContentKind: CaseIterable {
         case .kerberos: [.kerberos]
         case .oauth: [.clientID]
         case .registry: [.registry]
+        case .helper: [.helper]
         case .token: [.token]
         case .aws: [.aws, .accessKey, .secretKey]
         case .oauth1: [.oauth1, .consumerKey]
@@ -168,20 +184,21 @@ enum ContentKind: CaseIterable {
     /// The optional directives of this kind.
     private var optional: [CredentialDirective] {
         switch self {
-        case .kerberos: [.keytab, .ccache, .password]
+        case .kerberos: [.keytab, .ccache, .password, .environment, .keep]
         case .oauth:
             [
                 .oauth2, .issuer, .clientSecret, .clientAuthentication, .certificate, .key, .passphrase, .keyID,
                 .assertionAudience,
                 .refreshToken, .assertion, .clientAssertion, .subjectToken, .actorToken, .requested, .subject,
-                .scope, .audience, .resource, .parameter,
+                .scope, .audience, .resource, .parameter, .environment, .keep,
             ]
-        case .registry: [.user, .password, .scope]
+        case .registry: [.user, .password, .scope, .helper, .environment, .keep]
+        case .helper: [.environment, .keep]
         case .aws: [.sessionToken, .payload]
         case .oauth1: [.consumerSecret, .key, .passphrase, .accessToken, .tokenSecret, .realm, .payload]
         case .message: [.passphrase]
         case .pkcs12, .pkcs11, .pem: [.passphrase]
-        case .token, .password: [.header, .query, .placeholder]
+        case .token, .password: [.header, .query, .placeholder, .environment, .keep]
         }
     }
 
@@ -193,6 +210,7 @@ enum ContentKind: CaseIterable {
         case .kerberos: "a Kerberos principal"
         case .oauth: "a token that is fetched"
         case .registry: "the login of a registry"
+        case .helper: "the credential of a helper"
         case .token: "a token"
         case .aws, .oauth1, .message: "a key that signs requests"
         case .pkcs12: "a PKCS#12 file"

@@ -11,6 +11,7 @@ struct CredentialReader: BlockReader {
         name(value, in: &draft.credentials)
         guard let kind = credentialKind(said, of: value, in: directive.node),
             let source = content(kind, CredentialBlock(said), of: value),
+            let commands = HelperReader(context: context).settings(CredentialBlock(said), of: source),
             let placements = PlacementReader(context: context).read(
                 CredentialBlock(said), of: kind, taken: &draft.placeholders),
             !value.text.isEmpty
@@ -21,8 +22,10 @@ struct CredentialReader: BlockReader {
             draft.tokenUses.append(.init(user: value.text, name: words[1].text, range: words[1].range))
         }
         let content = placements.isEmpty ? source : CredentialSource.placed(source, placements)
-        draft.configuration.credentials.append(
-            .init(name: value.text, content: content, rule: context.reference(value.text, directive.node)))
+        var credential = Configuration.Credential(
+            name: value.text, content: content, rule: context.reference(value.text, directive.node))
+        credential.commands = commands
+        draft.configuration.credentials.append(credential)
     }
 
     private func name(_ value: Value, in names: inout [ExactText: SourceRange]) {
@@ -91,6 +94,7 @@ struct CredentialReader: BlockReader {
         case .token: return secret(.token).map { .token($0) }
         case .oauth: return tokens.oauth(block).map { .oauth($0) }
         case .registry: return tokens.registry(block).map { .registry($0) }
+        case .helper: return HelperReader(context: context).helper(block).map { .helper($0) }
         case .aws: return SignatureReader(context: context).aws(block).map { .signature($0) }
         case .oauth1: return SignatureReader(context: context).oauth1(block, of: name).map { .signature($0) }
         case .message: return SignatureReader(context: context).message(block).map { .signature($0) }

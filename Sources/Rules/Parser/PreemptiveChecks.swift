@@ -124,6 +124,15 @@ struct PreemptiveChecks: BlockReader {
             for token in methods.arguments where token.text != AuthenticationMethod.basic.rawValue {
                 log.report(at: token.range, "\(token.shown) cannot be sent preemptively: it needs a challenge")
             }
+        case .helper:
+            guard let methods = source.said(.method) else {
+                log.report(at: range, "'preempt always' with a helper needs 'method basic' or 'method bearer'")
+                return
+            }
+            let possible = [AuthenticationMethod.basic, .bearer].map(\.rawValue)
+            for token in methods.arguments where !possible.contains(token.text) {
+                log.report(at: token.range, "\(token.shown) cannot be sent preemptively: it needs a challenge")
+            }
         case .signature: break
         case .identity, .kerberos, .placed, .registry:
             let sentence =

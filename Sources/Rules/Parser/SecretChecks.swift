@@ -25,7 +25,7 @@ struct SecretChecks: BlockReader {
         for (word, value) in context.valuesForUse where Self.isSecret(word) {
             let path: String
             switch value.source {
-            case .environment: continue
+            case .environment, .command: continue
             case .file(let file): path = file
             case .written:
                 guard value.isSecret, value.text != Self.published,

@@ -35,6 +35,7 @@ extension SettingsReader {
         case drain
         case session
         case ask
+        case helper
 
         static let block: String? = "timeouts"
 
@@ -154,6 +155,7 @@ struct SettingsReader: BlockReader {
             case .drain: timeouts.drain = duration
             case .session: timeouts.session = duration
             case .ask: timeouts.ask = duration
+            case .helper: timeouts.helper = duration
             }
         }
     }

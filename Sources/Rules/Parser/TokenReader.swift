@@ -281,6 +281,9 @@ struct TokenReader: BlockReader {
             else { return nil }
             login = RegistrySource.Login(user: user, password: password)
         }
+        let helper = HelperReader(context: context).helper(block)
+        if block.directive(.helper) != nil, helper == nil { return nil }
+        if let user = block.directive(.user), helper != nil { refuse([user], "does not belong beside 'helper'") }
         var scopes: [RegistryScope] = []
         for value in block.values(.scope) {
             if let scope = RegistryScope(value.text.utf8, isPattern: true) {
@@ -289,7 +292,9 @@ struct TokenReader: BlockReader {
                 refuse(value, "\(value.shown) is not a scope of a registry such as repository:team/*:pull")
             }
         }
-        return RegistrySource(server: server, login: login, scopes: scopes)
+        var source = RegistrySource(server: server, login: login, scopes: scopes)
+        source.helper = helper
+        return source
     }
 
     private func isSafe(_ url: HTTPEndpoint, _ value: Value, _ kind: String) -> Bool {

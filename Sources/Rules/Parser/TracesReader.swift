@@ -76,7 +76,7 @@ struct TracesReader: BlockReader {
         switch directive.values[1].source {
         case .environment(let variable): return .init(name: name.text, value: .environment(variable))
         case .file(let path): return .init(name: name.text, value: .file(path))
-        case .written:
+        case .written, .command:
             refuse(
                 directive.values[1],
                 "do not write the value in the rule file: write 'file' and a path, or 'env' and a name")

@@ -82,7 +82,8 @@ struct ServerSetup {
         let report = ConfiguredCredentials(own, environment: Environment.all).refresh()
         if let error = report.errors.first { throw .failed("\(error)") }
         for warning in report.warnings { Console.error("\(warning)") }
-        let all = ConfiguredCredentials(configured, environment: Environment.all)
+        let all = ConfiguredCredentials(
+            configured, environment: Environment.all, commands: configuration.commandTerms)
         all.refresh()
         return all
     }

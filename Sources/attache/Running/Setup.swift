@@ -64,7 +64,7 @@ struct Setup {
 
     private static func make(_ configuration: Configuration, since running: Setup?) -> Setup? {
         let credentials = ConfiguredCredentials(
-            configuration.configuredCredentials, environment: Environment.all)
+            configuration.configuredCredentials, environment: Environment.all, commands: configuration.commandTerms)
         let clients: ClientAccounts
         if let running, running.clients.serves(configuration.clients) {
             clients = running.clients
@@ -170,8 +170,11 @@ extension SpanCollector {
 
 extension Configuration {
     var configuredCredentials: [ConfiguredCredential] {
-        credentials.map { ConfiguredCredential(name: $0.name, content: $0.content) }
+        credentials.map { ConfiguredCredential(name: $0.name, content: $0.content, commands: $0.commands) }
     }
+
+    /// The settings of the programs that give secrets.
+    var commandTerms: CommandTerms { CommandTerms(home: StatePath.find(state), time: timeouts.helper) }
 
     /// The parts of a record that log, traces and dashboard need.
     fileprivate var recordedParts: ExchangeRecord.Parts {

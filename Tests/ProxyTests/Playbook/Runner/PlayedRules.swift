@@ -35,8 +35,9 @@ enum PlayedRules {
             throw Script.Flaw(sentence: "the rules are wrong: \(file.report)")
         }
         let credentials = ConfiguredCredentials(
-            configuration.credentials.map { ConfiguredCredential(name: $0.name, content: $0.content) }, environment: [:]
-        )
+            configuration.credentials.map {
+                ConfiguredCredential(name: $0.name, content: $0.content, commands: $0.commands)
+            }, environment: [:], commands: CommandTerms(time: configuration.timeouts.helper))
         let accounts = try ClientAccounts(configuration.clients, nonceKey: nil)
         let rules = RuleSet(configuration)
         // This reads no anchors of the system, which takes long: no rule of a conversation adds to them.

@@ -1,0 +1,238 @@
+import Authentication
+import Bytes
+import Crypto
+import IO
+import Model
+import Synchronization
+
+/// The values of credentials that programs give. They are read when a server first asks for them, once for all that wait.
+final class HelperCredentials: Sendable {
+    /// The place of a value: a credential, and the server if its helper is asked for each.
+    struct Key: Hashable, Sendable {
+        let name: ExactText
+        let server: String?
+    }
+
+    /// One reading of a value.
+    struct Reading: Sendable {
+        let credential: Credential
+        /// The answer of a helper; nil for a value of `run`.
+        var answer: HelperAnswer?
+    }
+
+    /// The change by a reading, which the accounts of the former value need.
+    enum Change: Sendable {
+        case first(Credential)
+        /// The value is another one, after a refusal or at the end of the former one.
+        case other(Credential, former: CredentialVersion, wasRefused: Bool)
+    }
+
+    private struct Entry {
+        var reading: HelperCredentials.Reading?
+        /// The time at which the value ends, and from which it is read again, in milliseconds since 1970.
+        var endsAt = Int.min
+        var renewsAt = Int.min
+        var error: CredentialError?
+        /// The number of failures in a row.
+        var failures = 0
+        var pausedUntil = Int.min
+        /// The number of readings of a value that a server has refused, and the time of the last.
+        var repetitions = 0
+        var readAt = Int.min
+        var usedAt = Int.min
+        /// Whether the helper got `store` for the value, and `erase`.
+        var isStored = false
+        var isErased = false
+        /// The change that was not adopted yet, and the failure that was not reported yet.
+        var change: HelperCredentials.Change?
+        var news: CredentialError?
+    }
+
+    private let entries = Mutex<[HelperCredentials.Key: Entry]>([:])
+    private let pool: BlockingPool
+    private let work: CoalescedWork<HelperCredentials.Key, Void>
+    private let patience: Milliseconds
+
+    /// The pauses after failures in a row, in milliseconds.
+    private static let pauses = [5_000, 30_000, 300_000]
+    /// The number of readings of a refused value without a pause, and the pause after that.
+    private static let (freeRepetitions, repetitionPause) = (3, 5_000)
+    /// The limit of the servers of one credential.
+    private static let mostServers = 64
+
+    /// - Parameter time: the limit of one run.
+    init(time: Duration) {
+        pool = BlockingPool(threads: 4)
+        work = CoalescedWork(on: pool)
+        let limit = Int(clamping: Int64(time / .milliseconds(1)))
+        // A user and a password may be a program each, and each may have to be killed.
+        patience = Milliseconds(limit) * 2 + 4_000
+    }
+
+    /// Keeps the values of the same credentials of older rules.
+    func keep(valuesOf older: HelperCredentials, where isSame: (ExactText) -> Bool) {
+        let kept = older.entries.withLock { $0.filter { isSame($0.key.name) } }
+        entries.withLock { $0 = kept }
+    }
+
+    /// The value; nil if there is none, or it has ended.
+    func current(_ key: Key, at now: Int) -> Credential? {
+        entries.withLock { entries in
+            guard let entry = entries[key], now < entry.endsAt else { return nil }
+            entries[key]?.usedAt = now
+            return entry.reading?.credential
+        }
+    }
+
+    /// Whether the value is used and should be read before it ends.
+    func isDue(_ key: Key, at now: Int) -> Bool {
+        entries.withLock { entries in
+            guard let entry = entries[key], entry.reading != nil else { return false }
+            return entry.renewsAt <= now && entry.pausedUntil <= now
+        }
+    }
+
+    /// The reason why there is no value; nil: it was not read yet.
+    func error(_ key: Key) -> CredentialError? { entries.withLock { $0[key]?.error } }
+
+    /// Whether the program should run: there is no value, or it was refused, and no pause holds it.
+    func wantsReading(_ key: Key, besides refused: CredentialVersion?, at now: Int) -> Bool {
+        entries.withLock { entries in
+            guard let entry = entries[key] else { return true }
+            if now < entry.pausedUntil { return false }
+            guard let reading = entry.reading, now < entry.endsAt else { return true }
+            guard reading.credential.version == refused else { return false }
+            return entry.repetitions < Self.freeRepetitions || now >= entry.readAt &+ Self.repetitionPause
+        }
+    }
+
+    /// Ends the pauses.
+    func retry() {
+        entries.withLock { entries in
+            for key in entries.keys {
+                entries[key]?.pausedUntil = .min
+                entries[key]?.failures = 0
+                entries[key]?.repetitions = 0
+            }
+        }
+    }
+
+    /// Reads a value, once for all callers that wait. Await it on a loop.
+    ///
+    /// - Parameters:
+    ///   - keep: the milliseconds for which the value is used; nil: as the helper says.
+    ///   - refused: the value that a server has refused.
+    ///   - read: runs the program.
+    /// - Returns: the value, which may be a former one; nil if it takes too long.
+    func read(
+        _ key: Key, keep: Int?, besides refused: CredentialVersion?,
+        _ read: @escaping @Sendable () -> Result<Reading, CredentialError>
+    ) async -> Result<Credential, CredentialError>? {
+        let done: Void? = await work.run(key, within: patience) { [self] in
+            // Others may have read it while this one waited for a thread.
+            guard wantsReading(key, besides: refused, at: SystemClock.epochMilliseconds) || isDueNow(key) else {
+                return
+            }
+            let result = read()
+            take(result, for: key, keep: keep, besides: refused, at: SystemClock.epochMilliseconds)
+        }
+        guard done != nil else { return nil }
+        return entries.withLock { entries in
+            guard let entry = entries[key] else { return nil }
+            if let error = entry.error, refused == nil { return .failure(error) }
+            return entry.reading.map { .success($0.credential) }
+        }
+    }
+
+    private func isDueNow(_ key: Key) -> Bool { isDue(key, at: SystemClock.epochMilliseconds) }
+
+    private func take(
+        _ result: Result<Reading, CredentialError>, for key: Key, keep: Int?, besides refused: CredentialVersion?,
+        at now: Int
+    ) {
+        entries.withLock { entries in
+            if entries[key] == nil { Self.makeRoom(for: key, in: &entries) }
+            var entry = entries[key] ?? Entry()
+            defer { entries[key] = entry }
+            entry.readAt = now
+            switch result {
+            case .failure(let error):
+                entry.error = error
+                entry.news = error
+                entry.pausedUntil = now + Self.pauses[min(entry.failures, Self.pauses.count - 1)]
+                entry.failures += 1
+            case .success(let reading):
+                entry.error = nil
+                entry.failures = 0
+                entry.pausedUntil = .min
+                let end = [keep.map { now &+ $0 }, reading.answer?.end, reading.credential.expiry.map { $0 &* 1000 }]
+                    .compactMap(\.self).min()
+                entry.endsAt = reading.answer?.isEphemeral == true ? now : end ?? .max
+                // As tokens are: at four fifths of their time.
+                entry.renewsAt = end.map { now &+ max(0, $0 &- now) / 5 &* 4 } ?? .max
+                let former = entry.reading?.credential.version
+                if former == reading.credential.version {
+                    if former == refused { entry.repetitions += 1 }
+                    // Keeps the object that other code already refers to, and what the helper got.
+                    entry.reading?.answer = reading.answer
+                    return
+                }
+                entry.repetitions = 0
+                (entry.isStored, entry.isErased) = (false, false)
+                entry.change =
+                    former.map { .other(reading.credential, former: $0, wasRefused: $0 == refused) }
+                    ?? .first(reading.credential)
+                entry.reading = reading
+            }
+        }
+    }
+
+    private static func makeRoom(for key: Key, in entries: inout [Key: Entry]) {
+        let own = entries.filter { $0.key.name == key.name }
+        guard own.count >= mostServers, let oldest = own.min(by: { $0.value.usedAt < $1.value.usedAt }) else { return }
+        entries[oldest.key] = nil
+    }
+
+    /// Takes what the last reading has changed. Only the first call gets it.
+    func takeNews(_ key: Key) -> (change: Change?, failure: CredentialError?) {
+        entries.withLock { entries in
+            defer {
+                entries[key]?.change = nil
+                entries[key]?.news = nil
+            }
+            return (entries[key]?.change, entries[key]?.news)
+        }
+    }
+
+    /// Has the helper told of a verdict on the value, once. It is not awaited.
+    ///
+    /// - Parameter tell: runs the program.
+    func report(
+        _ verdict: HelperVerdict, on version: CredentialVersion, _ key: Key,
+        _ tell: @escaping @Sendable (HelperAnswer) -> Void
+    ) {
+        let answer = entries.withLock { entries -> HelperAnswer? in
+            guard let entry = entries[key], entry.reading?.credential.version == version,
+                let answer = entry.reading?.answer, !answer.isEphemeral
+            else { return nil }
+            switch verdict {
+            case .accepted:
+                if entry.isStored { return nil }
+                entries[key]?.isStored = true
+            case .refused:
+                if entry.isErased { return nil }
+                entries[key]?.isErased = true
+            }
+            return answer
+        }
+        if let answer { pool.submit { tell(answer) } }
+    }
+}
+
+/// A server's verdict on a helper's value.
+public enum HelperVerdict: Sendable {
+    /// The server has accepted it.
+    case accepted
+    /// The server has refused it, and it is not sent again for now.
+    case refused
+}

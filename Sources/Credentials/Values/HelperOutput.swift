@@ -1,0 +1,175 @@
+import Authentication
+import Bytes
+import Crypto
+import Model
+
+/// The answer of a credential helper.
+public struct HelperAnswer: Sendable {
+    public enum Content: Sendable {
+        case password(user: String, Secret)
+        case token(Secret)
+    }
+
+    public let content: Content
+    /// The time at which it ends, in milliseconds since 1970; nil: not said.
+    public var end: Int?
+    /// Whether it is for one request alone.
+    public var isEphemeral = false
+    /// The lines of a git helper that it gets again with `store` and `erase`.
+    var record: [(name: String, value: Secret)] = []
+
+    init(_ content: Content) { self.content = content }
+}
+
+/// Reads what credential helpers print, which is not trusted. Nothing of it is used if a part is wrong.
+public enum HelperOutput {
+    /// The limit of one line in bytes (gitcredentials(7)).
+    private static let longestLine = 65_535
+    /// The limit of lines.
+    private static let mostLines = 256
+
+    /// - Parameter kind: the helper's protocol.
+    public static func read(_ output: [UInt8], as kind: HelperSource.Kind) throws(HelperFault) -> HelperAnswer {
+        switch kind {
+        case .plain: try plain(output)
+        case .git: try git(output)
+        case .docker: try docker(output)
+        }
+    }
+
+    /// The lines without their ends. Text after the last line end is a line, too.
+    ///
+    /// - Parameter count: the limit of lines; nil: those after the first are not looked at.
+    static func lines(_ output: [UInt8], count: Int?) throws(HelperFault) -> [ArraySlice<UInt8>] {
+        var lines: [ArraySlice<UInt8>] = []
+        var rest = output[...]
+        while !rest.isEmpty {
+            let end = rest.firstIndex(of: .lineFeed) ?? rest.endIndex
+            let line = rest[..<end]
+            guard line.count <= longestLine else { throw .longLine }
+            guard !line.contains(where: { $0 < .space && $0 != .tab || $0 == .delete }) else { throw .control }
+            lines.append(line)
+            rest = rest[end...].dropFirst()
+            guard let count else { break }
+            guard lines.count <= count else { throw .manyLines(count) }
+        }
+        return lines
+    }
+
+    private static func plain(_ output: [UInt8]) throws(HelperFault) -> HelperAnswer {
+        let lines = try lines(output, count: 2)
+        guard let first = lines.first, !first.isEmpty else { throw .nothing }
+        if lines.count == 1 { return HelperAnswer(.token(secret(first))) }
+        return HelperAnswer(.password(user: try text(first), secret(lines[1])))
+    }
+
+    private static func git(_ output: [UInt8]) throws(HelperFault) -> HelperAnswer {
+        var user: String?
+        var password: Secret?
+        var scheme: String?
+        var credential: ArraySlice<UInt8>?
+        var end: Int?
+        var isEphemeral = false
+        var record: [(name: String, value: Secret)] = []
+        for line in try lines(output, count: mostLines) where !line.isEmpty {
+            guard let equals = line.firstIndex(of: .equals), equals > line.startIndex else { throw .noEquals }
+            let value = line[(equals + 1)...]
+            let name = try text(line[..<equals])
+            switch name {
+            case "username": user = try text(value)
+            case "password": password = secret(value)
+            case "password_expiry_utc":
+                end = value.span.text.utf8.count <= 15 ? Int(value.span.text).map { $0 * 1000 } : nil
+            case "oauth_refresh_token": break
+            case "authtype": scheme = try text(value)
+            case "credential": credential = value
+            case "ephemeral": isEphemeral = isTrue(value)
+            case "quit" where isTrue(value): throw .nothing
+            // Others repeat the question, or belong to later versions of the protocol.
+            default: continue
+            }
+            if name != "username", name != "quit" { record.append((name, secret(value))) }
+        }
+        var answer: HelperAnswer
+        if let scheme, let credential {
+            answer = HelperAnswer(try content(of: scheme, credential))
+        } else {
+            guard let user, let password, password.count > 0 else { throw .nothing }
+            answer = HelperAnswer(.password(user: user, password))
+        }
+        answer.isEphemeral = isEphemeral
+        answer.end = end
+        answer.record = record
+        return answer
+    }
+
+    private static func isTrue(_ value: ArraySlice<UInt8>) -> Bool {
+        ["1", "true", "yes", "on"].contains { value.elementsEqual($0.utf8) }
+    }
+
+    /// The content of `authtype` and `credential`, which are the field's scheme and the text after it.
+    private static func content(
+        of scheme: String, _ credential: ArraySlice<UInt8>
+    ) throws(HelperFault) -> HelperAnswer.Content {
+        switch scheme.lowercased() {
+        case "bearer" where !credential.isEmpty: return .token(secret(credential))
+        case "basic":
+            guard let decoded = Base64.decode(credential.span), let colon = decoded.firstIndex(of: .colon) else {
+                throw .notBasic
+            }
+            return .password(user: try text(decoded[..<colon]), secret(decoded[(colon + 1)...]))
+        default: throw .scheme(String(scheme.prefix(64)))
+        }
+    }
+
+    /// docker-credential-pass ends with status 0 and empty members where it has nothing.
+    private static func docker(_ output: [UInt8]) throws(HelperFault) -> HelperAnswer {
+        guard let members = JSONMembers(output) else { throw .notJSON }
+        guard let user = members.text("Username"), let bytes = members.text("Secret"), !bytes.isEmpty, !user.isEmpty
+        else { throw .nothing }
+        guard !(user + bytes).contains(where: { $0 < .space || $0 == .delete }) else { throw .control }
+        return HelperAnswer(.password(user: try text(user[...]), secret(bytes[...])))
+    }
+
+    private static func text(_ bytes: ArraySlice<UInt8>) throws(HelperFault) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw .notText }
+        return text
+    }
+
+    private static func secret(_ bytes: ArraySlice<UInt8>) -> Secret {
+        var bytes = Array(bytes)
+        return Secret(wiping: &bytes)
+    }
+}
+
+/// The reason why the output of a helper is not used, as a clause about the helper.
+public enum HelperFault: Error, Sendable, Hashable, CustomStringConvertible {
+    /// It has no credential for the server.
+    case nothing
+    case control
+    case longLine
+    case manyLines(Int)
+    case noEquals
+    case notJSON
+    case notText
+    case notBasic
+    /// The answer has ended already.
+    case ended
+    /// It answers by a scheme that the proxy cannot use.
+    case scheme(String)
+
+    public var description: String {
+        switch self {
+        case .nothing: "it has none"
+        case .control: "its output has a control character"
+        case .longLine: "its output has a line of more than 65535 bytes"
+        case .manyLines(let count): "its output has more than \(count) lines"
+        case .noEquals: "its output has a line without '='"
+        case .notJSON: "its output is not a JSON object"
+        case .notBasic: "its 'credential' is not the base64 of a user and a password"
+        case .scheme(let scheme): "it answers by '\(scheme)', and not by Basic or Bearer"
+        case .ended: "its answer has expired"
+        case .notText: "its output is not UTF-8 text"
+        }
+    }
+}

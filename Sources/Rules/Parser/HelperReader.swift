@@ -1,0 +1,69 @@
+import Bytes
+import Model
+
+/// Reads the programs that give a credential, or a value of it.
+struct HelperReader: BlockReader {
+    let context: ReadingContext
+
+    private static let mostVariables = 64
+
+    /// Parses `helper KIND COMMAND …`.
+    func helper(_ block: CredentialBlock) -> HelperSource? {
+        guard let directive = block.directive(.helper), let first = directive.values.first,
+            let kind = parse.keyword(first, HelperSource.Kind.self)
+        else { return nil }
+        let words = directive.values.dropFirst()
+        guard let program = words.first else {
+            log.report(at: directive.range, "'helper \(kind.rawValue)' needs a command")
+            return nil
+        }
+        guard parse.isProgram(program.text, at: program.range, isSecret: program.isSecret) else { return nil }
+        if let wrong = words.first(where: { $0.text.utf8.contains(0) }) {
+            refuse(wrong, "an argument cannot contain a NUL")
+            return nil
+        }
+        return HelperSource(kind, CommandSource(words.map(\.text)))
+    }
+
+    /// Parses `environment` and `keep`; nil if they are wrong, which was reported.
+    ///
+    /// - Parameter source: the credential, which needs a program for them.
+    func settings(_ block: CredentialBlock, of source: CredentialSource) -> CommandSettings? {
+        var settings = CommandSettings()
+        let said = block.said([.environment, .keep])
+        if let first = said.first, source.commands.isEmpty {
+            let word = first.name.rawValue
+            log.report(at: first.node.name.range, "'\(word)' is for a credential with 'helper' or 'run'")
+            return nil
+        }
+        for directive in said {
+            switch directive.name {
+            case .keep:
+                guard let value = directive.values.first, let duration = parse.duration(value) else { return nil }
+                settings.keep = Int(clamping: Int64(duration / .milliseconds(1)))
+            default:
+                for value in directive.values {
+                    guard isVariable(value.text) else {
+                        refuse(value, "\(value.shown) is not the name of a variable")
+                        return nil
+                    }
+                    settings.environment.append(value.text)
+                }
+            }
+        }
+        if settings.environment.count > Self.mostVariables, let range = said.first?.range {
+            log.report(at: range, "no more than \(Self.mostVariables) variables")
+            return nil
+        }
+        return settings
+    }
+
+    private func isVariable(_ name: String) -> Bool {
+        let isWord = name.utf8.allSatisfy { $0.isDigit || $0 == UInt8(ascii: "_") || ($0 | 0x20).isLowercaseLetter }
+        return isWord && name.utf8.first.map { !$0.isDigit } ?? false
+    }
+}
+
+extension UInt8 {
+    fileprivate var isLowercaseLetter: Bool { (0x61...0x7A).contains(self) }
+}

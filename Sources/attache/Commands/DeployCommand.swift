@@ -34,6 +34,9 @@ struct DeployCommand: Command {
             CommandOption(
                 name: "user", summary: ["systemd: a unit of the user's own manager, for ~/.config/systemd/user"]),
             CommandOption(
+                name: "helpers",
+                summary: ["systemd: let credential helpers use their own memory and home directories"]),
+            CommandOption(
                 name: "socket", summary: ["systemd: print the socket unit instead of the service unit"]),
         ],
         details: """
@@ -58,6 +61,9 @@ struct DeployCommand: Command {
                 attache deploy systemd --user > ~/.config/systemd/user/attache.service
                 systemctl --user enable --now attache
 
+            The unit's filters bind the programs of 'helper' and 'run', too. With --helpers, it has no
+            MemoryDenyWriteExecute, which stops programs on Node.js and .NET, and no ProtectHome.
+
             The proxy tells systemd when it is ready, reloads and stops. For LoadCredential=ci:FILE, write
             'password file /run/credentials/attache.service/ci' in the rule file.
 
@@ -81,7 +87,7 @@ struct DeployCommand: Command {
         }
         let useful: Set<String> =
             switch place {
-            case .systemd: ["program", "socket", "user"]
+            case .systemd: ["program", "socket", "user", "helpers"]
             case .compose: ["name", "image"]
             case .kubernetes: ["name", "sidecar", "service", "helm", "config", "namespace", "image", "host"]
             }
@@ -90,6 +96,7 @@ struct DeployCommand: Command {
         }
         for (one, other) in [
             ("sidecar", "service"), ("sidecar", "helm"), ("config", "host"), ("helm", "namespace"),
+            ("socket", "helpers"),
         ] where arguments.has(one) && arguments.has(other) {
             let hint = other == "namespace" ? ": use 'helm install --namespace'" : ""
             throw arguments.error("'--\(one)' and '--\(other)' exclude each other\(hint)")
@@ -105,7 +112,8 @@ struct DeployCommand: Command {
                 arguments.has("socket")
                 ? PackageResources.attache_socket
                 : arguments.has("user") ? PackageResources.attache_user_service : PackageResources.attache_service
-            text = Self.text(bytes).replacing("\(Self.packaged) ", with: "\(program) ")
+            let unit = Self.text(bytes).replacing("\(Self.packaged) ", with: "\(program) ")
+            text = arguments.has("helpers") ? Self.openToHelpers(unit) : unit
         case .compose:
             text = Self.text(PackageResources.compose_yaml).replacing("@NAME@", with: values.name)
                 .replacing("image: attache:latest", with: "image: \(values.image ?? "attache:latest")")
@@ -177,6 +185,12 @@ struct DeployCommand: Command {
     /// Whether the path has the same meaning in a unit: without spaces, quotes or `%`.
     private static func isPlainPath(_ path: String) -> Bool {
         path.hasPrefix("/") && isWord(path, with: "/._+-")
+    }
+
+    /// Removes what credential helpers cannot live with.
+    private static func openToHelpers(_ unit: String) -> String {
+        let lines = unit.split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.filter { $0 != "MemoryDenyWriteExecute=yes" && $0 != "ProtectHome=yes" }.joined(separator: "\n")
     }
 
     /// Whether the text has only ASCII letters, digits and these characters. It has at least one.

@@ -146,9 +146,8 @@ public struct ForwardingContext {
 
     private var rules: RuleSet { policy.rules }
 
-    /// Whether the proxy answers this origin's challenges: a rule matches it, or the URL or the store has a credential,
-    /// and the client brings no `Authorization` that is to be kept. Never for TRACE: its response would show the
-    /// credential.
+    /// Whether the proxy answers the origin's challenges: a rule matches, or the URL or the store has a credential, and
+    /// the client brings no `Authorization` that is to be kept. Never for TRACE: its response would show the credential.
     public var mayAnswer: Bool {
         isConcerned && (!exchange.request.fields.present.contains(.authorization) || authorization != .keep)
     }
@@ -171,7 +170,6 @@ public struct ForwardingContext {
     var mayPlace: Bool { rules.speaks(of: .places) && isConcerned && !exchange.bringsOwnLogin }
 
     /// The signing of the request; nil if no rule signs it, or the client has signed it. Call it only if a rule signs.
-    ///
     /// - Parameter keepsAuthorization: whether the client's own `Authorization` is forwarded.
     func signing(keepsAuthorization: Bool = false) throws(Refusal) -> RequestSigning? {
         guard isConcerned else { return nil }

@@ -21,9 +21,8 @@ public struct ManualTopic: Sendable {
     /// All topics, in the order in which they are read.
     public static let all: [ManualTopic] =
         [
-            rules, tools, challenge, credential, refusals, preemptive, placeholders, forms, negotiate, tokens, discovery,
-            registries, helpers, certificates, aws, oauth1, bots,
-            operators,
+            rules, tools, challenge, credential, refusals, preemptive, placeholders, forms, negotiate, tokens,
+            discovery, registries, helpers, certificates, aws, oauth1, bots, operators,
             trust, routes, authority, parents, listen, dashboard, clients, egress, store, ftp, log, traces, limits,
             json, fail2ban, recipes, glossary,
         ] + recipePages

@@ -127,7 +127,7 @@ let fuzzers: [Target] =
         ("FuzzHelper", ["Credentials", "Bytes", "Crypto", "Model"]),
         ("FuzzFTP", ["FTP", "Bytes"]),
         ("FuzzCookie", ["Authentication", "Bytes", "Model"]), ("FuzzSOCKS", ["Upstream", "Bytes"]),
-        ("FuzzTrace", ["Bytes", "Telemetry"]),
+        ("FuzzTrace", ["Bytes", "Telemetry"]), ("FuzzBalancer", ["Bytes", "Proxy"]),
         ("FuzzURL", ["Authentication", "Bytes", "Challenges", "Crypto", "FTP", "HTTP", "Model", "PAC"]),
     ].map { (name: String, dependencies: [String]) in
         .executableTarget(

@@ -30,9 +30,9 @@ final class GatewayThreads: Sendable {
     }
 
     /// Runs `body` on a thread of its own.
-    /// - Parameter address: the address of the client.
-    func run(for address: IPAddress, _ body: @escaping @Sendable () -> Void) throws(Shortage) {
-        let network = address.network
+    /// - Parameter address: the address of the client; nil at a unix socket.
+    func run(for address: IPAddress?, _ body: @escaping @Sendable () -> Void) throws(Shortage) {
+        let network = address?.network ?? IPAddress(v6High: 0, low: 0)
         if let shortage = take(for: network) { throw shortage }
         pool.submit { [self] in
             body()

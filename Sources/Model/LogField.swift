@@ -1,12 +1,12 @@
 /// The fields of a line of the JSON log that is about a request.
 public enum RequestField: String, JSONField {
-    case time, client, user, method, target, status
+    case time, client, uid, user, method, target, status
     case bytesIn = "bytes_in"
     case bytesOut = "bytes_out"
     case milliseconds = "ms"
     case connectMilliseconds = "connect_ms"
     case waitMilliseconds = "wait_ms"
-    case upstream, tunnel, tls
+    case upstream, socks, tunnel, tls
     case isResumed = "tls_resumed"
     case trustFindings = "trust_findings"
     case trustRule = "trust_rule"
@@ -19,8 +19,9 @@ public enum RequestField: String, JSONField {
     public var manual: JSONFieldManual {
         switch self {
         case .time: .init(.time, "when the request ended")
-        case .client: .init(.string, "the client's address")
-        case .user: .init(.string, "the user who logged in to this proxy")
+        case .client: .init(.string, "the client's address; unix at a unix socket")
+        case .uid: .init(.number, "the user id of the client's process at a unix socket")
+        case .user: .init(.string, "the user who logged in to this proxy, or whom 'listen … as' names")
         case .method: .init(.string, "the method of the request")
         case .target: .init(.string, "its URL; HOST:PORT for CONNECT")
         case .status: .init(.number, "the status that the client got")
@@ -31,6 +32,7 @@ public enum RequestField: String, JSONField {
         case .waitMilliseconds:
             .init(.number, "milliseconds from sending the request to the first byte of the response")
         case .upstream: .init(.string, "opened or reused: the connection to the server")
+        case .socks: .init(.string, "5, 4a or 4: the version of SOCKS by which the client asked for a tunnel")
         case .tunnel: .init(.string, "https, http or opaque: what an intercepted tunnel contains")
         case .tls: .init(.string, "the version of TLS with the server")
         case .isResumed: .init(.boolean, "true if a TLS session was resumed")
@@ -70,7 +72,7 @@ public enum EventField: String, JSONField {
         case .event: .init(.string, "the event; 'attache help log' lists them")
         case .version: .init(.number, "the version of this format: 1; of proxy.started and log.reopened")
         case .by: .init(.string, "client, command, dashboard, signal, file or proxy")
-        case .client: .init(.string, "the client's address")
+        case .client: .init(.string, "the client's address; unix at a unix socket")
         case .user: .init(.string, "the client's user")
         case .uid: .init(.number, "the user id on the machine of the command or the signal")
         case .replica: .init(.string, "the machine where it happened, if another")

@@ -45,7 +45,7 @@ struct ForbiddenTests {
         clients: String, line: String
     ) throws {
         let refusal = Refusal.client(
-            at: try #require(IPAddress("127.0.0.1")), by: try policy(clients: clients).rules.clients)
+            at: IPAddress(v4: 0x7F00_0001), by: try policy(clients: clients).rules.clients)
         #expect(refusal.sentence.contains("127.0.0.1"))
         #expect(refusal.text.hasSuffix(line), "\(refusal.text)")
     }

@@ -22,11 +22,12 @@ struct IdleEvictionTests {
                 policy: try servicePolicy(), shared: sharedState(), on: loop, in: PlayedNetwork(on: loop),
                 room: Worker.Room(clients: count, arrivals: 1, idle: 1))
             count.connect([LoopBound(worker, to: loop)])
+            let listener = ClientListener(.network(SocketAddress(IPAddress(v4: 0x7F00_0001), port: 3128)))
             for text in addresses {
-                let address = try #require(IPAddress(text))
+                let address: IPAddress = try #require(IPAddress(text))
                 let (socket, end) = try PlayedEnd.pair(on: loop)
                 try #require(count.enter(address, on: 0) == nil)
-                worker.begin(socket, at: address, as: nil)
+                worker.begin(socket, from: ClientPeer(address: address), at: listener)
                 clients.append(end)
             }
             settle()

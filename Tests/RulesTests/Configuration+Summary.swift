@@ -288,9 +288,18 @@ extension LoginTemplate.Field.Part {
 
 extension Configuration.Listener {
     var summary: String {
-        guard let tls else { return "listen \(endpoint)" }
+        var words = "listen \(place)"
+        if case .local(let socket) = place {
+            words += " { mode \(String(socket.mode, radix: 8))\(socket.group.map { "; group \($0)" } ?? "") }"
+        }
+        if let client { words += " as \(client)" }
+        if speaksSOCKS { words += " socks" }
+        if !balancers.isEmpty {
+            words += " proxy-protocol from \(balancers.map(\.description).joined(separator: " "))"
+        }
+        guard let tls else { return words }
         let clients = tls.clients.map { " clients \($0.authorities)\($0.isRequired ? " required" : "")" } ?? ""
-        return "listen \(endpoint) tls certificate \(tls.certificate) key \(tls.key)\(clients)"
+        return words + " tls certificate \(tls.certificate) key \(tls.key)\(clients)"
     }
 }
 

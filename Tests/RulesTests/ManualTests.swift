@@ -40,6 +40,7 @@ import Testing
             + Self.names(RouteReader.Word.self) + Self.names(ChallengeDirective.self) + Self.names(FormReader.Word.self)
             + Self.names(ParentReader.Word.self) + Self.names(StoreReader.Word.self) + Self.names(AskReader.Word.self)
             + Self.names(AdminReader.Word.self) + Self.names(TracesReader.Word.self)
+            + Self.names(ListenerReader.Word.self)
         let told = ManualTopic.all.flatMap(\.entries).map { "\($0.block ?? "") \($0.name)" }
         #expect(told.sorted() == known.sorted())
         #expect(Set(ManualTopic.all.map(\.name)).count == ManualTopic.all.count)
@@ -124,6 +125,7 @@ import Testing
         switch (entry.block, entry.name) {
         case (nil, "route"): return ("", "")
         case ("route", _): return ("route a { tunnel }", "route a { tunnel; \(line) }")
+        case ("listen", _): return ("listen unix:a as a", "listen unix:a as a { \(line) }")
         case ("traces", _):
             let block = "traces { collector http://127.0.0.1:4318"
             return ("\(block) }", "\(block); \(line) }")

@@ -195,7 +195,8 @@ import Testing
             challenge { host c.example; client 10.0.0.0/8; default; authorization replace }
             challenge { host d.example; proxy yes; default; authorization replace }
             """)
-        let identity = ClientIdentity(address: try #require(IPAddress(client)))
+        let address: IPAddress = try #require(IPAddress(client))
+        let identity = ClientIdentity(address: address)
         let fate = rules.authorization(
             host: Array(host.utf8).span, port: 80, protocol: `protocol`, isSecure: `protocol` == .https,
             client: identity)

@@ -87,11 +87,13 @@ struct AccessLogTests {
         record.parent = ParentFigures(ParentName("corp", kind: "http", at: "p.test:3128"))
         record.parentAnswer = record.answer
         record.challenge = ChallengeRecord(schemes: "basic", realm: "r")
-        record.tunnel = .https
+        (record.tunnel, record.socks) = (.https, .five)
         record.isResumed = true
         record.security = SecurityRecord(
             version: "1.3", trustFindings: "expired", trustRule: record.rule, isException: true, identity: "device")
         (record.error, record.details) = (.connectionRefused, "d")
+        record.setLocalClient(uid: 1000)
+        Self.target(record, "GET", .http, "a.test", 80, "/")
         let object = try JSONSerialization.jsonObject(with: Data(Self.line(record, .json).utf8)) as? [String: Any]
         #expect(Set(try #require(object).keys) == Set(RequestField.allCases.map(\.rawValue)))
         #expect((object?["rule"] as? [String: Any])?.keys.sorted() == RuleField.allCases.map(\.rawValue).sorted())
@@ -275,7 +277,7 @@ struct AccessLogTests {
         record.parent = ParentFigures(ParentName("corp", kind: "http", at: "p.test:3128"))
         record.parentAnswer = record.answer
         record.challenge = ChallengeRecord(schemes: "basic", realm: "r")
-        record.tunnel = .https
+        (record.tunnel, record.socks) = (.https, .fourA)
         record.security = SecurityRecord(version: "1.3")
         record.isResumed = true
         record.trace = RequestTrace(
@@ -285,10 +287,20 @@ struct AccessLogTests {
         record.proxyStatus = "Attache; error=proxy_internal_error"
         record.note(ChallengeDecision(method: "basic", realm: "r", rule: nil, disposition: "default"))
         record.noteDeparture()
-        let kept = ["parts", "text", "client", "clientRange"]
+        let kept = ["parts", "text", "client", "clientRange", "uid"]
         for (name, value) in values(record) where !kept.contains(name) { #expect(value != fresh[name], "\(name)") }
         record.reset()
         for (name, value) in values(record) where name != "text" { #expect(value == fresh[name], "\(name)") }
+    }
+
+    @Test func `a client at a unix socket is named by the user id of its process`() throws {
+        let record = try Self.record()
+        record.setLocalClient(uid: 1000)
+        #expect(Self.line(record, .json).contains(#""client":"unix","uid":1000,"bytes_in":"#))
+        #expect(Self.line(record, .common).hasPrefix("unix - - "))
+        #expect(Self.line(record, .console(hasColours: false)).contains(" from unix"))
+        record.setClient(try #require(IPAddress("127.0.0.1")))
+        #expect(Self.line(record, .json).contains(#""client":"127.0.0.1","bytes_in":"#))
     }
 
     @Test func `another client on the same record is named`() throws {

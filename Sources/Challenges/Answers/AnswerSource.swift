@@ -220,7 +220,8 @@ public final class AnswerSource {
     /// The client that brought the credential; nil if it is in the rule file or the store. All addresses of an IPv6 /64
     /// network are one client, because a peer may use any of them.
     func owner(of credential: Credential) -> String? {
-        credential.isBrought ? "\(client.address.unmapped.network) \(client.user ?? "")" : nil
+        credential.isBrought
+            ? "\(client.address.map { "\($0.unmapped.network)" } ?? ClientIdentity.local) \(client.user ?? "")" : nil
     }
 
     /// The terms of the rule for versions that were refused.

@@ -307,5 +307,5 @@ extension AccountChange {
 }
 
 extension AuditEvent.Actor {
-    init(_ client: ClientIdentity) { self = .client(address: "\(client.address.unmapped)", user: client.user) }
+    init(_ client: ClientIdentity) { self = .client(address: client.place, user: client.user) }
 }

@@ -371,7 +371,7 @@ public struct OperatorQuestion: Sendable {
     }
 
     private static func name(_ client: ClientIdentity) -> String {
-        let address = "\(client.address.unmapped)"
+        let address = client.place
         return client.user.map { "\(JournalText.printable($0, longest: 64)) at \(address)" } ?? address
     }
 

@@ -155,7 +155,7 @@ extension SessionCredentials.State {
 /// The owner of a session: the user that the proxy has authenticated, else the client's address.
 public enum SessionClient: Sendable, Hashable {
     case user(ExactText)
-    case address(IPAddress)
+    case address(IPAddress?)
 
     public init(_ identity: ClientIdentity) {
         self = identity.user.map { .user(ExactText($0)) } ?? .address(identity.address)
@@ -165,7 +165,7 @@ public enum SessionClient: Sendable, Hashable {
     fileprivate var peer: SessionClient {
         switch self {
         case .user: self
-        case .address(let address): .address(address.unmapped.network)
+        case .address(let address): .address(address?.unmapped.network)
         }
     }
 }

@@ -111,7 +111,8 @@ struct FairQueue<Key: Hashable> {
 
 /// A client whose task waits on its loop for slow work.
 public struct WaitingClient {
-    /// The network of the client. One client may control a whole network of IPv6 addresses.
+    /// The network of the client. One client may control a whole network of IPv6 addresses. All clients at unix sockets
+    /// count as one network, `::`.
     public let network: IPAddress
     let wakeup: Wakeup
     let loop: EventLoop
@@ -120,8 +121,8 @@ public struct WaitingClient {
     /// - Parameters:
     ///   - wakeup: the wake-up of the client's task, which events of its connection signal too.
     ///   - hasLeft: whether the client has gone.
-    public init(address: IPAddress, wakeup: Wakeup, on loop: EventLoop, hasLeft: @escaping () -> Bool) {
-        network = address.network
+    public init(address: IPAddress?, wakeup: Wakeup, on loop: EventLoop, hasLeft: @escaping () -> Bool) {
+        network = address?.network ?? IPAddress(v6High: 0, low: 0)
         self.wakeup = wakeup
         self.loop = loop
         self.hasLeft = hasLeft

@@ -6,7 +6,9 @@ import Glibc
 /// connection never changes threads. If a service manager has passed a socket for the address, the loops share it
 /// instead.
 public final class Listener: Channel {
+    /// The address; 0.0.0.0:0 for a socket in the file system.
     public let address: SocketAddress
+    private let isLocal: Bool
     private let accept: (AcceptedConnection) -> Void
     private var spare: Int32
     /// While set, clients wait in the system's queue, since the process has reached its limit.
@@ -22,12 +24,27 @@ public final class Listener: Channel {
     /// Binds and listens. `accept` is called on the loop with each new connection, and then owns it. With port 0 the
     /// system chooses a port, which `address` then has.
     /// - Throws: `IOError.system` (EADDRINUSE, EACCES, EADDRNOTAVAIL …).
-    public init(
+    public convenience init(
         _ wanted: SocketAddress, on loop: EventLoop, accept: @escaping (AcceptedConnection) -> Void
     ) throws(IOError) {
         let descriptor = try Self.listening(on: wanted)
+        try self.init(descriptor, at: Self.boundAddress(of: descriptor) ?? wanted, on: loop, accept: accept)
+    }
+
+    /// Listens on a socket in the file system, which other loops may share.
+    public convenience init(
+        _ socket: LocalSocket, on loop: EventLoop, accept: @escaping (AcceptedConnection) -> Void
+    ) throws(IOError) {
+        try self.init(socket.copy(), at: nil, on: loop, accept: accept)
+    }
+
+    private init(
+        _ descriptor: Int32, at address: SocketAddress?, on loop: EventLoop,
+        accept: @escaping (AcceptedConnection) -> Void
+    ) throws(IOError) {
         self.accept = accept
-        address = Self.boundAddress(of: descriptor) ?? wanted
+        self.address = address ?? SocketAddress(IPAddress(v4: 0), port: 0)
+        isLocal = address == nil
         spare = linux_open_spare()
         super.init(descriptor: descriptor, on: loop)
         try loop.register(self)
@@ -129,11 +146,14 @@ public final class Listener: Channel {
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { linux_accept(descriptor, $0, &length) }
         }
         guard accepted >= 0 else { return .failure(Reason(code: -accepted)) }
-        guard let peer = SocketAddress(storage) else {
-            Glibc.close(accepted)
-            return .failure(Reason(code: ECONNABORTED))
+        if let peer = SocketAddress(storage) {
+            return .success(AcceptedConnection(descriptor: accepted, peer: .network(peer)))
         }
-        return .success(AcceptedConnection(descriptor: accepted, peer: peer))
+        if isLocal, let peer = LocalPeer(of: accepted) {
+            return .success(AcceptedConnection(descriptor: accepted, peer: .local(peer)))
+        }
+        Glibc.close(accepted)
+        return .failure(Reason(code: ECONNABORTED))
     }
 
     /// Refuses one client when descriptors have run out: the spare descriptor is used to close its connection, so that
@@ -162,7 +182,13 @@ public final class Listener: Channel {
 public struct AcceptedConnection: Sendable {
     /// The new owner of the connection closes it.
     public let descriptor: Int32
-    public let peer: SocketAddress
+    public let peer: Peer
+
+    /// The address of the client, or its process at a socket in the file system.
+    public enum Peer: Sendable {
+        case network(SocketAddress)
+        case local(LocalPeer)
+    }
 
     /// Closes a connection that is not used.
     public func close() { Glibc.close(descriptor) }

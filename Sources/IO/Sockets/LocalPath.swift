@@ -29,8 +29,10 @@ public struct LocalPath: Sendable, Hashable, CustomStringConvertible {
     public func remove() { unlink(description) }
 
     /// Connects to the process that listens there. Blocks.
-    func connected(as kind: __socket_type = SOCK_STREAM) throws(IOError) -> Int32 {
-        let descriptor = socket(AF_UNIX, Int32(kind.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    /// - Parameter blocking: false: it fails if the process does not take connections at the moment.
+    func connected(as kind: __socket_type = SOCK_STREAM, blocking: Bool = true) throws(IOError) -> Int32 {
+        let manner = blocking ? SOCK_CLOEXEC.rawValue : SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+        let descriptor = socket(AF_UNIX, Int32(kind.rawValue | manner), 0)
         guard descriptor >= 0 else { throw .system(errno: errno, operation: "cannot make a socket") }
         guard withSystemAddress({ connect(descriptor, $0, $1) }) == 0 else {
             let reason = errno
@@ -40,18 +42,22 @@ public struct LocalPath: Sendable, Hashable, CustomStringConvertible {
         return descriptor
     }
 
-    /// Listens there, so that only the process's own user can connect. A socket file without a listening process is
-    /// replaced.
-    func listening() throws(LocalListenerError) -> Int32 {
-        if let listener = process { throw .inUse(process: listener) }
-        let isStale = unlink(description) == 0
+    /// Listens there. A socket file without a listening process is replaced.
+    /// - Parameters:
+    ///   - mode: the permissions of the file: by default only the process's own user can connect.
+    ///   - group: the group of the file; nil for the process's own.
+    func listening(
+        mode: UInt32 = Self.ownMode, group: UInt32? = nil, backlog: Int32 = 16
+    ) throws(LocalListenerError) -> Int32 {
+        let isStale = try removeStale()
         let operation = isStale ? "cannot listen again on \(description)" : "cannot listen on \(description)"
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let descriptor = socket(AF_UNIX, kind, 0)
         guard descriptor >= 0 else { throw .failed(.system(errno: errno, operation: operation)) }
-        // Set before the socket has a name, so that other users can never connect.
-        guard fchmod(descriptor, 0o600) == 0, withSystemAddress({ bind(descriptor, $0, $1) }) == 0,
-            listen(descriptor, 16) == 0
+        // Set before the socket has a name, so that other users cannot connect before its file is as it should be.
+        guard fchmod(descriptor, Self.ownMode) == 0, withSystemAddress({ bind(descriptor, $0, $1) }) == 0,
+            group.map({ lchown(description, uid_t.max, $0) == 0 }) ?? true,
+            mode == Self.ownMode || chmod(description, mode) == 0, listen(descriptor, backlog) == 0
         else {
             let reason = errno
             close(descriptor)
@@ -60,11 +66,32 @@ public struct LocalPath: Sendable, Hashable, CustomStringConvertible {
         return descriptor
     }
 
-    /// The process that listens there; nil if none.
-    private var process: Int32? {
-        guard let descriptor = try? connected() else { return nil }
-        defer { close(descriptor) }
-        return LocalPeer(of: descriptor)?.process
+    private static let ownMode: UInt32 = 0o600
+
+    /// Deletes a socket file without a listening process. Any other file stays.
+    /// - Returns: whether there was one.
+    private func removeStale() throws(LocalListenerError) -> Bool {
+        var status = stat()
+        guard lstat(description, &status) == 0 else { return false }
+        guard status.st_mode & S_IFMT == S_IFSOCK else {
+            throw .failed(
+                .system(errno: EEXIST, operation: "cannot listen on \(description), which is not a socket"))
+        }
+        let listener: Int32
+        do throws(IOError) { listener = try connected(as: SOCK_STREAM, blocking: false) } catch {
+            guard case .system(let reason, _) = error, Self.isAbsence(reason) else {
+                throw .failed(.system(errno: EADDRINUSE, operation: "cannot listen on \(description)"))
+            }
+            return unlink(description) == 0
+        }
+        defer { close(listener) }
+        throw .inUse(process: LocalPeer(of: listener)?.process ?? 0)
+    }
+
+    /// The device and the number of the file there; empty if there is none.
+    var file: [UInt64] {
+        var status = stat()
+        return lstat(description, &status) == 0 ? [UInt64(status.st_dev), UInt64(status.st_ino)] : []
     }
 
     private func withSystemAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {

@@ -129,6 +129,17 @@ public final class Socket: Channel {
         return false
     }
 
+    /// Copies the first bytes that have come into `buffer`, at most `limit`, and leaves them unread.
+    public func tryPeek(into buffer: ByteBuffer, limit: Int) -> Transfer {
+        if isClosed { return .failed(errno: EBADF) }
+        buffer.reserve(limit)
+        let count = buffer.withWritable { free in
+            let count = recv(descriptor, free.baseAddress, min(free.count, limit), Int32(truncatingIfNeeded: MSG_PEEK))
+            return count < 0 ? -Int(errno) : count
+        }
+        return transfer(count, readable: true)
+    }
+
     /// Whether the peer has closed its side, and everything before was read. It asks the system only after an announced
     /// end.
     public func isAtEnd() -> Bool {

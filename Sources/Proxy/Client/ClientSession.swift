@@ -27,6 +27,9 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     enum Phase {
         /// Waits for the first record of a TLS handshake, of which a part may be there. Becomes `.served` or `.ended`.
         case arriving(ListenerIdentity, hello: ByteBuffer?)
+        /// Waits for the first bytes, which tell whether the client speaks SOCKS, and for the rest of its greeting. Becomes
+        /// `.exchanging`, `.served` or `.ended`.
+        case greeting(SOCKSGreeting)
         /// Waits for a request. Becomes `.receiving`, `.exchanging`, `.served` or `.ended`.
         case idle
         /// Waits for the rest of a request's head. Becomes `.exchanging`, `.served` or `.ended`.
@@ -69,34 +72,27 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     /// The number of the session at its host.
     let number: Int
 
-    init(_ socket: Socket, at address: IPAddress, number: Int, of host: any SessionHost) {
+    /// Whether the client may begin with SOCKS.
+    var speaksSOCKS = false
+    /// The party at the other end.
+    private let peer: ClientPeer
+
+    init(_ socket: Socket, from peer: ClientPeer, number: Int, of host: any SessionHost) {
         self.host = host
         policy = host.policy
         self.number = number
         stream = ByteStream(socket)
-        downstream = Downstream(stream, at: address, over: host.upstreams)
+        self.peer = peer
+        downstream = Downstream(stream, at: peer.address, over: host.upstreams)
         restNumber = host.takeRestNumber()
         downstream.wakeup.driver = self
         downstream.observer = self
     }
 
-    /// Waits for the first request, after a handshake if the listener uses TLS.
-    func begin(as identity: ListenerIdentity?) {
-        if let identity {
-            phase = .arriving(identity, hello: nil)
-            stream.socket.observer = self
-            stream.setDeadline(after: host.policy.exchanges.timeouts.head)
-        } else {
-            awaitRequest()
-        }
-        // A connection that has waited for admission may already have data; no new event will come.
-        if stream.socket.isReadable { channelChanged(stream.socket) }
-    }
-
     /// Whether the session has no work in progress.
     var isIdle: Bool {
         switch phase {
-        case .arriving, .idle: true
+        case .arriving, .greeting, .idle: true
         case .receiving, .exchanging, .served, .tunnelling, .lingering, .ended: false
         }
     }
@@ -107,7 +103,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     /// The state in which it waits for its client; nil while the proxy works for it.
     var rest: Rest? {
         switch phase {
-        case .arriving, .idle, .receiving, .lingering: break
+        case .arriving, .greeting, .idle, .receiving, .lingering: break
         // A handshake, or the response to a partial head.
         case .served where isSilent && !stream.isClosed: break
         case .exchanging, .served, .tunnelling, .ended: return nil
@@ -144,6 +140,12 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         case .arriving(let identity, let hello):
             if channel.isReadable {
                 receive(hello, for: identity)
+            } else if !channel.isOpen {
+                end()
+            }
+        case .greeting(let greeting):
+            if stream.isReadable {
+                advance(greeting)
             } else if !channel.isOpen {
                 end()
             }
@@ -190,7 +192,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     func lend() -> Forwarding {
         let run = host.lend()
         if policy.exchanges !== run.exchange.policy { policy = host.policy }
-        run.exchange.record.setClient(downstream.address)
+        peer.note(in: run.exchange.record)
         return run
     }
 
@@ -253,31 +255,9 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     }
 
     /// Returns the exchange. It is cleared first, because it may hold a part of a head and another client uses it next.
-    private func giveBack(_ run: Forwarding) {
+    func giveBack(_ run: Forwarding) {
         run.reset()
         host.give(run)
-    }
-
-    /// The initial size of a buffer for a handshake; most begin with less.
-    private static let helloCapacity = 512
-
-    /// Reads the beginning of a handshake. A client that sends its hello slowly costs no more than the bytes it has
-    /// sent, as with a request's head.
-    func receive(_ earlier: ByteBuffer?, for identity: ListenerIdentity) {
-        let hello = earlier ?? ByteBuffer(capacity: Self.helloCapacity)
-        phase = .arriving(identity, hello: hello)
-        while !SpokenProtocol.hasFirstRecord(hello.readable) {
-            if hello.writableCount == 0 { hello.reserve(1) }
-            switch stream.tryRead(into: hello) {
-            case .moved: break
-            case .wouldBlock: return
-            case .endOfStream, .failed: return end()
-            }
-        }
-        let run = lend()
-        run.exchange.times.start = downstream.loop.now
-        run.exchange.inbound.append(hello.readable)
-        serve(run, from: .arriving(identity))
     }
 
     private func awaitRest(of run: Forwarding) {
@@ -558,6 +538,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
             case .ended(let goesOn): session.finish(run, goesOn: goesOn, lingers: !goesOn)
             case .failed(let failure): session.conclude(run, after: failure)
             case .awaitsEvent: session.watch(run)
+            case .greets(let greeting): session.resume(greeting, after: run)
             case .tunnels(let tunnel): session.relay(tunnel, openedBy: run)
             }
         }

@@ -31,10 +31,14 @@ struct ProxyResponse {
         refusal.trust?.note(in: exchange.record)
         // An explanation for the operator, if any, is more detailed than the client's.
         if exchange.record.details == nil { exchange.record.details = refusal.sentence }
-        let keeps = refusal.keepsConnection && canKeep
         exchange.record.status = Int(refusal.status.rawValue)
         let buffer = exchange.outbound
         buffer.clear()
+        if let version = exchange.record.socks {
+            buffer.append(refusal.socksReply.bytes(version))
+            return false
+        }
+        let keeps = refusal.keepsConnection && canKeep
         let hasBody = exchange.request.method != .head
         refusal.write(into: buffer, connection: connection(keeps), withBody: hasBody)
         if hasBody { exchange.record.bytesOut = refusal.text.utf8.count }
@@ -100,6 +104,17 @@ extension Refusal {
             proxy: Via.name, error: error, details: details, receivedStatus: receivedStatus?.rawValue,
             alert: alert.map { (Int($0.rawValue), "\($0)") }
         ).value
+    }
+
+    /// The reply to a client that asked by SOCKS.
+    fileprivate var socksReply: SOCKSReply {
+        switch error {
+        case .httpRequestDenied, .destinationIPProhibited, .proxyLoopDetected: .notAllowed
+        case .destinationIPUnroutable: .networkUnreachable
+        case .dnsError, .dnsTimeout, .destinationNotFound, .destinationUnavailable, .connectionTimeout: .hostUnreachable
+        case .connectionRefused: .connectionRefused
+        default: .failure
+        }
     }
 
     /// Writes the response: status, `Proxy-Status`, and a sentence.

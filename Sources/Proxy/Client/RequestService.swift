@@ -1,4 +1,5 @@
 import Bytes
+import Crypto
 import Forwarding
 import HTTP
 import IO
@@ -14,6 +15,8 @@ struct RequestService {
     enum Stage {
         /// The client has sent bytes to a listener that uses TLS.
         case arriving(ListenerIdentity)
+        /// A SOCKS client has sent a user and a password.
+        case login(SOCKSGreeting, user: String, password: Secret)
         /// The head is there, and the client may use the proxy once it has authenticated.
         case admitted
         case planned(Downstream.Plan)
@@ -27,7 +30,7 @@ struct RequestService {
         var departure: Downstream.Departure {
             switch self {
             case .arriving: .none
-            case .admitted, .planned, .forwarded: .end
+            case .login, .admitted, .planned, .forwarded: .end
             case .answered: .reset
             }
         }
@@ -39,6 +42,8 @@ struct RequestService {
         case awaitsEvent
         /// The events of the channels advance a tunnel that is not intercepted.
         case tunnels(BlindTunnel)
+        /// The client's greeting continues.
+        case greets(SOCKSGreeting)
         /// - Parameter goesOn: whether the client's connection can carry another request.
         case ended(goesOn: Bool)
         case failed(ExchangeFailure)
@@ -61,7 +66,10 @@ struct RequestService {
         switch stage {
         case .arriving(let identity):
             try await arrive(at: identity)
-            return .ended(goesOn: true)
+            return session.speaksSOCKS ? .greets(session.newGreeting) : .ended(goesOn: true)
+        case .login(let greeting, let user, let password):
+            greeting.conclude(try await fault(of: password, for: user))
+            return .greets(greeting)
         case .admitted:
             if let authentication = session.authentication {
                 var login = session.login
@@ -111,6 +119,15 @@ struct RequestService {
             case .ended(let keeps): return .ended(goesOn: keeps)
             }
         }
+    }
+
+    /// Checks the password of a SOCKS client, and logs it in.
+    /// - Returns: the reason why it is not accepted; nil if it is right.
+    private func fault(of password: Secret, for user: String) async throws(ExchangeFailure) -> String? {
+        guard let authentication = session.policy.clientAuthentication else { return nil }
+        let fault = try await authentication.check(password, of: user, on: exchange, from: session.downstream)
+        if fault == nil { session.login.enterTunnel(as: user, by: authentication) }
+        return fault
     }
 
     // MARK: - A listener that speaks TLS

@@ -27,5 +27,5 @@ protocol SessionHost: AnyObject {
 
     /// Removes the session of that number, which has ended.
     /// - Parameter isSilent: whether no request has come on it.
-    func forget(_ number: Int, at address: IPAddress, isSilent: Bool)
+    func forget(_ number: Int, at address: IPAddress?, isSilent: Bool)
 }

@@ -54,7 +54,8 @@ extension Downstream {
     }
 
     private func words(for user: String?) -> String {
-        user.map { "\(JournalText.printable($0, longest: 64)) at \(address.unmapped)" } ?? "\(address.unmapped)"
+        let place = address.map { "\($0.unmapped)" } ?? ClientIdentity.local
+        return user.map { "\(JournalText.printable($0, longest: 64)) at \(place)" } ?? place
     }
 }
 

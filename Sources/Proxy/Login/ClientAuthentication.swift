@@ -6,6 +6,7 @@ import Crypto
 import Forwarding
 import HTTP
 import IO
+import Model
 import Rules
 import TLS
 import Telemetry
@@ -117,13 +118,15 @@ final class ClientAuthentication: Sendable {
     /// Counts and logs a login that was refused.
     ///
     /// - Parameter user: the name that the client gave, which may be anything; nil if the login has none.
-    private func refuse(
+    func refuse(
         _ refusal: Refusal, of user: String?, by method: ClientLoginMethod, _ downstream: Downstream
     ) -> Refusal {
         downstream.metrics.add(.refused, by: method)
         let name = user.map { JournalText.printable($0, longest: Self.longestName) }
         var event = AuditEvent(
-            .loginRefused, by: .client(address: "\(downstream.address.unmapped)", user: name), details: refusal.details)
+            .loginRefused,
+            by: .client(address: downstream.address.map { "\($0.unmapped)" } ?? ClientIdentity.local, user: name),
+            details: refusal.details)
         event.method = method.rawValue
         downstream.shared.audit.note(event)
         return refusal
@@ -235,7 +238,7 @@ extension ClientAuthentication {
         }
     }
 
-    private var wrong: Refusal { challenge("the user name or the password is wrong") }
+    var wrong: Refusal { challenge("the user name or the password is wrong") }
     private var noPair: Refusal { challenge("the Proxy-Authorization field has no Basic credentials") }
 
     /// Lends the user-id and the password, decoded, with the place of the colon between them.

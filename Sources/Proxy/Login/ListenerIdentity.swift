@@ -72,16 +72,3 @@ public final class ListenerIdentity: Sendable {
         }
     }
 }
-
-/// An address where clients connect.
-public struct ClientListener: Sendable {
-    /// Port 0 lets the system choose.
-    public var address: SocketAddress
-    /// The identity for TLS; nil if clients connect in clear.
-    public let identity: ListenerIdentity?
-
-    public init(_ address: SocketAddress, as identity: ListenerIdentity? = nil) {
-        self.address = address
-        self.identity = identity
-    }
-}

@@ -18,6 +18,8 @@ final class AdmissionQueue {
     private let room: Int
     private var waiting: [PendingConnection] = []
     private var refused: [PendingConnection] = []
+    /// The connections of balancers that have not said whose they are.
+    private var announced: [PendingConnection] = []
 
     /// The time that a client waits for room.
     private static let patience: Milliseconds = 1000
@@ -32,25 +34,56 @@ final class AdmissionQueue {
         self.room = room
     }
 
-    /// - Parameter identity: the listener's identity; nil for clients without TLS.
-    func accept(_ connection: AcceptedConnection, as identity: ListenerIdentity?) {
-        let address = connection.peer.address.unmapped
+    func accept(_ connection: AcceptedConnection, at listener: ClientListener) {
+        let peer = ClientPeer(connection.peer)
+        guard listener.balancers.isEmpty else { return announce(connection, from: peer, at: listener) }
+        let address = peer.address
         let isPermitted = worker.policy.exchanges.rules.clients.permits(address)
         // A client with TLS would need a handshake to read a response.
-        if !isPermitted, identity != nil {
+        if !isPermitted, listener.identity != nil {
             connection.close()
             return count(.foreignAddress, of: address)
         }
         // If registering failed, the descriptor is closed, which the client sees.
         guard let socket = try? Socket(takingOwnership: connection.descriptor, on: worker.loop) else { return }
-        let arrival = PendingConnection(socket, on: worker.loop, from: address, as: identity, to: self)
+        let arrival = PendingConnection(socket, on: worker.loop, from: peer, at: listener, to: self)
         guard isPermitted else { return refuse(arrival, .foreignAddress) }
+        take(arrival)
+    }
+
+    /// Admits a client at an address that is permitted, or lets it wait.
+    private func take(_ arrival: PendingConnection) {
+        let address = arrival.address
         // Connections that have waited go first.
         admitWaiting()
         guard let shortage = admit(address, isNew: true) else { return begin(arrival) }
         guard waiting.count < room else { return refuse(arrival, shortage) }
         waiting.append(arrival)
         arrival.wait(Self.step)
+    }
+
+    // MARK: - Behind a balancer
+
+    /// Waits for the header that says whose connection it is. Only the balancers that the rules name may connect.
+    private func announce(_ connection: AcceptedConnection, from peer: ClientPeer, at listener: ClientListener) {
+        guard let address = peer.address, listener.balancers.contains(where: { $0.contains(address) }) else {
+            connection.close()
+            return count(.foreignAddress, of: peer.address)
+        }
+        guard let socket = try? Socket(takingOwnership: connection.descriptor, on: worker.loop) else { return }
+        if announced.count >= room { announced[0].close() }
+        let arrival = PendingConnection(socket, on: worker.loop, from: peer, at: listener, to: self)
+        announced.append(arrival)
+        arrival.awaitHeader(within: worker.policy.exchanges.timeouts.head)
+    }
+
+    /// The header of the connection has come: it is the client's from here on.
+    private func noteHeader(of arrival: PendingConnection) {
+        announced.removeAll { $0 === arrival }
+        guard worker.policy.exchanges.rules.clients.permits(arrival.address) else {
+            return refuse(arrival, .foreignAddress)
+        }
+        take(arrival)
     }
 
     /// Admits waiting clients, if there is room again.
@@ -67,18 +100,18 @@ final class AdmissionQueue {
 
     /// Closes all connections.
     func close() {
-        for arrival in waiting + refused { arrival.close() }
+        for arrival in waiting + refused + announced { arrival.close() }
     }
 
     private func begin(_ arrival: PendingConnection) {
         worker.metrics.note(.queue, from: arrival.since, to: worker.loop.now)
-        worker.begin(arrival.release(), at: arrival.address, as: arrival.identity)
+        worker.begin(arrival.release(), from: arrival.peer, at: arrival.listener)
     }
 
     /// Counts a client in. Closes connections that wait for their clients, if that makes room.
     /// - Parameter isNew: whether the client is not waiting yet.
     /// - Returns: the reason why there is no room; nil if the client is counted in.
-    private func admit(_ address: IPAddress, isNew: Bool) -> ClientCount.Reason? {
+    private func admit(_ address: IPAddress?, isNew: Bool) -> ClientCount.Reason? {
         guard var shortage = clients.enter(address, on: worker.loop.index) else { return nil }
         if isNew { note(shortage, of: address) }
         for _ in 0..<Self.displacements {
@@ -99,19 +132,19 @@ final class AdmissionQueue {
 
     private func refuse(_ arrival: PendingConnection, _ reason: ClientCount.Reason) {
         count(reason, of: arrival.address)
-        guard arrival.identity == nil else { return arrival.close() }
+        guard arrival.listener.identity == nil else { return arrival.close() }
         if refused.count >= room { refused[0].close() }
         refused.append(arrival)
         arrival.refuse(reason, within: worker.policy.exchanges.timeouts.head)
     }
 
-    private func count(_ reason: ClientCount.Reason, of address: IPAddress) {
+    private func count(_ reason: ClientCount.Reason, of address: IPAddress?) {
         worker.metrics.add(to: reason.counter)
         // A limit was reported before.
         if reason == .foreignAddress { note(reason, of: address) }
     }
 
-    private func note(_ reason: ClientCount.Reason, of address: IPAddress) {
+    private func note(_ reason: ClientCount.Reason, of address: IPAddress?) {
         clients.shortages.note(reason, of: address, limits: clients.limits, at: worker.loop.now)
     }
 
@@ -132,7 +165,7 @@ final class AdmissionQueue {
     func answer(_ arrival: PendingConnection, _ reason: ClientCount.Reason) -> ByteBuffer {
         let refusal = reason.refusal(of: arrival.address, by: worker.policy.exchanges.rules)
         let record = ExchangeRecord(keeping: [])
-        record.setClient(arrival.address)
+        arrival.peer.note(in: record)
         record.status = Int(refusal.status.rawValue)
         record.error = refusal.error
         record.details = refusal.sentence
@@ -145,15 +178,20 @@ final class AdmissionQueue {
     func forget(_ arrival: PendingConnection) {
         waiting.removeAll { $0 === arrival }
         refused.removeAll { $0 === arrival }
+        announced.removeAll { $0 === arrival }
     }
 }
 
 extension AdmissionQueue {
     /// A client's connection that waits for room, or is refused. It holds neither task nor buffer.
     final class PendingConnection: ChannelObserver {
+        var address: IPAddress? { peer.address }
+
         private enum Phase {
             /// Waits for room. Becomes `.refused` or `.over`.
             case waiting
+            /// Waits for a balancer's header. Becomes `.waiting`, `.refused` or `.over`.
+            case announced
             /// Waits for bytes of the client to respond to. Becomes `.answered` or `.over`.
             case refused(ClientCount.Reason)
             /// Waits for the client's end; up to `rest` more bytes are read and dropped. Becomes `.over`.
@@ -162,9 +200,8 @@ extension AdmissionQueue {
             case over
         }
 
-        let address: IPAddress
-        /// The listener's identity; nil for a client without TLS.
-        let identity: ListenerIdentity?
+        private(set) var peer: ClientPeer
+        let listener: ClientListener
         /// The time of its arrival.
         let since: LoopInstant
         private let socket: Socket
@@ -178,13 +215,13 @@ extension AdmissionQueue {
         private static let lingerTime: Milliseconds = 1000
 
         init(
-            _ socket: Socket, on loop: EventLoop, from address: IPAddress, as identity: ListenerIdentity?,
+            _ socket: Socket, on loop: EventLoop, from peer: ClientPeer, at listener: ClientListener,
             to arrivals: AdmissionQueue
         ) {
             self.socket = socket
             self.loop = loop
-            self.address = address
-            self.identity = identity
+            self.peer = peer
+            self.listener = listener
             self.arrivals = arrivals
             since = loop.now
         }
@@ -193,6 +230,34 @@ extension AdmissionQueue {
             socket.observer = self
             socket.clearTimeout()
             socket.setDeadline(after: time)
+        }
+
+        /// Waits for the header of a balancer.
+        func awaitHeader(within limit: Milliseconds) {
+            phase = .announced
+            wait(limit)
+            if socket.isReadable { readHeader() }
+        }
+
+        /// Reads the header and no byte after it: what follows may be the beginning of a handshake.
+        private func readHeader() {
+            guard socket.isOpen else { return close() }
+            let buffer = loop.buffers.take()
+            defer { loop.buffers.give(buffer) }
+            guard case .moved = socket.tryPeek(into: buffer, limit: BalancerHeader.longest) else {
+                // Nothing has come, or the balancer has left.
+                return socket.isAtEnd() || socket.isBroken ? close() : ()
+            }
+            switch BalancerHeader(buffer.readable) {
+            case .incomplete: if socket.hasPeerEnded { close() }
+            case .malformed: close()
+            case .complete(let length, let client):
+                buffer.clear()
+                guard case .moved(length) = socket.tryRead(into: buffer, limit: length) else { return close() }
+                if let client { peer = ClientPeer(address: client.unmapped) }
+                phase = .waiting
+                arrivals.noteHeader(of: self)
+            }
         }
 
         /// Gives up the connection, and returns its socket.
@@ -221,6 +286,7 @@ extension AdmissionQueue {
         func channelChanged(_ channel: Channel) {
             switch phase {
             case .waiting: if !channel.isOpen { arrivals.askAgain(for: self) }
+            case .announced: if channel.isReadable { readHeader() } else if !channel.isOpen { close() }
             case .refused(let reason):
                 if channel.isReadable {
                     answer(reason)

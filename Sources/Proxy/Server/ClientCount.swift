@@ -1,6 +1,7 @@
 import Bytes
 import HTTP
 import IO
+import Model
 import Rules
 import Synchronization
 import Telemetry
@@ -41,7 +42,7 @@ final class ClientCount: Sendable {
             }
         }
 
-        func refusal(of address: IPAddress, by rules: RuleSet) -> Refusal {
+        func refusal(of address: IPAddress?, by rules: RuleSet) -> Refusal {
             switch self {
             case .foreignAddress: return .client(at: address, by: rules.clients)
             case .clients: return Self.unavailable("this proxy has too many clients: try again")
@@ -101,8 +102,8 @@ final class ClientCount: Sendable {
     /// Counts a client in, if there is room for it.
     /// - Parameter loop: the index of the loop to notify once there may be room.
     /// - Returns: the limit that is reached, never `.foreignAddress`; nil if there is room.
-    func enter(_ address: IPAddress, on loop: Int) -> Reason? {
-        let network = address.clientNetwork
+    func enter(_ address: IPAddress?, on loop: Int) -> Reason? {
+        let network = address?.clientNetwork
         return state.withLock { state in
             let neighbours = network.map { state.byAddress[$0] ?? 0 } ?? 0
             let shortage: Reason? =
@@ -120,8 +121,8 @@ final class ClientCount: Sendable {
 
     /// Counts a client out.
     /// - Returns: the loops that wait for room. Each is notified once, and asks again.
-    func leave(_ address: IPAddress) -> Set<Int> {
-        let network = address.clientNetwork
+    func leave(_ address: IPAddress?) -> Set<Int> {
+        let network = address?.clientNetwork
         return state.withLock { state in
             state.count -= 1
             if let network, let count = state.byAddress[network] {
@@ -175,8 +176,9 @@ extension ClientCount {
 
         init(to report: @escaping @Sendable (String) -> Void) { self.report = report }
 
-        func note(_ reason: ClientCount.Reason, of address: IPAddress, limits: ClientCount.Limits, at now: LoopInstant)
-        {
+        func note(
+            _ reason: ClientCount.Reason, of address: IPAddress?, limits: ClientCount.Limits, at now: LoopInstant
+        ) {
             note(reason.counter, at: now) { Self.sentence(reason, of: address, limits) }
         }
 
@@ -197,8 +199,9 @@ extension ClientCount {
         }
 
         private static func sentence(
-            _ reason: ClientCount.Reason, of address: IPAddress, _ limits: ClientCount.Limits
+            _ reason: ClientCount.Reason, of address: IPAddress?, _ limits: ClientCount.Limits
         ) -> String {
+            let address = address.map { "\($0)" } ?? ClientIdentity.local
             let consequence = "idle connections are closed, and if there are none, new clients are refused"
             return switch reason {
             case .foreignAddress:

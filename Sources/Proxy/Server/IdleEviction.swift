@@ -69,7 +69,7 @@ struct IdleEviction {
                 if isSilent { return nil }
                 continue
             }
-            if network == nil || session.downstream.address.clientNetwork == network { return session }
+            if network == nil || session.downstream.address?.clientNetwork == network { return session }
         }
         return nil
     }

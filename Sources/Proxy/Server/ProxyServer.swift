@@ -13,6 +13,8 @@ import Upstream
 public final class ProxyServer: Sendable {
     /// The addresses that it listens on, with the ports that the system chose.
     public let addresses: [SocketAddress]
+    /// The sockets in the file system that it listens on.
+    private let sockets: [LocalSocket]
     /// The metrics, one for each loop.
     public let metrics: [Metrics]
     public let loops: [EventLoop]
@@ -39,11 +41,21 @@ public final class ProxyServer: Sendable {
         descriptors = DescriptorBudget(
             available: Descriptors.raiseLimit(), loops: threads, listeners: listeners.count)
         clients = ClientCount(descriptors.limits(policy.exchanges.limits), loops: threads, report: onLimit)
-        var bound = listeners
+        var addresses: [SocketAddress] = []
+        var sockets: [(socket: LocalSocket, listener: ClientListener)] = []
         var workers: [LoopBound<Worker>] = []
-        do throws(IOError) {
-            for listener in listeners where listener.address.port != 0 { try Listener.probe(listener.address) }
-        } catch { throw StartError("\(error)") }
+        for listener in listeners {
+            switch listener.place {
+            case .network(let address):
+                do throws(IOError) { if address.port != 0 { try Listener.probe(address) } } catch {
+                    throw StartError("\(error)")
+                }
+                addresses.append(address)
+            case .local(let path, let mode, let group):
+                sockets.append((try Self.socket(path, mode: mode, group: group), listener))
+            }
+        }
+        let networks = listeners.filter { if case .network = $0.place { true } else { false } }
         for index in 0..<threads {
             let room = Worker.Room(
                 clients: clients, arrivals: descriptors.arrivals,
@@ -51,15 +63,17 @@ public final class ProxyServer: Sendable {
             let worker = try Self.worker(index, policy: policy, shared: shared, room: room)
             do throws(IOError) {
                 // Loops share a port: the first one gets it from the system, the others take the same.
-                for place in bound.indices {
-                    bound[place].address = try worker.listen(on: bound[place].address, as: bound[place].identity)
+                for place in addresses.indices {
+                    addresses[place] = try worker.listen(on: addresses[place], for: networks[place])
                 }
+                for (socket, listener) in sockets { try worker.listen(on: socket, for: listener) }
             } catch { throw StartError("\(error)") }
             workers.append(LoopBound(worker, to: worker.loop))
         }
         self.workers = workers
         self.shared = shared
-        addresses = bound.map(\.address)
+        self.addresses = addresses
+        self.sockets = sockets.map(\.socket)
         shared.ownListeners.add(addresses, as: .proxy)
         loops = workers.map(\.loop)
         metrics = workers.map { $0.unstarted.metrics }
@@ -86,6 +100,20 @@ public final class ProxyServer: Sendable {
         return Worker(
             policy: policy, shared: shared, on: loop, in: SystemNetwork(Resolver(on: loop), on: loop), room: room)
     }
+
+    private static func socket(
+        _ path: LocalPath, mode: UInt32, group: UInt32?
+    ) throws(StartError) -> LocalSocket {
+        do throws(LocalListenerError) { return try LocalSocket(path, mode: mode, group: group) } catch {
+            switch error {
+            case .inUse(let process): throw StartError("cannot listen on \(path): process \(process) listens there")
+            case .failed(let error): throw StartError("\(error)")
+            }
+        }
+    }
+
+    /// The places where it listens, as the rule file writes them.
+    public var places: [String] { addresses.map { "\($0)" } + sockets.map { "unix:\($0.path)" } }
 
     public func start() {
         let wanted = policy.withLock { $0.exchanges.limits.clients }
@@ -126,6 +154,7 @@ public final class ProxyServer: Sendable {
     /// - Returns: the number of connections still open when the time was over, or when `pause` returned false.
     public func drain(within limit: Duration, pausing pause: (Milliseconds) -> Bool) -> Int {
         draining.store(true, ordering: .relaxed)
+        for socket in sockets { socket.remove() }
         for worker in workers { worker.loop.submit { worker.value.drain() } }
         let end = ContinuousClock.now + limit
         while openClients > 0, ContinuousClock.now < end, pause(Self.step) {}

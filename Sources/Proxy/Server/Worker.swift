@@ -70,23 +70,32 @@ final class Worker: SessionHost {
 
     // MARK: - Clients
 
-    /// - Parameter identity: nil for clients in clear.
-    func listen(on address: SocketAddress, as identity: ListenerIdentity?) throws(IOError) -> SocketAddress {
-        let listener = try Listener(address, on: loop) { [unowned self] connection in
-            arrivals?.accept(connection, as: identity)
+    /// Listens on the address.
+    /// - Returns: the address, with the port that the system chose.
+    func listen(on address: SocketAddress, for listener: ClientListener) throws(IOError) -> SocketAddress {
+        let socket = try Listener(address, on: loop) { [unowned self] connection in
+            arrivals?.accept(connection, at: listener)
         }
-        listeners.append(listener)
-        return listener.address
+        listeners.append(socket)
+        return socket.address
+    }
+
+    /// Listens on a socket in the file system.
+    func listen(on socket: LocalSocket, for listener: ClientListener) throws(IOError) {
+        listeners.append(
+            try Listener(socket, on: loop) { [unowned self] connection in
+                arrivals?.accept(connection, at: listener)
+            })
     }
 
     /// Serves a client that has been counted in.
-    func begin(_ socket: Socket, at address: IPAddress, as identity: ListenerIdentity?) {
+    func begin(_ socket: Socket, from peer: ClientPeer, at listener: ClientListener) {
         lastNumber += 1
-        let session = ClientSession(socket, at: address, number: lastNumber, of: self)
+        let session = ClientSession(socket, from: peer, number: lastNumber, of: self)
         sessions[session.number] = session
         metrics.add(to: .clientsAccepted)
         tally.add(1)
-        session.begin(as: identity)
+        session.begin(at: listener)
     }
 
     func takeRestNumber() -> UInt64 { resting.takeNumber() }
@@ -108,7 +117,7 @@ final class Worker: SessionHost {
     }
 
     /// Removes the session of that number, which has ended.
-    func forget(_ number: Int, at address: IPAddress, isSilent: Bool) {
+    func forget(_ number: Int, at address: IPAddress?, isSilent: Bool) {
         sessions[number] = nil
         metrics.add(to: .clientsClosed)
         if isSilent { tally.add(-1) }
@@ -229,7 +238,7 @@ final class Worker: SessionHost {
     }
 
     /// Closes one of this loop's connections that waits for its client, unless one on another loop must go first.
-    func makeRoom(for address: IPAddress, shortOf shortage: ClientCount.Reason) -> Displacement {
+    func makeRoom(for address: IPAddress?, shortOf shortage: ClientCount.Reason) -> Displacement {
         let network = network(of: address, shortage)
         let result = displace(silent: true, in: network)
         if result != .none || network == nil && clients.loopWithSilent(besides: loop.index) != nil { return result }
@@ -237,7 +246,7 @@ final class Worker: SessionHost {
     }
 
     /// Has other loops make room, one after the other until one does: they notify this one when there is room.
-    func askOthersForRoom(for address: IPAddress, shortOf shortage: ClientCount.Reason) {
+    func askOthersForRoom(for address: IPAddress?, shortOf shortage: ClientCount.Reason) {
         let network = network(of: address, shortage)
         let first = network == nil ? clients.loopWithSilent(besides: loop.index) : nil
         ask(first ?? loop.index + 1, in: network, steps: clients.tallies.count - 1)
@@ -255,7 +264,7 @@ final class Worker: SessionHost {
     }
 
     /// The network whose connections may make room; nil for any.
-    private func network(of address: IPAddress, _ shortage: ClientCount.Reason) -> IPAddress? {
-        shortage == .address ? address.clientNetwork : nil
+    private func network(of address: IPAddress?, _ shortage: ClientCount.Reason) -> IPAddress? {
+        shortage == .address ? address?.clientNetwork : nil
     }
 }

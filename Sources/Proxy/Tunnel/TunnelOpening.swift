@@ -89,6 +89,11 @@ struct TunnelOpening {
         downstream.leaves(by: .none, in: exchange)
         let buffer = exchange.outbound
         buffer.clear()
+        exchange.record.status = Int(Status.ok.rawValue)
+        if let version = exchange.record.socks {
+            buffer.append(SOCKSReply.succeeded.bytes(version))
+            return try await downstream.write(buffer)
+        }
         buffer.append("HTTP/1.1 200 Connection established\r\n" as StaticString)
         if let answer = exchange.credentials.loginAnswer {
             buffer.append(answer.name)
@@ -97,7 +102,6 @@ struct TunnelOpening {
             buffer.append("\r\n" as StaticString)
         }
         buffer.append("\r\n" as StaticString)
-        exchange.record.status = Int(Status.ok.rawValue)
         exchange.record.headBytesOut = buffer.count
         try await downstream.write(buffer)
     }

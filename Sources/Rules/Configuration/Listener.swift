@@ -1,6 +1,30 @@
 extension Configuration {
-    /// A listener, `listen ADDRESS:PORT [tls …]`.
+    /// A listener, `listen ADDRESS:PORT …` or `listen unix:PATH …`.
     public struct Listener: Sendable, Equatable {
+        /// The place where clients connect.
+        public enum Place: Sendable, Hashable, CustomStringConvertible {
+            case network(Endpoint)
+            case local(Local)
+
+            public var description: String {
+                switch self {
+                case .network(let endpoint): "\(endpoint)"
+                case .local(let socket): "unix:\(socket.path)"
+                }
+            }
+        }
+
+        /// A socket in the file system.
+        public struct Local: Sendable, Hashable {
+            public let path: String
+            /// The permissions of the socket's file.
+            public var mode: UInt32 = 0o600
+            /// The name or number of the group that owns the file; nil for the group of the process.
+            public var group: String?
+
+            public init(_ path: String) { self.path = path }
+        }
+
         /// The certificate of a listener for clients with TLS. The files are read again when they change.
         public struct TLS: Sendable, Equatable {
             /// The PEM file with the listener's certificate, then its issuers.
@@ -19,13 +43,22 @@ extension Configuration {
             }
         }
 
-        public let endpoint: Endpoint
+        public let place: Place
         /// The TLS settings; nil if clients connect without TLS.
-        public let tls: TLS?
+        public var tls: TLS?
+        /// The user that every client of this listener is (`as`); nil if clients say who they are.
+        public var client: String?
+        /// Whether clients may also speak SOCKS.
+        public var speaksSOCKS = false
+        /// The load balancers that connect for their clients (`proxy-protocol from`); empty: clients connect themselves.
+        public var balancers: [AddressPrefix] = []
 
-        public init(_ endpoint: Endpoint, tls: TLS? = nil) {
-            self.endpoint = endpoint
-            self.tls = tls
+        public init(_ place: Place) { self.place = place }
+        public init(_ endpoint: Endpoint) { self.init(.network(endpoint)) }
+
+        /// The address and the port; nil for a socket in the file system.
+        public var endpoint: Endpoint? {
+            if case .network(let endpoint) = place { endpoint } else { nil }
         }
     }
 }

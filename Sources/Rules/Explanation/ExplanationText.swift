@@ -146,7 +146,7 @@ struct ExplanationText {
 
     private var clientWords: String {
         let client = explanation.request.client
-        let who = (client.user.map { "\($0) at " } ?? "") + "\(client.address)"
+        let who = (client.user.map { "\($0) at " } ?? "") + (client.address.map { "\($0)" } ?? ClientIdentity.local)
         guard explanation.clientIsAllowed else { return "\(who), refused by 'clients'" }
         switch (explanation.clientIsAsked, client.user) {
         case (true, nil): return "\(who), allowed after it has logged in (407)"

@@ -1,11 +1,14 @@
 extension FileDirective {
     static let manuals: [FileDirective: DirectiveManual] = [
         .listen: DirectiveManual(
-            "ADDRESS:PORT [tls certificate FILE key FILE [clients FILE [required]]]", default: "127.0.0.1:3128",
+            "ADDRESS:PORT|unix:PATH [tls certificate FILE key FILE [clients FILE [required]]] [as NAME] [socks] [proxy-protocol from ADDRESS …] [{ … }]",
+            default: "127.0.0.1:3128",
             example: """
                 listen 127.0.0.1:3128
                 listen [::1]:3128
                 listen 0.0.0.0:3130 tls certificate proxy.pem key proxy.key clients staff-ca.pem required
+                listen unix:/run/attache/ci.sock as "ci" { mode 0660; group ci }
+                listen 0.0.0.0:3131 proxy-protocol from 10.0.0.2 10.0.0.3
                 """,
             """
             Where clients connect. Each line is one listener. Port 0 is any free port.
@@ -14,6 +17,16 @@ extension FileDirective {
             are PEM: the certificate followed by its issuers, and the key. They are read again when they change. With
             `clients` and a file of root certificates, a client can log in with a certificate of its own. With `required`,
             it must.
+
+            With `as` and a name, every client of the listener is that user, without a login. `unix:PATH` is a socket in the file
+            system, which always has a name. 'attache help sockets' explains both.
+
+            With `socks`, clients may also speak SOCKS 5, 4a or 4. See 'attache help socks'.
+
+            With `proxy-protocol from` and addresses, the listener is for load balancers at these addresses, such as HAProxy with
+            `send-proxy` or `send-proxy-v2`. They say at the beginning of a connection whose it is, before TLS. `clients`, limits,
+            rules and the log then use that address. A connection from another address, or without such a header within
+            `timeouts head`, is closed. A balancer's own connection (LOCAL, UNKNOWN) has the balancer's address.
 
             WARNING: every client that reaches this address and is admitted by `clients` can use your credentials. In a
             container 0.0.0.0 is usual. Then limit the clients by the container's network, by `clients { allow … }` or by

@@ -69,8 +69,14 @@ extension ManualTopic {
         proxy.pac 407 squid cntlm px bypass failover no_proxy proxy-authorization ntlm
         """,
         "listen": """
-        port address health healthz readyz liveness readiness prometheus grafana openmetrics practice
+        haproxy proxy-protocol send-proxy load-balancer balancer port address health healthz readyz liveness readiness prometheus grafana openmetrics practice
         systemd socket socket-activation bind container 0.0.0.0
+        """,
+        "socks":
+            "socks5 socks5h socks4 socks4a all_proxy ssh nc netcat proxychains pysocks tsocks torsocks rfc1928 rfc1929",
+        "sockets": "unix unix-socket uds af_unix socat sock as name identity uid peer",
+        "sandboxes": """
+        sandbox bubblewrap bwrap firejail network-none unshare namespace isolation agent container jail
         """,
         "dashboard": "page browser web ui gui admin token csv export filter requests latency phone",
         "clients": """

@@ -22,8 +22,8 @@ public struct ManualTopic: Sendable {
     public static let all: [ManualTopic] =
         [
             rules, tools, challenge, credential, refusals, preemptive, placeholders, forms, negotiate, tokens,
-            discovery, registries, helpers, certificates, aws, oauth1, bots, operators,
-            trust, routes, authority, parents, listen, dashboard, clients, egress, store, ftp, log, traces, limits,
+            discovery, registries, helpers, certificates, aws, oauth1, bots, operators, trust, routes, authority,
+            parents, listen, socks, sockets, sandboxes, dashboard, clients, egress, store, ftp, log, traces, limits,
             json, fail2ban, recipes, glossary,
         ] + recipePages
 

@@ -24,7 +24,7 @@ enum FileDirective: String, DirectiveName {
 
     var grammar: DirectiveGrammar {
         switch self {
-        case .listen: .some("an address and a port", .path, repeats: true)
+        case .listen: .some("an address and a port", .path, repeats: true, block: .optional)
         case .admin: .some("an address and a port", block: .optional)
         case .threads: .one("'auto' or a number of threads")
         case .state: .one("a directory")

@@ -1,56 +1,162 @@
 import Bytes
 
+extension ListenerReader {
+    /// The directives in the block of `listen unix:PATH`.
+    enum Word: String, DirectiveName {
+        case mode
+        case group
+
+        static let block: String? = "listen"
+
+        var grammar: DirectiveGrammar {
+            switch self {
+            case .mode: .one("permissions, such as 0660", .never)
+            case .group: .one("a group of this machine", .never)
+            }
+        }
+    }
+}
+
 /// Reads `listen`.
 struct ListenerReader: BlockReader {
     let context: ReadingContext
 
+    /// A word after the address.
+    fileprivate enum Option: String, CaseIterable {
+        case tls
+        case certificate
+        case key
+        case clients
+        case `as`
+        case socks
+        case proxyProtocol = "proxy-protocol"
+
+        /// Whether the word belongs to `tls`.
+        var isOfTLS: Bool { [.certificate, .key, .clients].contains(self) }
+    }
+
+    private typealias Options = [ValueParser.Option<ListenerReader.Option>]
+
     func read(_ directive: Directive<FileDirective>, into draft: inout RuleDraft) {
         guard let value = directive.values.first else { return }
-        let tls = self.tls(directive.values.dropFirst())
-        guard let endpoint = parse.endpoint(value) else { return }
-        if draft.configuration.listeners.contains(where: { $0.endpoint == endpoint }), endpoint.port != 0 {
+        var isSound = true
+        let options = options(directive.values.dropFirst(), isSound: &isSound)
+        let tls = tls(options, isSound: isSound)
+        let name = options.first { $0.word == .as }.map(client)
+        guard let place = place(value, directive.node) else { return }
+        if draft.configuration.listeners.contains(where: { $0.isAt(place) }) {
             log.report(at: value.range, "there is already a 'listen' for \(value.shown)")
         }
-        draft.configuration.listeners.append(.init(endpoint, tls: tls))
+        var listener = Configuration.Listener(place)
+        listener.tls = tls
+        listener.client = name ?? nil
+        if let socks = options.first(where: { $0.word == .socks }) {
+            listener.speaksSOCKS = true
+            if let extra = socks.values.first { refuse(extra, "'socks' takes no value") }
+        }
+        if let option = options.first(where: { $0.word == .proxyProtocol }) { listener.balancers = balancers(option) }
+        check(listener, at: value, options, isSound: isSound)
+        draft.configuration.listeners.append(listener)
         draft.listeners.append(value.range)
     }
 
-    /// Parses the words after `listen ADDRESS:PORT`.
-    private func tls(_ values: ArraySlice<Value>) -> Configuration.Listener.TLS? {
-        guard let head = values.first else { return nil }
-        guard head.text == "tls", !head.isQuoted else {
+    // MARK: - The place
+
+    private func place(_ value: Value, _ node: SyntaxNode) -> Configuration.Listener.Place? {
+        guard value.text.hasPrefix(Self.localPrefix) else {
+            if let block = node.block {
+                log.report(at: block.brace, "only 'listen unix:PATH' takes a block")
+            }
+            return parse.endpoint(value).map { .network($0) }
+        }
+        let path = parse.path(value.without(prefix: Self.localPrefix))
+        if path.utf8.count > Self.longestPath {
             refuse(
-                head, "'listen' takes one address, and after it 'tls' or nothing",
-                suggestion: Suggestion.nearest(to: head.text, among: ["tls"]))
+                value, "the path of a socket has at most \(Self.longestPath) bytes, and \(Token.shown(path)) has more")
+        }
+        var socket = Configuration.Listener.Local(path)
+        for inner in context.directives(ListenerReader.Word.self, in: node) {
+            guard let value = inner.values.first else { continue }
+            switch inner.name {
+            case .mode: mode(value).map { socket.mode = $0 }
+            case .group: socket.group = value.text
+            }
+        }
+        return .local(socket)
+    }
+
+    private static let localPrefix = "unix:"
+    /// The room for a path in `sockaddr_un` on Linux, without the zero byte.
+    private static let longestPath = 107
+
+    private func mode(_ value: Value) -> UInt32? {
+        guard (3...4).contains(value.text.utf8.count), let mode = UInt32(value.text, radix: 8), mode <= 0o777 else {
+            refuse(value, "\(value.shown) is not a mode, such as 0600, 0660 or 0666")
+            return nil
+        }
+        if mode & 0o002 != 0 {
+            log.report(.warning, at: value.range, "every user of this machine can connect to this socket")
+        }
+        return mode
+    }
+
+    // MARK: - The words after it
+
+    /// Parses the words after the place.
+    private func options(_ values: ArraySlice<Value>, isSound: inout Bool) -> Options {
+        if let head = values.first, ListenerReader.Option(rawValue: head.text).map(\.isOfTLS) ?? true || head.isQuoted {
+            refuse(
+                head, "after the address of 'listen' comes 'tls', 'as', 'socks', 'proxy-protocol' or nothing",
+                suggestion: Suggestion.nearest(to: head.text, among: ["tls", "as", "socks", "proxy-protocol"]))
+            isSound = false
+            return []
+        }
+        let options = parse.options(ListenerReader.Option.self, in: values, isSound: &isSound)
+        for (index, option) in options.enumerated() {
+            if options[..<index].contains(where: { $0.word == option.word }) {
+                refuse(option.keyword, "\(option.keyword.shown) is written twice")
+            }
+        }
+        return options
+    }
+
+    private func tls(_ options: Options, isSound: Bool) -> Configuration.Listener.TLS? {
+        guard let head = options.first(where: { $0.word == .tls }) else {
+            if let stray = options.first(where: { $0.word.isOfTLS }) {
+                refuse(stray.keyword, "\(stray.keyword.shown) belongs after 'tls'")
+            }
+            return nil
+        }
+        if let word = head.values.first {
+            let words = ListenerReader.Option.allCases.filter(\.isOfTLS).map(\.rawValue)
+            refuse(
+                word, "\(word.shown) is none of \(words.joined(separator: ", "))",
+                suggestion: Suggestion.nearest(to: word.text, among: words))
             return nil
         }
         var certificate: String?
         var key: String?
         var clients: Configuration.Listener.TLS.Clients?
-        var isSound = true
-        let options = parse.options(ListenerReader.Word.self, in: values.dropFirst(), isSound: &isSound)
-        for (index, option) in options.enumerated() {
-            if options[..<index].contains(where: { $0.word == option.word }) {
-                refuse(option.keyword, "\(option.keyword.shown) is written twice")
-            }
+        for option in options {
             switch option.word {
             case .certificate: certificate = parse.onePath(option)
             case .key:
                 key = parse.onePath(option)
                 if let key, let value = option.values.first { context.note(keyFile: key, at: value.range) }
             case .clients: clients = self.clients(option)
+            case .tls, .as, .socks, .proxyProtocol: break
             }
         }
-        for needed in [ListenerReader.Word.certificate, .key]
+        for needed in [ListenerReader.Option.certificate, .key]
         where isSound && !options.contains(where: { $0.word == needed }) {
-            log.report(at: head.range, "'tls' needs '\(needed.rawValue)' and a path")
+            log.report(at: head.keyword.range, "'tls' needs '\(needed.rawValue)' and a path")
         }
         guard let certificate, let key else { return nil }
         return .init(certificate: certificate, key: key, clients: clients)
     }
 
     /// Parses `clients PATH [required]`.
-    private func clients(_ option: ValueParser.Option<ListenerReader.Word>) -> Configuration.Listener.TLS.Clients? {
+    private func clients(_ option: ValueParser.Option<ListenerReader.Option>) -> Configuration.Listener.TLS.Clients? {
         var option = option
         let last = option.values.count > 1 ? option.values.last : nil
         let isRequired = last.map { $0.text == "required" && !$0.isQuoted } ?? false
@@ -64,9 +170,63 @@ struct ListenerReader: BlockReader {
         return parse.onePath(option).map { .init(authorities: $0, isRequired: isRequired) }
     }
 
-    fileprivate enum Word: String, CaseIterable {
-        case certificate
-        case key
-        case clients
+    /// Parses `as NAME`.
+    private func client(_ option: ValueParser.Option<ListenerReader.Option>) -> String? {
+        guard let name = option.values.first else {
+            log.report(at: option.keyword.range, "'as' needs a name")
+            return nil
+        }
+        if option.values.count > 1 { refuse(option.values[1], "'as' takes one name") }
+        guard !name.text.isEmpty, name.text.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
+        else {
+            refuse(name, "a name has at least one character, and no control characters")
+            return nil
+        }
+        return name.text
+    }
+
+    /// Parses `proxy-protocol from BLOCK …`.
+    private func balancers(_ option: ValueParser.Option<ListenerReader.Option>) -> [AddressPrefix] {
+        guard let from = option.values.first, from.text == "from", !from.isQuoted, option.values.count > 1 else {
+            log.report(
+                at: option.values.first?.range ?? option.keyword.range,
+                "say which balancers may connect: 'proxy-protocol from' and their addresses, such as 10.0.0.0/8")
+            return []
+        }
+        return option.values.dropFirst().compactMap(parse.prefix)
+    }
+
+    /// Checks what the parts of a listener say together.
+    private func check(_ listener: Configuration.Listener, at value: Value, _ options: Options, isSound: Bool) {
+        let name = options.first { $0.word == .as }
+        if case .local = listener.place {
+            if let tls = options.first(where: { $0.word == .tls }) {
+                refuse(tls.keyword, "a unix socket takes no 'tls': its bytes do not leave this machine")
+            }
+            if let balancers = options.first(where: { $0.word == .proxyProtocol }) {
+                refuse(balancers.keyword, "a unix socket takes no 'proxy-protocol'")
+            }
+            if name == nil, isSound {
+                log.report(at: value.range, "say who the clients of this socket are: \(Self.namedForm(value))")
+            }
+        }
+        if let name, listener.tls?.clients != nil {
+            refuse(name.keyword, "'as' and 'clients' both say who the client is: remove one of them")
+        }
+    }
+
+    private static func namedForm(_ value: Value) -> String {
+        "listen \(value.shown.dropFirst().dropLast()) as \"NAME\""
+    }
+}
+
+extension Configuration.Listener {
+    /// Whether two listeners cannot both be there.
+    fileprivate func isAt(_ other: Place) -> Bool {
+        switch (place, other) {
+        case (.network(let mine), .network(let theirs)): mine == theirs && mine.port != 0
+        case (.local(let mine), .local(let theirs)): mine.path == theirs.path
+        default: false
+        }
     }
 }

@@ -85,9 +85,10 @@ struct RuleChecks: BlockReader {
         else { return }
         let loopback = AddressClass.loopback.prefixes
         for (listener, range) in zip(draft.configuration.listeners, draft.listeners)
-        where !(listener.tls?.clients?.isRequired ?? false)
-            && !loopback.contains(where: { $0.contains(listener.endpoint.address) })
-        {
+        where !(listener.tls?.clients?.isRequired ?? false) {
+            guard let address = listener.endpoint?.address, !loopback.contains(where: { $0.contains(address) }) else {
+                continue
+            }
             log.report(.warning, at: range, "anyone who reaches this address can use the proxy and its credentials")
         }
     }

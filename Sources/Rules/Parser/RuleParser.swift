@@ -16,7 +16,7 @@ struct RuleParser {
                 CredentialDirective.self, AuthorityReader.Word.self, RouteReader.Word.self, ChallengeDirective.self,
                 FormReader.Word.self, ParentReader.Word.self, StoreReader.Word.self, AskReader.Word.self,
                 AdminReader.Word.self,
-                TracesReader.Word.self,
+                TracesReader.Word.self, ListenerReader.Word.self,
             ])
     }
 

@@ -7,7 +7,10 @@ extension Predicates {
         static let grammar = DirectiveGrammar.some("user names, addresses or blocks", repeats: true)
         static let manual = DirectiveManual(
             "NAME|ADDRESS …", example: "challenge { host lab.example.com; client 10.1.0.0/16 \"alice\"; use lab }",
-            "The client: a user who has logged in to the proxy, or addresses. A name in quotes is always a user.")
+            """
+            The client: a user who has logged in to the proxy or whom `listen … as` names, or addresses. A name in quotes is
+            always a user.
+            """)
 
         /// An address block, or the user that the proxy authenticated.
         enum Pattern: Hashable, Sendable, CustomStringConvertible {
@@ -16,7 +19,7 @@ extension Predicates {
 
             func matches(_ client: borrowing ClientIdentity) -> Bool {
                 switch self {
-                case .addresses(let prefix): prefix.contains(client.address.unmapped)
+                case .addresses(let prefix): client.address.map { prefix.contains($0.unmapped) } ?? false
                 case .user(let pattern): client.user.map { pattern.matches($0) } ?? false
                 }
             }
@@ -62,9 +65,9 @@ extension Predicates {
         func covers(_ other: Self) -> Bool { other.patterns.allSatisfy(patterns.contains) }
 
         func mismatch(_ query: ChallengeQuery) -> String {
-            let address = query.client.address
+            let address = query.client.address.map { "\($0)" } ?? ClientIdentity.local
             return
-                "client is \(query.client.user.map { "\($0) at \(address)" } ?? "\(address)"), not \(values.alternatives)"
+                "client is \(query.client.user.map { "\($0) at \(address)" } ?? address), not \(values.alternatives)"
         }
 
         func wish(_ query: ChallengeQuery) -> String { "is for other clients" }

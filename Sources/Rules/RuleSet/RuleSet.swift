@@ -241,9 +241,10 @@ extension RuleSet {
                 separator: " ")
         }
 
-        /// Whether a client at that address may connect. Allocates nothing.
-        public func permits(_ address: IPAddress) -> Bool {
-            let address = address.unmapped
+        /// Whether a client at that address may connect; one at a unix socket may, because of the socket's
+        /// permissions. Allocates nothing.
+        public func permits(_ address: IPAddress?) -> Bool {
+            guard let address = address?.unmapped else { return true }
             for prefix in allow where prefix.contains(address) { return true }
             return false
         }

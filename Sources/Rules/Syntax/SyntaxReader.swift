@@ -10,6 +10,8 @@ struct SyntaxReader<Reader: SourceReader> {
     private var blocks: [OpenBlock] = []
     private var roots: [SyntaxNode] = []
     private var pending: SyntaxNode?
+    /// Whether a block was closed and nothing has followed on its line.
+    private var isBehindBlock = false
 
     /// A file that is being read.
     private struct Frame {
@@ -58,7 +60,12 @@ struct SyntaxReader<Reader: SourceReader> {
     }
 
     private mutating func accept(_ token: Token, in frame: Frame) {
+        let isBehindBlock = isBehindBlock
+        self.isBehindBlock = token.kind == .close
         switch token.kind {
+        case .word where isBehindBlock && token.isWord("as"):
+            pending = takeListener(of: frame.file) ?? SyntaxNode(name: token)
+            if pending?.block != nil { pending?.arguments.append(token) }
         case .word, .string:
             if pending == nil { pending = SyntaxNode(name: token) } else { pending?.arguments.append(token) }
         case .newline, .semicolon:
@@ -81,6 +88,7 @@ struct SyntaxReader<Reader: SourceReader> {
             pending = last
         }
         if pending == nil { log.report(at: brace.range, "a '{' needs a directive before it") }
+        if let block = pending?.block { log.report(at: block.brace, "write one block, after all other words") }
         if blocks.count >= SyntaxLimits.blockDepth {
             log.report(at: brace.range, "blocks are nested more than \(SyntaxLimits.blockDepth) deep")
             frames[frames.count - 1].next = frame.tokens.count
@@ -133,6 +141,14 @@ struct SyntaxReader<Reader: SourceReader> {
         guard let last, last.block == nil, last.name.range.file == file else { return nil }
         if blocks.isEmpty { roots.removeLast() } else { blocks[blocks.count - 1].block.nodes.removeLast() }
         return last
+    }
+
+    /// Takes back a `listen` whose block has just ended: `listen unix:PATH { … } as NAME`.
+    private mutating func takeListener(of file: Int) -> SyntaxNode? {
+        guard blocks.isEmpty, let last = roots.last, last.name.isWord("listen"), last.name.range.file == file else {
+            return nil
+        }
+        return roots.removeLast()
     }
 
     private mutating func include(_ node: SyntaxNode) {

@@ -63,6 +63,7 @@ extension AccessLogEncoder {
         line.append(#"Z","client":""#)
         line.append(text.readable.extracting(record.clientRange))
         line.append(.quote)
+        if let uid = record.uid { line.append(key: #","uid":"#, number: Int(uid)) }
         line.append(key: #","user":""#, string: record.user)
         if !record.methodRange.isEmpty {
             line.append(#","method":""#)
@@ -85,6 +86,7 @@ extension AccessLogEncoder {
         case .opened: line.append(#","upstream":"opened""#)
         case .reused: line.append(#","upstream":"reused""#)
         }
+        line.append(key: #","socks":""#, token: record.socks?.token)
         line.append(key: #","tunnel":""#, token: record.tunnel?.token)
         if let security = record.security { append(security, isResumed: record.isResumed, to: line) }
         line.append(key: #","route":""#, string: record.route)

@@ -61,6 +61,8 @@ public final class ExchangeRecord {
 
     /// The user as whom the client authenticated to the proxy.
     public var user: String?
+    /// The version of SOCKS by which the client asked; nil: it asked by HTTP.
+    public var socks: SOCKSVersion?
     /// The client's minor version of HTTP/1.x.
     public var minorVersion = 1
     /// The status sent to the client; 0 before it is sent.
@@ -130,7 +132,10 @@ public final class ExchangeRecord {
     private(set) var typeRange = 0..<0
     /// The client's address, followed by the parts of the request.
     private(set) var text = ByteBuffer(capacity: 192)
+    /// The client's address; nil at a unix socket.
     private(set) var client: IPAddress?
+    /// The user id of the client's process at a unix socket; nil for other clients.
+    private(set) var uid: UInt32?
 
     /// The limit of challenges that are kept for one exchange.
     private static let challengeLimit = 16
@@ -146,8 +151,20 @@ public final class ExchangeRecord {
     public func setClient(_ address: IPAddress) {
         if client == address { return }
         client = address
+        uid = nil
         text.clear()
         text.append(address: address.unmapped)
+        clientRange = 0..<text.count
+        forgetRequestLine()
+    }
+
+    /// Sets a client at a unix socket.
+    /// - Parameter uid: the user id of its process.
+    public func setLocalClient(uid: UInt32) {
+        client = nil
+        self.uid = uid
+        text.clear()
+        text.append(ClientIdentity.local)
         clientRange = 0..<text.count
         forgetRequestLine()
     }
@@ -245,6 +262,7 @@ public final class ExchangeRecord {
         targetForm = .path
         port = 0
         user.forget()
+        socks = nil
         minorVersion = 1
         status = 0
         bytesIn = 0

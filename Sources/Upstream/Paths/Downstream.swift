@@ -16,7 +16,8 @@ public final class Downstream {
     public let loop: EventLoop
     public let shared: SharedState
     public let metrics: Metrics
-    public let address: IPAddress
+    /// The client's address; nil at a unix socket.
+    public let address: IPAddress?
     /// The client's stream. Request bodies come from it, and responses are written to it.
     public let stream: ByteStream
     public let presence = ClientPresence()
@@ -34,7 +35,7 @@ public final class Downstream {
     /// The user of the last request, if each request names its user.
     private var lastUser: String?
 
-    public init(_ stream: ByteStream, at address: IPAddress, over upstreams: Upstreams) {
+    public init(_ stream: ByteStream, at address: IPAddress?, over upstreams: Upstreams) {
         self.upstreams = upstreams
         loop = upstreams.loop
         shared = upstreams.shared

@@ -140,7 +140,8 @@ extension Refusal {
     }
 
     /// The refusal for a client address that `clients` does not allow.
-    public static func client(at address: IPAddress, by clients: RuleSet.ClientPolicy) -> Refusal {
+    public static func client(at address: IPAddress?, by clients: RuleSet.ClientPolicy) -> Refusal {
+        guard let address else { return Refusal(.forbidden, .httpRequestDenied, "this proxy does not serve you") }
         var refusal = Refusal(
             .forbidden, .httpRequestDenied, "this proxy does not serve clients at your address, \(address.unmapped)")
         refusal.explanation = line("allow \(clients.entries(with: address))", in: "clients")

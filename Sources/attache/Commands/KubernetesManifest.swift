@@ -38,9 +38,9 @@ struct KubernetesManifest {
             else { throw .failed("\(path) has a tab or another control character, which a manifest cannot hold") }
             // The first line of a block in YAML sets the indentation.
             self.text = String(text.drop { $0 == " " || $0 == "\n" }) + (text.hasSuffix("\n") ? "" : "\n")
-            let addresses = configuration.listeners.map(\.endpoint) + [configuration.admin].compactMap(\.self)
+            let addresses = configuration.listeners.compactMap(\.endpoint) + [configuration.admin].compactMap(\.self)
             let loopback = AddressClass.loopback.prefixes
-            guard configuration.listeners.contains(where: { $0.endpoint.port == 3128 }),
+            guard configuration.listeners.contains(where: { $0.endpoint?.port == 3128 }),
                 configuration.admin?.port == 3127,
                 !isService || !addresses.contains(where: { $0.isAt(loopback) })
             else {

@@ -74,7 +74,7 @@ struct RunCommand {
         if let opened { shared.audit.note(AuditEvent(.storeOpened, by: .proxy, details: "\(opened)")) }
         let report = StartReport(
             configuration: setup.rules.configuration, path: configuration, listeners: server.addresses,
-            admin: admin.address, store: store.place)
+            sockets: identities.listeners.filter(\.isLocal), admin: admin.address, store: store.place)
         report.tell()
         admin.login?.announce()
         Supervision.tell(.ready)

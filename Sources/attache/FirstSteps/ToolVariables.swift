@@ -17,11 +17,15 @@ struct ToolVariables {
 
     /// - Throws: if no listener has a known port.
     init(_ configuration: Configuration, files: ToolFiles?) throws(CommandError) {
-        let known = configuration.listeners.filter { $0.endpoint.port != 0 }
-        guard let listener = known.first(where: { $0.tls == nil }) ?? known.first else {
-            throw .configuration("the rule file has port 0: write a port, such as: listen 127.0.0.1:3128")
+        let known = configuration.listeners.filter { ($0.endpoint?.port ?? 0) != 0 }
+        guard let listener = known.first(where: { $0.tls == nil }) ?? known.first,
+            let endpoint = listener.endpoint?.reachable
+        else {
+            let isLocal = configuration.listeners.contains { $0.endpoint == nil }
+            let reason =
+                isLocal ? "no variable names a unix socket ('attache help sockets')" : "the rule file has port 0"
+            throw .configuration("\(reason): write a port, such as: listen 127.0.0.1:3128")
         }
-        let endpoint = listener.endpoint.reachable
         proxy = "\(listener.tls == nil ? "http" : "https")://\(endpoint)"
         host = endpoint.address.description
         port = endpoint.port

@@ -70,12 +70,14 @@ extension ExplainedRequest {
 }
 
 extension ClientIdentity {
-    /// Parses `ADDRESS`, `USER` or `USER@ADDRESS`. A user without an address is on this machine.
+    /// Parses `ADDRESS`, `USER`, `USER@ADDRESS` or `NAME@unix`. A user without an address is on this machine.
     init(explained text: String) throws(ExplanationError) {
         let at = text.lastIndex(of: "@")
         let place = at.map { text[text.index(after: $0)...] } ?? text[...]
         let user = at.map { String(text[..<$0]) }
-        if let address = IPAddress(place), user != "" {
+        if let user, !user.isEmpty, place == Self.local {
+            self.init(address: nil, user: user)
+        } else if let address = IPAddress(place), user != "" {
             self.init(address: address, user: user)
         } else if place.utf8.allSatisfy({ $0.isDigit || $0 == .colon || $0 == UInt8(ascii: ".") }) {
             // It resembles an address too much to be a name, or is empty.

@@ -24,10 +24,13 @@ final class ListenerCertificates {
     init(_ configuration: Configuration) throws(StartError) {
         var listeners: [ClientListener] = []
         for listener in configuration.listeners {
-            let address = SocketAddress(listener.endpoint.address, port: listener.endpoint.port)
+            let place = try ClientListener.Place(listener)
             do throws(FileProblem) {
                 let identity = try listener.tls.map { tls throws(FileProblem) in try ListenerIdentity(tls) }
-                listeners.append(ClientListener(address, as: identity))
+                listeners.append(
+                    ClientListener(
+                        place, identity: identity, user: listener.client, speaksSOCKS: listener.speaksSOCKS,
+                        balancers: listener.balancers))
             } catch { throw StartError(Self.sentence(on: listener, error)) }
         }
         self.listeners = listeners
@@ -41,7 +44,7 @@ final class ListenerCertificates {
     }
 
     private static func sentence(on listener: Configuration.Listener, _ problem: FileProblem) -> String {
-        "cannot listen on \(listener.endpoint) by TLS: \(problem)"
+        "cannot listen on \(listener.place) by TLS: \(problem)"
     }
 
     /// Returns the CA for clients in tunnels under these rules; a missing one is created. Nil if no route intercepts
@@ -67,7 +70,7 @@ final class ListenerCertificates {
     var expiries: [Expiry] {
         var expiries = listeners.compactMap { listener in
             listener.identity.map {
-                Expiry(kind: "certificate of a listener", name: "\(listener.address)", end: $0.expiry)
+                Expiry(kind: "certificate of a listener", name: "\(listener.place)", end: $0.expiry)
             }
         }
         if let authority = interception?.identity.authority.leaves?.authority {
@@ -82,5 +85,23 @@ final class ListenerCertificates {
     func refresh() -> [String] {
         listeners.flatMap { $0.identity?.refresh() ?? [] }.map { "\($0)" }
             + [interception?.identity.authority.refresh(at: Self.now)].compactMap { $0.map { "\($0)" } }
+    }
+}
+
+extension ClientListener.Place {
+    /// The place of a listener in the rule file.
+    fileprivate init(_ listener: Configuration.Listener) throws(StartError) {
+        switch listener.place {
+        case .network(let endpoint): self = .network(SocketAddress(endpoint.address, port: endpoint.port))
+        case .local(let socket):
+            guard let path = LocalPath(socket.path) else { throw StartError("cannot listen on \(listener.place)") }
+            let group = try socket.group.map { name throws(StartError) in
+                guard let number = SystemGroup.number(of: name) else {
+                    throw StartError("cannot listen on \(listener.place): there is no group \(name) on this machine")
+                }
+                return number
+            }
+            self = .local(path, mode: socket.mode, group: group)
+        }
     }
 }

@@ -1,5 +1,6 @@
 import Credentials
 import IO
+import Proxy
 import Rules
 import TLS
 
@@ -8,6 +9,8 @@ struct StartReport {
     let configuration: Configuration
     let path: String
     let listeners: [SocketAddress]
+    /// The sockets in the file system that clients use.
+    let sockets: [ClientListener]
     let admin: SocketAddress?
     /// The place of the store; nil if there is no store.
     let store: CredentialStorePlace?
@@ -16,6 +19,7 @@ struct StartReport {
 
     func tell() {
         var places = listeners.map { "listening on \($0)\(origin(of: $0))" }
+        places += sockets.map { "listening on \($0.place)" }
         if let admin { places.append("the admin listener is on \(admin)\(origin(of: admin))") }
         for address in passed where !listeners.contains(address) && address != admin {
             places.append("systemd has passed a socket on \(address), but no 'listen' or 'admin' names this address")

@@ -82,7 +82,7 @@ final class StatusSource: Sendable {
         }
         var status = RunningStatus(
             program: .init(version: version, process: Int(getpid()), started: started),
-            addresses: .init(listeners: server.addresses.map { "\($0)" }, admin: admin.map { "\($0)" }), rules: rules,
+            addresses: .init(listeners: server.places, admin: admin.map { "\($0)" }), rules: rules,
             rejection: rejection,
             store: store.place.map { .init(place: "\($0)", problem: store.problem.map { "\($0)" }) },
             clients: server.openClients)

@@ -13,7 +13,8 @@ struct RunningProxy {
 
     init(_ policy: ServicePolicy) throws {
         let any = SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0)
-        server = try ProxyServer(threads: 1, listeners: [ClientListener(any)], policy: policy, shared: sharedState())
+        server = try ProxyServer(
+            threads: 1, listeners: [ClientListener(.network(any))], policy: policy, shared: sharedState())
         address = try #require(server.addresses.first)
         server.start()
     }

@@ -91,6 +91,8 @@ final class PlayedLog {
     /// - Returns: a sentence about what is otherwise.
     var imbalance: String? {
         var rest = requests
+        // A client that asks by SOCKS makes no request.
+        let lines = lines.filter { $0.members["socks"] == nil }
         for line in lines {
             guard let method = line.members["method"], let target = line.members["target"] else { continue }
             guard let place = rest.firstIndex(where: { $0.isLogged(as: method, target) }) else {

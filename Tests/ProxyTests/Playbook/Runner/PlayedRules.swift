@@ -26,7 +26,8 @@ enum PlayedRules {
 
     /// - Parameter files: the folder that the rules call `FILES`.
     static func policy(_ text: String, files: String, log: LogStream) throws -> ServicePolicy {
-        var lines = ["listen 127.0.0.1:3128", "log off"]
+        var lines = ["log off"]
+        if !text.contains("listen ") { lines.append("listen 127.0.0.1:3128") }
         if !text.contains("clients {") { lines.append("clients { allow 127.0.0.0/8 }") }
         if !text.contains("egress {") { lines.append("egress { allow any; connect-ports any }") }
         lines.append(text.replacing("FILES", with: files))

@@ -257,6 +257,14 @@ final class Stage {
 
     // MARK: - Parties
 
+    /// The listener that the rules name first.
+    private var listener: ClientListener {
+        let settings = worker.policy.exchanges.rules.configuration.listeners.first
+        return ClientListener(
+            .network(SocketAddress(IPAddress(v4: 0x7F00_0001), port: 3128)), user: settings?.client,
+            speaksSOCKS: settings?.speaksSOCKS ?? false)
+    }
+
     /// - Parameter isNew: whether a client may connect.
     func end(of party: Script.Party, isNew: Bool) throws -> PlayedEnd {
         switch party {
@@ -266,7 +274,7 @@ final class Stage {
             let (socket, end) = try PlayedEnd.pair(on: loop)
             let address = IPAddress(v4: 0x7F00_0001)
             _ = worker.clients.enter(address, on: 0)
-            worker.begin(socket, at: address, as: nil)
+            worker.begin(socket, from: ClientPeer(address: address), at: listener)
             clients[number] = end
             return end
         case .server(let number):

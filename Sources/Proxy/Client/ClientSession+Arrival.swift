@@ -1,0 +1,106 @@
+import Bytes
+import Crypto
+import Forwarding
+import HTTP
+import IO
+import Telemetry
+import Transport
+import Upstream
+
+/// The beginning of a connection, before its first request.
+extension ClientSession {
+    /// Waits for the first request, after a handshake if the listener uses TLS.
+    func begin(at listener: ClientListener) {
+        if let user = listener.user { login.recognise(user) }
+        speaksSOCKS = listener.speaksSOCKS
+        if let identity = listener.identity {
+            phase = .arriving(identity, hello: nil)
+            stream.socket.observer = self
+            stream.setDeadline(after: host.policy.exchanges.timeouts.head)
+        } else if speaksSOCKS {
+            awaitGreeting(newGreeting)
+        } else {
+            awaitRequest()
+        }
+        // A connection that has waited for admission may already have data; no new event will come.
+        if stream.socket.isReadable { channelChanged(stream.socket) }
+    }
+
+    // MARK: - TLS
+
+    /// The initial size of a buffer for a handshake; most begin with less.
+    private static let helloCapacity = 512
+
+    /// Reads the beginning of a handshake. A client that sends its hello slowly costs no more than the bytes it has
+    /// sent, as with a request's head.
+    func receive(_ earlier: ByteBuffer?, for identity: ListenerIdentity) {
+        let hello = earlier ?? ByteBuffer(capacity: Self.helloCapacity)
+        phase = .arriving(identity, hello: hello)
+        while !SpokenProtocol.hasFirstRecord(hello.readable) {
+            if hello.writableCount == 0 { hello.reserve(1) }
+            switch stream.tryRead(into: hello) {
+            case .moved: break
+            case .wouldBlock: return
+            case .endOfStream, .failed: return end()
+            }
+        }
+        let run = lend()
+        run.exchange.times.start = downstream.loop.now
+        run.exchange.inbound.append(hello.readable)
+        serve(run, from: .arriving(identity))
+    }
+
+    // MARK: - SOCKS
+
+    /// The greeting of this client, of which nothing has come.
+    var newGreeting: SOCKSGreeting {
+        let authentication = login.user == nil ? host.policy.clientAuthentication : nil
+        return SOCKSGreeting(wanting: authentication.map { $0.takesPasswords ? .password : .other } ?? .none)
+    }
+
+    /// Waits for the client's first bytes, which tell whether it speaks SOCKS or HTTP.
+    private func awaitGreeting(_ greeting: SOCKSGreeting) {
+        phase = .greeting(greeting)
+        stream.rest(telling: self)
+        stream.setDeadline(after: greeting.rest(of: host.policy.exchanges.timeouts.head, at: downstream.loop.now))
+    }
+
+    /// Continues with the greeting after work of a task.
+    func resume(_ greeting: SOCKSGreeting, after run: Forwarding) {
+        giveBack(run)
+        if stream.isClosed || downstream.upstreams.isDraining { return end() }
+        awaitGreeting(greeting)
+        advance(greeting)
+    }
+
+    /// Handles what the client has sent.
+    func advance(_ greeting: SOCKSGreeting) {
+        switch greeting.advance(on: stream) {
+        case .awaitsBytes: break
+        case .ended: end()
+        case .speaksHTTP: takeRequest(run(with: greeting))
+        case .offersPassword(let user, let password):
+            serve(lend(), from: .login(greeting, user: user, password: password))
+        case .asks(let target):
+            let run = run(with: greeting, asking: target)
+            run.exchange.record.socks = target.version
+            takeRequest(run)
+        case .refused(let sentence):
+            let run = lend()
+            run.exchange.times.start = downstream.loop.now
+            run.exchange.record.socks = greeting.version
+            conclude(run, after: .handshakeFailed(.httpRequestError, sentence))
+        }
+    }
+
+    /// Lends an exchange with the bytes that the greeting has not consumed, behind the CONNECT that it stands for.
+    private func run(with greeting: SOCKSGreeting, asking target: SOCKSTarget? = nil) -> Forwarding {
+        let run = lend()
+        let (inbound, received) = (run.exchange.inbound, greeting.received)
+        if let target {
+            inbound.append("CONNECT \(target.authority) HTTP/1.1\r\nHost: \(target.authority)\r\n\r\n")
+        }
+        inbound.append(received.readable)
+        return run
+    }
+}

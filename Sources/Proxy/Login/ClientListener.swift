@@ -1,0 +1,69 @@
+import Bytes
+import IO
+import Rules
+import Telemetry
+
+/// A place where clients connect, and what is known of them there.
+public final class ClientListener: Sendable {
+    public enum Place: Sendable, CustomStringConvertible {
+        /// Port 0 lets the system choose.
+        case network(SocketAddress)
+        /// - Parameter group: the number of the group of the socket's file; nil for the process's own.
+        case local(LocalPath, mode: UInt32, group: UInt32?)
+
+        public var description: String {
+            switch self {
+            case .network(let address): "\(address)"
+            case .local(let path, _, _): "unix:\(path)"
+            }
+        }
+    }
+
+    public let place: Place
+    /// The identity for TLS; nil if clients connect in clear.
+    public let identity: ListenerIdentity?
+    /// The user that each client is; nil if clients say who they are.
+    let user: String?
+    /// Whether clients may also speak SOCKS.
+    let speaksSOCKS: Bool
+    /// The load balancers that connect for their clients, and say by the PROXY protocol which; empty: clients connect
+    /// themselves.
+    let balancers: [AddressPrefix]
+
+    /// Whether it is a socket in the file system.
+    public var isLocal: Bool { if case .local = place { true } else { false } }
+
+    public init(
+        _ place: Place, identity: ListenerIdentity? = nil, user: String? = nil, speaksSOCKS: Bool = false,
+        balancers: [AddressPrefix] = []
+    ) {
+        self.place = place
+        self.identity = identity
+        self.user = user
+        self.speaksSOCKS = speaksSOCKS
+        self.balancers = balancers
+    }
+}
+
+/// The party at the other end of a client's connection, as the system knows it.
+struct ClientPeer {
+    /// The address; nil at a unix socket.
+    let address: IPAddress?
+    /// The user id of the client's process; nil for clients that come over the network.
+    let uid: UInt32?
+
+    init(_ peer: AcceptedConnection.Peer) {
+        switch peer {
+        case .network(let peer): (address, uid) = (peer.address.unmapped, nil)
+        case .local(let peer): (address, uid) = (nil, peer.user)
+        }
+    }
+
+    init(address: IPAddress) { (self.address, uid) = (address, nil) }
+
+    /// Sets the client in the record.
+    @inline(__always)
+    func note(in record: ExchangeRecord) {
+        if let address { record.setClient(address) } else { record.setLocalClient(uid: uid ?? .max) }
+    }
+}

@@ -18,12 +18,14 @@ final class ClientRequests: Sendable {
         /// An IPv4 address, or an IPv6 network of 64 bits.
         case network(IPAddress)
 
-        init(user: String?, at address: IPAddress) {
-            let address = address.unmapped
-            // A program on this machine may use any loopback address.
+        /// - Parameter address: nil for a client of a unix socket.
+        init(user: String?, at address: IPAddress?) {
+            // A program on this machine may use any loopback address, or a socket.
+            let loopback = IPAddress(v4: 0x7F00_0001)
+            let address = address?.unmapped ?? loopback
             self =
                 user.map { .user(ExactText(BoundedName.of($0))) }
-                ?? .network(address.isLoopback ? IPAddress(v4: 0x7F00_0001) : address.network)
+                ?? .network(address.isLoopback ? loopback : address.network)
         }
 
         /// The client in a message to the operator.

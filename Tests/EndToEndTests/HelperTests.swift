@@ -8,6 +8,26 @@ struct HelperTests {
         programs.allSatisfy { (try? Spawn.executable($0)) != nil }
     }
 
+    /// A helper in a folder of its own, which counts its runs.
+    private struct Script {
+        let folder = Scratch.folder("helper")
+        var path: String { "\(folder)/helper" }
+
+        init(_ text: String) throws {
+            let script = "#!/bin/sh\ncd \(folder)\necho \"$*\" >>runs\n\(text)\n"
+            try Scratch.write(script, to: path, mode: 0o700)
+        }
+
+        var runs: [String] { Self.lines("\(folder)/runs") }
+
+        func read(_ name: String) -> String { Scratch.read("\(folder)/\(name)") }
+
+        /// The lines of a file, which may be empty.
+        static func lines(_ path: String) -> [String] {
+            Scratch.read(path).split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
+        }
+    }
+
     private static func rules(_ credential: String, _ origin: RecordingOrigin, _ more: String = "") -> String {
         """
         credential c { \(credential) }
@@ -74,6 +94,124 @@ struct HelperTests {
             for _ in 1...3 { #expect(try proxy.get(origin.url()).status == 503) }
         }
         #expect(Scratch.read(file).contains(Account.user))
+    }
+
+    @Test func `64 clients cause one run, and the value is in no list of processes`() throws {
+        let script = try Script("sleep 0.2; ps -eo args >seen; printf '\(Account.user)\\n\(Account.password)\\n'")
+        let sentry = BasicGuard()
+        let origin = try RecordingOrigin.guarded(by: sentry)
+        try AttacheProcess.running(Self.rules("helper plain \(script.path)", origin)) { proxy throws in
+            #expect(try Parallel.fetch(64, origin.url(), through: proxy) == Array(repeating: 200, count: 64))
+            #expect(script.runs.count == 1)
+            #expect(try proxy.get(origin.url()).status == 200)
+            #expect(script.runs.count == 1)
+        }
+        let seen = Scratch.read("\(script.folder)/seen")
+        #expect(seen.contains("attache") && !seen.contains(Account.password))
+    }
+
+    @Test func `a helper that fails is not run for each request, and other servers are not hurt`() throws {
+        let script = try Script("echo no entry >&2; exit 1")
+        let hanging = try Script("sleep 1000")
+        let (sentry, other) = (BasicGuard(), BasicGuard())
+        let (origin, good) = (try RecordingOrigin.guarded(by: sentry), try RecordingOrigin.guarded(by: other))
+        let slow = try RecordingOrigin.guarded(by: BasicGuard())
+        let rules = Self.rules(
+            "helper plain \(script.path)", origin,
+            """
+            credential web { user \(Account.user); password file @/password }
+            challenge { host 127.0.0.1; port \(good.port); use web }
+            credential slow { helper plain \(hanging.path) }
+            challenge { host 127.0.0.1; port \(slow.port); use slow }
+            timeouts { helper 2s }
+            """)
+        try AttacheProcess.running(rules) { proxy throws in
+            let waiting = try Parallel(8, slow.url(), through: proxy)
+            #expect(try Parallel.fetch(15, origin.url(), through: proxy) == Array(repeating: 401, count: 15))
+            #expect(script.runs.count <= 2)
+            #expect(try proxy.get(good.url()).status == 200)
+            #expect(waiting.statuses() == Array(repeating: 401, count: 8))
+            #expect(hanging.runs.count == 1)
+            for words in ["it failed with status 1: no entry", "it did not end within 2000"] {
+                #expect(Wait.until { proxy.accessLog.contains(words) || proxy.errorOutput.contains(words) })
+            }
+        }
+    }
+
+    @Test func `a value that ends is read again before that, and no request is refused`() throws {
+        let script = try Script("echo \(Account.password)-$(wc -l <runs)")
+        let origin = try RecordingOrigin.answering { request, connection in
+            let number = script.runs.count
+            let valid = [number, number - 1].map { "Bearer \(Account.password)-\($0)" }
+            let isRight = valid.contains(request["Authorization"] ?? "")
+            try connection.reply(
+                isRight ? "200 OK" : "401 Unauthorized", isRight ? [] : ["WWW-Authenticate: Bearer realm=\"r\""])
+        }
+        try AttacheProcess.running(Self.rules("helper plain \(script.path); keep 500ms", origin)) { proxy throws in
+            #expect(try proxy.get(origin.url()).status == 200)
+            let before = script.runs.count
+            _ = try Wait.until { () throws -> Bool in
+                #expect(try proxy.get(origin.url()).status == 200)
+                return script.runs.count >= before + 3
+            }
+            #expect(script.runs.count >= before + 3)
+            let asked = origin.messages.count { $0["Authorization"] == nil }
+            #expect(asked == 1)
+        }
+    }
+
+    @Test func `git's helper gets the server and its challenges, and hears of the first acceptance`() throws {
+        let script = try Script(
+            "cat >>got; test \"$1\" = get && printf 'username=\(Account.user)\\npassword=\(Account.password)\\n'")
+        let origin = try RecordingOrigin.guarded(by: BasicGuard())
+        try AttacheProcess.running(Self.rules("helper git \(script.path)", origin)) { proxy throws in
+            for _ in 1...3 { #expect(try proxy.get(origin.url()).status == 200) }
+            #expect(
+                Wait.until {
+                    script.runs.count == 2 && script.read("got").hasSuffix("password=\(Account.password)\n\n")
+                })
+        }
+        #expect(script.runs == ["get", "store"])
+        #expect(
+            script.read("got") == """
+                capability[]=authtype
+                protocol=http
+                host=127.0.0.1:\(origin.port)
+                wwwauth[]=basic realm="r"
+
+                protocol=http
+                host=127.0.0.1:\(origin.port)
+                username=\(Account.user)
+                password=\(Account.password)
+
+
+                """)
+    }
+
+    @Test func `a refused value is asked for once more, and another one is another attempt of the request`() throws {
+        let wrong = "printf '\(Account.user)\\n\(Account.wrongPassword)\\n'"
+        let right = "printf '\(Account.user)\\n\(Account.password)\\n'"
+        let script = try Script("if test -e twice; then \(right); else touch twice; \(wrong); fi")
+        let sentry = BasicGuard()
+        let origin = try RecordingOrigin.guarded(by: sentry)
+        try AttacheProcess.running(Self.rules("helper plain \(script.path)", origin)) { proxy throws in
+            #expect(try proxy.get(origin.url()).status == 200)
+            #expect(sentry.refused == 1)
+            #expect(script.runs.count == 2)
+        }
+    }
+
+    @Test func `a preemptive credential of a helper is sent with the first request`() throws {
+        let script = try Script("echo \(Account.password)")
+        let origin = try RecordingOrigin.answering()
+        let rules = """
+            credential c { helper plain \(script.path) }
+            challenge { host 127.0.0.1; port \(origin.port); method bearer; use c; preempt always }
+            """
+        try AttacheProcess.running(rules) { proxy throws in
+            #expect(try proxy.get(origin.url()).status == 200)
+            #expect(origin.messages.map { $0["Authorization"] } == ["Bearer \(Account.password)"])
+        }
     }
 
     // MARK: - Password managers

@@ -166,6 +166,9 @@ extension Downstream {
         return nil
     }
 
+    /// The client's address in the audit trail.
+    var shownAddress: String { address.map { "\($0.unmapped)" } ?? ClientIdentity.local }
+
     private func refusal(of misplaced: MisplacedPlaceholder, in exchange: Exchange) -> Refusal {
         let placeholder = misplaced.placeholder
         let owner = placeholder.rule.map { "rule \($0.title)" } ?? "credential \(placeholder.credential)"
@@ -175,7 +178,7 @@ extension Downstream {
         let user = exchange.record.user.map { JournalText.printable($0, longest: 64) }
         shared.audit.note(
             AuditEvent(
-                .placeholderMisplaced, by: .client(address: "\(address.unmapped)", user: user),
+                .placeholderMisplaced, by: .client(address: shownAddress, user: user),
                 credential: placeholder.credential, details: sentence))
         return Refusal(.forbidden, .httpRequestDenied, sentence)
     }

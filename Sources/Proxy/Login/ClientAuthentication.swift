@@ -125,7 +125,7 @@ final class ClientAuthentication: Sendable {
         let name = user.map { JournalText.printable($0, longest: Self.longestName) }
         var event = AuditEvent(
             .loginRefused,
-            by: .client(address: downstream.address.map { "\($0.unmapped)" } ?? ClientIdentity.local, user: name),
+            by: .client(address: downstream.shownAddress, user: name),
             details: refusal.details)
         event.method = method.rawValue
         downstream.shared.audit.note(event)

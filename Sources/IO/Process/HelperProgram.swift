@@ -257,7 +257,7 @@ public enum HelperProgramError: Error, Sendable, Hashable, CustomStringConvertib
         case .writable(let mode): "other users can change it (mode 0\(String(mode, radix: 8))): run chmod go-w"
         case .notAProgram: "it is not a program, or a script without '#!'"
         case .system(let errno): "it cannot be started: \(IOError.sentence(for: errno))"
-        case .timedOut(let limit): "it did not end within \(limit / .milliseconds(1)) ms ('timeouts helper')"
+        case .timedOut(let limit): "it did not end within \(Int64(limit / .milliseconds(1))) ms ('timeouts helper')"
         case .tooMuch(let limit): "it wrote more than \(limit) bytes"
         case .failed(let status, let words): "it failed with status \(status)\(words.isEmpty ? "" : ": \(words)")"
         case .killed(let signal, let words): "it was ended by signal \(signal)\(words.isEmpty ? "" : ": \(words)")"

@@ -2,9 +2,9 @@
 public enum SOCKSVersion: Sendable, Hashable {
     /// RFC 1928.
     case five
-    /// With an IPv4 address.
+    /// The request has an IPv4 address.
     case four
-    /// With the host's name in the request.
+    /// The request has the host's name.
     case fourA
 
     public var token: StaticString {

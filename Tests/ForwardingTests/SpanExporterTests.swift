@@ -17,7 +17,7 @@ struct SpanExporterTests {
             let collector = SpanCollector(endpoint, sample: 100, fields: [], service: "attache", version: "1")
             let exporter = SpanExporter(to: collector, over: upstreams)
             let record = ExchangeRecord(keeping: [])
-            // Until the loop goes on, the collector is not called.
+            // The loop calls the collector later.
             func add() -> Int {
                 exporter.add(
                     RequestTrace(continuing: nil, samples: true, isCollected: true, on: upstreams.loop), of: record)

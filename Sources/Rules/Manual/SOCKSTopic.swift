@@ -20,8 +20,8 @@ extension ManualTopic {
         refused. Where `authenticate` has other methods only, or for clients without a password, use `listen … as`
         ('attache help sockets'). The password is sent unencrypted.
 
-        A refused request gets a code: 2 if a rule forbids it, 4 if the server is not found, 5 if it refuses the connection, 7 for
-        BIND and UDP, 8 for an unknown kind of address, 1 otherwise. SOCKS 4 has 91 for all of them. The log has the reason.
+        A refused request gets a code. 2: a rule forbids it. 4: the server is not found. 5: the server refuses the connection. 7:
+        BIND and UDP. 8: an unknown kind of address. 1: another reason. SOCKS 4 has 91 for all. The log has the reason.
 
         = curl
         `curl --socks5-hostname 127.0.0.1:3128 URL`, or `-x socks5h://USER:PASSWORD@127.0.0.1:3128`. For a unix socket: `-x

@@ -15,7 +15,7 @@ public enum SOCKSNegotiation: Equatable {
         case other
     }
 
-    /// Nothing was consumed. Becomes `.awaitingPassword`, `.awaitingRequest` or `.over`.
+    /// The client has sent nothing that was consumed. Becomes `.awaitingPassword`, `.awaitingRequest` or `.over`.
     case begun(Login)
     /// The client was asked for user and password. Becomes `.awaitingVerdict` or `.awaitingRequest`.
     case awaitingPassword(checks: Bool)
@@ -23,7 +23,7 @@ public enum SOCKSNegotiation: Equatable {
     case awaitingVerdict
     /// Becomes `.over`.
     case awaitingRequest
-    /// Whatever follows belongs to the server that the client wants, or to nobody. Stays.
+    /// The negotiation has ended, and the bytes after it are not its own. Stays.
     case over
 
     public enum Step: Equatable {

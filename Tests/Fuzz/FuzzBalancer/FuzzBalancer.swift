@@ -1,5 +1,5 @@
-// Invariant: for any bytes, a header of the PROXY protocol is found at the same place whatever follows it, no beginning of
-// it is a header, none is longer than the limit, and a malformed beginning stays malformed.
+// Invariant: a header of the PROXY protocol ends at the same place, with other bytes behind it or without. A part of a header
+// is no header. A header is not longer than the limit. A malformed beginning stays malformed.
 import Bytes
 
 @testable import Proxy

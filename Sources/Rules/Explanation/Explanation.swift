@@ -16,6 +16,8 @@ public struct Explanation: Sendable {
     public let clientIsAllowed: Bool
     /// Whether the proxy authenticates its clients.
     public let clientIsAsked: Bool
+    /// Whether the client is the user that a listener names.
+    let clientIsNamed: Bool
     public let route: RouteDecision
     /// The request as the origin gets it; unchanged if it is neither upgraded nor intercepted.
     public let asked: ExplainedRequest
@@ -54,6 +56,10 @@ public struct Explanation: Sendable {
         self.knowledge = knowledge
         clientIsAllowed = rules.clients.permits(request.client.address)
         clientIsAsked = !rules.configuration.clients.methods.isEmpty
+        let user = request.client.user
+        clientIsNamed = rules.configuration.listeners.contains { listener in
+            user.map { listener.client?.hasSameBytes(as: $0) ?? false } ?? false
+        }
         route = rules.route(host: request.host.utf8Span.span, port: request.port)
         let rounds = response.map { ExplainedRound.all(of: $0, to: request, by: rules) }
         self.rounds = rounds

@@ -38,7 +38,7 @@ import Testing
         check([])
     }
 
-    @Test(arguments: ["x", "ta", "attach", "ttacheatta"])
+    @Test(arguments: ["x", "ta", "attach", "ttacheatt"])
     func `the mark of a placeholder is found wherever it stands, and nowhere else`(filler: String) {
         let mark = Array(Span<UInt8>.placeholderMark.utf8)
         let whole = Array(String(repeating: filler, count: 120).utf8)

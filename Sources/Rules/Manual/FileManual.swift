@@ -190,22 +190,22 @@ extension SettingsReader.LimitsWord {
             The default is a quarter of `clients`.
             """),
         .requestsPerClient: DirectiveManual(
-            "NUMBER/s|m|h [burst NUMBER]", default: "no limit",
+            "NUMBER/s|m|h [burst NUMBER]",
             example: "limits { requests-per-client 100/s burst 200 }",
             """
             How many requests one client may make in a second, a minute or an hour. `burst` is how many it may make at once after
             a pause; without it, the number before the slash. One more request gets a 429, and `Retry-After` has the seconds to
-            wait. No server is asked then.
+            wait. No server is asked then. By default there is no limit.
 
-            A client is a user who has logged in to the proxy. Without a login it is an address, or an IPv6 network of 64 bits;
-            programs on this machine that do not log in are one client. A CONNECT counts as a request, and so does each request
-            in an intercepted tunnel. A login that the proxy refuses does not count.
+            A client is a user who has logged in to the proxy, or the name that `listen … as` gives. Without a name it is an
+            address, or an IPv6 network of 64 bits; programs on this machine without a name are one client. A CONNECT counts as a
+            request, and so does each request in an intercepted tunnel. A login that the proxy refuses does not count.
             """),
         .concurrentRequestsPerClient: DirectiveManual(
-            "NUMBER", default: "no limit", example: "limits { concurrent-requests-per-client 50 }",
+            "NUMBER", example: "limits { concurrent-requests-per-client 50 }",
             """
             How many requests of one client may be in progress at once, on all its connections. A tunnel that is not intercepted,
-            and a WebSocket, is in progress until it ends. One more request gets a 429.
+            and a WebSocket, is in progress until it ends. One more request gets a 429. By default there is no limit.
             """),
         .decodeRatio: DirectiveManual(
             "NUMBER", default: "100", example: "limits { decode-ratio 20 }",

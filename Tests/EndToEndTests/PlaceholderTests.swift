@@ -174,9 +174,12 @@ struct PlaceholderTests {
     }
 
     @Test func `the command makes a placeholder that the rule file takes`() throws {
+        let rules = Scratch.folder("placeholder") + "/proxy.conf"
+        try Scratch.write("clients { allow 127.0.0.0/8 }\n", to: rules)
         for (like, beginning) in [("sk-", "sk-attache-ai-"), ("", "attache-ai-"), ("jwt", "eyJ")] {
             let made = try Finished.run(
-                AttacheBinary.path, ["credential", "placeholder", "ai"] + (like.isEmpty ? [] : ["--like", like]))
+                AttacheBinary.path,
+                ["credential", "--config", rules, "placeholder", "ai"] + (like.isEmpty ? [] : ["--like", like]))
             #expect(made.succeeded, "\(made)")
             let text = made.output.split(separator: "\n").joined()
             #expect(text.hasPrefix(beginning) && text.contains("attache-ai-"))

@@ -214,6 +214,7 @@ struct ClientLimitConversations {
             server 2 >> HTTP/1.1 200 OK
             client 2 << HTTP/1.1 200 OK
             reload limits { concurrent-requests-per-client 1 }
+            server 2 << close
             client 2 >> GET http://h/ HTTP/1.1
             << HTTP/1.1 429 Too Many Requests
                Retry-After: 1

@@ -530,29 +530,6 @@ struct RegistryConversations {
             """)
     }
 
-    @Test func `a client that leaves while its token is fetched leaves the token to others`() async {
-        await play(
-            rules: Self.named,
-            """
-            \(Self.asked(Self.manifest, Self.pull))
-            << connect 127.0.0.1:9
-            server 2 << GET /token\(Self.pullQuery) HTTP/1.1
-               Authorization: Basic base64(u:p)
-            client >> close
-            server << close
-            server 2 >> HTTP/1.1 200 OK
-
-               {"token":"one","expires_in":300}
-            server 2 << close
-            client 2 >> GET http://h/v2/team/app/manifests/1 HTTP/1.1
-            << connect h:80
-            server 3 << GET /v2/team/app/manifests/1 HTTP/1.1
-               Authorization: Bearer one
-            server 3 >> HTTP/1.1 200 OK
-            client 2 << HTTP/1.1 200 OK
-            """)
-    }
-
     @Test(arguments: [
         "?scope=repository:team/other:push", "?service=x&account=y", "?x=http://127.0.0.1:9/token", "/../x", "%2e%2e/x",
     ])

@@ -148,7 +148,7 @@ struct ExplanationText {
         let client = explanation.request.client
         let who = (client.user.map { "\($0) at " } ?? "") + (client.address.map { "\($0)" } ?? ClientIdentity.local)
         guard explanation.clientIsAllowed else { return "\(who), refused by 'clients'" }
-        if explanation.clientIsNamed { return "\(who), as 'listen' says, allowed" }
+        if explanation.clientIsNamed { return "\(who), allowed: 'listen' names it" }
         switch (explanation.clientIsAsked, client.user) {
         case (true, nil): return "\(who), allowed after it has logged in (407)"
         case (false, .some): return "\(who), allowed; but clients do not log in ('authenticate none')"

@@ -101,8 +101,10 @@ struct PlaceholderTests {
                 directory: folder)
             #expect(run.succeeded, "\(run)")
             #expect(Scratch.read(folder + "/copy/file") == GitRepository.text)
-            let records = try proxy.records(atLeast: 2)
-            #expect(records.contains { $0.status == 200 && $0["credential"] == "git" }, "\(records)")
+            let isLogged = try Wait.until {
+                try proxy.records(atLeast: 2).contains { $0.status == 200 && $0["credential"] == "git" }
+            }
+            #expect(isLogged, "\(proxy.accessLog)")
             #expect(!(run.output + run.errorOutput + proxy.accessLog + proxy.errorOutput).contains(Account.password))
         }
     }

@@ -32,6 +32,7 @@ struct ClientLimitConversations {
             metric attache_requests_limited_total{reason="concurrent"} 0
             report *127.0.0.1 has reached the limit 'requests-per-client 1/m burst 2'*
             after 30s
+            server << close
             client >> POST http://h/ HTTP/1.1
                Content-Length: 4
 
@@ -43,7 +44,10 @@ struct ClientLimitConversations {
                *
             after 30s
             client >> GET http://h/ HTTP/1.1
-            \(Self.served)
+            << connect h:80
+            << GET / HTTP/1.1
+            server 2 >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
             log GET http://h/ 200
             log GET http://h/ 200
             log GET http://h/ 429
@@ -170,10 +174,13 @@ struct ClientLimitConversations {
 
                *
             client >> close
-            server << close
+            server << end
+            server >> close
             client 2 >> GET http://h/ HTTP/1.1
             << connect h:80
-            \(Self.served)
+            << GET / HTTP/1.1
+            server 2 >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
             """)
     }
 
@@ -223,6 +230,7 @@ struct ClientLimitConversations {
                *
             server >> HTTP/1.1 200 OK
             client << HTTP/1.1 200 OK
+            server << close
             """)
     }
 }

@@ -57,6 +57,8 @@ import Testing
         #expect(try Self.read("authtype=Bearer\ncredential=abc\nephemeral=1\n", .git).isEphemeral)
         #expect(try Self.password("authtype=basic\ncredential=dTpwOnE=\n", .git) == ["u", "p:q"])
         #expect(throws: HelperFault.notBasic) { try Self.read("authtype=basic\ncredential=???\n", .git) }
+        // A user with a carriage return, in base64.
+        #expect(throws: HelperFault.control) { try Self.read("authtype=Basic\ncredential=DTpw\n", .git) }
         #expect(throws: HelperFault.scheme("Hawk")) { try Self.read("authtype=Hawk\ncredential=x\n", .git) }
     }
 

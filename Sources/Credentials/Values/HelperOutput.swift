@@ -117,6 +117,7 @@ public enum HelperOutput {
             guard let decoded = Base64.decode(credential.span), let colon = decoded.firstIndex(of: .colon) else {
                 throw .notBasic
             }
+            guard !decoded.contains(where: { $0 < .space || $0 == .delete }) else { throw .control }
             return .password(user: try text(decoded[..<colon]), secret(decoded[(colon + 1)...]))
         default: throw .scheme(String(scheme.prefix(64)))
         }

@@ -20,27 +20,14 @@ struct ClientLimitTests {
         ["-U", "user\(number):\(Account.clientPassword)"]
     }
 
-    /// The options of a curl that makes 20 requests at once, and prints their status codes.
-    private static func parallel(_ proxy: AttacheProcess) -> [String] {
-        [
-            "-q", "-sS", "-x", proxy.address, "--max-time", "60", "-w", "%{http_code}\n", "--parallel",
-            "--parallel-immediate", "--parallel-max", "20",
-        ]
-    }
-
     @Test func `of 20 clients at once the greedy one gets 429s, and the others all they ask for`() throws {
         let origin = try RecordingOrigin.answering()
         try Self.running("requests-per-client 1/h burst 20") { proxy throws in
-            // 200 requests of one curl over 20 connections, beside ten of each of 19 others.
-            let curls = try (1...20).map { number in
-                let count = number == 1 ? 200 : 10
-                let urls = (1...count).flatMap { ["-o", "/dev/null", origin.url("/\(number)/\($0)")] }
-                return try Subprocess("curl", Self.parallel(proxy) + Self.login(number) + urls)
+            let crowds = try (1...20).map { number in
+                try Parallel(
+                    number == 1 ? 200 : 10, origin.url("/\(number)"), through: proxy, options: Self.login(number))
             }
-            let statuses = curls.map { curl in
-                _ = curl.wait(seconds: 90) ?? curl.kill()
-                return curl.output.split(separator: "\n").compactMap { Int($0) }
-            }
+            let statuses = crowds.map { $0.statuses() }
             let greedy = statuses[0]
             #expect(greedy.count == 200)
             #expect(Set(greedy) == [200, 429])
@@ -69,23 +56,16 @@ struct ClientLimitTests {
             try connection.reply(body: "ok")
         }
         try Self.running("concurrent-requests-per-client 5") { proxy throws in
-            let urls = (1...20).flatMap { ["-o", "/dev/null", origin.url("/\($0)")] }
-            let crowd = try Subprocess("curl", Self.parallel(proxy) + Self.login(1) + urls)
+            let crowd = try Parallel(20, origin.url(), through: proxy, options: Self.login(1))
             // Fifteen are refused while five wait.
             #expect(try Wait.until { try proxy.metric("attache_requests_limited_total{reason=\"concurrent\"}") == 15 })
             #expect(Wait.until { origin.requests.count == 5 })
             // Another client is served meanwhile.
-            let other = try Subprocess(
-                "curl",
-                ["-q", "-sS", "-x", proxy.address, "--max-time", "60", "-w", "%{http_code}"] + Self.login(2)
-                    + ["-o", "/dev/null", origin.url()])
+            let other = try Parallel(1, origin.url(), through: proxy, options: Self.login(2))
             #expect(Wait.until { origin.requests.count == 6 })
             gate.open()
-            #expect(crowd.wait(seconds: 90) == 0, "\(crowd.errorOutput)")
-            #expect(other.wait(seconds: 90) == 0)
-            #expect(other.output == "200")
-            let statuses = crowd.output.split(separator: "\n").sorted()
-            #expect(statuses == Array(repeating: "200", count: 5) + Array(repeating: "429", count: 15))
+            #expect(other.statuses() == [200])
+            #expect(crowd.statuses().sorted() == Array(repeating: 200, count: 5) + Array(repeating: 429, count: 15))
             #expect(origin.requests.count == 6)
             // All places are free again.
             let later = try Curl.fetch(origin.url(), ["-x", proxy.address] + Self.login(1))

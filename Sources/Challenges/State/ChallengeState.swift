@@ -227,19 +227,19 @@ public final class ChallengeState: Sendable {
 
     /// Runs the program that gives a credential, and adopts its value. The accounts of former values follow.
     ///
-    /// - Returns: the value, which may be the refused one; or the reason why there is none.
+    /// - Returns: the value, which may be the refused one; or the reason why the program gives no value.
     func ask(_ question: HelperQuestion, of credentials: ConfiguredCredentials) async -> Result<
         Credential, CredentialError
     > {
         let result = await credentials.ask(question)
         let news = credentials.takeNews(of: question)
         if let error = news.failure { report("\(error)") }
-        if let credential = news.changed, let former = news.former {
-            if news.wasRefused {
-                spaces.accounts.replace(former, with: credential.version)
+        if let change = news.change {
+            if change.wasRefused {
+                spaces.accounts.replace(change.former, with: change.version)
                 audit.note(AuditEvent(.credentialChanged, by: .file, credential: question.name))
             } else {
-                spaces.accounts.renew(former, with: credential.version)
+                spaces.accounts.renew(change.former, with: change.version)
             }
         }
         return result

@@ -330,7 +330,7 @@ extension ConfiguredCredentials {
 
     /// Runs the program, once for all that ask. Await it on a loop.
     ///
-    /// - Returns: the value, which may be the refused one; or the reason why there is none.
+    /// - Returns: the value, which may be the refused one; or the reason why the program gives no value.
     public func ask(_ question: HelperQuestion) async -> Result<Credential, CredentialError> {
         guard let entry = given(ExactText(question.name)) else {
             return .failure(.unknown(credential: question.name))
@@ -348,14 +348,9 @@ extension ConfiguredCredentials {
     /// Returns what the last reading has changed. Only the first call gets it.
     public func takeNews(
         of question: HelperQuestion
-    ) -> (changed: Credential?, former: CredentialVersion?, wasRefused: Bool, failure: CredentialError?) {
-        guard let entry = given(ExactText(question.name)) else { return (nil, nil, false, nil) }
-        let news = helpers.takeNews(place(of: entry, for: question.origin))
-        switch news.change {
-        case nil: return (nil, nil, false, news.failure)
-        case .first(let credential)?: return (credential, nil, false, news.failure)
-        case .other(let credential, let former, let wasRefused)?: return (credential, former, wasRefused, news.failure)
-        }
+    ) -> (change: HelperQuestion.Change?, failure: CredentialError?) {
+        guard let entry = given(ExactText(question.name)) else { return (nil, nil) }
+        return helpers.takeNews(place(of: entry, for: question.origin))
     }
 
     /// Tells a git helper what the server says of its credential.

@@ -20,13 +20,6 @@ final class HelperCredentials: Sendable {
         var answer: HelperAnswer?
     }
 
-    /// The change by a reading, which the accounts of the former value need.
-    enum Change: Sendable {
-        case first(Credential)
-        /// The value is another one, after a refusal or at the end of the former one.
-        case other(Credential, former: CredentialVersion, wasRefused: Bool)
-    }
-
     private struct Entry {
         var reading: HelperCredentials.Reading?
         /// The time at which the value ends, and from which it is read again, in milliseconds since 1970.
@@ -44,12 +37,13 @@ final class HelperCredentials: Sendable {
         var isStored = false
         var isErased = false
         /// The change that was not adopted yet, and the failure that was not reported yet.
-        var change: HelperCredentials.Change?
+        var change: HelperQuestion.Change?
         var news: CredentialError?
     }
 
     private let entries = Mutex<[HelperCredentials.Key: Entry]>([:])
-    private let pool: BlockingPool
+    /// All credentials share it, since its threads do not end: also those of rules that were loaded before.
+    private static let pool = BlockingPool(threads: 4)
     private let work: CoalescedWork<HelperCredentials.Key, Void>
     private let patience: Milliseconds
 
@@ -62,8 +56,7 @@ final class HelperCredentials: Sendable {
 
     /// - Parameter time: the limit of one run.
     init(time: Duration) {
-        pool = BlockingPool(threads: 4)
-        work = CoalescedWork(on: pool)
+        work = CoalescedWork(on: Self.pool)
         let limit = Int(clamping: Int64(time / .milliseconds(1)))
         // A user and a password may be a program each, and each may have to be killed.
         patience = Milliseconds(limit) * 2 + 4_000
@@ -75,7 +68,7 @@ final class HelperCredentials: Sendable {
         entries.withLock { $0 = kept }
     }
 
-    /// The value; nil if there is none, or it has ended.
+    /// The value; nil if it was not read yet, or has ended.
     func current(_ key: Key, at now: Int) -> Credential? {
         entries.withLock { entries in
             guard let entry = entries[key], now < entry.endsAt else { return nil }
@@ -130,9 +123,8 @@ final class HelperCredentials: Sendable {
     ) async -> Result<Credential, CredentialError>? {
         let done: Void? = await work.run(key, within: patience) { [self] in
             // Others may have read it while this one waited for a thread.
-            guard wantsReading(key, besides: refused, at: SystemClock.epochMilliseconds) || isDueNow(key) else {
-                return
-            }
+            let now = SystemClock.epochMilliseconds
+            guard wantsReading(key, besides: refused, at: now) || isDue(key, at: now) else { return }
             let result = read()
             take(result, for: key, keep: keep, besides: refused, at: SystemClock.epochMilliseconds)
         }
@@ -143,8 +135,6 @@ final class HelperCredentials: Sendable {
             return entry.reading.map { .success($0.credential) }
         }
     }
-
-    private func isDueNow(_ key: Key) -> Bool { isDue(key, at: SystemClock.epochMilliseconds) }
 
     private func take(
         _ result: Result<Reading, CredentialError>, for key: Key, keep: Int?, besides refused: CredentialVersion?,
@@ -179,9 +169,9 @@ final class HelperCredentials: Sendable {
                 }
                 entry.repetitions = 0
                 (entry.isStored, entry.isErased) = (false, false)
-                entry.change =
-                    former.map { .other(reading.credential, former: $0, wasRefused: $0 == refused) }
-                    ?? .first(reading.credential)
+                entry.change = former.map {
+                    HelperQuestion.Change(version: reading.credential.version, former: $0, wasRefused: $0 == refused)
+                }
                 entry.reading = reading
             }
         }
@@ -194,7 +184,7 @@ final class HelperCredentials: Sendable {
     }
 
     /// Takes what the last reading has changed. Only the first call gets it.
-    func takeNews(_ key: Key) -> (change: Change?, failure: CredentialError?) {
+    func takeNews(_ key: Key) -> (change: HelperQuestion.Change?, failure: CredentialError?) {
         entries.withLock { entries in
             defer {
                 entries[key]?.change = nil
@@ -225,7 +215,7 @@ final class HelperCredentials: Sendable {
             }
             return answer
         }
-        if let answer { pool.submit { tell(answer) } }
+        if let answer { Self.pool.submit { tell(answer) } }
     }
 }
 

@@ -5,13 +5,20 @@ import Model
 
 /// A question to a credential helper: for which server, and why.
 public struct HelperQuestion: Sendable {
+    /// The value has changed, after a refusal or at the end of the former one.
+    public struct Change: Sendable {
+        public let version: CredentialVersion
+        public let former: CredentialVersion
+        public let wasRefused: Bool
+    }
+
     /// The name of the credential.
     public let name: String
     /// The server; nil if the value is for no particular one.
     public let origin: Origin?
     /// The challenges of the response, as the proxy has read them.
     public let challenges: [String]
-    /// The value that the server has refused; nil if there is none yet, or it has ended.
+    /// The value that the server has refused; nil for a first value, or after the end of the former one.
     public let refused: CredentialVersion?
 
     public init(_ name: String, for origin: Origin?, challenges: [String] = [], refused: CredentialVersion?) {

@@ -319,7 +319,7 @@ extension Exchange {
         var replacesOwn = false
         /// Signs the request; nil if no rule has it signed.
         var signing: RequestSigning?
-        /// The placeholder in the request, which is replaced by a credential; nil if there is none.
+        /// The placeholder in the request, which a credential replaces; nil if the request has no placeholder.
         public var placeholder: WrittenPlaceholder?
         /// The client's own answer, if a rule learns from it.
         var learnableAnswer: LearnableAnswer?

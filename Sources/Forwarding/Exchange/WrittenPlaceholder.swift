@@ -84,9 +84,9 @@ public struct MisplacedPlaceholder: Error {
 
 extension WrittenPlaceholder {
     /// Finds the placeholder of a credential in a request's head. Its fields are not searched if the client repeats those of
-    /// a request that had none. A body is not searched.
+    /// a request without one: both belong to one exchange, which serves the rules of one load. A body is not searched.
     ///
-    /// - Returns: nil if there is none.
+    /// - Returns: nil if the head has no placeholder.
     /// - Throws: a placeholder that is not the whole word of a field where it is replaced, or is there twice.
     public static func find(
         _ placeholders: Placeholders, in request: RequestHead, of head: Span<UInt8>

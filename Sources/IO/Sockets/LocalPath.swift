@@ -88,7 +88,7 @@ public struct LocalPath: Sendable, Hashable, CustomStringConvertible {
         throw .inUse(process: LocalPeer(of: listener)?.process ?? 0)
     }
 
-    /// The device and the number of the file there; empty if there is none.
+    /// The device and the number of the file at the path; empty if the path has no file.
     var file: [UInt64] {
         var status = stat()
         return lstat(description, &status) == 0 ? [UInt64(status.st_dev), UInt64(status.st_ino)] : []

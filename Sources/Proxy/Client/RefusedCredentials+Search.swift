@@ -21,7 +21,7 @@ extension RefusedCredentials {
 
     /// - Parameters:
     ///   - isInTunnel: whether the request came through a tunnel, so that its `Proxy-Authorization` is not for this proxy.
-    ///   - line: the index of a line that has no credential of the client; nil if there is none.
+    ///   - line: the index of a line that is no credential of the client, such as a placeholder; nil: each line counts.
     func place(in request: RequestHead, of head: Span<UInt8>, isInTunnel: Bool, except line: Int?) -> Place? {
         if let userinfo = request.target.userinfo, !userinfo.isEmpty { return .userinfo }
         if isInTunnel, request.fields.present.contains(.proxyAuthorization) { return .field("proxy-authorization") }

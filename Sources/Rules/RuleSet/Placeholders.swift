@@ -48,7 +48,7 @@ public struct Placeholders: Sendable {
 
     public var isEmpty: Bool { all.isEmpty }
 
-    /// The longest placeholder in `bytes` whose mark is at `mark`, and where it is; nil if there is none.
+    /// The longest placeholder in `bytes` whose mark is at `mark`, and its place; nil if the mark belongs to no placeholder.
     public func placeholder(around mark: Int, in bytes: Span<UInt8>) -> (Placeholder, Range<Int>)? {
         for placeholder in all {
             let text = placeholder.text

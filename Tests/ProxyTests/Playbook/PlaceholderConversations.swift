@@ -428,6 +428,31 @@ struct PlaceholderConversations {
             """)
     }
 
+    @Test(arguments: ["Authorization: Bearer KEY", "Authorization: Basic base64(u:KEY)"])
+    func `a placeholder that a reload adds is found, although the client repeats its fields`(field: String) async {
+        let field = field.replacing("KEY", with: Self.key)
+        await play(
+            rules: """
+                credential git { user u; password p; placeholder \(Self.git) }
+                challenge "git" { host localhost; port 8080; use git }
+                """,
+            """
+            >> GET http://localhost/ HTTP/1.1
+               \(field)
+            << connect localhost:80
+            << GET / HTTP/1.1
+               \(field)
+            \(Self.served)
+            reload
+               credential ai { token abc; placeholder \(Self.key) }
+               challenge "model" { host localhost; port 8081; use ai }
+            server << close
+            >> GET http://localhost/ HTTP/1.1
+               \(field)
+            \(Self.refused)
+            """)
+    }
+
     @Test func `a body is not searched`() async {
         await play(
             rules: Self.rules,

@@ -74,8 +74,9 @@ deb: build
 	@echo 'Building the package'
 	@sh $(PACKAGING)/Debian/build .build/release/attache .build
 
-# The paths of this folder would make other bytes of the program in another folder.
-release: RELEASE += -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=.
+# The paths of this folder would make other bytes of the program in another folder. The symbols of the debugger name the cache of
+# modules, whose name is made from the path, and the linker's build ID is made from them: without them it is the same.
+release: RELEASE += -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=. -Xlinker --strip-all
 release: build
 	@echo 'Making the files of the release'
 	@sh $(PACKAGING)/release .build/release/attache .build/release-files

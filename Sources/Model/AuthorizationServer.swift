@@ -55,6 +55,11 @@ public struct TokenIssuer: Sendable, Hashable, CustomStringConvertible {
         self.url = url
     }
 
+    /// Whether the URL is on that host and port.
+    ///
+    /// - Parameter host: in its canonical spelling (`HostSpelling`).
+    public func isOn(host: String, port: UInt16) -> Bool { url.port == port && url.host.hasSameBytes(as: host) }
+
     /// The places of the issuer's metadata in the order in which they are tried: RFC 8414 section 3.1, the same place
     /// for OpenID Connect, and OpenID Connect Discovery 1.0 section 4.1.
     public var metadata: [HTTPEndpoint] {

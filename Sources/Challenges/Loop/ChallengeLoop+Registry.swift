@@ -37,8 +37,7 @@ extension ChallengeLoop {
     /// The token server of the credential, if the rule file names one on another host or port.
     private func otherServer(of credential: Credential, than origin: Origin) -> TokenIssuer? {
         guard case .registry(let named?)? = credential.grant?.server else { return nil }
-        let isOwn = Origin(host: named.url.host, port: named.url.port, protocol: origin.protocol) == origin
-        return isOwn ? nil : named
+        return named.isOn(host: origin.host, port: origin.port) ? nil : named
     }
 
     /// Whether the registry may have ignored its token: Harbor challenges any request with an `Authorization` that it

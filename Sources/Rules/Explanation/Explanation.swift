@@ -8,8 +8,30 @@ public struct Explanation: Sendable {
     public struct Outlook: Sendable, Equatable {
         public let method: AuthenticationMethod
         public let answers: [Configuration.ChallengeRule.Action]
-        /// The token that the answer would be exchanged for; empty for other answers.
+        /// The token that the answer would be exchanged for, or the credentials that do not answer; mostly empty.
         var token: [ExplainedLine] = []
+
+        init(method: AuthenticationMethod, answers: [Configuration.ChallengeRule.Action], token: [ExplainedLine] = []) {
+            (self.method, self.answers, self.token) = (method, answers, token)
+        }
+
+        /// The answers to Basic challenges, without the credentials whose user and password are for a token server on
+        /// another host.
+        init(basic answers: [Configuration.ChallengeRule.Action], to query: ChallengeQuery, by rules: RuleSet) {
+            var lines: [ExplainedLine] = []
+            self.init(
+                method: .basic,
+                answers: answers.map { answer in
+                    guard case .use(let names) = answer else { return answer }
+                    let rest = names.filter { name in
+                        let reason = rules.configuration.reasonAgainstBasic(name, to: query)
+                        if let reason { lines.append(ExplainedLine("not used", reason)) }
+                        return reason == nil
+                    }
+                    return rest.isEmpty ? .reject : .use(rest)
+                })
+            token = lines
+        }
     }
 
     public let request: ExplainedRequest
@@ -87,6 +109,7 @@ public struct Explanation: Sendable {
             var query = asked.query(method: method)
             if method == .digest { query.isSecure = true }
             let answers = rules.possibleAnswers(query)
+            if method == .basic { return Outlook(basic: answers, to: query, by: rules) }
             guard method == .bearer else { return Outlook(method: method, answers: answers) }
             let names = answers.flatMap { answer -> [String] in
                 if case .use(let names) = answer { names } else { [] }
@@ -216,5 +239,16 @@ public struct Explanation: Sendable {
                 return Outlook(label: label, answers: rules.possibleAnswers(query))
             }
         }
+    }
+}
+
+extension Configuration {
+    /// The reason why a registry's credential does not answer a Basic challenge: its user and password are for a token
+    /// server on another host or port. Nil if it answers, and for other credentials.
+    func reasonAgainstBasic(_ name: String, to query: ChallengeQuery) -> String? {
+        guard case .registry(let source)? = credential(named: name)?.content, let server = source.server,
+            !server.isOn(host: query.host, port: query.port)
+        else { return nil }
+        return "user and password of \(name) are for \(server), and not for this server"
     }
 }

@@ -228,8 +228,13 @@ public struct ExplainedRound: Sendable {
             var query = offer.query
             query.failures = refusals.count
             let ruling = rules.decide(query)
-            let forecast = Forecast(
+            var forecast = Forecast(
                 ruling, on: query, after: refusals, urlUser: query.isProxy ? nil : request.urlUser, space: offer.space)
+            if query.method == .basic, case .answer(let credential) = forecast,
+                let reason = rules.configuration.reasonAgainstBasic(credential, to: query)
+            {
+                forecast = .next(reason: reason)
+            }
             var challenge = Challenge(
                 scheme: offer.scheme, query: query, ruling: ruling, traces: rules.explain(query), forecast: forecast)
             switch forecast {

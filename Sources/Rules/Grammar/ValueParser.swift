@@ -213,10 +213,10 @@ struct ValueParser {
     }
 
     static func size(_ bytes: Int) -> String {
-        for (shift, unit) in [(30, "g"), (20, "m"), (10, "k")] where bytes >= 1 << shift && bytes % (1 << shift) == 0 {
-            return "\(bytes >> shift)\(unit)"
-        }
-        return "\(bytes)"
+        // Not a loop over pairs: the compiler unrolls one, and its code then differs from build to build.
+        let units = ["", "k", "m", "g"]
+        let power = bytes == 0 ? 0 : min(bytes.trailingZeroBitCount / 10, units.count - 1)
+        return "\(bytes >> (10 * power))\(units[power])"
     }
 
     func secret(_ value: Value) -> ValueSource? {

@@ -15,6 +15,10 @@ enum AttacheContestant {
         case loggingIn(SquidParent.Scheme, parent: UInt16)
         /// An origin that wants `method`, answered by a rule with such modifiers, behind so many others that no index serves.
         case answering(_ method: AuthenticationMethod, origin: UInt16, modifiers: String = "", others: Int = 0)
+        /// An origin that wants a Bearer token, for which its `/token` is asked by OAuth.
+        case exchanging(origin: UInt16)
+        /// Like `plain`, with this number of credentials for other hosts, each with a placeholder.
+        case placeholders(Int)
         /// Tunnels that are looked into, besides.
         case intercepting(Certificates)
         /// Like `plain`, with a dashboard at that port.
@@ -124,6 +128,21 @@ enum AttacheContestant {
                 challenge { host 127.0.0.1; port \(origin); method \(method.rawValue); use bench; \(modifiers) }
 
                 """
+        case .exchanging(let origin):
+            return common + """
+                clients { allow 127.0.0.0/8 }
+                egress { allow 127.0.0.0/8; connect-ports any }
+                credential bench { oauth2 http://127.0.0.1:\(origin)/token; client-id bench; client-secret \(DigestGuard.password) }
+                challenge { host 127.0.0.1; port \(origin); method bearer; use bench }
+
+                """
+        case .placeholders(let count):
+            return common + """
+                clients { allow 127.0.0.0/8 }
+                egress { allow 127.0.0.0/8; connect-ports any }
+                \((0..<count).map(placeholder).joined(separator: "\n"))
+
+                """
         case .intercepting(let certificates):
             return common + """
                 clients { allow 127.0.0.0/8 }
@@ -148,6 +167,13 @@ enum AttacheContestant {
 
                 """
         }
+    }
+
+    private static func placeholder(_ number: Int) -> String {
+        """
+        credential key-\(number) { token secret-\(number); placeholder "sk-attache-placeholder-\(number)" }
+        challenge { host api-\(number).example.com; use key-\(number) }
+        """
     }
 
     /// A rule that does not hold, and that is found to by being looked at: its hosts, realm or client are a pattern.

@@ -22,14 +22,25 @@ enum InstructionMeasure {
 
     /// Measures the cost of rules that no index serves, beside a rule file without them.
     static func takeRules(in setting: Setting) async throws(BenchError) -> [Finding] {
+        try await take([.ruled(1000), .ruled(4000)], beside: .ruled(0), in: setting)
+    }
+
+    /// Measures the cost of placeholders in the rule file, for requests that have none.
+    static func takePlaceholders(in setting: Setting) async throws(BenchError) -> [Finding] {
+        try await take([.placeholders(100)], beside: .placeholders(0), in: setting)
+    }
+
+    private static func take(
+        _ workloads: [Workload], beside least: Workload, in setting: Setting
+    ) async throws(BenchError) -> [Finding] {
         let instructions = { (workload: Workload) async throws(BenchError) -> Double in
             try await Self.instructions(
                 of: workload.attache(in: setting), workload.manner, path: workload.path, origin: setting.originPort,
                 in: setting)
         }
-        let none = try await instructions(.ruled(0))
+        let none = try await instructions(least)
         var findings: [Finding] = []
-        for workload in [Workload.ruled(1000), .ruled(4000)] {
+        for workload in workloads {
             findings.append(
                 Finding(
                     "\(workload.name)-instructions", "user instructions per \(workload.title)", "",

@@ -12,6 +12,7 @@ enum Measure: String, CaseIterable {
     case digestInstructions = "digest-instructions"
     case answers
     case rules
+    case placeholders
     case newConnections = "new-connections"
     case logins
     case allocations
@@ -42,8 +43,9 @@ enum Measure: String, CaseIterable {
         case .sizes: try await SizeMeasure.take(in: setting)
         case .instructions: try await InstructionMeasure.take(.plain, in: setting)
         case .digestInstructions: try await InstructionMeasure.take(.digest, in: setting)
-        case .answers: try await InstructionMeasure.take(.basic, .ntlm, .challenged, in: setting)
+        case .answers: try await InstructionMeasure.take(.basic, .bearer, .ntlm, .challenged, in: setting)
         case .rules: try await InstructionMeasure.takeRules(in: setting)
+        case .placeholders: try await InstructionMeasure.takePlaceholders(in: setting)
         case .newConnections:
             try await RequestMeasure.take(.newClient, in: setting) + RequestMeasure.take(.newOrigin, in: setting)
                 + InstructionMeasure.take(.newClient, .newOrigin, in: setting)

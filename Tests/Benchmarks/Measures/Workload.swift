@@ -12,12 +12,16 @@ enum Workload {
     case secure
     /// 1 KiB from a Basic space whose password the proxy knows.
     case basic
+    /// 1 KiB from a Bearer space whose OAuth token the proxy holds.
+    case bearer
     /// 1 KiB on connections that are logged in by NTLM.
     case ntlm
     /// 1 KiB after a 401 for each request: a Digest space whose password is not sent unasked.
     case challenged
     /// Like `challenged`, but with a known space behind this number of rules that no index serves.
     case ruled(Int)
+    /// Like `plain`, with this number of credentials whose placeholders are searched for in each head.
+    case placeholders(Int)
     /// Like `plain`, from a client that makes a new connection for each request.
     case newClient
     /// Like `plain`, from an origin that ends the connection with each response.
@@ -31,9 +35,11 @@ enum Workload {
         case .digest: "digest"
         case .secure: "tls-get"
         case .basic: "basic"
+        case .bearer: "bearer"
         case .ntlm: "ntlm"
         case .challenged: "challenged"
         case .ruled(let count): "rules-\(count)"
+        case .placeholders(let count): "placeholders-\(count)"
         case .newClient: "new-client"
         case .newOrigin: "new-origin"
         }
@@ -46,9 +52,11 @@ enum Workload {
         case .digest: "GET with rules and a Digest answer"
         case .secure: "GET, https to the origin"
         case .basic: "GET with a known Basic answer"
+        case .bearer: "GET with a known Bearer token"
         case .ntlm: "GET on a connection with NTLM"
         case .challenged: "GET with a 401 and a Digest answer"
         case .ruled(let count): "GET behind \(count) patterns"
+        case .placeholders(let count): "GET beside \(count) placeholders"
         case .newClient: "GET on a new client connection"
         case .newOrigin: "GET on a new connection to the origin"
         }
@@ -56,9 +64,10 @@ enum Workload {
 
     var path: String {
         switch self {
-        case .plain, .logged, .secure, .newClient, .newOrigin: "/small"
+        case .plain, .logged, .secure, .placeholders, .newClient, .newOrigin: "/small"
         case .digest, .challenged, .ruled: "/digest"
         case .basic: "/basic"
+        case .bearer: "/bearer"
         case .ntlm: "/ntlm"
         }
     }
@@ -91,9 +100,11 @@ enum Workload {
         case .digest: .full(digestPort: port)
         case .secure: .originating(anchor: try setting.secure().certificates.root)
         case .basic: .answering(.basic, origin: port)
+        case .bearer: .exchanging(origin: port)
         case .ntlm: .answering(.ntlm, origin: port)
         case .challenged: .answering(.digest, origin: port, modifiers: "preempt no")
         case .ruled(let count): .answering(.digest, origin: port, others: count)
+        case .placeholders(let count): .placeholders(count)
         }
     }
 
@@ -103,7 +114,7 @@ enum Workload {
         switch self {
         case .plain, .digest, .newClient: return setting.plainHAProxy
         case .newOrigin: return HAProxyContestant.forward(setting.options.haproxy, origin: try origin(in: setting))
-        case .logged, .basic, .ntlm, .challenged, .ruled: return nil
+        case .logged, .basic, .bearer, .ntlm, .challenged, .ruled, .placeholders: return nil
         case .secure:
             let secure = try setting.secure()
             return HAProxyContestant.originating(

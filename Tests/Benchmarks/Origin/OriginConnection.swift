@@ -2,7 +2,7 @@ import Bytes
 import IO
 import Synchronization
 
-/// One connection of the origin: answers requests without a body until the peer ends it.
+/// One connection of the origin: answers requests, whose bodies it ignores, until the peer ends it.
 struct OriginConnection {
     private let socket: Socket
     private let origin: Origin
@@ -19,12 +19,12 @@ struct OriginConnection {
         defer { socket.close() }
         do throws(IOError) {
             while true {
-                guard let head = Head(buffer.readable) else {
+                guard let head = Head(buffer.readable), buffer.readable.count >= head.length + bodyLength(of: head) else {
                     guard buffer.writableCount > 0, try await socket.read(into: buffer) > 0 else { return }
                     continue
                 }
                 let answer = answer(to: head)
-                buffer.consume(head.length)
+                buffer.consume(head.length + bodyLength(of: head))
                 try await socket.write(answer)
                 if answer == origin.content.largeHead {
                     for _ in 0..<OriginContent.largeSize >> 20 { try await socket.write(origin.content.largePiece) }
@@ -33,6 +33,11 @@ struct OriginConnection {
         } catch {
             // The contestant hung up: nothing is owed to it.
         }
+    }
+
+    private func bodyLength(of head: Head) -> Int {
+        let bytes = buffer.readable
+        return head.value(of: "content-length", in: bytes).flatMap { Head.number(in: $0, of: bytes) } ?? 0
     }
 
     /// All of the answer, but for the body of `/large`.
@@ -44,7 +49,13 @@ struct OriginConnection {
         if bytes.extracting(path).equals("/large") { return origin.content.largeHead }
         if bytes.extracting(path).equals("/ntlm") { return ntlmAnswer(to: head, with: origin.content.small) }
         if bytes.extracting(path).equals("/ntlm-medium") { return ntlmAnswer(to: head, with: origin.content.medium) }
-        if bytes.extracting(path).equals("/basic") { return basicAnswer(to: head) }
+        if bytes.extracting(path).equals("/basic") {
+            return answer(to: head, origin.content.basicAuthorization, origin.content.basicChallenge)
+        }
+        if bytes.extracting(path).equals("/bearer") {
+            return answer(to: head, origin.content.bearerAuthorization, origin.content.bearerChallenge)
+        }
+        if bytes.extracting(path).equals("/token") { return origin.content.token }
         if path.count > 5, bytes.extracting(path).extracting(first: 5).equals("/ask/") {
             return origin.content.challenge(of: bytes.extracting(path.lowerBound + 5..<path.upperBound))
         }
@@ -58,15 +69,16 @@ struct OriginConnection {
         return origin.digest.challenge
     }
 
-    private func basicAnswer(to head: Head) -> [UInt8] {
-        let (bytes, authorization) = (buffer.readable, origin.content.basicAuthorization)
+    /// 1 KiB for that credential, or else the challenge.
+    private func answer(to head: Head, _ authorization: [UInt8], _ challenge: [UInt8]) -> [UInt8] {
+        let bytes = buffer.readable
         if let value = head.value(of: "authorization", in: bytes),
             bytes.extracting(value).equals(authorization.span)
         {
             return origin.content.small
         }
         origin.challenges.add(1, ordering: .relaxed)
-        return origin.content.basicChallenge
+        return challenge
     }
 
     private func ntlmAnswer(to head: Head, with content: [UInt8]) -> [UInt8] {

@@ -226,39 +226,62 @@ struct RecipeServerTests {
         "https://\(ApacheServer.secureHost):\(try ApacheServer.shared().securePorts.three)/open/\(mark)"
     }
 
-    @Test(.enabled(if: works("mvn"))) func `Maven downloads behind an NTLM parent`() throws {
-        let (mark, folder, apache) = (ApacheServer.mark(), Scratch.folder("maven"), try ApacheServer.shared())
-        let name = { (artifact: String, more: String) in
-            """
-            <modelVersion>4.0.0</modelVersion>
-            \(more)<groupId>test.attache</groupId><artifactId>\(artifact)</artifactId><version>1.0</version>
-            """
-        }
-        let project = { (content: String) in
-            #"<project xmlns="http://maven.apache.org/POM/4.0.0">"# + content + "<packaging>pom</packaging></project>\n"
-        }
-        let published = "\(apache.documents)/open/\(mark)/test/attache/base/1.0"
+    /// A project of Maven's of which there is only this file.
+    private func project(_ artifact: String, _ content: String = "") -> String {
+        """
+        <project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+        <groupId>test.attache</groupId><artifactId>\(artifact)</artifactId><version>1.0</version>
+        \(content)<packaging>pom</packaging></project>
+
+        """
+    }
+
+    /// Runs a command of a tool in Java that downloads `test.attache:base:1.0` from a repository of Apache's.
+    private func buildJava(_ command: String, in folder: String, _ mark: String) throws {
+        let published = "\(try ApacheServer.shared().documents)/open/\(mark)/test/attache/base/1.0"
         try FileManager.default.createDirectory(atPath: published, withIntermediateDirectories: true)
-        try Scratch.write(project(name("base", "")), to: published + "/base-1.0.pom")
-        let parent = """
-            <parent><groupId>test.attache</groupId><artifactId>base</artifactId><version>1.0</version><relativePath/></parent>
-            """
-        let repositories = """
-            <repositories><repository><id>corp</id><url>\(try secureURL(mark))</url></repository></repositories>
-            """
-        try Scratch.write(project(name("app", parent) + repositories), to: folder + "/pom.xml")
+        try Scratch.write(project("base"), to: published + "/base-1.0.pom")
         let root = try Hierarchy.shared().root.certificate
         try build(
             """
             env -u JAVA_TOOL_OPTIONS keytool -importcert -noprompt -alias root -file \(root) -keystore trust.p12 \
                 -storetype PKCS12 -storepass changeit
-            mvn -B -q validate -Dmaven.repo.local=$PWD/m2
-            test -s m2/test/attache/base/1.0/base-1.0.pom
+            \(command)
             """, in: folder,
             [
                 "JAVA_TOOL_OPTIONS":
                     "-Djavax.net.ssl.trustStore=\(folder)/trust.p12 -Djavax.net.ssl.trustStorePassword=changeit"
             ])
+    }
+
+    @Test(.enabled(if: works("mvn"))) func `Maven downloads behind an NTLM parent`() throws {
+        let (mark, folder) = (ApacheServer.mark(), Scratch.folder("maven"))
+        let content = """
+            <parent><groupId>test.attache</groupId><artifactId>base</artifactId><version>1.0</version><relativePath/></parent>
+            <repositories><repository><id>corp</id><url>\(try secureURL(mark))</url></repository></repositories>
+            """
+        try Scratch.write(project("app", content), to: folder + "/pom.xml")
+        try buildJava(
+            """
+            mvn -B -q validate -Dmaven.repo.local=$PWD/m2
+            test -s m2/test/attache/base/1.0/base-1.0.pom
+            """, in: folder, mark)
+    }
+
+    @Test(.enabled(if: works("gradle"))) func `Gradle downloads behind an NTLM parent`() throws {
+        let (mark, folder) = (ApacheServer.mark(), Scratch.folder("gradle"))
+        try Scratch.write(
+            """
+            repositories { maven { url '\(try secureURL(mark))' } }
+            configurations { sample }
+            dependencies { sample 'test.attache:base:1.0@pom' }
+            task fetch(type: Copy) { from configurations.sample; into 'out' }
+            """, to: folder + "/build.gradle")
+        try buildJava(
+            """
+            gradle --quiet --no-daemon --gradle-user-home $PWD/home fetch
+            test -s out/base-1.0.pom
+            """, in: folder, mark)
     }
 
     @Test(.enabled(if: works("npm"))) func `npm downloads behind an NTLM parent`() throws {

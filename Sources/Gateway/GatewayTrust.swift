@@ -44,7 +44,8 @@ struct GatewayTrust: Sendable {
         let now = SystemClock.epochMilliseconds / 1000
         func evaluate(_ terms: TrustTerms?) -> TrustEvaluation {
             TrustEvaluation.of(
-                chain, for: ServerName(terms?.name ?? host), anchors: policy.trust.anchors(for: terms),
+                chain, for: terms?.name.map { ServerName(ofRule: $0) } ?? ServerName(host),
+                anchors: policy.trust.anchors(for: terms),
                 revocation: lists, at: now)
         }
         let decision = ServerTrustDecision(evaluate: evaluate) {

@@ -298,7 +298,7 @@ extension Configuration.Listener {
             words += " proxy-protocol from \(balancers.map(\.description).joined(separator: " "))"
         }
         guard let tls else { return words }
-        let clients = tls.clients.map { " clients \($0.authorities)\($0.isRequired ? " required" : "")" } ?? ""
+        let clients = tls.clients.map { " clients \($0.words)\($0.isRequired ? " required" : "")" } ?? ""
         return words + " tls certificate \(tls.certificate) key \(tls.key)\(clients)"
     }
 }
@@ -363,5 +363,11 @@ extension Configuration.Route {
         if trace != .no { words.append("trace \(trace.rawValue)") }
         if let parentList { words.append("via \(parentList.words)") }
         return words.joined(separator: " ")
+    }
+}
+
+extension Configuration.Listener.TLS.Clients {
+    fileprivate var words: String {
+        authorities ?? domains.map { "spiffe \($0.name) \($0.authorities)" }.joined(separator: " ")
     }
 }

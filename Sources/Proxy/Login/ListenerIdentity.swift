@@ -2,6 +2,7 @@ import Bytes
 import Credentials
 import Crypto
 import IO
+import Model
 import Rules
 import TLS
 import Transport
@@ -39,9 +40,14 @@ public final class ListenerIdentity: Sendable {
     private static func contexts(
         _ settings: Configuration.Listener.TLS
     ) throws(FileProblem) -> FileBacked<ServerTLSContext> {
-        try FileBacked(settings.clients.map { [$0.authorities] } ?? []) { contents in
-            try ServerTLSContext(
-                ServerTLSSettings(clientCertificates: try contents.first.map(request) ?? .notRequested))
+        let domains = settings.clients?.domains ?? []
+        let paths = settings.clients.map { [$0.authorities].compactMap(\.self) } ?? []
+        return try FileBacked(paths + domains.map(\.authorities)) { contents in
+            let clients: ServerTLSSettings.ClientCertificates =
+                domains.isEmpty
+                ? try contents.first.map(request) ?? .notRequested
+                : try request(from: contents, of: domains.map(\.name))
+            return try ServerTLSContext(ServerTLSSettings(clientCertificates: clients))
         }
     }
 
@@ -69,6 +75,24 @@ public final class ListenerIdentity: Sendable {
         let anchors = try TrustAnchors(only: try authorities.withBytes { try Certificate.all(in: $0) })
         return .requested(issuers: anchors.certificates.compactMap(\.subject)) { chain in
             anchors.vouch(forClient: chain, at: SystemClock.epochMilliseconds / 1000)
+        }
+    }
+
+    /// - Parameters:
+    ///   - authorities: the files of the trust domains, in their order.
+    ///   - domains: their names. The certificates of one say nothing about the workloads of another.
+    private static func request(
+        from authorities: [Secret], of domains: [String]
+    ) throws -> ServerTLSSettings.ClientCertificates {
+        var anchors: [String: TrustAnchors] = [:]
+        for (domain, file) in zip(domains, authorities) {
+            anchors[domain] = try TrustAnchors(only: try file.withBytes { try Certificate.all(in: $0) })
+        }
+        let fixed = anchors
+        let issuers = domains.flatMap { fixed[$0]?.certificates.compactMap(\.subject) ?? [] }
+        return .requested(issuers: issuers) { chain in
+            guard let workload = chain.leaf.workload, let anchors = fixed[workload.trustDomain] else { return false }
+            return anchors.vouch(forClient: chain, at: SystemClock.epochMilliseconds / 1000)
         }
     }
 }

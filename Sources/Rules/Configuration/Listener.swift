@@ -34,12 +34,22 @@ extension Configuration {
             /// The settings for client certificates; nil if clients are not asked for one.
             public let clients: Clients?
 
-            /// The clients that may authenticate with a certificate, `clients FILE [required]`.
+            /// The clients that may authenticate with a certificate: `clients FILE [required]`, or `clients spiffe
+            /// DOMAIN FILE … [required]`.
             public struct Clients: Sendable, Equatable {
-                /// The PEM file with the root certificates of client certificates.
-                public let authorities: String
+                /// The PEM file with the root certificates of client certificates; nil if only workloads have one.
+                public let authorities: String?
+                /// The trust domains of workloads.
+                public var domains: [TrustDomain] = []
                 /// Whether a client without a certificate is refused.
-                public let isRequired: Bool
+                public var isRequired: Bool
+            }
+
+            /// A trust domain (SPIFFE), whose workloads have X.509-SVIDs.
+            public struct TrustDomain: Sendable, Equatable {
+                public let name: String
+                /// The PEM file with the root certificates of this domain alone.
+                public let authorities: String
             }
         }
 

@@ -175,7 +175,11 @@ extension ChallengeDirective {
             "Root certificates to trust, besides the system's: PEM, or one in DER. With `only`, instead of the system's."
         ),
         .name: DirectiveManual(
-            "HOST", example: "challenge \"moved\" { host 10.0.0.8; name files.example.com; trust }",
-            "Check the certificate against this name or address, instead of the host in the URL."),
+            "HOST|SPIFFE-ID", example: "challenge \"moved\" { host 10.0.0.8; name files.example.com; trust }",
+            """
+            Check the certificate against this name or address, instead of the host in the URL. With a SPIFFE ID, such as
+            `spiffe://example.org/db`, the certificate must be an X.509-SVID for exactly that workload; add `anchor FILE only`
+            for the trust domain.
+            """),
     ]
 }

@@ -18,7 +18,7 @@ extension ManualTopic {
         A client whose address is not allowed is refused when it connects. It gets a 403; on a TLS listener the connection is
         closed. With `authenticate`, the proxy answers 407 until the client has logged in. Rules, sessions and the log then
         use that name. A client certificate (see `listen`) replaces the login. The name is then the SPIFFE ID of the
-        certificate, or else its common name.
+        certificate, or else its common name. With `clients spiffe` it is always the SPIFFE ID.
 
         The files are read again when they change. A user who was removed is refused from the next request on, also on a
         connection that is open and in an intercepted tunnel. A tunnel that is not intercepted lasts until it is closed.

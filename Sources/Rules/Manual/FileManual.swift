@@ -1,7 +1,7 @@
 extension FileDirective {
     static let manuals: [FileDirective: DirectiveManual] = [
         .listen: DirectiveManual(
-            "ADDRESS:PORT|unix:PATH [tls certificate FILE key FILE [clients FILE [required]]] [as NAME] [socks] [proxy-protocol from ADDRESS …] [{ … }]",
+            "ADDRESS:PORT|unix:PATH [tls certificate FILE key FILE [clients FILE|clients spiffe DOMAIN FILE … [required]]] [as NAME] [socks] [proxy-protocol from ADDRESS …] [{ … }]",
             default: "127.0.0.1:3128",
             example: """
                 listen 127.0.0.1:3128
@@ -17,6 +17,10 @@ extension FileDirective {
             are PEM: the certificate followed by its issuers, and the key. They are read again when they change. With
             `clients` and a file of root certificates, a client can log in with a certificate of its own. With `required`,
             it must.
+
+            With `clients spiffe`, a trust domain and a file, clients are workloads with X.509-SVIDs. There may be several, each
+            with its own file: `clients spiffe a.example a.pem clients spiffe b.example b.pem required`. The client's name is
+            the SPIFFE ID, whatever the common name says. Any other certificate ends the handshake.
 
             With `as` and a name, every client of the listener is that user, without a login. `unix:PATH` is a socket in the file
             system, which always has a name. 'attache help sockets' explains both.

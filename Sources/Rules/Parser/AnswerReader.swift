@@ -85,6 +85,11 @@ struct AnswerReader: BlockReader {
     }
 
     private func verifiedName(_ value: Value) -> String? {
+        if value.text.hasPrefix(SPIFFEID.prefix) {
+            if let workload = SPIFFEID(value.text) { return "\(workload)" }
+            refuse(value, "\(value.shown) is not a SPIFFE ID, such as spiffe://example.org/db")
+            return nil
+        }
         guard let pattern = parse.hostPattern(value, value.text) else { return nil }
         if let name = pattern.singleHost { return name }
         refuse(value, "\(value.shown) matches many names: write one name")

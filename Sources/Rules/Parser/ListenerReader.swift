@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 extension ListenerReader {
     /// The directives in the block of `listen unix:PATH`.
@@ -113,7 +114,8 @@ struct ListenerReader: BlockReader {
         }
         let options = parse.options(ListenerReader.Option.self, in: values, isSound: &isSound)
         for (index, option) in options.enumerated() {
-            if options[..<index].contains(where: { $0.word == option.word }) {
+            let isAnotherDomain = option.word == .clients && Self.namesDomain(option)
+            if !isAnotherDomain, options[..<index].contains(where: { $0.word == option.word }) {
                 refuse(option.keyword, "\(option.keyword.shown) is written twice")
             }
         }
@@ -143,7 +145,7 @@ struct ListenerReader: BlockReader {
             case .key:
                 key = parse.onePath(option)
                 if let key, let value = option.values.first { context.note(keyFile: key, at: value.range) }
-            case .clients: clients = self.clients(option)
+            case .clients: add(option, to: &clients)
             case .tls, .as, .socks, .proxyProtocol: break
             }
         }
@@ -155,9 +157,14 @@ struct ListenerReader: BlockReader {
         return .init(certificate: certificate, key: key, clients: clients)
     }
 
-    /// Parses `clients PATH [required]`.
-    private func clients(_ option: ValueParser.Option<ListenerReader.Option>) -> Configuration.Listener.TLS.Clients? {
+    /// Parses `clients PATH [required]` or `clients spiffe DOMAIN PATH [required]`, of which there may be several.
+    private func add(
+        _ option: ValueParser.Option<ListenerReader.Option>, to clients: inout Configuration.Listener.TLS.Clients?
+    ) {
         var option = option
+        let isOfDomain = Self.namesDomain(option)
+        let name = isOfDomain && option.values.count > 1 ? option.values[1] : nil
+        if isOfDomain { option.values.removeFirst(min(2, option.values.count)) }
         let last = option.values.count > 1 ? option.values.last : nil
         let isRequired = last.map { $0.text == "required" && !$0.isQuoted } ?? false
         if isRequired { option.values.removeLast() }
@@ -167,7 +174,35 @@ struct ListenerReader: BlockReader {
                 suggestion: Suggestion.nearest(to: option.values[1].text, among: ["required"]))
         }
         option.values = Array(option.values.prefix(1))
-        return parse.onePath(option).map { .init(authorities: $0, isRequired: isRequired) }
+        if let earlier = clients, isOfDomain != (earlier.authorities == nil) {
+            return refuse(option.keyword, "'clients' has either one file, or 'spiffe' with a trust domain and its file")
+        }
+        if let earlier = clients, earlier.isRequired {
+            refuse(option.keyword, "write 'required' once, at the end")
+        }
+        guard isOfDomain else {
+            clients = parse.onePath(option).map { .init(authorities: $0, isRequired: isRequired) }
+            return
+        }
+        guard let name, !option.values.isEmpty else {
+            return log.report(
+                at: option.keyword.range,
+                "'clients spiffe' needs a trust domain and a path, such as: example.org td.pem")
+        }
+        guard SPIFFEID.isTrustDomain(name.text) else {
+            return refuse(name, "\(name.shown) is not a trust domain, such as example.org")
+        }
+        if clients?.domains.contains(where: { $0.name == name.text }) ?? false {
+            refuse(name, "the trust domain \(name.shown) is named twice: put its certificates into one file")
+        }
+        guard let path = parse.onePath(option) else { return }
+        clients = clients ?? .init(authorities: nil, isRequired: false)
+        clients?.domains.append(.init(name: name.text, authorities: path))
+        clients?.isRequired = isRequired
+    }
+
+    private static func namesDomain(_ option: ValueParser.Option<ListenerReader.Option>) -> Bool {
+        option.values.first.map { $0.text == "spiffe" && !$0.isQuoted } ?? false
     }
 
     /// Parses `as NAME`.

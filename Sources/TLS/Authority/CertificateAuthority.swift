@@ -65,7 +65,7 @@ public final class CertificateAuthority: Sendable {
     /// treat a common name as one, and check it against the name constraints.
     private func subject(for name: ServerName, like origin: Certificate?) -> CertificateDraft.Subject {
         switch name {
-        case .address(let address): return .organization("\(address)")
+        case .address, .workload: return .organization("\(name)")
         case .host(let host):
             let text = origin?.commonName ?? host
             return text.utf8.count <= CertificateDraft.nameLimit ? .commonName(text) : .none

@@ -64,6 +64,7 @@ struct CertificateExtension {
         switch name {
         case .host(let name): DER.primitive(2, Array(name.utf8))
         case .address(let address): DER.primitive(7, address.bytes)
+        case .workload(let workload): DER.primitive(6, Array("\(workload)".utf8))
         }
     }
 }

@@ -19,6 +19,7 @@ enum CertificateNames {
             }
         case .address(let address):
             return contains(names, GEN_IPADD) { IPAddress(octets: $0) == address }
+        case .workload(let workload): return certificate.workload == workload
         }
     }
 

@@ -181,7 +181,8 @@ public struct OriginHandshake {
         let (host, port, hasExceptions) = (origin.hostText, origin.port, terms.tlsPolicyEpoch != 0)
         let evaluate = { @Sendable (terms: TrustTerms?) in
             TrustEvaluation.of(
-                chain, for: ServerName(terms?.name ?? host), anchors: policy.trust.anchors(for: terms),
+                chain, for: terms?.name.map { ServerName(ofRule: $0) } ?? ServerName(host),
+                anchors: policy.trust.anchors(for: terms),
                 revocation: lists, at: now)
         }
         let decide = { @Sendable () -> (decision: ServerTrustDecision<VerifiedChain>, refused: TrustEvaluation?) in

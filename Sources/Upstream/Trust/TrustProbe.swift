@@ -89,7 +89,8 @@ public struct TrustProbe: Sendable {
         }
         func evaluate(_ terms: TrustTerms?) -> TrustEvaluation {
             TrustEvaluation.of(
-                chain, for: ServerName(terms?.name ?? name ?? host), anchors: trust.anchors(for: terms),
+                chain, for: terms?.name.map { ServerName(ofRule: $0) } ?? ServerName(name ?? host),
+                anchors: trust.anchors(for: terms),
                 revocation: lists, at: now)
         }
         let today = Day(epochSeconds: now)

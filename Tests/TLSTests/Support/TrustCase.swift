@@ -83,6 +83,7 @@ extension TrustCase.Scene {
         switch ServerName(name) {
         case .host(let host): X509_VERIFY_PARAM_set1_host(parameters, host, 0)
         case .address(let address): X509_VERIFY_PARAM_set1_ip(parameters, address.bytes, address.bytes.count)
+        case .workload: break
         }
         let lists = lists.isEmpty ? nil : try RevocationLists(files: lists)
         if let lists {

@@ -10,7 +10,7 @@ LTO = $(if $(wildcard $(LLD)),--experimental-lto-mode full -Xswiftc -use-ld=lld 
 RELEASE = $(BUILD) -c release --static-swift-stdlib $(LTO)
 CONFIG = $(firstword $(wildcard proxy.conf) proxy.conf.example)
 FUZZERS = FuzzHead FuzzChunked FuzzChallenge FuzzNTLM FuzzForm FuzzTrust FuzzRules FuzzDigestAuthorization FuzzJSON FuzzHelper \
-    FuzzCredentialFile FuzzFTP FuzzCookie FuzzSOCKS FuzzBalancer FuzzTrace FuzzURL
+    FuzzCredentialFile FuzzFTP FuzzCookie FuzzSOCKS FuzzBalancer FuzzHello FuzzTrace FuzzURL
 FUZZ_SECONDS = 60
 # Inputs for each, within that time; -1: no limit.
 FUZZ_RUNS = -1

@@ -128,6 +128,7 @@ let fuzzers: [Target] =
         ("FuzzFTP", ["FTP", "Bytes"]),
         ("FuzzCookie", ["Authentication", "Bytes", "Model"]), ("FuzzSOCKS", ["Upstream", "Bytes"]),
         ("FuzzTrace", ["Bytes", "Telemetry"]), ("FuzzBalancer", ["Bytes", "Proxy"]),
+        ("FuzzHello", ["Bytes", "Proxy"]),
         ("FuzzURL", ["Authentication", "Bytes", "Challenges", "Crypto", "FTP", "HTTP", "Model", "PAC"]),
     ].map { (name: String, dependencies: [String]) in
         .executableTarget(

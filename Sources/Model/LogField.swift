@@ -6,7 +6,9 @@ public enum RequestField: String, JSONField {
     case milliseconds = "ms"
     case connectMilliseconds = "connect_ms"
     case waitMilliseconds = "wait_ms"
-    case upstream, socks, tunnel, tls
+    case upstream, socks
+    case isRedirected = "redirected"
+    case tunnel, tls
     case isResumed = "tls_resumed"
     case trustFindings = "trust_findings"
     case trustRule = "trust_rule"
@@ -33,6 +35,8 @@ public enum RequestField: String, JSONField {
             .init(.number, "milliseconds from sending the request to the first byte of the response")
         case .upstream: .init(.string, "opened or reused: the connection to the server")
         case .socks: .init(.string, "5, 4a or 4: the version of SOCKS by which the client asked for a tunnel")
+        case .isRedirected:
+            .init(.boolean, "true for a connection that 'listen … transparent' took, and that is no plain HTTP")
         case .tunnel: .init(.string, "https, http or opaque: what an intercepted tunnel contains")
         case .tls: .init(.string, "the version of TLS with the server")
         case .isResumed: .init(.boolean, "true if a TLS session was resumed")

@@ -225,9 +225,15 @@ struct InterceptedTLSTests {
             let host = try Curl.fetch(url(servers.good), options + ["-H", "Host: other.example.test"])
             #expect(host.status == 421)
             #expect(host.text.contains("the tunnel was opened to \(Servers.host) port \(servers.good)"))
-            // The tunnel leads to an address, TLS in it asks for a name.
-            let place = "\(Servers.host):\(servers.good):127.0.0.1:\(servers.good)"
-            let name = try Curl.fetch(url(servers.good), options + ["--connect-to", place])
+            // The tunnel leads to an address, TLS in it asks for a name. The certificate proves it, or not.
+            for (name, status) in [(Servers.host, 200), ("other.example.test", 502)] {
+                let place = "\(name):\(servers.good):127.0.0.1:\(servers.good)"
+                let fetched = try Curl.fetch(url(servers.good, host: name), options + ["--connect-to", place])
+                #expect(fetched.status == status, "\(fetched)")
+            }
+            // The tunnel leads to one name, TLS in it asks for another.
+            let elsewhere = "\(Servers.host):\(servers.good):other.example.test:\(servers.good)"
+            let name = try Curl.fetch(url(servers.good), options + ["--connect-to", elsewhere])
             #expect(name.status == 421, "\(name)")
             #expect(name.text.contains("TLS in it asks for \(Servers.host)"))
         }

@@ -22,7 +22,9 @@ struct InterceptedTunnelTests {
         ("GET http://127.0.0.1:1/ HTTP/1.1", ["Host: a.example"], 502, "connection_refused"),
         ("GET http://127.0.0.1/ HTTP/1.1", ["Host: 127.0.0.1:1"], 421, "http_request_error"),
         ("GET / HTTP/1.1", ["Host: 127.0.0.2"], 421, "http_request_error"),
-        ("GET / HTTP/1.1", ["Host: localhost:1"], 421, "http_request_error"),
+        // DNS gives this name the address.
+        ("GET / HTTP/1.1", ["Host: localhost:1"], 502, "connection_refused"),
+        ("GET / HTTP/1.1", ["Host: localhost:2"], 421, "http_request_error"),
         ("GET / HTTP/1.1", ["Host: 127.0.0.1.:1"], 400, "http_request_error"),
         ("OPTIONS * HTTP/1.1", ["Host: a.example"], 421, "http_request_error"),
         ("GET https://127.0.0.1:1/ HTTP/1.1", ["Host: 127.0.0.1:1"], 421, "http_request_error"),

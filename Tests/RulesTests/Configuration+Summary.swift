@@ -297,6 +297,7 @@ extension Configuration.Listener {
         if !balancers.isEmpty {
             words += " proxy-protocol from \(balancers.map(\.description).joined(separator: " "))"
         }
+        if isTransparent { words += " transparent" }
         guard let tls else { return words }
         let clients = tls.clients.map { " clients \($0.words)\($0.isRequired ? " required" : "")" } ?? ""
         return words + " tls certificate \(tls.certificate) key \(tls.key)\(clients)"

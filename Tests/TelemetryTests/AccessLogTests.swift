@@ -88,7 +88,7 @@ struct AccessLogTests {
         record.parentAnswer = record.answer
         record.challenge = ChallengeRecord(schemes: "basic", realm: "r")
         (record.tunnel, record.socks) = (.https, .five)
-        record.isResumed = true
+        (record.isResumed, record.isRedirected) = (true, true)
         record.security = SecurityRecord(
             version: "1.3", trustFindings: "expired", trustRule: record.rule, isException: true, identity: "device")
         (record.error, record.details) = (.connectionRefused, "d")
@@ -279,7 +279,7 @@ struct AccessLogTests {
         record.challenge = ChallengeRecord(schemes: "basic", realm: "r")
         (record.tunnel, record.socks) = (.https, .fourA)
         record.security = SecurityRecord(version: "1.3")
-        record.isResumed = true
+        (record.isResumed, record.isRedirected) = (true, true)
         record.trace = RequestTrace(
             continuing: nil, samples: true, isCollected: true,
             on: try EventLoop(index: 0, clock: ManualClock(start: 0)))

@@ -29,12 +29,14 @@ extension ForwardingContext {
     func beginConnection() throws(ExchangeFailure) -> Bool {
         guard destination.hops.isEmpty, origin.scheme == .http, exchange.own != nil || !exchange.asksForPractice
         else { return false }
-        let isJudged = exchange.own == nil
+        let isJudged = exchange.own == nil || destination.address != nil
         do throws(Refusal) {
-            guard let stream = try dialer.begin(host: origin.hostText, port: origin.port, isJudged: isJudged) else {
-                return false
-            }
-            attach(OriginConnection(stream: stream, to: origin, under: .plain), isReused: false)
+            guard
+                let stream = try dialer.begin(
+                    host: destination.dialledHost, port: origin.port, isJudged: isJudged)
+            else { return false }
+            let terms = destination.address == nil ? .plain : terms
+            attach(OriginConnection(stream: stream, to: origin, under: terms), isReused: false)
         } catch { throw .refused(error) }
         exchange.times.connecting = downstream.loop.now
         return true
@@ -129,7 +131,8 @@ extension ForwardingContext {
         case .direct:
             let isForPractice = origin.scheme == .http && exchange.own == nil && exchange.asksForPractice
             let stream = try await dialer.connect(
-                host: origin.hostText, port: origin.port, isJudged: exchange.own == nil, isForPractice: isForPractice)
+                host: destination.dialledHost, port: origin.port,
+                isJudged: exchange.own == nil || destination.address != nil, isForPractice: isForPractice)
             stream.wakeup = downstream.wakeup
             if isForPractice, let peer = stream.peerAddress,
                 downstream.shared.ownListeners.kind(at: peer.address, port: peer.port) != nil

@@ -106,7 +106,8 @@ extension Downstream {
             // A request in origin-form is for the server that its tunnel was opened to.
             guard let tunnel else { return false }
             let host = tunnel.host
-            return destination.isFor(tunnel.scheme, host: host.span, port: tunnel.port, isUpgraded: isUpgraded)
+            return destination.address == tunnel.address
+                && destination.isFor(tunnel.scheme, host: host.span, port: tunnel.port, isUpgraded: isUpgraded)
         }
         let head = exchange.headBytes
         return destination.isFor(

@@ -91,7 +91,7 @@ public struct ForwardingContext {
 
     private func takeIdle() -> OriginConnection? {
         if destination.hops.isEmpty {
-            return origin.takeIdle(under: origin.isSecure ? terms : .plain)
+            return origin.takeIdle(under: origin.isSecure || destination.address != nil ? terms : .plain)
         }
         return exchange.way.peer(of: origin).takeIdle(under: terms)
     }

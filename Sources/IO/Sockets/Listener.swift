@@ -23,11 +23,13 @@ public final class Listener: Channel {
 
     /// Binds and listens. `accept` is called on the loop with each new connection, and then owns it. With port 0 the
     /// system chooses a port, which `address` then has.
+    /// - Parameter isTransparent: whether a firewall redirects clients here, which have connected to other addresses.
     /// - Throws: `IOError.system` (EADDRINUSE, EACCES, EADDRNOTAVAIL …).
     public convenience init(
-        _ wanted: SocketAddress, on loop: EventLoop, accept: @escaping (AcceptedConnection) -> Void
+        _ wanted: SocketAddress, on loop: EventLoop, isTransparent: Bool = false,
+        accept: @escaping (AcceptedConnection) -> Void
     ) throws(IOError) {
-        let descriptor = try Self.listening(on: wanted)
+        let descriptor = try Self.listening(on: wanted, isTransparent: isTransparent)
         try self.init(descriptor, at: Self.boundAddress(of: descriptor) ?? wanted, on: loop, accept: accept)
     }
 
@@ -57,9 +59,9 @@ public final class Listener: Channel {
         Glibc.close(try bind(address, sharing: false))
     }
 
-    private static func listening(on address: SocketAddress) throws(IOError) -> Int32 {
+    private static func listening(on address: SocketAddress, isTransparent: Bool) throws(IOError) -> Int32 {
         if let passed = try PassedSockets.copy(at: address) { return passed }
-        let descriptor = try bind(address, sharing: true)
+        let descriptor = try bind(address, sharing: true, isTransparent: isTransparent)
         guard Glibc.listen(descriptor, backlog) == 0 else {
             let reason = errno
             Glibc.close(descriptor)
@@ -68,7 +70,9 @@ public final class Listener: Channel {
         return descriptor
     }
 
-    private static func bind(_ address: SocketAddress, sharing: Bool) throws(IOError) -> Int32 {
+    private static func bind(
+        _ address: SocketAddress, sharing: Bool, isTransparent: Bool = false
+    ) throws(IOError) -> Int32 {
         let operation = "cannot listen on \(address)"
         let descriptor = socket(
             address.family, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -77,6 +81,7 @@ public final class Listener: Channel {
         let size = socklen_t(MemoryLayout<Int32>.size)
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, size)
         if sharing { setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &one, size) }
+        if isTransparent { Redirection.listenTransparently(descriptor, family: address.family) }
         // Linux gives each accepted connection the options of its listener, which saves a call.
         Socket.sendAtOnce(descriptor)
         if address.family == AF_INET6 { setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &one, size) }

@@ -21,6 +21,7 @@ public final class Socket: Channel {
         do {
             try loop.register(self)
         } catch {
+            if Redirection.isActive { Redirection.forget(descriptor) }
             Glibc.close(descriptor)
             condition = .closed
             throw error
@@ -36,6 +37,14 @@ public final class Socket: Channel {
         }
         guard descriptor >= 0 else { throw .system(errno: errno, operation: "cannot make a socket") }
         sendAtOnce(descriptor)
+        if Redirection.isActive {
+            let reason = Redirection.connect(descriptor, to: address)
+            if reason != 0 {
+                Glibc.close(descriptor)
+                throw .system(errno: reason, operation: "cannot connect to \(address)")
+            }
+            return try Socket(takingOwnership: descriptor, on: loop)
+        }
         let started = address.withSystemAddress { Glibc.connect(descriptor, $0, $1) }
         if started != 0, errno != EINPROGRESS {
             let reason = errno
@@ -43,6 +52,11 @@ public final class Socket: Channel {
             throw .system(errno: reason, operation: "cannot connect to \(address)")
         }
         return try Socket(takingOwnership: descriptor, on: loop)
+    }
+
+    override public func close() {
+        if Redirection.isActive, !isClosed { Redirection.forget(descriptor) }
+        super.close()
     }
 
     /// Sends small pieces at once (`TCP_NODELAY`): heads are written completely.
@@ -71,7 +85,7 @@ public final class Socket: Channel {
     public var peerAddress: SocketAddress? { address(getpeername) }
     public var localAddress: SocketAddress? { address(getsockname) }
 
-    private func address(
+    func address(
         _ ask: (Int32, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?) -> Int32
     ) -> SocketAddress? {
         guard !isClosed else { return nil }

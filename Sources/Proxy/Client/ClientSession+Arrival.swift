@@ -3,6 +3,7 @@ import Crypto
 import Forwarding
 import HTTP
 import IO
+import Rules
 import Telemetry
 import Transport
 import Upstream
@@ -13,7 +14,9 @@ extension ClientSession {
     func begin(at listener: ClientListener) {
         if let user = listener.user { login.recognise(user) }
         speaksSOCKS = listener.speaksSOCKS
-        if let identity = listener.identity {
+        if listener.isTransparent {
+            awaitRedirected()
+        } else if let identity = listener.identity {
             phase = .arriving(identity, hello: nil)
             stream.socket.observer = self
             stream.setDeadline(after: host.policy.exchanges.timeouts.head)
@@ -48,6 +51,82 @@ extension ClientSession {
         run.exchange.times.start = downstream.loop.now
         run.exchange.inbound.append(hello.readable)
         serve(run, from: .arriving(identity))
+    }
+
+    // MARK: - Redirected connections
+
+    /// The limit of bytes that tell whether a client speaks HTTP.
+    private static let tellingBytes = 64
+
+    /// Waits for the first bytes of a client that has connected to a server, and was redirected here.
+    private func awaitRedirected() {
+        guard let target = stream.socket.originalAddress, let peer = stream.socket.peerAddress else { return end() }
+        let isLoop =
+            Redirection.isOwn(peer)
+            || downstream.shared.ownListeners.kind(at: target.address, port: target.port) == .proxy
+        if isLoop { return refuseLoop(to: target) }
+        phase = .redirected(target)
+        stream.rest(telling: self)
+        // A server that speaks first is called after a while, if the client may have a tunnel there.
+        stream.setDeadline(after: maySpeakFirst(target) ? TunnelOpening.patience : host.policy.exchanges.timeouts.head)
+    }
+
+    private func maySpeakFirst(_ target: SocketAddress) -> Bool {
+        host.policy.exchanges.rules.egress.permitsConnect(port: target.port)
+    }
+
+    private func refuseLoop(to target: SocketAddress) {
+        let run = lend()
+        run.exchange.times.start = downstream.loop.now
+        run.exchange.record.isRedirected = true
+        conclude(
+            run,
+            after: .handshakeFailed(
+                .proxyLoopDetected,
+                "a connection of this proxy, or to it, was redirected back to it (\(target)): exempt the proxy from the redirect, "
+                    + "see 'attache help transparent'"))
+    }
+
+    /// Handles the first bytes of the client, or the end of the time for them.
+    func meet(_ target: SocketAddress) {
+        let socket = stream.socket
+        guard socket.isOpen else {
+            guard !socket.isClosed, maySpeakFirst(target) else { return end() }
+            socket.clearTimeout()
+            return openTunnel(to: target)
+        }
+        guard socket.isReadable else { return }
+        let buffer = downstream.loop.buffers.take()
+        defer { downstream.loop.buffers.give(buffer) }
+        switch socket.tryPeek(into: buffer, limit: Self.tellingBytes) {
+        case .moved: break
+        case .wouldBlock: return
+        case .endOfStream, .failed: return end()
+        }
+        switch SpokenProtocol.told(by: buffer.readable) {
+        case .http: takeRequests(for: target)
+        case .tls, .other: openTunnel(to: target)
+        case nil:
+            if socket.hasPeerEnded { return openTunnel(to: target) }
+            stream.setDeadline(after: host.policy.exchanges.timeouts.head)
+        }
+    }
+
+    /// Takes requests for the server at that address. The first may name it.
+    private func takeRequests(for target: SocketAddress) {
+        downstream.tunnel = InterceptedTunnel(
+            scheme: .http, host: Array("\(target.address)".utf8), port: target.port,
+            naming: .open(passesUnproved: true))
+        login.enterTunnel(as: login.user, by: host.policy.clientAuthentication)
+        takeRequest(lend())
+    }
+
+    /// Carries out the CONNECT that the connection stands for.
+    private func openTunnel(to target: SocketAddress) {
+        let run = lend()
+        run.exchange.record.isRedirected = true
+        run.exchange.inbound.append("CONNECT \(target) HTTP/1.1\r\nHost: \(target)\r\n\r\n")
+        takeRequest(run)
     }
 
     // MARK: - SOCKS

@@ -30,6 +30,9 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         /// Waits for the first bytes, which tell whether the client speaks SOCKS, and for the rest of its greeting. Becomes
         /// `.exchanging`, `.served` or `.ended`.
         case greeting(SOCKSGreeting)
+        /// Waits for the first bytes of a client that was redirected here, which tell whether it speaks HTTP. The address is
+        /// the one that it meant. Becomes `.exchanging`, `.served` or `.ended`.
+        case redirected(SocketAddress)
         /// Waits for a request. Becomes `.receiving`, `.exchanging`, `.served` or `.ended`.
         case idle
         /// Waits for the rest of a request's head. Becomes `.exchanging`, `.served` or `.ended`.
@@ -92,7 +95,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     /// Whether the session has no work in progress.
     var isIdle: Bool {
         switch phase {
-        case .arriving, .greeting, .idle: true
+        case .arriving, .greeting, .redirected, .idle: true
         case .receiving, .exchanging, .served, .tunnelling, .lingering, .ended: false
         }
     }
@@ -103,7 +106,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     /// The state in which it waits for its client; nil while the proxy works for it.
     var rest: Rest? {
         switch phase {
-        case .arriving, .greeting, .idle, .receiving, .lingering: break
+        case .arriving, .greeting, .redirected, .idle, .receiving, .lingering: break
         // A handshake, or the response to a partial head.
         case .served where isSilent && !stream.isClosed: break
         case .exchanging, .served, .tunnelling, .ended: return nil
@@ -149,6 +152,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
             } else if !channel.isOpen {
                 end()
             }
+        case .redirected(let target): meet(target)
         case .idle:
             // With TLS, arriving bytes need not belong to a request.
             if stream.isReadable {
@@ -391,6 +395,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
             case .undecided: return serve(run, from: .admitted)
             }
         }
+        if downstream.tunnel?.awaitsName == true { return serve(run, from: .admitted) }
         let plan = try plan(exchange)
         switch plan {
         case .forward: break

@@ -34,6 +34,8 @@ struct ProxyResponse {
         exchange.record.status = Int(refusal.status.rawValue)
         let buffer = exchange.outbound
         buffer.clear()
+        // It expects the bytes of the server.
+        if exchange.record.isRedirected { return false }
         if let version = exchange.record.socks {
             buffer.append(refusal.socksReply.bytes(version))
             return false

@@ -227,8 +227,15 @@ extension Downstream {
     /// The destination of the request, by the rules that apply to it.
     func destination(of exchange: Exchange) throws(ExchangeFailure) -> Destination {
         if let tunnel {
-            let host = tunnel.host
-            return destination(tunnel.scheme, host: host.span, port: tunnel.port, by: exchange.policy)
+            let (host, rules) = (tunnel.host, exchange.policy.rules)
+            guard let address = tunnel.address else {
+                return destination(tunnel.scheme, host: host.span, port: tunnel.port, by: exchange.policy)
+            }
+            if let known = tunnel.destination, known.rules === rules { return known }
+            let found = upstreams.destination(
+                tunnel.scheme, host: host.span, port: tunnel.port, at: address, by: rules)
+            tunnel.destination = found
+            return found
         }
         guard let authority = exchange.request.authority else {
             throw .refused(Refusal(HTTPError(.client, .missingHost)))
@@ -288,12 +295,18 @@ extension Downstream {
     }
 
     private func record(_ exchange: Exchange, in tunnel: InterceptedTunnel) {
+        recordTarget(of: exchange, in: tunnel)
+        recordAgent(of: exchange)
+    }
+
+    /// Notes the URL of a request in a tunnel.
+    func recordTarget(of exchange: Exchange, in tunnel: InterceptedTunnel) {
+        guard exchange.record.parts.contains(.requestLine) else { return }
         let request = exchange.request
         let (head, host) = (exchange.headBytes, tunnel.bracketedHost)
         exchange.record.setTarget(
             method: head.readable.extracting(request.methodName), form: tunnel.scheme == .https ? .https : .http,
             host: host.span, port: Int(tunnel.port), path: head.readable.extracting(request.target.path))
-        recordAgent(of: exchange)
     }
 
     // MARK: - Its trace

@@ -76,6 +76,7 @@ struct RequestService {
                 defer { session.login = login }
                 try await authentication.check(exchange, of: session.downstream, with: &login)
             }
+            try await session.downstream.proveName(in: exchange)
             return try await carryOut(session.plan(exchange))
         case .planned(let plan): return try await carryOut(plan)
         case .forwarded: return try await forward()
@@ -96,8 +97,9 @@ struct RequestService {
                 to: destination, by: exchange.policy, for: session.downstream.waiting(on: exchange))
             let opening = TunnelOpening(
                 downstream: session.downstream, exchange: exchange, destination: destination)
-            guard destination.route.action == .intercept else { return .tunnels(try await opening.open()) }
-            switch try await Interception(opening: opening, identity: session.policy.interception).begin() {
+            let interception = Interception(opening: opening, identity: session.policy.interception)
+            guard interception.looksInside else { return .tunnels(try await opening.open()) }
+            switch try await interception.begin() {
             case .relayed(let tunnel): return .tunnels(tunnel)
             case .entered(let tunnel):
                 session.enter(tunnel, as: exchange.record.user)

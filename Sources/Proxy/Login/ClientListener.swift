@@ -29,19 +29,22 @@ public final class ClientListener: Sendable {
     /// The load balancers that connect for their clients, and say by the PROXY protocol which; empty: clients connect
     /// themselves.
     let balancers: [AddressPrefix]
+    /// Whether a firewall redirects clients here, which know of no proxy.
+    let isTransparent: Bool
 
     /// Whether it is a socket in the file system.
     public var isLocal: Bool { if case .local = place { true } else { false } }
 
     public init(
         _ place: Place, identity: ListenerIdentity? = nil, user: String? = nil, speaksSOCKS: Bool = false,
-        balancers: [AddressPrefix] = []
+        balancers: [AddressPrefix] = [], isTransparent: Bool = false
     ) {
         self.place = place
         self.identity = identity
         self.user = user
         self.speaksSOCKS = speaksSOCKS
         self.balancers = balancers
+        self.isTransparent = isTransparent
     }
 }
 

@@ -56,6 +56,7 @@ public final class ProxyServer: Sendable {
             }
         }
         let networks = listeners.filter { if case .network = $0.place { true } else { false } }
+        if listeners.contains(where: \.isTransparent) { Redirection.begin() }
         for index in 0..<threads {
             let room = Worker.Room(
                 clients: clients, arrivals: descriptors.arrivals,

@@ -73,7 +73,8 @@ final class Worker: SessionHost {
     /// Listens on the address.
     /// - Returns: the address, with the port that the system chose.
     func listen(on address: SocketAddress, for listener: ClientListener) throws(IOError) -> SocketAddress {
-        let socket = try Listener(address, on: loop) { [unowned self] connection in
+        let socket = try Listener(address, on: loop, isTransparent: listener.isTransparent) {
+            [unowned self] connection in
             arrivals?.accept(connection, at: listener)
         }
         listeners.append(socket)

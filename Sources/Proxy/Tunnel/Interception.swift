@@ -2,6 +2,7 @@ import Bytes
 import Forwarding
 import HTTP
 import IO
+import Rules
 import TLS
 import Telemetry
 import Transport
@@ -29,22 +30,85 @@ struct Interception {
     private var exchange: Exchange { opening.exchange }
     private var origin: UpstreamServer { opening.destination.origin }
 
+    /// Whether requests in the tunnel are looked for: by its route, or because its client knows of no proxy. In a tunnel to an
+    /// address, the client may also name a server whose route intercepts.
+    var looksInside: Bool { isSeen || identity != nil && opening.address != nil }
+
+    private var isSeen: Bool { opening.destination.route.action == .intercept || exchange.record.isRedirected }
+
     func begin() async throws(ExchangeFailure) -> Beginning {
         try opening.check()
-        try await opening.greet()
-        let (spoken, upstream) = try await opening.spokenProtocol()
-        switch spoken {
-        case .http:
-            upstream?.stream.close()
-            exchange.record.tunnel = .http
-            return enter(InterceptedTunnel(scheme: .http, host: origin.host, port: origin.port))
-        case .tls:
-            guard let identity else { return try await relay(with: upstream) }
-            upstream?.stream.close()
-            exchange.record.tunnel = .https
-            return enter(try await secure(as: identity))
-        case .other: return try await relay(with: upstream)
+        // Where the route relays, the client learns whether its server is there.
+        let connected = isSeen ? nil : try await opening.connect()
+        do throws(ExchangeFailure) { try await opening.greet() } catch {
+            connected?.stream.close()
+            throw error
         }
+        let (spoken, upstream) = try await opening.spokenProtocol(on: connected)
+        do throws(ExchangeFailure) {
+            switch spoken {
+            case .http where await entersRequests():
+                upstream?.stream.close()
+                exchange.record.tunnel = .http
+                let naming: InterceptedTunnel.Naming =
+                    opening.address == nil ? .settled : .open(passesUnproved: exchange.record.isRedirected)
+                return enter(InterceptedTunnel(scheme: .http, host: origin.host, port: origin.port, naming: naming))
+            case .tls:
+                guard let named = try await named(), let identity else { break }
+                upstream?.stream.close()
+                exchange.record.tunnel = .https
+                return enter(try await named.secure(as: identity))
+            case .http, .other: break
+            }
+        } catch {
+            upstream?.stream.close()
+            throw error
+        }
+        return try await relay(with: upstream)
+    }
+
+    // MARK: - The name in a tunnel to an address
+
+    /// Whether the session gets the requests of the tunnel. If its route relays it, the first request must name a server whose
+    /// route does not.
+    private func entersRequests() async -> Bool {
+        if isSeen { return true }
+        guard let address = opening.address, let host = await opening.firstHost() else { return false }
+        let wanted = destination(.http, host, at: address)
+        return switch wanted.route.action {
+        case .tunnel: false
+        case .deny: true
+        case .intercept:
+            await downstream.dialer(for: exchange.policy).confirms(address, of: wanted.origin.hostText)
+        }
+    }
+
+    /// The interception for the server that the client's hello names; nil if the tunnel is relayed unseen. If the tunnel leads
+    /// to an address, the server's certificate proves the name before a request is sent.
+    private func named() async throws(ExchangeFailure) -> Interception? {
+        let unnamed = opening.destination.route.action == .intercept ? self : nil
+        guard let address = opening.address else { return unnamed }
+        try await opening.readFirstRecord()
+        let inbound = exchange.inbound
+        guard let name = ClientHello(inbound.readable).serverName else { return unnamed }
+        let wanted = destination(.https, Array(name.utf8), at: address)
+        switch wanted.route.action {
+        case .deny:
+            throw .cutShort(
+                .httpRequestDenied, "the rules of this proxy do not allow requests to \(name) port \(origin.port)")
+        // The name proves nothing yet. It cannot undo what the rules say about the address.
+        case .tunnel where unnamed == nil: return nil
+        case .tunnel, .intercept: break
+        }
+        try await downstream.upstreams.renewWays(
+            to: wanted, by: exchange.policy, for: downstream.waiting(on: exchange))
+        let opening = TunnelOpening(downstream: downstream, exchange: exchange, destination: wanted)
+        return Interception(opening: opening, identity: identity)
+    }
+
+    private func destination(_ scheme: Scheme, _ host: [UInt8], at address: IPAddress) -> Destination {
+        downstream.upstreams.destination(
+            scheme, host: host.span, port: origin.port, at: address, by: exchange.policy.rules)
     }
 
     private func enter(_ tunnel: InterceptedTunnel) -> Beginning {
@@ -95,6 +159,7 @@ struct Interception {
         let wanted = downstream.stream.tls?.serverName.map { ServerName($0) } ?? expected[0]
         return InterceptedTunnel(
             scheme: .https, host: origin.host, port: origin.port,
+            naming: opening.destination.address.map { .proved($0) } ?? .settled,
             misdirection: expected.contains(wanted) ? nil : .misdirected(to: origin, wanted: wanted), failure: failure)
     }
 
@@ -102,7 +167,9 @@ struct Interception {
     /// IPv4 address as `::ffff:10.0.0.7`, it looks for those 16 bytes.
     private var expectedNames: [ServerName] {
         let name = ServerName(origin.hostText)
-        guard let host = exchange.request.target.authority?.host else { return [name] }
+        guard opening.destination.address == nil, let host = exchange.request.target.authority?.host else {
+            return [name]
+        }
         let head = exchange.headBytes
         return [ServerName(head.readable.extracting(host).text), name]
     }

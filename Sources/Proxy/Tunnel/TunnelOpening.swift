@@ -15,6 +15,9 @@ struct TunnelOpening {
     let exchange: Exchange
     let destination: Destination
 
+    /// The address that the client asked for in place of a name.
+    var address: IPAddress? { IPAddress(destination.origin.hostText) }
+
     /// Connects, and responds to the client.
     func open() async throws(ExchangeFailure) -> BlindTunnel {
         try check()
@@ -31,7 +34,7 @@ struct TunnelOpening {
         try downstream.confirm(destination, for: exchange)
         let port = destination.origin.port
         // Checked before the client gets its response; the address of a name is known only later.
-        if let address = IPAddress(destination.origin.hostText),
+        if let address,
             let kind = downstream.shared.ownListeners.kind(at: address, port: port),
             kind == .proxy || destination.route.action != .intercept
         {
@@ -66,7 +69,7 @@ struct TunnelOpening {
         exchange.record.parent = way.parent?.figures
         guard let parent = way.parent else {
             let stream = try await downstream.dialer(for: exchange.policy, in: exchange.record.trace)
-                .connect(host: destination.origin.hostText, port: destination.origin.port)
+                .connect(host: destination.dialledHost, port: destination.origin.port)
             return OpenedTunnel(stream: stream, early: nil)
         }
         let tunnel = try await ParentConnector(downstream: downstream, exchange: exchange, parent: parent)
@@ -90,6 +93,8 @@ struct TunnelOpening {
         let buffer = exchange.outbound
         buffer.clear()
         exchange.record.status = Int(Status.ok.rawValue)
+        // A client that was redirected here has asked for no tunnel.
+        if exchange.record.isRedirected { return }
         if let version = exchange.record.socks {
             buffer.append(SOCKSReply.succeeded.bytes(version))
             return try await downstream.write(buffer)

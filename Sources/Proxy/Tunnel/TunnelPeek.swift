@@ -1,5 +1,6 @@
 import Bytes
 import Forwarding
+import HTTP
 import IO
 import Transport
 import Upstream
@@ -58,15 +59,19 @@ extension TunnelOpening {
 
 extension TunnelOpening {
     /// The time after which a silent client is assumed to wait for the server.
-    private static let patience: Milliseconds = 1500
+    static let patience: Milliseconds = 1500
 
     /// Waits until it is known what is spoken in the tunnel. The bytes that the client has sent stay in `inbound`.
-    /// - Returns: also the connection to the server, if one was made to find out.
-    func spokenProtocol() async throws(ExchangeFailure) -> (SpokenProtocol, OpenedTunnel?) {
+    /// - Parameter connected: the connection to the server, if there is one already.
+    /// - Returns: also the connection to the server, if there is one or one was made to find out.
+    func spokenProtocol(
+        on connected: OpenedTunnel? = nil
+    ) async throws(ExchangeFailure) -> (SpokenProtocol, OpenedTunnel?) {
         let (client, inbound) = (downstream.stream, exchange.inbound)
-        var upstream: OpenedTunnel?
-        var peek = Peek.quiet
+        var upstream = connected
+        var peek = connected == nil ? Peek.quiet : .silent
         peek.clientSpoke(inbound.readable)
+        if connected?.early != nil { peek.serverSpoke() }
         while true {
             if case .decided(let spoken) = peek { return (spoken, upstream) }
             if peek == .silent, upstream == nil {
@@ -100,5 +105,37 @@ extension TunnelOpening {
         case .undecided: timeouts.head
         case .silent, .decided: timeouts.idle
         }
+    }
+
+    // MARK: - The name of the server
+
+    /// Reads until the first record of the client's handshake is complete.
+    func readFirstRecord() async throws(ExchangeFailure) {
+        let inbound = exchange.inbound
+        while !SpokenProtocol.hasFirstRecord(inbound.readable) {
+            guard await readMore() else { throw .clientLost }
+        }
+    }
+
+    /// The host that the first request in the tunnel names; nil if it names none, or cannot be understood. The request stays in
+    /// `inbound`.
+    func firstHost() async -> [UInt8]? {
+        let (inbound, head) = (exchange.inbound, RequestHead(limits: exchange.policy.limits.request))
+        while true {
+            guard let progress = try? head.parse(inbound.readable) else { return nil }
+            if case .complete = progress {
+                guard let host = head.authority?.host else { return nil }
+                return inbound.readable.extracting(host).array
+            }
+            guard await readMore() else { return nil }
+        }
+    }
+
+    /// Reads more of what the client sends; false if nothing more comes in time.
+    private func readMore() async -> Bool {
+        let inbound = exchange.inbound
+        if inbound.writableCount == 0 { inbound.reserve(1) }
+        let count = try? await downstream.stream.read(into: inbound, unless: nil, idle: exchange.policy.timeouts.head)
+        return count ?? 0 > 0
     }
 }

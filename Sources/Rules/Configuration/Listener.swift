@@ -62,6 +62,8 @@ extension Configuration {
         public var speaksSOCKS = false
         /// The load balancers that connect for their clients (`proxy-protocol from`); empty: clients connect themselves.
         public var balancers: [AddressPrefix] = []
+        /// Whether a firewall redirects clients here, which know of no proxy.
+        public var isTransparent = false
 
         public init(_ place: Place) { self.place = place }
         public init(_ endpoint: Endpoint) { self.init(.network(endpoint)) }

@@ -1,7 +1,7 @@
 extension FileDirective {
     static let manuals: [FileDirective: DirectiveManual] = [
         .listen: DirectiveManual(
-            "ADDRESS:PORT|unix:PATH [tls certificate FILE key FILE [clients FILE|clients spiffe DOMAIN FILE … [required]]] [as NAME] [socks] [proxy-protocol from ADDRESS …] [{ … }]",
+            "ADDRESS:PORT|unix:PATH [tls certificate FILE key FILE [clients FILE|clients spiffe DOMAIN FILE … [required]]] [as NAME] [socks] [proxy-protocol from ADDRESS …] [transparent] [{ … }]",
             default: "127.0.0.1:3128",
             example: """
                 listen 127.0.0.1:3128
@@ -20,7 +20,7 @@ extension FileDirective {
 
             With `clients spiffe`, a trust domain and a file, clients are workloads with X.509-SVIDs. There may be several, each
             with its own file: `clients spiffe a.example a.pem clients spiffe b.example b.pem required`. The client's name is
-            the SPIFFE ID, whatever the common name says. Any other certificate ends the handshake.
+            the SPIFFE ID, not the common name. Any other certificate ends the handshake.
 
             With `as` and a name, every client of the listener is that user, without a login. `unix:PATH` is a socket in the file
             system, which always has a name. 'attache help sockets' explains both.
@@ -31,6 +31,9 @@ extension FileDirective {
             `send-proxy` or `send-proxy-v2`. They say at the beginning of a connection whose it is, before TLS. `clients`, limits,
             rules and the log then use that address. A connection from another address, or without such a header within
             `timeouts head`, is closed. A balancer's own connection (LOCAL, UNKNOWN) has the balancer's address.
+
+            With `transparent`, the listener is for clients that know of no proxy, and that a firewall redirects to it. See
+            'attache help transparent'.
 
             WARNING: every client that reaches this address and is admitted by `clients` can use your credentials. In a
             container 0.0.0.0 is usual. Then limit the clients by the container's network, by `clients { allow … }` or by

@@ -78,6 +78,10 @@ extension ManualTopic {
         "sandboxes": """
         sandbox bubblewrap bwrap firejail network-none unshare namespace isolation agent container jail
         """,
+        "transparent": """
+        redirect tproxy iptables nftables iptables-redirect intercepting-proxy so_original_dst sni original-destination
+        ip_transparent router gateway
+        """,
         "dashboard": "page browser web ui gui admin token csv export filter requests latency phone",
         "clients": """
         407 proxy-authenticate proxy-authorization login htpasswd htdigest acl allowlist whitelist spiffe mtls ip 403

@@ -13,8 +13,10 @@ extension ManualTopic {
         as `socks`. By default only port 443 is allowed: add 80 for plain http, and 22 for ssh. With `intercept`, the proxy
         answers challenges inside of the tunnel, for http and for https.
 
-        Let the proxy resolve names (socks5h, socks4a): rules for a host need its name. With an address (socks5, socks4) only
-        rules for that address apply, and intercepted https with another name in it is refused (421).
+        Let the proxy resolve names (socks5h, socks4a): rules for a host need its name. With an address (socks5, socks4) the name
+        that the client writes inside of the tunnel counts if it is proved. In https the server's certificate proves it, in http
+        DNS does ('attache help transparent'). Else only rules for that address apply, and an intercepted request with another name is
+        refused (421).
 
         With `authenticate basic`, clients log in with SOCKS 5 and a user of the users file. SOCKS 4 has no password, and is then
         refused. Where `authenticate` has other methods only, or for clients without a password, use `listen … as`

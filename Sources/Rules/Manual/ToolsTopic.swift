@@ -67,6 +67,7 @@ extension ManualTopic {
         A crontab takes lines NAME=VALUE, without `export` and without quotes: `attache env --shell docker` prints such
         lines. Or run `attache env > /etc/attache/tools/env.sh`, and begin the command with `. /etc/attache/tools/env.sh;`.
 
-        Two kinds of tool cannot be helped: one that cannot use a proxy, and one that pins the certificates of its servers.
+        A tool that pins the certificates of its servers cannot be helped. For one that cannot use a proxy, a firewall redirects its
+        connections ('attache help transparent').
         """)
 }

@@ -31,6 +31,7 @@ struct ListenerReader: BlockReader {
         case `as`
         case socks
         case proxyProtocol = "proxy-protocol"
+        case transparent
 
         /// Whether the word belongs to `tls`.
         var isOfTLS: Bool { [.certificate, .key, .clients].contains(self) }
@@ -56,6 +57,10 @@ struct ListenerReader: BlockReader {
             if let extra = socks.values.first { refuse(extra, "'socks' takes no value") }
         }
         if let option = options.first(where: { $0.word == .proxyProtocol }) { listener.balancers = balancers(option) }
+        if let transparent = options.first(where: { $0.word == .transparent }) {
+            listener.isTransparent = true
+            if let extra = transparent.values.first { refuse(extra, "'transparent' takes no value") }
+        }
         check(listener, at: value, options, isSound: isSound)
         draft.configuration.listeners.append(listener)
         draft.listeners.append(value.range)
@@ -107,8 +112,10 @@ struct ListenerReader: BlockReader {
     private func options(_ values: ArraySlice<Value>, isSound: inout Bool) -> Options {
         if let head = values.first, ListenerReader.Option(rawValue: head.text).map(\.isOfTLS) ?? true || head.isQuoted {
             refuse(
-                head, "after the address of 'listen' comes 'tls', 'as', 'socks', 'proxy-protocol' or nothing",
-                suggestion: Suggestion.nearest(to: head.text, among: ["tls", "as", "socks", "proxy-protocol"]))
+                head,
+                "after the address of 'listen' comes 'tls', 'as', 'socks', 'proxy-protocol', 'transparent' or nothing",
+                suggestion: Suggestion.nearest(
+                    to: head.text, among: ["tls", "as", "socks", "proxy-protocol", "transparent"]))
             isSound = false
             return []
         }
@@ -146,7 +153,7 @@ struct ListenerReader: BlockReader {
                 key = parse.onePath(option)
                 if let key, let value = option.values.first { context.note(keyFile: key, at: value.range) }
             case .clients: add(option, to: &clients)
-            case .tls, .as, .socks, .proxyProtocol: break
+            case .tls, .as, .socks, .proxyProtocol, .transparent: break
             }
         }
         for needed in [ListenerReader.Option.certificate, .key]
@@ -243,6 +250,16 @@ struct ListenerReader: BlockReader {
             }
             if name == nil, isSound {
                 log.report(at: value.range, "say who the clients of this socket are: \(Self.namedForm(value))")
+            }
+        }
+        if listener.isTransparent {
+            for option in options where ![.transparent, .as].contains(option.word) && !option.word.isOfTLS {
+                refuse(
+                    option.keyword,
+                    "\(option.keyword.shown) does not go with 'transparent': its clients know of no proxy")
+            }
+            if case .local = listener.place {
+                log.report(at: value.range, "no firewall redirects clients to a unix socket: write an address")
             }
         }
         if let name, listener.tls?.clients != nil {

@@ -77,6 +77,14 @@ struct RuleChecks: BlockReader {
             let range = draft.listeners.first
             if let range { log.report(at: range, "'listen' and 'admin' name the same address and port") }
         }
+        guard !draft.configuration.clients.methods.isEmpty else { return }
+        for (listener, range) in zip(draft.configuration.listeners, draft.listeners)
+        where listener.isTransparent && listener.client == nil {
+            log.report(
+                at: range,
+                "clients of a transparent listener know of no proxy and cannot log in: remove 'authenticate', or say who they are "
+                    + "with 'as \"NAME\"'")
+        }
     }
 
     private func checkOpenProxy(_ draft: RuleDraft) {

@@ -87,6 +87,7 @@ extension AccessLogEncoder {
         case .reused: line.append(#","upstream":"reused""#)
         }
         line.append(key: #","socks":""#, token: record.socks?.token)
+        if record.isRedirected { line.append(#","redirected":true"#) }
         line.append(key: #","tunnel":""#, token: record.tunnel?.token)
         if let security = record.security { append(security, isResumed: record.isResumed, to: line) }
         line.append(key: #","route":""#, string: record.route)

@@ -63,6 +63,8 @@ public final class ExchangeRecord {
     public var user: String?
     /// The version of SOCKS by which the client asked; nil: it asked by HTTP.
     public var socks: SOCKSVersion?
+    /// Whether the client knows of no proxy, and its connection was redirected here.
+    public var isRedirected = false
     /// The client's minor version of HTTP/1.x.
     public var minorVersion = 1
     /// The status sent to the client; 0 before it is sent.
@@ -263,6 +265,7 @@ public final class ExchangeRecord {
         port = 0
         user.forget()
         socks = nil
+        isRedirected = false
         minorVersion = 1
         status = 0
         bytesIn = 0

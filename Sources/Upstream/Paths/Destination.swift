@@ -10,6 +10,10 @@ public final class Destination {
     /// The rules that the destination was made with.
     public let rules: RuleSet
     public let origin: UpstreamServer
+    /// The address that is dialled, where the client named one beside the host; nil: one that DNS gives for the host.
+    public let address: IPAddress?
+    /// The host or address that is dialled if there is no parent.
+    public let dialledHost: String
     /// The origin as the party whose challenges are answered.
     public let challenger: Challenger
     public let route: RouteDecision
@@ -31,11 +35,13 @@ public final class Destination {
     private var terms = ConnectionTerms.plain
 
     public init(
-        origin: UpstreamServer, route: RouteDecision, upgrade: UpgradedOrigin? = nil, hops: [RouteHop] = [],
-        by rules: RuleSet
+        origin: UpstreamServer, at address: IPAddress? = nil, route: RouteDecision, upgrade: UpgradedOrigin? = nil,
+        hops: [RouteHop] = [], by rules: RuleSet
     ) {
         self.rules = rules
         self.origin = origin
+        self.address = address
+        dialledHost = address.map { "\($0)" } ?? origin.hostText
         challenger = Challenger(origin.authority, title: origin.title)
         isRuled = challenger.isConcerned(by: rules)
         self.route = route
@@ -44,7 +50,7 @@ public final class Destination {
         self.hops = hops
         let isAutomatic = route.parentList?.isAutomatic ?? false
         hopsEnd = isAutomatic ? .zero : .distantFuture
-        relayedAddress = hops.isEmpty && !isAutomatic ? nil : IPAddress(origin.hostText)
+        relayedAddress = hops.isEmpty && !isAutomatic ? nil : address ?? IPAddress(origin.hostText)
         isProhibited = relayedAddress.map { !rules.egress.permits($0, port: origin.port).isPermitted } ?? false
     }
 
@@ -105,10 +111,10 @@ public final class Destination {
     ) -> ConnectionTerms {
         switch way {
         case .direct:
-            guard origin.isSecure else { return .plain }
+            guard origin.isSecure || address != nil else { return .plain }
             return terms(
-                tls: route.tls, client: origin.dependsOnClient(by: rules) ? client() : nil,
-                tlsPolicyEpoch: origin.dependsOnTLSPolicy(by: rules) ? tlsPolicyEpoch : 0)
+                tls: origin.isSecure ? route.tls : nil, client: origin.dependsOnClient(by: rules) ? client() : nil,
+                tlsPolicyEpoch: origin.dependsOnTLSPolicy(by: rules) ? tlsPolicyEpoch : 0, address: address)
         case .relayed(let parent):
             let parent = parent.origin
             guard parent.isSecure else { return .plain }
@@ -122,17 +128,19 @@ public final class Destination {
             let getsAnswers = servers.contains { $0.dependsOnTLSPolicy(by: rules) }
             return terms(
                 tls: route.tls, client: isOwn ? client() : nil, tlsPolicyEpoch: getsAnswers ? tlsPolicyEpoch : 0,
-                parent: parent.server)
+                parent: parent.server, address: address)
         }
     }
 
     private func terms(
-        tls: TLSTerms? = nil, client: ClientIdentity?, tlsPolicyEpoch: Int, parent: Configuration.Parent.Server? = nil
+        tls: TLSTerms? = nil, client: ClientIdentity?, tlsPolicyEpoch: Int, parent: Configuration.Parent.Server? = nil,
+        address: IPAddress? = nil
     ) -> ConnectionTerms {
         if terms.tls !== tls || terms.client != client || terms.tlsPolicyEpoch != tlsPolicyEpoch
-            || terms.parent != parent
+            || terms.parent != parent || terms.address != address
         {
-            terms = ConnectionTerms(tls: tls, client: client, tlsPolicyEpoch: tlsPolicyEpoch, parent: parent)
+            terms = ConnectionTerms(
+                tls: tls, client: client, tlsPolicyEpoch: tlsPolicyEpoch, parent: parent, address: address)
         }
         return terms
     }

@@ -99,6 +99,14 @@ public struct Dialer {
         return known.addresses.first
     }
 
+    /// Whether DNS gives the host that address. False if no name server says so in time.
+    public func confirms(_ address: IPAddress, of host: String) async -> Bool {
+        guard let resolution = try? await resolve(host) else { return false }
+        let isIt = { (known: IPAddress) in known.unmapped == address.unmapped }
+        if !resolution.addresses.contains(where: isIt) { await resolution.complete(waking: wakeup) }
+        return resolution.addresses.contains(where: isIt)
+    }
+
     /// The addresses of a host to which connections to that port are permitted; not empty.
     public func permittedAddresses(of host: String, _ port: UInt16) async throws(Refusal) -> [IPAddress] {
         let isPermitted = { (address: IPAddress) in permits(address, port) }

@@ -172,6 +172,18 @@ public struct OriginHandshake {
         return subject
     }
 
+    /// Checks the name of a server whose address the client has named. A certificate that is valid proves it. One whose
+    /// problems are forgiven proves nothing, so DNS must give the name this address.
+    private func confirmName(after grant: TrustGrant) async throws(Refusal) {
+        guard !origin.isProxy, let address = terms.address, !grant.forgiven.isEmpty,
+            await !downstream.dialer(for: policy).confirms(address, of: origin.hostText)
+        else { return }
+        throw Refusal(
+            .misdirectedRequest, .httpRequestError,
+            "the certificate at \(address) is only trusted by a rule, and DNS does not give \(origin.hostText) this address: "
+                + "the client must open its tunnel by the name")
+    }
+
     /// The answer to the server-trust challenge.
     private func judge(
         _ chain: PresentedChain, lists: RevocationLists?, identity: IdentityChoice.Shown
@@ -199,6 +211,7 @@ public struct OriginHandshake {
         let (decision, found) = chain.isCostly ? await BlockingPool.shared.run(decide) : decide()
         switch decision {
         case .trusted(let verified, let grant):
+            try await confirmName(after: grant)
             policy.trust.note(unlisted: verified.unlisted, by: tls)
             delegate.note(grant, of: origin.authority, at: now * 1000)
             return ServerTrust(verified, decision: ConnectionSecurity.SessionDecision(grant, identity: identity))

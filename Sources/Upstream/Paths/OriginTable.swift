@@ -76,16 +76,25 @@ struct OriginTable {
         return destination
     }
 
-    private mutating func decideDestination(of origin: UpstreamServer, by rules: RuleSet) -> Destination {
+    /// The destination of requests for that server, named as in `origin`, at an address that the client named. It is not kept.
+    mutating func destination(
+        _ scheme: Scheme, host: Span<UInt8>, port: UInt16, at address: IPAddress, by rules: RuleSet
+    ) -> Destination {
+        decideDestination(of: origin(scheme, host: host, port: port), at: address, by: rules)
+    }
+
+    private mutating func decideDestination(
+        of origin: UpstreamServer, at address: IPAddress? = nil, by rules: RuleSet
+    ) -> Destination {
         let host = origin.host
         let route = rules.route(host: host.span, port: origin.port)
         let hops = parents.hops(of: route.parentList, to: host.span)
         guard origin.scheme == .http, let upgrade = route.upgrade else {
-            return Destination(origin: origin, route: route, hops: hops, by: rules)
+            return Destination(origin: origin, at: address, route: route, hops: hops, by: rules)
         }
         let port = upgrade.port(from: origin.port)
         return Destination(
-            origin: self.origin(.https, host: host.span, port: port), route: route,
+            origin: self.origin(.https, host: host.span, port: port), at: address, route: route,
             upgrade: UpgradedOrigin(host: host, clientPort: origin.port, originPort: port), hops: hops, by: rules)
     }
 

@@ -42,6 +42,13 @@ public final class Upstreams {
         origins.destination(scheme, host: host, port: port, by: rules)
     }
 
+    /// The destination of requests for that server at an address that the client named.
+    public func destination(
+        _ scheme: Scheme, host: Span<UInt8>, port: UInt16, at address: IPAddress, by rules: RuleSet
+    ) -> Destination {
+        origins.destination(scheme, host: host, port: port, at: address, by: rules)
+    }
+
     /// The ways to an origin, as in `ParentTable`.
     public func hops(of parentList: ParentList, to origin: UpstreamServer, found: [String: [PACPath]]) -> [RouteHop] {
         let host = origin.host

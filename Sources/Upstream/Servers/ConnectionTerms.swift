@@ -1,3 +1,4 @@
+import Bytes
 import Model
 import Rules
 
@@ -13,15 +14,18 @@ public final class ConnectionTerms: Sendable {
     public let tlsPolicyEpoch: Int
     /// The parent through which the connection is tunnelled to the origin; nil if none.
     public let parent: Configuration.Parent.Server?
+    /// The address that the client named beside the origin's host; nil if DNS gives the address.
+    public let address: IPAddress?
 
     public init(
         tls: TLSTerms? = nil, client: ClientIdentity? = nil, tlsPolicyEpoch: Int = 0,
-        parent: Configuration.Parent.Server? = nil
+        parent: Configuration.Parent.Server? = nil, address: IPAddress? = nil
     ) {
         self.tls = tls
         self.client = client
         self.tlsPolicyEpoch = tlsPolicyEpoch
         self.parent = parent
+        self.address = address
     }
 
     /// The terms of a connection without TLS.
@@ -32,7 +36,7 @@ extension ConnectionTerms: Hashable {
     public static func == (left: ConnectionTerms, right: ConnectionTerms) -> Bool {
         left === right
             || left.tlsPolicyEpoch == right.tlsPolicyEpoch && left.tls == right.tls && left.client == right.client
-                && left.parent == right.parent
+                && left.parent == right.parent && left.address == right.address
     }
 
     public func hash(into hasher: inout Hasher) {
@@ -40,5 +44,6 @@ extension ConnectionTerms: Hashable {
         hasher.combine(client)
         hasher.combine(tlsPolicyEpoch)
         hasher.combine(parent)
+        hasher.combine(address)
     }
 }

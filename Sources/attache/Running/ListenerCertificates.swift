@@ -30,7 +30,7 @@ final class ListenerCertificates {
                 listeners.append(
                     ClientListener(
                         place, identity: identity, user: listener.client, speaksSOCKS: listener.speaksSOCKS,
-                        balancers: listener.balancers))
+                        balancers: listener.balancers, isTransparent: listener.isTransparent))
             } catch { throw StartError(Self.sentence(on: listener, error)) }
         }
         self.listeners = listeners

@@ -159,6 +159,19 @@ struct SOCKSClientTests {
         }
     }
 
+    private static let hasSSH = ["ssh", "ssh-keygen", "sshd", "nc"].allSatisfy { has($0) }
+
+    @Test(.enabled(if: hasSSH, "openssh-server, openssh-client or netcat-openbsd is not installed"))
+    func `ssh runs a command through nc`() throws {
+        let server = try SSHServer()
+        try listening { proxy, place throws in
+            let run = try server.run("echo over ssh", by: "nc -X 5 -x \(place) %h %p")
+            #expect(run.output == "over ssh\n", "\(run) \(server.errorOutput)")
+            let record = try #require(try proxy.records().last)
+            #expect(record["socks"] == "5" && record["target"] == "127.0.0.1:\(server.port)", "\(record.line)")
+        }
+    }
+
     // MARK: - Broken ones
 
     @Test func `five thousand broken greetings leave nothing behind, and keep nobody out`() throws {

@@ -33,8 +33,8 @@ extension ManualTopic {
         `ssh -o ProxyCommand='nc -X 5 -x 127.0.0.1:3128 %h %p' HOST`
 
         = variables
-        Many tools read `ALL_PROXY=socks5h://127.0.0.1:3128`. `attache env` does not print it: Python tools fail with it if
-        PySocks is not installed.
+        `attache env` prints `ALL_PROXY=socks5h://127.0.0.1:3128` for tools that read it. http_proxy and https_proxy come first.
+        Python tools with httpx fail if they find it and socksio is not installed: `unset ALL_PROXY all_proxy`.
 
         = Java
         `java -DsocksProxyHost=127.0.0.1 -DsocksProxyPort=3128`. Java resolves some names itself.

@@ -16,6 +16,7 @@ struct RuleWarnings: BlockReader {
         warnOfReach()
         warnOfIdleEgress()
         warnOfIdleTraces()
+        warnOfSOCKSPorts()
         for (index, rule) in configuration.challenges.enumerated() {
             let source = draft.challenges[index]
             warnOfWideAnswer(rule, source)
@@ -77,6 +78,17 @@ struct RuleWarnings: BlockReader {
         log.report(
             .warning, at: range,
             "no route says 'trace', so there are no spans: add 'trace continue' or 'trace start' to a route")
+    }
+
+    /// Warns of a listener for SOCKS whose clients cannot ask for plain http.
+    private func warnOfSOCKSPorts() {
+        guard !configuration.egress.connectPorts.contains(80) else { return }
+        for (listener, range) in zip(configuration.listeners, draft.listeners) where listener.speaksSOCKS {
+            log.report(
+                .warning, at: range,
+                "a client that speaks SOCKS cannot reach port 80: write 'egress { connect-ports 80 443 }', with all ports that "
+                    + "it may reach")
+        }
     }
 
     private func warnOfWideAnswer(_ rule: Configuration.ChallengeRule, _ source: RuleDraft.Challenge) {

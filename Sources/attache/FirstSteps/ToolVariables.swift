@@ -8,6 +8,8 @@ struct ToolVariables {
 
     /// The URL of the proxy.
     let proxy: String
+    /// The URL of the proxy for tools that speak SOCKS; nil if no listener does.
+    private let socks: String?
     private let host: String
     private let port: UInt16
     /// The hosts that tools connect to directly.
@@ -17,16 +19,22 @@ struct ToolVariables {
 
     /// - Throws: if no listener has a known port.
     init(_ configuration: Configuration, files: ToolFiles?) throws(CommandError) {
-        let known = configuration.listeners.filter { ($0.endpoint?.port ?? 0) != 0 }
+        let known = configuration.listeners.filter { ($0.endpoint?.port ?? 0) != 0 && !$0.isTransparent }
         guard let listener = known.first(where: { $0.tls == nil }) ?? known.first,
             let endpoint = listener.endpoint?.reachable
         else {
-            let isLocal = configuration.listeners.contains { $0.endpoint == nil }
             let reason =
-                isLocal ? "no variable names a unix socket ('attache help sockets')" : "the rule file has port 0"
+                if configuration.listeners.contains(where: { $0.endpoint == nil }) {
+                    "no variable names a unix socket ('attache help sockets')"
+                } else if configuration.listeners.contains(where: \.isTransparent) {
+                    "no variable names a transparent listener ('attache help transparent')"
+                } else { "the rule file has port 0" }
             throw .configuration("\(reason): write a port, such as: listen 127.0.0.1:3128")
         }
         proxy = "\(listener.tls == nil ? "http" : "https")://\(endpoint)"
+        // No tool speaks SOCKS inside TLS.
+        let speaker = known.first { $0.speaksSOCKS && $0.tls == nil }
+        socks = speaker?.endpoint.map { "socks5h://\($0.reachable)" }
         host = endpoint.address.description
         port = endpoint.port
         direct = ["localhost", "127.0.0.1", "::1"].filter { !Self.isServed($0, by: configuration) }
@@ -58,6 +66,7 @@ struct ToolVariables {
             ("http_proxy", proxy), ("https_proxy", proxy), ("no_proxy", exceptions), ("HTTP_PROXY", proxy),
             ("HTTPS_PROXY", proxy), ("NO_PROXY", exceptions),
         ]
+        if let socks { all += [("all_proxy", socks), ("ALL_PROXY", socks)] }
         if let files {
             all += Self.replacing.map { ($0, files.bundle) } + Self.adding.map { ($0, files.certificate) }
         }

@@ -124,7 +124,7 @@ let fuzzers: [Target] =
         ("FuzzForm", ["Authentication", "Bytes", "Crypto", "Model"]),
         ("FuzzJSON", ["Authentication", "Bytes", "Crypto", "Model"]),
         ("FuzzCredentialFile", ["Credentials", "Bytes", "Crypto"]),
-        ("FuzzHelper", ["Credentials", "Bytes", "Crypto", "Model"]),
+        ("FuzzHelper", ["Authentication", "Credentials", "Bytes", "Crypto", "Model"]),
         ("FuzzFTP", ["FTP", "Bytes"]),
         ("FuzzCookie", ["Authentication", "Bytes", "Model"]), ("FuzzSOCKS", ["Upstream", "Bytes"]),
         ("FuzzTrace", ["Bytes", "Telemetry"]), ("FuzzBalancer", ["Bytes", "Proxy"]),

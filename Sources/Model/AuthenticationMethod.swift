@@ -8,7 +8,7 @@ public enum AuthenticationMethod: String, Sendable, Hashable, CaseIterable, Cust
     case htmlForm = "html-form"
     case clientCertificate = "client-certificate"
     case serverTrust = "server-trust"
-    /// A scheme that the proxy does not support.
+    /// A scheme that the proxy does not support. Only a program can make its answers.
     case other
     /// No particular method: for a credential that is stored for any of them, and for a request that is signed without
     /// a challenge. It is not a word of the rule file.
@@ -28,7 +28,10 @@ public enum AuthenticationMethod: String, Sendable, Hashable, CaseIterable, Cust
         case .htmlForm: Traits(5, .password, [.revealsCredential, .needsChallenge], consent: .form, label: "html-form")
         case .clientCertificate: Traits(6, .certificate, [.needsChallenge])
         case .serverTrust: Traits(7, .exception, [.needsChallenge])
-        case .other: Traits(8, nil, realm: .optional, [.revealsCredential, .needsChallenge], consent: .method)
+        case .other:
+            Traits(
+                8, nil, realm: .optional, [.answersRequests, .revealsCredential, .needsChallenge], consent: .method,
+                label: "other")
         case .default:
             Traits(9, nil, realm: .every, [.revealsCredential, .needsChallenge], consent: .never, label: "placed")
         }

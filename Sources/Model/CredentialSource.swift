@@ -35,8 +35,9 @@ extension CredentialSource {
         switch self {
         case .helper(let helper): helper
         case .registry(let source): source.helper
+        case .signature(let source): source.helper
         case .placed(let source, _): source.helper
-        case .password, .identity, .kerberos, .token, .oauth, .signature: nil
+        case .password, .identity, .kerberos, .token, .oauth: nil
         }
     }
 
@@ -49,7 +50,9 @@ extension CredentialSource {
             case .oauth(let source): source.values
             case .registry(let source): [source.login?.user, source.login?.password]
             case .kerberos(let kerberos): [kerberos.proof.password]
-            case .identity, .signature, .helper, .placed: []
+            case .identity(let source): [source.passphrase]
+            case .signature(let source): source.values
+            case .helper, .placed: []
             }
         if case .placed(let source, _) = self { return source.commands }
         return values.compactMap { $0?.command } + [helper?.command].compactMap(\.self)
@@ -64,6 +67,13 @@ public enum IdentitySource: Sendable, Hashable {
     case pkcs12(String, passphrase: ValueSource?)
     /// A PKCS#11 URI (RFC 7512) without a PIN; the PIN is the passphrase.
     case pkcs11(String, passphrase: ValueSource?)
+
+    /// The secret that opens the key or the file, or the token's PIN.
+    public var passphrase: ValueSource? {
+        switch self {
+        case .pem(_, _, let passphrase), .pkcs12(_, let passphrase), .pkcs11(_, let passphrase): passphrase
+        }
+    }
 
     fileprivate var files: [String] {
         switch self {
@@ -229,6 +239,10 @@ public struct TokenSource: Sendable, Hashable {
         if case .value(.file(let path)) = origin { [path] } else { [] }
     }
 
+    fileprivate var value: ValueSource? {
+        if case .value(let value) = origin { value } else { nil }
+    }
+
     /// The name of the credential whose token it is; nil for others.
     public var credential: String? {
         if case .credential(let name) = origin { name } else { nil }
@@ -253,8 +267,19 @@ extension OAuthSource {
     /// The secrets that are read when the credential is.
     fileprivate var values: [ValueSource?] {
         var values: [ValueSource?] = parameters.map(\.value)
-        if case .secret(let value, _) = proof { values.append(value) }
-        if case .refreshToken(let value) = grant { values.append(value) }
+        switch proof {
+        case .secret(let value, _): values.append(value)
+        case .key(_, let passphrase, _, _), .certificate(_, _, let passphrase): values.append(passphrase)
+        case .assertion(let source): values.append(source.value)
+        case .none: break
+        }
+        switch grant {
+        case .refreshToken(let value): values.append(value)
+        case .assertion(let source): values.append(source.value)
+        case .signed(_, let passphrase, _, _, _): values.append(passphrase)
+        case .exchange(let subject, let actor, _): values += [subject.value, actor?.value]
+        case .clientCredentials: break
+        }
         return values
     }
 

@@ -5,6 +5,13 @@ public struct CommandSource: Sendable, Hashable, CustomStringConvertible {
 
     public init(_ words: [String]) { self.words = words }
 
+    /// The path of the socket of a helper that another user runs; nil for a program.
+    public var socket: String? {
+        program.hasPrefix(Self.socketPrefix) ? String(program.dropFirst(Self.socketPrefix.count)) : nil
+    }
+
+    public static let socketPrefix = "unix:"
+
     /// The program, as it is written. The arguments may be anything.
     public var program: String { words.first ?? "" }
 
@@ -18,6 +25,8 @@ public struct CommandSettings: Sendable, Hashable {
     public var environment: [String] = []
     /// The milliseconds for which their output is used; nil: until a server refuses it, or the output says when it ends.
     public var keep: Int?
+    /// Whether the helper gets the path of the request, and may give each another credential.
+    public var asksForPath = false
 
     public init() {}
 }
@@ -32,9 +41,22 @@ public struct HelperSource: Sendable, Hashable {
         case git
         /// docker-credential-helpers.
         case docker
+        /// A credential plugin of Kubernetes (ExecCredential): a token, or a certificate with its key.
+        case kubectl
+        /// A credential process of AWS: keys that sign requests.
+        case aws
+        /// A credential helper of Bazel: fields of the request.
+        case bazel
+        /// A credential provider of Cargo: the value of the `Authorization` field.
+        case cargo
 
         /// Whether the helper is asked for a server, and may give each another credential.
-        public var asksForServer: Bool { self != .plain }
+        public var asksForServer: Bool {
+            switch self {
+            case .plain, .kubectl, .aws: false
+            case .git, .docker, .bazel, .cargo: true
+            }
+        }
     }
 
     public let kind: Kind

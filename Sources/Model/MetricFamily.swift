@@ -10,6 +10,7 @@ public enum MetricFamily: String, CaseIterable, Sendable {
     case parkedCredentials = "attache_parked_credentials"
     case credentials = "attache_credentials"
     case credentialProbes = "attache_credential_probes_total"
+    case helperRuns = "attache_helper_runs_total"
     case challengesUnanswered = "attache_challenges_unanswered_total"
     case questionsOpen = "attache_questions_open"
     case questions = "attache_questions_total"
@@ -136,6 +137,10 @@ public enum MetricFamily: String, CaseIterable, Sendable {
             .counter, "Requests that a parent refused because of a missing login.", by: "parent", "address"),
         .parentFailures: Manual(
             .counter, "Connections to a parent that could not be made.", by: "parent", "address"),
+        .helperRuns: Manual(
+            .counter,
+            "Runs of programs that give secrets ('helper', 'run'), by the result: success, failure or timeout.",
+            by: "result"),
         .clients: Manual(.counter, "Client connections accepted."),
         .clientsOpen: Manual(.gauge, "Client connections open now."),
         .clientsDisplaced: Manual(.counter, "Idle client connections closed to make room for others."),

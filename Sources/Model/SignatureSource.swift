@@ -12,19 +12,38 @@ public enum SignatureSource: Sendable, Hashable {
         }
     }
 
+    /// The helper that gives the key; nil if no program does.
+    var helper: HelperSource? {
+        if case .aws(let source) = self, case .helper(let helper) = source.keys { helper } else { nil }
+    }
+
+    /// The values that are read with the key.
+    var values: [ValueSource?] {
+        switch self {
+        case .aws(let source):
+            if case .values(let access, let secret, let token) = source.keys { [access, secret, token] } else { [] }
+        case .oauth1(let source): source.values
+        case .message(let source): [source.passphrase]
+        }
+    }
+
     /// The files that contain the key.
     var files: [String] {
         switch self {
-        case .aws(let source): [source.accessKey, source.secretKey, source.sessionToken].compactMap { $0?.path }
+        case .aws: values.compactMap { $0?.path }
         case .oauth1(let source): source.files
-        case .message(let source): [source.key] + [source.passphrase?.path].compactMap(\.self)
+        case .message(let source): [source.key] + values.compactMap { $0?.path }
         }
     }
 
     /// The source of the secret part.
     public var place: ValueSource? {
         switch self {
-        case .aws(let source): source.secretKey
+        case .aws(let source):
+            switch source.keys {
+            case .values(_, let secret, _): secret
+            case .helper(let helper): .command(helper.command)
+            }
         case .oauth1(let source):
             switch source.proof {
             case .secret(let secret): secret
@@ -36,24 +55,25 @@ public enum SignatureSource: Sendable, Hashable {
 
     /// `aws`: an access key that signs requests (AWS Signature Version 4).
     public struct AWS: Sendable, Hashable {
+        /// The source of the keys.
+        public enum Keys: Sendable, Hashable {
+            /// - Parameter token: the session token of temporary keys.
+            case values(access: ValueSource, secret: ValueSource, token: ValueSource?)
+            case helper(HelperSource)
+        }
+
         public let region: String
         public let service: String
-        public let accessKey: ValueSource
-        public let secretKey: ValueSource
-        /// The session token of temporary keys.
-        public let sessionToken: ValueSource?
+        public let keys: Keys
         /// Whether a request's content is hashed before it is sent; if not, `UNSIGNED-PAYLOAD` is sent.
         public let signsPayload: Bool
 
         public init(
-            region: String, service: String, accessKey: ValueSource, secretKey: ValueSource,
-            sessionToken: ValueSource?, signsPayload: Bool
+            region: String, service: String, keys: SignatureSource.AWS.Keys, signsPayload: Bool
         ) {
             self.region = region
             self.service = service
-            self.accessKey = accessKey
-            self.secretKey = secretKey
-            self.sessionToken = sessionToken
+            self.keys = keys
             self.signsPayload = signsPayload
         }
     }
@@ -100,15 +120,17 @@ public enum SignatureSource: Sendable, Hashable {
         }
 
         fileprivate var files: [String] {
-            let sources: [ValueSource?]
-            var paths: [String] = []
-            switch proof {
-            case .secret(let secret): sources = [consumerKey, secret, token?.identifier, token?.secret]
-            case .key(let path, let passphrase):
-                paths = [path]
-                sources = [consumerKey, passphrase, token?.identifier, token?.secret]
-            }
-            return paths + sources.compactMap { $0?.path }
+            let paths: [String] = if case .key(let path, _) = proof { [path] } else { [] }
+            return paths + values.compactMap { $0?.path }
+        }
+
+        fileprivate var values: [ValueSource?] {
+            let own: ValueSource? =
+                switch proof {
+                case .secret(let secret): secret
+                case .key(_, let passphrase): passphrase
+                }
+            return [consumerKey, own, token?.identifier, token?.secret]
         }
     }
 

@@ -1,3 +1,4 @@
+import Authentication
 import Bytes
 import Crypto
 import Model
@@ -59,7 +60,8 @@ import Testing
         #expect(throws: HelperFault.notBasic) { try Self.read("authtype=basic\ncredential=???\n", .git) }
         // A user with a carriage return, in base64.
         #expect(throws: HelperFault.control) { try Self.read("authtype=Basic\ncredential=DTpw\n", .git) }
-        #expect(throws: HelperFault.scheme("Hawk")) { try Self.read("authtype=Hawk\ncredential=x\n", .git) }
+        #expect(try Self.fields("authtype=Hawk\ncredential=id=\"x\"\n", .git) == [#"Hawk id="x""#])
+        #expect(throws: HelperFault.scheme("Ha wk")) { try Self.read("authtype=Ha wk\ncredential=x\n", .git) }
     }
 
     @Test func `of git's lines nothing is used if one is wrong`() {
@@ -82,5 +84,111 @@ import Testing
         #expect(throws: HelperFault.nothing) { try Self.read(#"{"ServerURL":"","Username":"","Secret":""}"#, .docker) }
         #expect(throws: HelperFault.notJSON) { try Self.read("credentials not found in native keychain", .docker) }
         #expect(throws: HelperFault.control) { try Self.read(#"{"Username":"u","Secret":"a\nb"}"#, .docker) }
+    }
+
+    /// The value of `Authorization`, if any, and the other fields as `name: value`.
+    private static func fields(_ text: String, _ kind: HelperSource.Kind) throws -> [String] {
+        guard case .fields(let authorization, let fields) = try read(text, kind).content else { return [] }
+        let others = fields.map { field in "\(field.name): \(field.value.withBytes { $0.text })" }
+        return (authorization.map { [$0.withBytes { $0.text }] } ?? []) + others
+    }
+
+    @Test func `git's answer may be one step of a login, with notes for the next`() throws {
+        let answer = try Self.read(
+            "capability[]=state\nauthtype=Basic\ncredential=x\ncontinue=1\nstate[]=h:1\nstate[]=h:2\n", .git)
+        #expect(answer.continues)
+        #expect(answer.notes.map { $0.withBytes { $0.text } } == ["h:1", "h:2"])
+        #expect(answer.record.map(\.name) == ["authtype", "credential", "state[]", "state[]"])
+        #expect(throws: HelperFault.manyLines(16)) {
+            try Self.read(String(repeating: "state[]=x\n", count: 17) + "username=u\npassword=p\n", .git)
+        }
+    }
+
+    @Test(arguments: ["v1", "v1beta1"])
+    func `kubectl's object has a token and its end`(version: String) throws {
+        let head = #"{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/\#(version)","status":"#
+        let token = head + #"{"token":"abc","expirationTimestamp":"2033-05-18T03:33:20Z"}}"#
+        #expect(try Self.token(token, .kubectl) == "abc")
+        #expect(try Self.read(token, .kubectl).end == 2_000_000_000_000)
+        guard
+            case .identity = try Self.read(
+                head + #"{"clientCertificateData":"PEM\n","clientKeyData":"KEY\n"}}"#, .kubectl
+            ).content
+        else {
+            Issue.record("no certificate")
+            return
+        }
+        #expect(throws: HelperFault.nothing) { try Self.read(head + "{}}", .kubectl) }
+        #expect(throws: HelperFault.nothing) { try Self.read(head + #"{"clientCertificateData":"PEM"}}"#, .kubectl) }
+        #expect(throws: HelperFault.control) { try Self.read(head + #"{"token":"a\r"}}"#, .kubectl) }
+        #expect(throws: HelperFault.time) {
+            try Self.read(head + #"{"token":"a","expirationTimestamp":"tomorrow"}}"#, .kubectl)
+        }
+    }
+
+    @Test(arguments: ["{}", #"{"kind":"Pod","apiVersion":"v1"}"#, #"{"kind":"ExecCredential","apiVersion":"v1"}"#])
+    func `an object of another kind is no credential of kubectl`(text: String) {
+        #expect(
+            throws: HelperFault.form("an ExecCredential of client.authentication.k8s.io/v1 or v1beta1")
+        ) { try Self.read(text, .kubectl) }
+    }
+
+    @Test func `the object of AWS has three keys and their end`() throws {
+        let text =
+            #"{"Version":1,"AccessKeyId":"AK","SecretAccessKey":"s","SessionToken":"t","Expiration":"2033-05-18T03:33:20+00:00"}"#
+        let answer = try Self.read(text, .aws)
+        guard case .keys(let access, let secret, let token) = answer.content else {
+            Issue.record("no keys")
+            return
+        }
+        #expect(access == "AK" && secret.withBytes { $0.text } == "s" && token?.withBytes { $0.text } == "t")
+        #expect(answer.end == 2_000_000_000_000)
+        #expect(throws: HelperFault.form("the output of a credential process, version 1")) {
+            try Self.read(text.replacing(":1,", with: ":2,"), .aws)
+        }
+        #expect(throws: HelperFault.nothing) { try Self.read(#"{"Version":1,"AccessKeyId":"AK"}"#, .aws) }
+        #expect(throws: HelperFault.control) {
+            try Self.read(#"{"Version":1,"AccessKeyId":"A\nK","SecretAccessKey":"s"}"#, .aws)
+        }
+    }
+
+    @Test func `all fields of Bazel's object go, unless they frame the message`() throws {
+        #expect(
+            try Self.fields(#"{"headers":{"X-B":["1","2"],"authorization":["Custom x"],"A":[]}}"#, .bazel)
+                == ["Custom x", "X-B: 1", "X-B: 2"])
+        #expect(
+            try Self.read(#"{"headers":{"A":["1"]},"expires":"2033-05-18T03:33:20Z"}"#, .bazel).end == 2_000_000_000_000
+        )
+        for name in ["Host", "content-length", "Proxy-Authorization", "Transfer-Encoding", "a b", ""] {
+            #expect(throws: HelperFault.field(name)) { try Self.read("{\"headers\":{\"\(name)\":[\"x\"]}}", .bazel) }
+        }
+        for text in ["{}", #"{"headers":{}}"#, #"{"headers":{"A":[]}}"#] {
+            #expect(throws: HelperFault.nothing) { try Self.read(text, .bazel) }
+        }
+        #expect(throws: HelperFault.control) { try Self.read(#"{"headers":{"A":["x\r\ny"]}}"#, .bazel) }
+        #expect(throws: HelperFault.manyLines(16)) {
+            let values = Array(repeating: "\"x\"", count: 17).joined(separator: ",")
+            return try Self.read("{\"headers\":{\"A\":[\(values)]}}", .bazel)
+        }
+    }
+
+    @Test func `Cargo's second line is the field's value, for a time`() throws {
+        let hello = #"{"v":[1]}"# + "\n"
+        #expect(
+            try Self.fields(hello + #"{"Ok":{"kind":"get","token":"Custom x","cache":"session"}}"# + "\n", .cargo)
+                == ["Custom x"])
+        #expect(try Self.read(hello + #"{"Ok":{"kind":"get","token":"x","cache":"never"}}"#, .cargo).isEphemeral)
+        let ending = hello + #"{"Ok":{"kind":"get","token":"x","cache":"expires","expiration":2000000000}}"#
+        #expect(try Self.read(ending, .cargo).end == 2_000_000_000_000)
+        #expect(throws: HelperFault.time) {
+            try Self.read(ending.replacing("2000000000", with: "1e300"), .cargo)
+        }
+        for kind in ["not-found", "url-not-supported", "operation-not-supported"] {
+            #expect(throws: HelperFault.nothing) { try Self.read(hello + "{\"Err\":{\"kind\":\"\(kind)\"}}", .cargo) }
+        }
+        #expect(throws: HelperFault.said("no way")) {
+            try Self.read(hello + #"{"Err":{"kind":"other","message":"no\u001bway"}}"#, .cargo)
+        }
+        #expect(throws: HelperFault.self) { try Self.read(#"{"Ok":{"kind":"get","token":"x"}}"#, .cargo) }
     }
 }

@@ -129,7 +129,7 @@ struct RewrittenFileTests {
         .signature(
             .aws(
                 SignatureSource.AWS(
-                    region: "r", service: "s", accessKey: access, secretKey: secret, sessionToken: token,
+                    region: "r", service: "s", keys: .values(access: access, secret: secret, token: token),
                     signsPayload: true)))
     }
 

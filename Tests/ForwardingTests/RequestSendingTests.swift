@@ -20,8 +20,10 @@ struct RequestSendingTests {
 
         init(signingContent: Bool, length: Int, on loop: EventLoop) async throws {
             let key = SignatureSource.AWS(
-                region: "r", service: "s", accessKey: .literal(RedactedText("a")),
-                secretKey: .literal(RedactedText("b")), sessionToken: nil, signsPayload: signingContent)
+                region: "r", service: "s",
+                keys: .values(
+                    access: .literal(RedactedText("a")), secret: .literal(RedactedText("b")), token: nil),
+                signsPayload: signingContent)
             let rules = try policy(
                 "credential key { aws r s; access-key a; secret-key b }\nchallenge { host a.example; use key }",
                 identities: [ConfiguredCredential(name: "key", content: .signature(.aws(key)))])

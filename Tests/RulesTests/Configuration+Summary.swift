@@ -209,8 +209,13 @@ extension SignatureSource.OAuth1 {
 
 extension SignatureSource.AWS {
     var summary: String {
-        let token = sessionToken.map { " session-token \($0)" } ?? ""
-        return "aws \(region) \(service) access-key \(accessKey) secret-key \(secretKey)\(token)"
+        let source =
+            switch keys {
+            case .values(let access, let secret, let token):
+                "access-key \(access) secret-key \(secret)\(token.map { " session-token \($0)" } ?? "")"
+            case .helper(let helper): helper.summary
+            }
+        return "aws \(region) \(service) \(source)"
             + (signsPayload ? "" : " payload unsigned")
     }
 }
@@ -333,7 +338,7 @@ extension HelperSource {
 extension CommandSettings {
     var summary: String {
         (environment.isEmpty ? "" : " environment \(environment.joined(separator: " "))")
-            + (keep.map { " keep \($0)ms" } ?? "")
+            + (keep.map { " keep \($0)ms" } ?? "") + (asksForPath ? " path yes" : "")
     }
 }
 

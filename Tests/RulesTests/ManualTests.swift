@@ -142,6 +142,8 @@ import Testing
         case ("credential", "payload"):
             let block = "credential b { aws r s; access-key A; secret-key file k"
             return ("\(block) }", "\(block); \(line) }")
+        case ("credential", "path"):
+            return ("credential b { helper git h }", "credential b { helper git h; \(line) }")
         case ("credential", "assertion-audience"):
             let block = "credential b { oauth2 https://id.example.com/; client-id c; key k.pem"
             return ("\(block) }", "\(block); \(line) }")

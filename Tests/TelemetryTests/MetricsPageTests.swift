@@ -51,6 +51,7 @@ struct MetricsPageTests {
         figures.store = .init(isUp: true, followed: 1_795_000_100_250)
         figures.reloads = .init(lastSuccess: 1_795_000_050_000, hasFailed: true, loaded: 2, rejected: 1)
         figures.reportLinesDropped = 4
+        figures.helperRuns = [("success", 3), ("failure", 2), ("timeout", 1)]
         figures.expiries = [
             .init("client certificate", "device", at: 1_796_000_000),
             .init("stored exception", "lab", of: "https://lab:443", at: 1_795_500_000),

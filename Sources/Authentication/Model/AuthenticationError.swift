@@ -22,6 +22,8 @@ public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvert
     case unavailable(method: AuthenticationMethod, CryptoError)
     /// There is no ticket for the login.
     case noTicket(credential: String, service: String, TicketError)
+    /// The program that makes the answers has made none; the text is a sentence about it.
+    case notGiven(String)
     /// The server refused the ticket because of its time and did not check further.
     case clockSkew(credential: String, service: String)
 
@@ -44,6 +46,7 @@ public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvert
         case .unavailable(let method, let error): "\(method.rawValue) authentication cannot work: \(error)"
         case .noTicket(let credential, let service, let error):
             "credential \(credential) has no ticket for \(service): \(error)"
+        case .notGiven(let sentence): sentence
         case .clockSkew(let credential, let service):
             "credential \(credential) cannot log in to \(service): the clocks of the server and of this machine differ by more "
                 + "than Kerberos allows (5 minutes)"

@@ -16,6 +16,8 @@ public final class Credential: Sendable {
         /// A Kerberos principal with its key or ticket.
         case principal
         case trust(TrustException)
+        /// An answer that a program has made, for any scheme.
+        case given(GivenAnswer)
     }
 
     public let content: Content
@@ -124,6 +126,16 @@ public final class Credential: Sendable {
             isRegistry: grant.isRegistry)
     }
 
+    /// Creates an answer that a program has made. `name` is used in logs and explanations.
+    public init(name: String, given: GivenAnswer) {
+        content = .given(given)
+        principal = nil
+        persistence = given.isForOneRequest ? .none : .session
+        placements = []
+        isBrought = false
+        version = CredentialVersion(name: name, fingerprint: given.fingerprint(of: name))
+    }
+
     /// Creates a Kerberos principal. `name` is used in logs and explanations.
     ///
     /// - Parameter fingerprint: equal for equal keys.
@@ -176,6 +188,10 @@ public final class Credential: Sendable {
         if case .signingKey(let key) = content { key } else { nil }
     }
 
+    public var given: GivenAnswer? {
+        if case .given(let given) = content { given } else { nil }
+    }
+
     public var trustException: TrustException? {
         if case .trust(let exception) = content { exception } else { nil }
     }
@@ -203,6 +219,7 @@ public final class Credential: Sendable {
         case .principal: wanted == .ticket
         case .trust: wanted == .exception
         case .signingKey: space.authenticationMethod == .default
+        case .given: space.authenticationMethod.isOfResponses && space.authenticationMethod != .htmlForm
         }
     }
 
@@ -213,7 +230,7 @@ public final class Credential: Sendable {
         case .token: .token
         case .identity: .certificate
         case .trust: .trust
-        case .signingKey, .grant, .principal, .registryToken: nil
+        case .signingKey, .grant, .principal, .registryToken, .given: nil
         }
     }
 
@@ -225,8 +242,10 @@ public final class Credential: Sendable {
     }
 
     /// A copy with the persistence of a rule.
+    ///
+    /// An answer for one request is never kept.
     public func with(_ persistence: Persistence) -> Credential {
-        persistence == self.persistence
+        persistence == self.persistence || given?.isForOneRequest == true
             ? self : Credential(self, persistence: persistence, placements: placements, version: version)
     }
 

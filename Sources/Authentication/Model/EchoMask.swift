@@ -15,6 +15,9 @@ public struct EchoMask {
 
     public mutating func add(_ credential: Credential) {
         for secret in [credential.password, credential.token] { secret?.withBytes { add($0) } }
+        guard let given = credential.given else { return }
+        given.authorization?.withBytes { add(authorization: $0) }
+        for field in given.fields { field.value.withBytes { add($0) } }
     }
 
     /// Adds bytes that are a secret as a whole.

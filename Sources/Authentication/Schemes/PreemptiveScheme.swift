@@ -13,6 +13,10 @@ enum PreemptiveScheme {
             return PreemptiveAuthenticator(.places(try RequestPlacement(of: credential)))
         }
         let method = space.authenticationMethod
+        if let given = credential.given {
+            let authenticator = GivenAuthenticator(given, scheme: method.rawValue, extent: .nothing)
+            return PreemptiveAuthenticator(.field(authenticator, scheme: method.rawValue))
+        }
         guard !method.traits.needsChallenge, let scheme = schemes.first(where: { $0.method == method }) else {
             throw .unsuitableCredential(credential: credential.version.name, method: method)
         }
@@ -46,7 +50,10 @@ final class PreemptiveAuthenticator: RequestAuthenticator {
     var bodyDigest: DigestAlgorithm? { nil }
 
     var placement: RequestPlacement? {
-        if case .places(let placement) = manner { placement } else { nil }
+        switch manner {
+        case .places(let placement): placement
+        case .field(let authenticator, _): authenticator.placement
+        }
     }
 
     func answers(_ challenge: HeaderChallenge) -> Bool { challenge == .preemptive }

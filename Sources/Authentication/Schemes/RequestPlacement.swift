@@ -21,6 +21,8 @@ public final class RequestPlacement: Sendable {
     public let secret: Secret?
     /// Whether it takes the place of an answer in `Authorization`.
     public let isInAuthorization: Bool
+    /// Whether a program has made the fields as part of an answer. They then go wherever the answer goes.
+    public let isGiven: Bool
 
     /// The limit of a field's value in bytes. `parameterLimit` is for values in URLs. Servers accept longer ones.
     private static let fieldLimit = 16 * 1024
@@ -46,6 +48,17 @@ public final class RequestPlacement: Sendable {
         secret = credential.password ?? credential.token
         isInAuthorization = insertion != nil || fields.contains { $0.name.span.equalsIgnoringCase("authorization") }
         self.parameters = parameters
+        isGiven = false
+    }
+
+    /// The fields that a program has given beside its answer.
+    init(of given: GivenAnswer) {
+        fields = given.fields.map { Item(name: Array($0.name.utf8), value: $0.value) }
+        parameters = []
+        insertion = nil
+        secret = nil
+        isInAuthorization = true
+        isGiven = true
     }
 
     private static func value(

@@ -65,6 +65,9 @@ public struct ChallengeOrder: Sendable {
         if answer.isPreemptive {
             return try PreemptiveScheme.authenticator(in: answer.space, with: answer.credential, by: schemes)
         }
+        if let given = answer.credential.given, let challenge = answer.challenge {
+            return GivenScheme.authenticator(with: given, for: challenge, in: answer.space, at: target)
+        }
         guard let challenge = answer.challenge, let scheme = schemes.first(where: { $0.method == method }) else {
             throw .unusableChallenge(method: method)
         }

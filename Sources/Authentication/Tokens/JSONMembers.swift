@@ -36,6 +36,9 @@ public struct JSONMembers {
         guard take(UInt8(ascii: "}")) else { return nil }
     }
 
+    /// The names of the members, in no order.
+    public var names: [[UInt8]] { Array(members.keys) }
+
     public subscript(name: String) -> Value? { members[Array(name.utf8)] }
 
     public func text(_ name: String) -> [UInt8]? {

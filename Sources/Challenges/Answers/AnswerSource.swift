@@ -243,13 +243,15 @@ public final class AnswerSource {
     /// A credential of the rule file. A value that is about to end is read again.
     private func named(_ name: String, for space: ProtectionSpace) -> Credential? {
         renewAhead(name)
-        return (try? policy.credentials.credential(named: name, for: space.origin))?.answering(in: space)
+        return (try? policy.credentials.credential(named: name, for: space.origin, path: delegate.path))?.answering(
+            in: space)
     }
 
     /// Has the program that gives the credential run again, if its value is about to end.
     private func renewAhead(_ name: String) {
         guard policy.credentials.hasHelpers,
-            let question = policy.credentials.renewal(name, for: challenger.origin, at: loop.epochMilliseconds)
+            let question = policy.credentials.renewal(
+                name, for: challenger.origin, path: delegate.path, at: loop.epochMilliseconds)
         else { return }
         let (state, credentials) = (state, policy.credentials)
         loop.spawn { _ = await state.ask(question, of: credentials) }
@@ -288,7 +290,7 @@ public final class AnswerSource {
     /// - Returns: nil if they must be read first.
     public func reread(_ answer: Answer, isFresh: Bool) -> ChallengeTask.Reread? {
         let (version, space) = (answer.credential.version, answer.space)
-        if let named = try? policy.credentials.credential(named: version.name, for: space.origin) {
+        if let named = try? policy.credentials.credential(named: version.name, for: space.origin, path: delegate.path) {
             if named.grant != nil { return .fetched }
             if named.version != version { return .newer(named) }
             return isFresh ? .unchanged : nil
@@ -372,7 +374,7 @@ extension AnswerSource {
 
     /// The preemptive answer that a rule gives in the usual field.
     func preempted(at target: ByteBuffer, with token: Credential?) -> Finding? {
-        policy.rules.speaks(of: .preemption) ? preemptive([.bearer, .basic], at: target, with: token) : nil
+        policy.rules.speaks(of: .preemption) ? preemptive([.bearer, .basic, .other], at: target, with: token) : nil
     }
 
     /// The answer that a rule gives with that credential in each request; nil if none.
@@ -390,12 +392,27 @@ extension AnswerSource {
     func preemptiveOffer() -> Offer? {
         let rules = policy.rules
         guard rules.speaks(of: .places) || rules.speaks(of: .preemption) else { return nil }
-        let methods: [AuthenticationMethod] = terms.keepsAuthorization ? [.default] : [.default, .bearer, .basic]
+        let methods: [AuthenticationMethod] =
+            terms.keepsAuthorization ? [.default] : [.default, .bearer, .basic, .other]
         guard let (space, rule) = preemptiveRule(for: methods), case .use(let names) = rule.action,
             let name = names.first,
-            let named = try? policy.credentials.credential(named: name, for: space.origin), !isKept(named)
+            let named = try? policy.credentials.credential(named: name, for: space.origin, path: delegate.path),
+            !isKept(named)
         else { return nil }
         return Offer(space: space, challenge: .preemptive, strength: 0)
+    }
+
+    /// The reason why a program has given no credential that a rule sends with every request; nil if it has.
+    func unreadPreemptive() -> CredentialError? {
+        let rules = policy.rules
+        guard policy.credentials.hasHelpers, rules.speaks(of: .places) || rules.speaks(of: .preemption),
+            let (space, rule) = preemptiveRule(for: [.default, .bearer, .basic, .other]),
+            case .use(let names) = rule.action, let name = names.first
+        else { return nil }
+        do throws(CredentialError) {
+            _ = try policy.credentials.credential(named: name, for: space.origin, path: delegate.path)
+            return nil
+        } catch { return error.isOfProgram ? error : nil }
     }
 
     /// The challenge that a server left out of its `401`: a rule gives it tokens of a named issuer. Some servers
@@ -446,10 +463,11 @@ extension AnswerSource {
         let named: Credential
         renewAhead(name)
         do throws(CredentialError) {
-            named = try policy.credentials.credential(named: name, for: space.origin)
+            named = try policy.credentials.credential(named: name, for: space.origin, path: delegate.path)
         } catch {
             if let question = helperQuestion(for: space, by: rule) { return .awaitsHelper(question) }
-            return .unusable("\(error)", credential: name)
+            // The server then says what it wants.
+            return error.isOfProgram ? nil : .unusable("\(error)", credential: name)
         }
         if isKept(named) { return nil }
         let fetched = token.flatMap { $0.version.isNamed(name) ? $0 : nil }

@@ -10,6 +10,8 @@ public struct RuleDelegate: Sendable {
     public let policy: ChallengePolicy
     public let state: ChallengeState
     public let client: ClientIdentity
+    /// The path of the request, for helpers that are asked for it; nil for others.
+    public var path: String?
 
     public init(policy: ChallengePolicy, state: ChallengeState, client: ClientIdentity) {
         self.policy = policy
@@ -67,11 +69,16 @@ public struct RuleDelegate: Sendable {
         guard policy.credentials.hasHelpers, case .use(let names) = rule.action else { return nil }
         let name = choice(among: names, for: space, besides: refused, at: now)
         guard policy.credentials.isGiven(name) else { return nil }
-        let known = try? policy.credentials.credential(named: name, for: space.origin)
+        if let spent = policy.credentials.spent(name, for: space.origin, path: path) {
+            // It is asked for each challenge, which it must see. One that a server refuses is on hold.
+            if refused.contains(spent.version) || challenges.isEmpty || isHeld(spent, in: space) { return nil }
+        }
+        let known = try? policy.credentials.credential(named: name, for: space.origin, path: path)
         // A value that this request has sent was read again already.
         if let known, refused.contains(known.version) { return nil }
         let held = known.flatMap { isHeld($0, in: space) ? $0.version : nil }
-        return policy.credentials.question(name, for: space.origin, besides: held, challenges: challenges, at: now)
+        return policy.credentials.question(
+            name, for: space.origin, path: path, besides: held, challenges: challenges, at: now)
     }
 
     /// The first credential that is not parked for the space or is due for a retry there, among those that a rule names
@@ -86,17 +93,19 @@ public struct RuleDelegate: Sendable {
     ) -> String {
         guard names.count > 1 else { return names.first ?? "" }
         let chosen = names.first { name in
-            guard let known = try? policy.credentials.credential(named: name, for: space.origin) else {
+            guard let known = try? policy.credentials.credential(named: name, for: space.origin, path: path) else {
                 // A program that has failed is not run again for a while.
                 return !policy.credentials.isGiven(name)
-                    || policy.credentials.question(name, for: space.origin, at: now()) != nil
+                    || policy.credentials.question(name, for: space.origin, path: path, at: now()) != nil
             }
             if isSpent(known, after: refused) { return false }
             return !isHeld(known, in: space, at: now())
         }
         if let chosen { return chosen }
         let open = names.last { name in
-            (try? policy.credentials.credential(named: name, for: space.origin)).map { !isSpent($0, after: refused) }
+            (try? policy.credentials.credential(named: name, for: space.origin, path: path)).map {
+                !isSpent($0, after: refused)
+            }
                 ?? true
         }
         return open ?? names.last ?? ""
@@ -211,13 +220,16 @@ public struct RuleDelegate: Sendable {
             if isStored {
                 named = try state.credential(named: name, for: space, by: policy)
             } else {
-                named = try policy.credentials.credential(named: name, for: space.origin)
+                named = try policy.credentials.credential(named: name, for: space.origin, path: path)
             }
             let kept = named.with(persistence)
             return DelegateDecision(
                 decision: Decision(.useCredential(kept), attempts: rule.answers, reason: reason),
                 rule: rule, trouble: nil)
         } catch {
+            if let spent = policy.credentials.spent(name, for: space.origin, path: path), isHeld(spent, in: space) {
+                return use(spent, by: rule)
+            }
             if policy.credentials.isGiven(name) { return unread(error, by: rule) }
             return DelegateDecision(
                 decision: Decision(
@@ -321,7 +333,7 @@ extension RuleDelegate {
     /// order, then those stored for the space.
     func credentials(for space: ProtectionSpace) -> [String] {
         let configured = policy.rules.configuration.credentials.map(\.name).filter { name in
-            (try? policy.credentials.credential(named: name, for: space.origin))?.canAnswer(space) == true
+            (try? policy.credentials.credential(named: name, for: space.origin, path: path))?.canAnswer(space) == true
         }
         let stored = state.storage.credentials(for: space).values.filter { $0.canAnswer(space) }.map(\.version.name)
         return Array((configured + stored.sorted()).prefix(Self.nameLimit))

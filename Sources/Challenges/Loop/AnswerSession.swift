@@ -31,7 +31,8 @@ final class AnswerSession {
     private func sharesLogins(of version: CredentialVersion) -> Bool {
         let policy = context.policy
         return !context.challenger.answersDependOnClient(by: policy.rules)
-            && (try? policy.credentials.credential(named: version.name, for: context.challenger.origin))?.version
+            && (try? policy.credentials.credential(
+                named: version.name, for: context.challenger.origin, path: context.delegate.path))?.version
                 == version
     }
 

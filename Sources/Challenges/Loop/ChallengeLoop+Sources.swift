@@ -21,7 +21,8 @@ extension ChallengeLoop {
         let (credentials, version) = (context.policy.credentials, answer.credential.version)
         guard credentials.isGiven(version.name) else { return .credentials }
         return credentials.question(
-            version.name, for: answer.space.origin, besides: version, challenges: challenges.map { "\($0)" },
+            version.name, for: answer.space.origin, path: context.delegate.path, besides: version,
+            challenges: challenges.map { "\($0)" },
             at: context.loop.epochMilliseconds
         ).map { .helper($0) }
     }
@@ -40,6 +41,11 @@ extension ChallengeLoop {
     func noteUnread(_ ruled: RuleDelegate.DelegateDecision) {
         guard let error = ruled.trouble, case .rejectProtectionSpace = ruled.decision.disposition else { return }
         trouble = .tokenless("\(error)")
+    }
+
+    /// Keeps the reason why a program has given no credential for every request, for the client.
+    func noteUnreadPreemptive() {
+        if let error = context.source.unreadPreemptive() { trouble = .tokenless("\(error)") }
     }
 
     /// The action after a credential could not be exchanged for a token.
@@ -62,6 +68,6 @@ extension ChallengeLoop {
         let credentials = context.policy.credentials
         guard credentials.hasHelpers else { return }
         if case .refused = verdict, !context.delegate.isHeld(answer.credential, in: answer.space) { return }
-        credentials.report(verdict, on: answer.credential, for: context.challenger.origin)
+        credentials.report(verdict, on: answer.credential, for: context.challenger.origin, path: context.delegate.path)
     }
 }

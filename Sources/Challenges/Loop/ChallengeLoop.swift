@@ -327,6 +327,7 @@ public final class ChallengeLoop {
             case .failure(let error): trouble = .tokenless("\(error)")
             }
         }
+        if isChallenge, offers.isEmpty { noteUnreadPreemptive() }
         hasMet = true
         var failure = AuthenticationChallenge.FailureResponse(
             status: Int(response.status.rawValue), challenges: challenges)

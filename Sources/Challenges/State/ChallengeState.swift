@@ -228,9 +228,9 @@ public final class ChallengeState: Sendable {
     /// Runs the program that gives a credential, and adopts its value. The accounts of former values follow.
     ///
     /// - Returns: the value, which may be the refused one; or the reason why the program gives no value.
-    func ask(_ question: HelperQuestion, of credentials: ConfiguredCredentials) async -> Result<
-        Credential, CredentialError
-    > {
+    public func ask(
+        _ question: HelperQuestion, of credentials: ConfiguredCredentials
+    ) async -> Result<Credential, CredentialError> {
         let result = await credentials.ask(question)
         let news = credentials.takeNews(of: question)
         if let error = news.failure { report("\(error)") }

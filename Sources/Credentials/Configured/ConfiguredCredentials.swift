@@ -16,6 +16,8 @@ public final class ConfiguredCredentials: Sendable {
     /// The credentials that programs give, by name.
     private let asked: [ExactText: ConfiguredCredential]
     private let helpers: HelperCredentials
+    /// Whether some helper is asked for the path of a request.
+    public let asksForPaths: Bool
     /// The time before its expiry from which a certificate is reported, in seconds: 14 days.
     private static let notice = 14 * 86400
     private let state = Mutex(State())
@@ -63,6 +65,7 @@ public final class ConfiguredCredentials: Sendable {
         let asked = configured.filter { !$0.content.commands.isEmpty }
         self.asked = Dictionary(asked.map { (ExactText($0.name), $0) }) { first, _ in first }
         helpers = HelperCredentials(time: commands.time)
+        asksForPaths = asked.contains(where: \.commands.asksForPath)
         reader = ValueReader(environment: environment, commands: commands, self.asked.mapValues(\.commands))
         identities = IdentityReader(reader)
         grants = GrantReader(reader, identities: identities)
@@ -145,11 +148,15 @@ public final class ConfiguredCredentials: Sendable {
 
     /// The last valid value.
     ///
-    /// - Parameter origin: the server that it is for, which the helper of some credentials is asked for.
-    public func credential(named name: String, for origin: Origin? = nil) throws(CredentialError) -> Credential {
+    /// - Parameters:
+    ///   - origin: the server that it is for, which the helper of some credentials is asked for.
+    ///   - path: the path of the request, which some helpers are asked for.
+    public func credential(
+        named name: String, for origin: Origin? = nil, path: String? = nil
+    ) throws(CredentialError) -> Credential {
         let key = ExactText(name)
         if let entry = given(key) {
-            let place = place(of: entry, for: origin)
+            let place = place(of: entry, for: origin, path)
             if let value = helpers.current(place, at: SystemClock.epochMilliseconds) { return value }
             throw helpers.error(place) ?? .notRead(credential: name)
         }
@@ -291,9 +298,13 @@ extension ConfiguredCredentials {
     /// Whether a program gives the credential, or a value of it.
     public func isGiven(_ name: String) -> Bool { given(ExactText(name)) != nil }
 
-    private func place(of entry: ConfiguredCredential, for origin: Origin?) -> HelperCredentials.Key {
+    private func place(
+        of entry: ConfiguredCredential, for origin: Origin?, _ path: String?
+    ) -> HelperCredentials.Key {
         let asksForServer = entry.content.helper?.kind.asksForServer ?? false
-        return HelperCredentials.Key(name: ExactText(entry.name), server: asksForServer ? origin?.serverName : nil)
+        return HelperCredentials.Key(
+            name: ExactText(entry.name), server: asksForServer ? origin?.serverName : nil,
+            path: entry.commands.asksForPath ? path.map { ExactText($0) } : nil)
     }
 
     /// The programs that cannot be started.
@@ -309,23 +320,32 @@ extension ConfiguredCredentials {
     ///   - challenges: the challenges of the response.
     ///   - now: milliseconds since 1970.
     public func question(
-        _ name: String, for origin: Origin?, besides refused: CredentialVersion? = nil, challenges: [String] = [],
+        _ name: String, for origin: Origin?, path: String? = nil, besides refused: CredentialVersion? = nil,
+        challenges: [String] = [],
         at now: Int
     ) -> HelperQuestion? {
         guard let entry = given(ExactText(name)),
-            helpers.wantsReading(place(of: entry, for: origin), besides: refused, at: now)
+            helpers.wantsReading(place(of: entry, for: origin, path), besides: refused, at: now)
         else { return nil }
-        return HelperQuestion(entry.name, for: origin, challenges: challenges, refused: refused)
+        return HelperQuestion(
+            entry.name, for: origin, path: entry.commands.asksForPath ? path : nil, challenges: challenges,
+            refused: refused)
+    }
+
+    /// The helper's latest answer, if it was for one request alone, and is known to no other.
+    public func spent(_ name: String, for origin: Origin?, path: String?) -> Credential? {
+        given(ExactText(name)).flatMap { helpers.spent(place(of: $0, for: origin, path)) }
     }
 
     /// The question that renews a value before it ends; nil if it is not time.
     ///
     /// - Parameter now: milliseconds since 1970.
-    public func renewal(_ name: String, for origin: Origin, at now: Int) -> HelperQuestion? {
-        guard let entry = given(ExactText(name)), helpers.isDue(place(of: entry, for: origin), at: now) else {
+    public func renewal(_ name: String, for origin: Origin, path: String? = nil, at now: Int) -> HelperQuestion? {
+        guard let entry = given(ExactText(name)), helpers.isDue(place(of: entry, for: origin, path), at: now) else {
             return nil
         }
-        return HelperQuestion(entry.name, for: origin, refused: nil)
+        return HelperQuestion(
+            entry.name, for: origin, path: entry.commands.asksForPath ? path : nil, refused: nil)
     }
 
     /// Runs the program, once for all that ask. Await it on a loop.
@@ -336,7 +356,7 @@ extension ConfiguredCredentials {
             return .failure(.unknown(credential: question.name))
         }
         let result = await helpers.read(
-            place(of: entry, for: question.origin), keep: entry.commands.keep, besides: question.refused
+            place(of: entry, for: question.origin, question.path), keep: entry.commands.keep, besides: question.refused
         ) { [self] in
             do throws(CredentialError) { return .success(try read(entry, question)) } catch { return .failure(error) }
         }
@@ -350,11 +370,11 @@ extension ConfiguredCredentials {
         of question: HelperQuestion
     ) -> (change: HelperQuestion.Change?, failure: CredentialError?) {
         guard let entry = given(ExactText(question.name)) else { return (nil, nil) }
-        return helpers.takeNews(place(of: entry, for: question.origin))
+        return helpers.takeNews(place(of: entry, for: question.origin, question.path))
     }
 
     /// Tells a git helper what the server says of its credential.
-    public func report(_ verdict: HelperVerdict, on credential: Credential, for origin: Origin) {
+    public func report(_ verdict: HelperVerdict, on credential: Credential, for origin: Origin, path: String?) {
         let version = credential.version
         guard let entry = given(version.key), let helper = entry.content.helper, helper.kind == .git else { return }
         let action =
@@ -362,8 +382,13 @@ extension ConfiguredCredentials {
             case .accepted: "store"
             case .refused: "erase"
             }
-        helpers.report(verdict, on: version, place(of: entry, for: origin)) { [reader] answer in
-            let input = GitQuestion.report(origin, user: answer.user, answer.record)
+        let own = (credential.given?.successor as? HelperConversation)?.latest
+        let place = place(of: entry, for: origin, path)
+        helpers.report(verdict, on: version, place, own) { [reader] answer in
+            let input =
+                GitQuestion.action(action, of: helper.command)
+                + GitQuestion.report(
+                    origin, entry.commands.asksForPath ? path : nil, user: answer.user, answer.record)
             _ = try? reader.runner.output(of: helper.command, action, input: input, for: entry.name)
         }
     }
@@ -374,61 +399,56 @@ extension ConfiguredCredentials {
         guard let helper = entry.content.helper else {
             return HelperCredentials.Reading(credential: try read(entry))
         }
-        let answer = try answer(of: helper, to: question)
-        var credential = answer.credential(named: entry.name)
-        if case .registry(let source) = entry.content {
-            credential = Credential(name: entry.name, grant: try registry(source, for: entry.name, with: credential))
-        }
-        return HelperCredentials.Reading(credential: credential, answer: answer)
+        let answer = try HelperDialogue(reader.runner).answer(of: helper, to: question)
+        return HelperCredentials.Reading(
+            credential: try credential(of: answer, for: entry, after: question), answer: answer)
     }
 
-    private func answer(of helper: HelperSource, to question: HelperQuestion) throws(CredentialError) -> HelperAnswer {
-        let (command, name) = (helper.command, question.name)
-        let read = { (output: [UInt8]) throws(CredentialError) -> HelperAnswer in
-            var output = output
-            defer { _ = Secret(wiping: &output) }
-            do throws(HelperFault) {
-                let answer = try HelperOutput.read(output, as: helper.kind)
-                if let end = answer.end, end <= SystemClock.epochMilliseconds { throw .ended }
-                return answer
-            } catch {
-                throw .helper(credential: name, program: command.program, "\(error)")
-            }
+    private func credential(
+        of answer: HelperAnswer, for entry: ConfiguredCredential, after question: HelperQuestion
+    ) throws(CredentialError) -> Credential {
+        let name = entry.name
+        if let given = answer.givenAnswer({ HelperConversation(after: answer, question, of: self) }) {
+            return Credential(name: name, given: given)
         }
-        let runner = reader.runner
-        guard helper.kind != .plain, let origin = question.origin else {
-            return try read(try runner.output(of: command, for: name))
-        }
-        switch helper.kind {
-        case .plain, .git:
-            let input = GitQuestion.get(origin, question.challenges)
-            return try read(try runner.output(of: command, "get", input: input, for: name))
-        case .docker:
-            // Logins are kept by host, or by the URL that `docker login` was given.
-            let places = [origin.helperHost, "\(origin.protocol.rawValue)://\(origin.helperHost)"]
-            do throws(CredentialError) {
-                return try read(try runner.output(of: command, "get", input: Array(places[1].utf8), for: name))
-            } catch {
-                guard case .helper(_, _, let reason) = error,
-                    reason == "\(HelperFault.nothing)" || reason.hasPrefix("it failed")
-                else { throw error }
-                return try read(try runner.output(of: command, "get", input: Array(places[0].utf8), for: name))
-            }
-        }
-    }
-}
-
-extension HelperAnswer {
-    fileprivate var user: String? {
-        if case .password(let user, _) = content { user } else { nil }
-    }
-
-    fileprivate func credential(named name: String) -> Credential {
-        switch content {
-        case .password(let user, let password):
-            Credential(
+        switch (answer.content, entry.content) {
+        case (.password(let user, let password), _):
+            let login = Credential(
                 name: name, user: user, password: password, principal: KerberosTickets(user, .password(password)))
-        case .token(let token): Credential(name: name, token: token)
+            guard case .registry(let source) = entry.content else { return login }
+            return Credential(name: name, grant: try registry(source, for: name, with: login))
+        case (.token(let token), .registry(let source)):
+            return Credential(
+                name: name, grant: try registry(source, for: name, with: Credential(name: name, token: token)))
+        case (.token(let token), _): return Credential(name: name, token: token)
+        case (.keys(let access, let secret, let token), .signature(.aws(let source))):
+            return Credential(
+                name: name,
+                signingKey: .aws(
+                    SigningKey.AWS(
+                        region: source.region, service: source.service, accessKey: access, secretKey: secret,
+                        sessionToken: token, signsPayload: source.signsPayload)))
+        case (.identity(let certificate, let key), _):
+            do throws(IdentityError) {
+                return Credential(
+                    name: name, identity: try Identity(certificate: .content(certificate), key: .content(key)))
+            } catch { throw .identity(credential: name, source: "the output of its helper", error) }
+        // The rule file has `helper aws` beside `aws` alone.
+        case (.keys, _), (.fields, _): throw .unknown(credential: name)
         }
+    }
+
+    /// Asks the helper for the next answer of a login. Await it on a loop.
+    func next(_ question: HelperQuestion) async -> Result<HelperAnswer, CredentialError> {
+        guard let entry = given(ExactText(question.name)), let helper = entry.content.helper else {
+            return .failure(.unknown(credential: question.name))
+        }
+        let place = place(of: entry, for: question.origin, question.path)
+        let answer = await helpers.next(place) { [reader] in
+            do throws(CredentialError) {
+                return .success(try HelperDialogue(reader.runner).answer(of: helper, to: question))
+            } catch { return .failure(error) }
+        }
+        return answer ?? .failure(.helper(credential: entry.name, program: helper.command.program, "it takes too long"))
     }
 }

@@ -76,13 +76,6 @@ final class IdentityReader: Sendable {
 }
 
 extension IdentitySource {
-    /// The secret that opens the key or the file, or the token's PIN.
-    fileprivate var passphrase: ValueSource? {
-        switch self {
-        case .pem(_, _, let passphrase), .pkcs12(_, let passphrase), .pkcs11(_, let passphrase): passphrase
-        }
-    }
-
     /// The source as part of a sentence.
     fileprivate var words: String {
         switch self {

@@ -18,11 +18,13 @@ struct SigningKeyReader {
     private func aws(
         _ source: SignatureSource.AWS, for credential: String
     ) throws(CredentialError) -> SigningKey.AWS {
-        SigningKey.AWS(
-            region: source.region, service: source.service,
-            accessKey: try values.text(of: source.accessKey, for: credential),
-            secretKey: try values.secret(of: source.secretKey, for: credential),
-            sessionToken: try secret(source.sessionToken, for: credential), signsPayload: source.signsPayload)
+        guard case .values(let access, let secret, let token) = source.keys else {
+            throw .notRead(credential: credential)
+        }
+        return SigningKey.AWS(
+            region: source.region, service: source.service, accessKey: try values.text(of: access, for: credential),
+            secretKey: try values.secret(of: secret, for: credential),
+            sessionToken: try self.secret(token, for: credential), signsPayload: source.signsPayload)
     }
 
     private func oauth1(

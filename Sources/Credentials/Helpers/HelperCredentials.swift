@@ -11,6 +11,8 @@ final class HelperCredentials: Sendable {
     struct Key: Hashable, Sendable {
         let name: ExactText
         let server: String?
+        /// The path, if the helper is asked for each.
+        var path: ExactText?
     }
 
     /// One reading of a value.
@@ -18,6 +20,30 @@ final class HelperCredentials: Sendable {
         let credential: Credential
         /// The answer of a helper; nil for a value of `run`.
         var answer: HelperAnswer?
+
+        fileprivate var isForOneRequest: Bool { answer?.isForOneRequest ?? false }
+    }
+
+    /// A run of a program: one for all that wait, or one of a request alone.
+    private struct Run: Hashable, Sendable {
+        let key: HelperCredentials.Key
+        /// 0 for all that wait.
+        let number: Int
+    }
+
+    /// A value for one request, which the first of those that have waited takes.
+    private final class OneValue: Sendable {
+        let credential: Credential
+        private let isTaken = Mutex(false)
+
+        init(_ credential: Credential) { self.credential = credential }
+
+        func take() -> Bool {
+            isTaken.withLock { isTaken in
+                defer { isTaken = true }
+                return !isTaken
+            }
+        }
     }
 
     private struct Entry {
@@ -44,7 +70,9 @@ final class HelperCredentials: Sendable {
     private let entries = Mutex<[HelperCredentials.Key: Entry]>([:])
     /// All credentials share it, since its threads do not end: also those of rules that were loaded before.
     private static let pool = BlockingPool(threads: 4)
-    private let work: CoalescedWork<HelperCredentials.Key, Void>
+    private let work: CoalescedWork<HelperCredentials.Run, OneValue?>
+    private let steps: CoalescedWork<HelperCredentials.Run, Result<HelperAnswer, CredentialError>>
+    private let runs = Atomic(0)
     private let patience: Milliseconds
 
     /// The pauses after failures in a row, in milliseconds.
@@ -57,6 +85,7 @@ final class HelperCredentials: Sendable {
     /// - Parameter time: the limit of one run.
     init(time: Duration) {
         work = CoalescedWork(on: Self.pool)
+        steps = CoalescedWork(on: Self.pool)
         let limit = Int(clamping: Int64(time / .milliseconds(1)))
         // A user and a password may be a program each, and each may have to be killed.
         patience = Milliseconds(limit) * 2 + 4_000
@@ -75,6 +104,11 @@ final class HelperCredentials: Sendable {
             entries[key]?.usedAt = now
             return entry.reading?.credential
         }
+    }
+
+    /// The latest value, if it was for one request alone.
+    func spent(_ key: Key) -> Credential? {
+        entries.withLock { $0[key]?.reading.flatMap { $0.isForOneRequest ? $0.credential : nil } }
     }
 
     /// Whether the value is used and should be read before it ends.
@@ -121,18 +155,44 @@ final class HelperCredentials: Sendable {
         _ key: Key, keep: Int?, besides refused: CredentialVersion?,
         _ read: @escaping @Sendable () -> Result<Reading, CredentialError>
     ) async -> Result<Credential, CredentialError>? {
-        let done: Void? = await work.run(key, within: patience) { [self] in
-            // Others may have read it while this one waited for a thread.
-            let now = SystemClock.epochMilliseconds
-            guard wantsReading(key, besides: refused, at: now) || isDue(key, at: now) else { return }
-            let result = read()
-            take(result, for: key, keep: keep, besides: refused, at: SystemClock.epochMilliseconds)
+        var run = Run(key: key, number: spent(key) == nil ? 0 : nextNumber())
+        while true {
+            let done = await work.run(run, within: patience) { [self] () -> OneValue? in
+                // Others may have read it while this one waited for a thread.
+                let now = SystemClock.epochMilliseconds
+                guard wantsReading(key, besides: refused, at: now) || isDue(key, at: now) else { return nil }
+                let result = read()
+                take(result, for: key, keep: keep, besides: refused, at: SystemClock.epochMilliseconds)
+                guard case .success(let reading) = result, reading.isForOneRequest else { return nil }
+                return OneValue(reading.credential)
+            }
+            guard let done else { return nil }
+            guard let one = done else { break }
+            if one.take() { return .success(one.credential) }
+            // The value is another request's: this one needs its own.
+            run = Run(key: key, number: nextNumber())
         }
-        guard done != nil else { return nil }
         return entries.withLock { entries in
             guard let entry = entries[key] else { return nil }
             if let error = entry.error, refused == nil { return .failure(error) }
-            return entry.reading.map { .success($0.credential) }
+            return entry.reading.flatMap { $0.isForOneRequest ? nil : .success($0.credential) }
+        }
+    }
+
+    private func nextNumber() -> Int { runs.add(1, ordering: .relaxed).newValue }
+
+    /// Asks for the next answer of a login, for its request alone. A failure pauses the program as any other does.
+    ///
+    /// - Returns: nil if it takes too long.
+    func next(
+        _ key: Key, _ ask: @escaping @Sendable () -> Result<HelperAnswer, CredentialError>
+    ) async -> Result<HelperAnswer, CredentialError>? {
+        await steps.run(Run(key: key, number: nextNumber()), within: patience) { [self] in
+            let result = ask()
+            if case .failure(let error) = result {
+                take(.failure(error), for: key, keep: nil, besides: nil, at: SystemClock.epochMilliseconds)
+            }
+            return result
         }
     }
 
@@ -157,7 +217,8 @@ final class HelperCredentials: Sendable {
                 entry.pausedUntil = .min
                 let end = [keep.map { now &+ $0 }, reading.answer?.end, reading.credential.expiry.map { $0 &* 1000 }]
                     .compactMap(\.self).min()
-                entry.endsAt = reading.answer?.isEphemeral == true ? now : end ?? .max
+                entry.endsAt =
+                    reading.isForOneRequest || reading.answer?.isEphemeral == true ? now : end ?? .max
                 // As tokens are: at four fifths of their time.
                 entry.renewsAt = end.map { now &+ max(0, $0 &- now) / 5 &* 4 } ?? .max
                 let former = entry.reading?.credential.version
@@ -196,11 +257,17 @@ final class HelperCredentials: Sendable {
 
     /// Has the helper told of a verdict on the value, once. It is not awaited.
     ///
-    /// - Parameter tell: runs the program.
+    /// - Parameters:
+    ///   - own: the latest answer of a login in several steps, whose request the verdict is about; nil for others.
+    ///   - tell: runs the program.
     func report(
-        _ verdict: HelperVerdict, on version: CredentialVersion, _ key: Key,
+        _ verdict: HelperVerdict, on version: CredentialVersion, _ key: Key, _ own: HelperAnswer?,
         _ tell: @escaping @Sendable (HelperAnswer) -> Void
     ) {
+        if let own {
+            if !own.isEphemeral { Self.pool.submit { tell(own) } }
+            return
+        }
         let answer = entries.withLock { entries -> HelperAnswer? in
             guard let entry = entries[key], entry.reading?.credential.version == version,
                 let answer = entry.reading?.answer, !answer.isEphemeral

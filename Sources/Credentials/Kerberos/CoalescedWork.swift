@@ -35,7 +35,7 @@ final class CoalescedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
         if isOverdue { return nil }
         if begins { submit(key, work) }
-        if let value = await own.value(within: limit) { return value }
+        if let value = await EventLoop.awaitingOthers({ await own.value(within: limit) }) { return value }
         if Task.isCancelled {
             underWay.withLock { $0[key]?.waiting.removeAll { $0 === own } }
             return nil

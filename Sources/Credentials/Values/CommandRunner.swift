@@ -25,21 +25,39 @@ struct CommandRunner: Sendable {
 
     /// The output of a program, which nothing else has seen.
     ///
-    /// - Parameter action: the last argument, such as `get`; nil: none.
+    /// - Parameters:
+    ///   - action: the last argument, such as `get`; nil: none.
+    ///   - more: variables besides those of the credential.
     func output(
-        of command: CommandSource, _ action: String? = nil, input: [UInt8] = [], for credential: String
+        of command: CommandSource, _ action: String? = nil, input: [UInt8] = [], for credential: String,
+        more: [String] = []
     ) throws(CredentialError) -> [UInt8] {
         do throws(HelperProgramError) {
-            let words = command.words + (action.map { [$0] } ?? [])
-            let program = try HelperProgram(words, environment: variables(for: credential))
-            return try program.run(input: input, within: HelperProgram.Limits(time: terms.time))
-        } catch { throw .helper(credential: credential, program: command.program, "\(error)") }
+            let limits = HelperProgram.Limits(time: terms.time)
+            let output: [UInt8]
+            if let path = command.socket {
+                output = try HelperSocket(path).ask(input, within: limits)
+            } else {
+                let words = command.words + (action.map { [$0] } ?? [])
+                output = try HelperProgram(words, environment: variables(for: credential) + more)
+                    .run(input: input, within: limits)
+            }
+            HelperRuns.all.count(.success)
+            return output
+        } catch {
+            HelperRuns.all.count(HelperRuns.Result(error))
+            throw .helper(credential: credential, program: command.program, "\(error)")
+        }
     }
 
     /// The reason why the program cannot be started; nil: it can.
     func problem(of command: CommandSource, for credential: String) -> CredentialError? {
         do throws(HelperProgramError) {
-            _ = try HelperProgram(command.words, environment: [])
+            if let path = command.socket {
+                _ = try HelperSocket(path)
+            } else {
+                _ = try HelperProgram(command.words, environment: [])
+            }
             return nil
         } catch { return .helper(credential: credential, program: command.program, "\(error)") }
     }

@@ -16,7 +16,7 @@ extension Credential {
         case .identity(let identity): (identity as? Identity)?.leaf.notAfter
         case .token(let token): Credential.JSONWebToken.expiry(of: token)
         case .trust(let exception): exception.until.end
-        case .password, .signingKey, .grant, .principal, .registryToken: nil
+        case .password, .signingKey, .grant, .principal, .registryToken, .given: nil
         }
     }
 }

@@ -8,13 +8,26 @@ public struct HelperAnswer: Sendable {
     public enum Content: Sendable {
         case password(user: String, Secret)
         case token(Secret)
+        /// The value of `Authorization`, if any, and other fields.
+        case fields(authorization: Secret?, [GivenAnswer.Field])
+        /// Keys that sign requests.
+        case keys(access: String, secret: Secret, token: Secret?)
+        /// A certificate and its key, as PEM.
+        case identity(certificate: Secret, key: Secret)
     }
 
-    public let content: Content
+    public internal(set) var content: Content
     /// The time at which it ends, in milliseconds since 1970; nil: not said.
     public var end: Int?
     /// Whether it is for one request alone.
     public var isEphemeral = false
+    /// Whether the server is to challenge it, and the helper then gives another answer.
+    public var continues = false
+    /// The helper's notes to itself, which it gets with the next question.
+    var notes: [Secret] = []
+    /// The scheme that a git helper has named, in lower case, and its answer as it is.
+    var scheme: String?
+    var whole: Secret?
     /// The lines of a git helper that it gets again with `store` and `erase`.
     var record: [(name: String, value: Secret)] = []
 
@@ -27,13 +40,19 @@ public enum HelperOutput {
     private static let longestLine = 65_535
     /// The limit of lines.
     private static let mostLines = 256
+    /// The limit of `state[]`.
+    private static let mostNotes = 16
 
     /// - Parameter kind: the helper's protocol.
     public static func read(_ output: [UInt8], as kind: HelperSource.Kind) throws(HelperFault) -> HelperAnswer {
         switch kind {
         case .plain: try plain(output)
         case .git: try git(output)
-        case .docker: try docker(output)
+        case .docker: try JSONHelperOutput.docker(output)
+        case .kubectl: try JSONHelperOutput.kubectl(output)
+        case .aws: try JSONHelperOutput.aws(output)
+        case .bazel: try JSONHelperOutput.bazel(output)
+        case .cargo: try JSONHelperOutput.cargo(output)
         }
     }
 
@@ -63,43 +82,65 @@ public enum HelperOutput {
         return HelperAnswer(.password(user: try text(first), secret(lines[1])))
     }
 
-    private static func git(_ output: [UInt8]) throws(HelperFault) -> HelperAnswer {
+    /// The lines of a git helper that have a meaning.
+    private struct GitLines {
         var user: String?
         var password: Secret?
         var scheme: String?
         var credential: ArraySlice<UInt8>?
         var end: Int?
         var isEphemeral = false
+        var continues = false
+        var notes: [Secret] = []
+    }
+
+    private static func git(_ output: [UInt8]) throws(HelperFault) -> HelperAnswer {
+        var said = GitLines()
         var record: [(name: String, value: Secret)] = []
         for line in try lines(output, count: mostLines) where !line.isEmpty {
             guard let equals = line.firstIndex(of: .equals), equals > line.startIndex else { throw .noEquals }
             let value = line[(equals + 1)...]
             let name = try text(line[..<equals])
             switch name {
-            case "username": user = try text(value)
-            case "password": password = secret(value)
+            case "username": said.user = try text(value)
+            case "password": said.password = secret(value)
             case "password_expiry_utc":
-                end = value.span.text.utf8.count <= 15 ? Int(value.span.text).map { $0 * 1000 } : nil
+                said.end = value.span.text.utf8.count <= 15 ? Int(value.span.text).map { $0 * 1000 } : nil
             case "oauth_refresh_token": break
-            case "authtype": scheme = try text(value)
-            case "credential": credential = value
-            case "ephemeral": isEphemeral = isTrue(value)
+            case "authtype": said.scheme = try text(value)
+            case "credential": said.credential = value
+            case "ephemeral": said.isEphemeral = isTrue(value)
+            case "continue": said.continues = isTrue(value)
+            case "state[]":
+                said.notes.append(secret(value))
+                guard said.notes.count <= mostNotes else { throw .manyLines(mostNotes) }
             case "quit" where isTrue(value): throw .nothing
             // Others repeat the question, or belong to later versions of the protocol.
             default: continue
             }
-            if name != "username", name != "quit" { record.append((name, secret(value))) }
+            if !["username", "quit", "continue"].contains(name) { record.append((name, secret(value))) }
         }
-        var answer: HelperAnswer
-        if let scheme, let credential {
-            answer = HelperAnswer(try content(of: scheme, credential))
-        } else {
-            guard let user, let password, password.count > 0 else { throw .nothing }
-            answer = HelperAnswer(.password(user: user, password))
-        }
-        answer.isEphemeral = isEphemeral
-        answer.end = end
+        var answer = try answer(of: said)
+        answer.isEphemeral = said.isEphemeral
+        answer.end = said.end
         answer.record = record
+        return answer
+    }
+
+    private static func answer(of said: GitLines) throws(HelperFault) -> HelperAnswer {
+        guard let scheme = said.scheme, let credential = said.credential else {
+            guard let user = said.user, let password = said.password, password.count > 0 else { throw .nothing }
+            return HelperAnswer(.password(user: user, password))
+        }
+        guard scheme.utf8.allSatisfy(\.isTokenByte), !scheme.isEmpty else { throw .scheme(String(scheme.prefix(64))) }
+        let whole = secret((Array("\(scheme) ".utf8) + credential)[...])
+        var answer = HelperAnswer(.fields(authorization: whole, []))
+        // A login in several steps is of that scheme alone.
+        if !said.continues, let known = try known(scheme, credential) { answer.content = known }
+        answer.scheme = scheme.lowercased()
+        answer.whole = whole
+        answer.continues = said.continues
+        answer.notes = said.notes
         return answer
     }
 
@@ -107,10 +148,11 @@ public enum HelperOutput {
         ["1", "true", "yes", "on"].contains { value.elementsEqual($0.utf8) }
     }
 
-    /// The content of `authtype` and `credential`, which are the field's scheme and the text after it.
-    private static func content(
-        of scheme: String, _ credential: ArraySlice<UInt8>
-    ) throws(HelperFault) -> HelperAnswer.Content {
+    /// The content of `authtype` and `credential`, which are the field's scheme and the text after it; nil for a scheme
+    /// that is unknown here.
+    private static func known(
+        _ scheme: String, _ credential: ArraySlice<UInt8>
+    ) throws(HelperFault) -> HelperAnswer.Content? {
         switch scheme.lowercased() {
         case "bearer" where !credential.isEmpty: return .token(secret(credential))
         case "basic":
@@ -119,25 +161,16 @@ public enum HelperOutput {
             }
             guard !decoded.contains(where: { $0 < .space || $0 == .delete }) else { throw .control }
             return .password(user: try text(decoded[..<colon]), secret(decoded[(colon + 1)...]))
-        default: throw .scheme(String(scheme.prefix(64)))
+        default: return nil
         }
     }
 
-    /// docker-credential-pass ends with status 0 and empty members where it has nothing.
-    private static func docker(_ output: [UInt8]) throws(HelperFault) -> HelperAnswer {
-        guard let members = JSONMembers(output) else { throw .notJSON }
-        guard let user = members.text("Username"), let bytes = members.text("Secret"), !bytes.isEmpty, !user.isEmpty
-        else { throw .nothing }
-        guard !(user + bytes).contains(where: { $0 < .space || $0 == .delete }) else { throw .control }
-        return HelperAnswer(.password(user: try text(user[...]), secret(bytes[...])))
-    }
-
-    private static func text(_ bytes: ArraySlice<UInt8>) throws(HelperFault) -> String {
+    static func text(_ bytes: ArraySlice<UInt8>) throws(HelperFault) -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else { throw .notText }
         return text
     }
 
-    private static func secret(_ bytes: ArraySlice<UInt8>) -> Secret {
+    static func secret(_ bytes: ArraySlice<UInt8>) -> Secret {
         var bytes = Array(bytes)
         return Secret(wiping: &bytes)
     }
@@ -156,8 +189,15 @@ public enum HelperFault: Error, Sendable, Hashable, CustomStringConvertible {
     case notBasic
     /// The answer has ended already.
     case ended
-    /// It answers by a scheme that the proxy cannot use.
+    /// The scheme is not a token.
     case scheme(String)
+    /// The output lacks a member, or has another form.
+    case form(String)
+    case time
+    /// A field that it may not set.
+    case field(String)
+    /// The reason in its own words.
+    case said(String)
 
     public var description: String {
         switch self {
@@ -168,7 +208,11 @@ public enum HelperFault: Error, Sendable, Hashable, CustomStringConvertible {
         case .noEquals: "its output has a line without '='"
         case .notJSON: "its output is not a JSON object"
         case .notBasic: "its 'credential' is not the base64 of a user and a password"
-        case .scheme(let scheme): "it answers by '\(scheme)', and not by Basic or Bearer"
+        case .scheme(let scheme): "its 'authtype', '\(scheme)', is not the name of a scheme"
+        case .form(let wanted): "its output is not \(wanted)"
+        case .time: "its output has a time that is not of RFC 3339"
+        case .field(let name): "it may not set the field \(name)"
+        case .said(let words): "it says: \(words)"
         case .ended: "its answer has expired"
         case .notText: "its output is not UTF-8 text"
         }

@@ -1,6 +1,7 @@
 import Authentication
 import Bytes
 import Challenges
+import Credentials
 import HTTP
 import IO
 import Model
@@ -131,12 +132,23 @@ extension AnswerSource {
     public convenience init(of challenger: Challenger, for exchange: Exchange, of downstream: Downstream) {
         let head = exchange.headBytes
         let learns = challenger.mayLearn(by: exchange.policy.rules)
+        var delegate = downstream.delegate(in: exchange)
+        if exchange.policy.credentials.asksForPaths, !challenger.isProxy { delegate.path = exchange.helperPath }
         self.init(
-            delegate: downstream.delegate(in: exchange), challenger: challenger,
+            delegate: delegate, challenger: challenger,
             urlCredential: challenger.isProxy ? nil : Credential.inURL(of: exchange.request, in: head.readable),
             learning: learns ? Learning(from: exchange, of: downstream, at: challenger) : nil, loop: downstream.loop,
             storage: exchange.storage)
         terms.method = exchange.request.method
+    }
+}
+
+extension Exchange {
+    /// The path of the request for helpers that a rule file gives it to; nil if it is too long.
+    fileprivate var helperPath: String? {
+        let target = target
+        let end = target.readable.firstIndex(of: .question, in: 0..<target.count) ?? target.count
+        return end <= 2048 ? target.readable.extracting(first: end).text : nil
     }
 }
 

@@ -319,6 +319,10 @@ extension Exchange {
         var replacesOwn = false
         /// Signs the request; nil if no rule has it signed.
         var signing: RequestSigning?
+        /// The reason why the request is not signed although a rule says so; nil for others.
+        var unsigned: String?
+        /// Whether the program that gives the key was run for this request.
+        var hasSoughtKey = false
         /// The placeholder in the request, which a credential replaces; nil if the request has no placeholder.
         public var placeholder: WrittenPlaceholder?
         /// The client's own answer, if a rule learns from it.
@@ -359,6 +363,8 @@ extension Exchange {
             replacesOwn = false
             identities.forget()
             signing.forget()
+            unsigned.forget()
+            hasSoughtKey = false
             placeholder.forget()
             learnableAnswer.forget()
             loginAnswer.forget()

@@ -15,13 +15,13 @@ struct PlacedCredential {
     /// The request target with the credential in its query; nil if the credential is not in the query.
     let target: ByteBuffer?
 
-    /// Creates it; nil if no placed credential goes with the request. Only rules with places can have one.
+    /// Creates it; nil if no placed credential goes with the request. Only rules with places or helpers can have one.
     init?(of exchange: Exchange) {
         placeholder = exchange.credentials.placeholder
         // No server gets a placeholder, even if the credential is not sent.
         if let placeholder { exchange.request.fields.withhold(at: placeholder.field) }
-        guard let challenges = exchange.credentials.challenges, exchange.way.relay == nil,
-            let placement = challenges.origin.placement
+        guard let challenges = exchange.credentials.challenges, let placement = challenges.origin.placement,
+            exchange.way.relay == nil || placement.isGiven
         else { return nil }
         self.placement = placement
         let head = exchange.headBytes

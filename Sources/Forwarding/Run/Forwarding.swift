@@ -1,6 +1,7 @@
 import Authentication
 import Bytes
 import Challenges
+import Credentials
 import HTTP
 import IO
 import Model
@@ -79,6 +80,7 @@ public final class Forwarding {
     /// The work of a task.
     private enum Work {
         case ways
+        case signingKey(HelperQuestion)
         case preparation(origin: Bool, parent: Bool)
         case connection
         case identity
@@ -269,6 +271,9 @@ public final class Forwarding {
         case .ways:
             try await context.downstream.upstreams.renewWays(
                 to: context.destination, by: context.policy, for: context.downstream.waiting(on: context.exchange))
+        case .signingKey(let question):
+            context.exchange.credentials.hasSoughtKey = true
+            _ = await context.downstream.shared.challenges.ask(question, of: context.policy.credentials)
         case .preparation(let origin, let parent):
             // The token or login for the origin's answer may itself go through the parent. A request that leads a
             // single flight must not wait for another request.
@@ -305,6 +310,7 @@ public final class Forwarding {
         try context.downstream.confirm(context.destination, for: context.exchange, isUpgraded: isUpgraded)
         if !context.destination.hops.isEmpty { context.take(context.destination.way(isRelayed: context.mayBeRelayed)) }
         var waitsForOrigin = false
+        if answersOrigin, let question = context.signingQuestion { return wait(for: .signingKey(question)) }
         if answersOrigin {
             do throws(Refusal) { waitsForOrigin = try !prepareForOrigin(context) } catch { throw .refused(error) }
             if context.exchange.request.fields.present.contains(.authorization), let answer = context.learnableAnswer {

@@ -144,7 +144,7 @@ public struct ForwardingContext {
 
     // MARK: - Challenges that are ours
 
-    private var rules: RuleSet { policy.rules }
+    var rules: RuleSet { policy.rules }
 
     /// Whether the proxy answers the origin's challenges: a rule matches, or the URL or the store has a credential, and
     /// the client brings no `Authorization` that is to be kept. Never for TRACE: its response would show the credential.
@@ -152,13 +152,13 @@ public struct ForwardingContext {
         isConcerned && (!exchange.request.fields.present.contains(.authorization) || authorization != .keep)
     }
 
-    private var isConcerned: Bool {
+    var isConcerned: Bool {
         (exchange.request.target.userinfo != nil || destination.isConcerned(in: downstream.shared))
             && !exchange.request.method.isEchoed
     }
 
     /// How the rules treat the client's own credential.
-    private var authorization: Configuration.ChallengeRule.Authorization {
+    var authorization: Configuration.ChallengeRule.Authorization {
         let host = origin.host
         return rules.authorization(
             host: host.span, port: origin.port, protocol: origin.authority.protocol,
@@ -168,37 +168,6 @@ public struct ForwardingContext {
     /// Whether a credential may go in its own place beside a kept `Authorization` of the client. Not beside the
     /// client's own login, whose connection is for that client alone.
     var mayPlace: Bool { rules.speaks(of: .places) && isConcerned && !exchange.bringsOwnLogin }
-
-    /// The signing of the request; nil if no rule signs it, or the client has signed it. Call it only if a rule signs.
-    /// - Parameter keepsAuthorization: whether the client's own `Authorization` is forwarded.
-    func signing(keepsAuthorization: Bool = false) throws(Refusal) -> RequestSigning? {
-        guard isConcerned else { return nil }
-        var query = ChallengeQuery(
-            host: origin.hostText, port: origin.port, protocol: origin.authority.protocol, method: .default,
-            client: downstream.identity(in: exchange))
-        query.isSecure = origin.isSecure
-        let rule = rules.decide(query)
-        guard !rule.isReport, case .use(let names) = rule.action, let name = names.first, !rule.isPlaced else {
-            return nil
-        }
-        let credential: Credential
-        do throws(CredentialError) { credential = try policy.credentials.credential(named: name) } catch {
-            exchange.record.details = "\(error)"
-            downstream.shared.report("\(error)")
-            throw Refusal(
-                .badGateway, .httpRequestDenied,
-                "credential \(name), which signs requests to this server, cannot be read; the proxy's log says why")
-        }
-        guard let key = credential.signingKey, !keepsAuthorization || key.scheme == .message else { return nil }
-        let (target, head) = (exchange.target, exchange.headBytes)
-        if RequestSigning.isPresigned(target.readable, by: key.scheme) { return nil }
-        let isSigned = RequestSigning.isSigned(exchange.request, in: head.readable, by: key.scheme)
-        if isSigned, authorization == .keep { return nil }
-        let answer = AnswerRecord(scheme: .signature(key.scheme), credential: name, rule: rule.rule)
-        return try RequestSigning(
-            exchange.request, in: head.readable, with: key, over: origin.isSecure,
-            isDue: key.scheme != .message || rule.preemption == .always, recordedAs: answer)
-    }
 
     /// The client's own answer in `Authorization`, if a rule learns from it.
     var learnableAnswer: LearnableAnswer? {

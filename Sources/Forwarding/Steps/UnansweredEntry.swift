@@ -100,10 +100,10 @@ extension ForwardingContext {
         case .unauthorized:
             return unanswered.take(
                 of: destination.challenger, exchange.credentials.challenges?.origin.loop,
-                note ?? exchange.credentials.signing?.refusal, .passed)
+                note ?? exchange.credentials.signing?.refusal ?? exchange.credentials.unsigned, .passed)
         case .forbidden:
             guard let loop = exchange.credentials.challenges?.origin.loop, loop.lacksScope else {
-                return note.map { PassedNote($0) }
+                return (note ?? exchange.credentials.unsigned).map { PassedNote($0) }
             }
             return unanswered.take(of: destination.challenger, loop, note, .passed)
         case .proxyAuthenticationRequired:

@@ -1,6 +1,7 @@
 import Authentication
 import Bytes
 import Challenges
+import Credentials
 import HTTP
 import IO
 import Model
@@ -32,7 +33,7 @@ struct UpstreamRequestHead {
         rewrite.form = exchange.way.relay == nil ? .origin : .absolute(.http)
         exchange.outbound.clear()
         let field = prepareAnswer(of: exchange)
-        let places = exchange.policy.rules.speaks(of: .places) ? PlacedCredential(of: exchange) : nil
+        let places = Self.mayHavePlaces(exchange) ? PlacedCredential(of: exchange) : nil
         let writer = exchange.beginHead(as: rewrite, to: places?.target, through: upgrade(to: destination))
         places?.write(to: writer, of: exchange)
         if let challenges = exchange.credentials.challenges {
@@ -46,6 +47,11 @@ struct UpstreamRequestHead {
         }
         if let trace = exchange.record.trace { Self.begin(trace, of: exchange, with: writer) }
         writer.end()
+    }
+
+    private static func mayHavePlaces(_ exchange: Exchange) -> Bool {
+        exchange.policy.rules.speaks(of: .places)
+            || exchange.credentials.challenges != nil && exchange.policy.credentials.hasHelpers
     }
 
     /// Begins a leg of the request's trace, and writes its field.

@@ -174,6 +174,14 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         return try body()
     }
 
+    /// Awaits work on other threads. A loop that is driven by hand is not idle meanwhile.
+    public static func awaitingOthers<Value>(_ body: () async -> Value) async -> Value {
+        let loop = EventLoop.current
+        loop?.workElsewhere += 1
+        defer { loop?.workElsewhere -= 1 }
+        return await body()
+    }
+
     /// Runs until the loop is idle: no job, no event, no passed deadline, and no work on other threads that a task
     /// waits for.
     ///

@@ -243,6 +243,12 @@ public enum HelperProgramError: Error, Sendable, Hashable, CustomStringConvertib
     /// A file without a magic number that the system knows, such as a script without `#!`.
     case notAProgram
     case system(errno: Int32)
+    /// The file is no socket.
+    case notASocket
+    /// No process answers at the socket.
+    case unconnected(errno: Int32)
+    /// The process that answers belongs to another user than the socket's file.
+    case foreignPeer
     case timedOut(Duration)
     case tooMuch(Int)
     /// It ended with a status that is not 0; the text is the first line of its errors.
@@ -257,6 +263,9 @@ public enum HelperProgramError: Error, Sendable, Hashable, CustomStringConvertib
         case .writable(let mode): "other users can change it (mode 0\(String(mode, radix: 8))): run chmod go-w"
         case .notAProgram: "it is not a program, or a script without '#!'"
         case .system(let errno): "it cannot be started: \(IOError.sentence(for: errno))"
+        case .notASocket: "it is not a socket"
+        case .unconnected(let errno): "it cannot be asked: \(IOError.sentence(for: errno))"
+        case .foreignPeer: "the process at the socket is not its owner's"
         case .timedOut(let limit): "it did not end within \(Int64(limit / .milliseconds(1))) ms ('timeouts helper')"
         case .tooMuch(let limit): "it wrote more than \(limit) bytes"
         case .failed(let status, let words): "it failed with status \(status)\(words.isEmpty ? "" : ": \(words)")"

@@ -23,9 +23,12 @@ extension CredentialSource {
         case .registry(let source): MethodSet(source.methods)
         // A credential of this kind waits for no challenge.
         case .signature, .placed: MethodSet(.default)
-        case .helper: MethodSet.password.union(MethodSet(.bearer))
+        case .helper(let helper): MethodSet(of: helper.kind)
         }
     }
+
+    /// Whether a helper gives the answers, to challenges of any scheme.
+    var isOfAnyScheme: Bool { helper.map { [.git, .bazel, .cargo].contains($0.kind) } ?? false }
 
     /// The places of the credential in requests, if set.
     var placements: [CredentialPlacement] {
@@ -56,5 +59,19 @@ extension CredentialSource {
             placements.contains(where: \.isPlaceholder)
                 ? "a credential with a placeholder" : "a credential with 'header' or 'query'"
         }
+    }
+}
+
+extension MethodSet {
+    /// The methods that a helper can answer.
+    fileprivate init(of kind: HelperSource.Kind) {
+        self =
+            switch kind {
+            case .plain, .docker: MethodSet.password.union(MethodSet(.bearer))
+            case .git: MethodSet.password.union(MethodSet([.bearer, .other]))
+            case .kubectl: MethodSet([.bearer, .clientCertificate])
+            case .bazel, .cargo: MethodSet([.basic, .digest, .ntlm, .negotiate, .bearer, .other])
+            case .aws: MethodSet(.default)
+            }
     }
 }

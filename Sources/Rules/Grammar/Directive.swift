@@ -87,7 +87,7 @@ struct DirectiveGrammar {
         case atUse
         /// Like `atUse`; or `run` with a program and its arguments, to the end of the directive.
         case atUseOrRun
-        /// Like `atUse`; or `credential NAME`, the token of another credential, or `key PATH`. More words may follow.
+        /// Like `atUseOrRun`; or `credential NAME`, the token of another credential, or `key PATH`. More words may follow.
         case token
         /// The value is a path: `env NAME` may contain it, and is read when the rules are; `file` has no meaning.
         case path

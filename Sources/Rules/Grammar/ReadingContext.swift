@@ -140,7 +140,7 @@ final class ReadingContext {
         var index = 0
         while index < node.arguments.count {
             let token = node.arguments[index]
-            if grammar.references == .atUseOrRun, token.isWord("run") {
+            if grammar.references == .atUseOrRun || grammar.references == .token, token.isWord("run") {
                 guard let command = command(token, node.arguments[(index + 1)...]) else { return nil }
                 values.append(command)
                 break

@@ -30,11 +30,14 @@ extension CredentialDirective {
             "VALUE", example: "credential badge { pkcs12 badge.p12; passphrase file /run/secrets/badge.pass }",
             "The passphrase of the key or of the PKCS#12 file, or the PIN of the token."),
         .helper: DirectiveManual(
-            "plain|git|docker COMMAND …", example: "credential forge { helper git git-credential-store }",
+            "plain|git|docker|kubectl|aws|bazel|cargo COMMAND …, or KIND unix:PATH",
+            example: "credential forge { helper git git-credential-store }",
             """
             A program that gives the credential. It is started without a shell when a server first asks for a login. `plain`
-            takes a token from one line of its output, or a user and a password from two. `git` and `docker` speak the
-            protocols of git's and Docker's credential helpers, which are asked for each server.
+            takes a token from one line of its output, or a user and a password from two. The other words are protocols:
+            those of git's and Docker's credential helpers, of Kubernetes' and AWS' credential plugins, of Bazel's credential
+            helpers and of Cargo's credential providers. `helper aws` needs `aws` beside it. With `unix:PATH`, another
+            user's process answers at a socket.
             """),
         .environment: DirectiveManual(
             "NAME …", example: "credential lab { user ci; password run pass show ci; environment GNUPGHOME }",
@@ -45,6 +48,10 @@ extension CredentialDirective {
             How long the output of `helper` and `run` is used. It is read again before that. Without `keep`, it is used until a
             server refuses it, or until the time that the helper names.
             """),
+        .path: DirectiveManual(
+            "yes|no", default: "no", example: "credential forge { helper git git-credential-store; path yes }",
+            "Whether the helper, of git or Bazel, gets the path of the request, and may give each path another credential."
+        ),
         .kerberos: DirectiveManual(
             "PRINCIPAL", example: "credential svc { kerberos svc@CORP.EXAMPLE.COM; keytab /run/secrets/svc.keytab }",
             "The principal: NAME@REALM or NAME/INSTANCE@REALM. Without a realm, it is in the default realm."),

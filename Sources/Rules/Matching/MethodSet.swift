@@ -29,8 +29,11 @@ public struct MethodSet: OptionSet, Hashable, Sendable {
     public static let all = MethodSet(AuthenticationMethod.allCases)
     /// The methods that a rule covers without naming any. With a password, Negotiate is excluded: the password would be
     /// sent to a KDC, and users without a KDC want the other challenges answered. Forms are excluded because nothing is
-    /// known about them.
-    var unnamed: MethodSet { self == .password ? MethodSet(AuthenticationMethod.ofPasswords) : self }
+    /// known about them. With a helper, so are certificates and unknown schemes.
+    var unnamed: MethodSet {
+        let usual = MethodSet(methods.filter { $0.isOfResponses && $0.traits.consent == .none })
+        return usual.isEmpty ? self : usual
+    }
 
     /// The methods that a user and a password can answer.
     public static let password = MethodSet(AuthenticationMethod.allCases.filter(\.traits.takesPasswords))

@@ -51,10 +51,11 @@ struct AnswerChecks: BlockReader {
                 // ntlm` with a ticket.
                 let side = MethodSet.tls.contains(method) ? MethodSet.tls : .http
                 let isOtherSide = rule.answerable.isDisjoint(with: side)
-                if method == .other || method == .serverTrust {
+                if method == .other && !used.contains(where: \.content.isOfAnyScheme) || method == .serverTrust {
                     let trust = method == .serverTrust ? "'trust', " : ""
+                    let helper = method == .other ? " but that of 'helper git', 'bazel' or 'cargo'" : ""
                     let sentence =
-                        "no credential answers \(token.shown): write \(trust)'default', 'reject' or 'cancel' instead of 'use'"
+                        "no credential answers \(token.shown)\(helper): write \(trust)'default', 'reject' or 'cancel' instead of 'use'"
                     log.report(at: token.range, sentence)
                 } else if !rule.answerable.contains(method), isOtherSide || !isAnswered, let first = used.first {
                     let one = "\(Token.shown(first.name)) is \(first.content.words), which cannot answer this"

@@ -51,6 +51,7 @@ enum CredentialDirective: String, DirectiveName {
     case helper
     case environment
     case keep
+    case path
     // The place of a password or a token.
     case header
     case query
@@ -61,46 +62,47 @@ enum CredentialDirective: String, DirectiveName {
         "username": .user, "login": .user, "pass": .password, "pwd": .password, "cert": .certificate,
     ]
 
-    private static let value = "a value, 'env' and a name, or 'file' and a path"
-    private static let anyValue = "a value, 'env' and a name, 'file' and a path, or 'run' and a command"
-    private static let tokenValue = "a value, 'env' and a name, 'file' and a path, or 'credential' and a name"
+    private static let value = "a value, 'env' and a name, 'file' and a path, or 'run' and a command"
+    private static let tokenValue =
+        "a value, 'env' and a name, 'file' and a path, 'run' and a command, or 'credential' and a name"
 
     var grammar: DirectiveGrammar {
         switch self {
-        case .user, .password: .one(Self.anyValue, .atUseOrRun)
-        case .passphrase: .one(Self.value, .atUse)
+        case .user, .password: .one(Self.value, .atUseOrRun)
+        case .passphrase: .one(Self.value, .atUseOrRun)
         case .certificate, .key, .pkcs12: .one("a path", .path)
         case .pkcs11: .one("a PKCS#11 URI in quotes", .never)
         case .kerberos: .one("a principal such as svc@EXAMPLE.COM")
         case .keytab: .one("a path", .path)
         case .ccache: .one("a path", .path)
-        case .token: .one(Self.anyValue, .atUseOrRun)
+        case .token: .one(Self.value, .atUseOrRun)
         case .oauth2: .one("the URL of a token endpoint")
         case .issuer: .one("the URL of an issuer")
         case .registry: .optional("the URL of a token server")
         case .clientID: .one("a text")
-        case .clientSecret, .refreshToken: .one(Self.anyValue, .atUseOrRun)
+        case .clientSecret, .refreshToken: .one(Self.value, .atUseOrRun)
         case .assertion: .some("\(Self.tokenValue), or 'key' and a path", .token)
         case .clientAssertion: .some(Self.tokenValue, .token)
         case .subjectToken, .actorToken: .some("\(Self.tokenValue); then its type if it is not 'jwt'", .token)
         case .requested: .one("a type of token")
         case .subject: .one("a text")
         case .resource: .one("'auto', 'none' or a URL")
-        case .parameter: .some("a name and \(Self.value)", .atUse, repeats: true)
+        case .parameter: .some("a name and \(Self.value)", .atUseOrRun, repeats: true)
         case .clientAuthentication: .one("'basic' or 'post'")
         case .keyID, .audience: .one("a text")
         case .assertionAudience: .one("'issuer', 'endpoint' or a text")
         case .scope: .some("scopes")
         case .aws: .some("a region and a service")
-        case .accessKey, .secretKey, .sessionToken: .one(Self.value, .atUse)
+        case .accessKey, .secretKey, .sessionToken: .one(Self.value, .atUseOrRun)
         case .payload: .one("'signed' or 'unsigned'")
         case .oauth1: .one("'hmac-sha256', 'hmac-sha1', 'rsa-sha1' or 'plaintext'")
-        case .consumerKey, .consumerSecret, .accessToken, .tokenSecret: .one(Self.value, .atUse)
+        case .consumerKey, .consumerSecret, .accessToken, .tokenSecret: .one(Self.value, .atUseOrRun)
         case .realm: .one("a text")
         case .sign: .some("'key' and a path", .never)
         case .agent: .one("an https URL such as https://bot.example.com")
-        case .helper: .some("a kind ('plain', 'git' or 'docker') and a command", .never)
+        case .helper: .some("a kind such as 'git' and a command", .never)
         case .environment: .some("the names of variables", .never, repeats: true)
+        case .path: .one("'yes' or 'no'")
         case .keep: .one("a duration such as 500ms, 10s, 5m or 1h")
         case .header: .some("the name of a field, and its value such as \"{token}\"", .never, repeats: true)
         case .placeholder: .one("a text, such as 'attache credential placeholder' prints")
@@ -149,9 +151,9 @@ enum ContentKind: CaseIterable {
     /// The kind that the words of a block belong to; nil if they do not tell. A word of a single kind decides before
     /// words that belong to several.
     init?(_ words: [CredentialDirective]) {
-        // A helper can give the login of a registry.
-        if words.contains(.registry) {
-            self = .registry
+        // A helper can give the login of a registry, and the keys of AWS.
+        if let kind = words.contains(.registry) ? Self.registry : words.contains(.aws) ? .aws : nil {
+            self = kind
             return
         }
         let own = words.compactMap { word in Self.allCases.first { $0.leading.contains(word) && !$0.isCommon } }.first
@@ -193,11 +195,14 @@ enum ContentKind: CaseIterable {
                 .scope, .audience, .resource, .parameter, .environment, .keep,
             ]
         case .registry: [.user, .password, .scope, .helper, .environment, .keep]
-        case .helper: [.environment, .keep]
-        case .aws: [.sessionToken, .payload]
-        case .oauth1: [.consumerSecret, .key, .passphrase, .accessToken, .tokenSecret, .realm, .payload]
-        case .message: [.passphrase]
-        case .pkcs12, .pkcs11, .pem: [.passphrase]
+        case .helper: [.environment, .keep, .path]
+        case .aws: [.sessionToken, .payload, .helper, .environment, .keep]
+        case .oauth1:
+            [
+                .consumerSecret, .key, .passphrase, .accessToken, .tokenSecret, .realm, .payload, .environment, .keep,
+            ]
+        case .message: [.passphrase, .environment, .keep]
+        case .pkcs12, .pkcs11, .pem: [.passphrase, .environment, .keep]
         case .token, .password: [.header, .query, .placeholder, .environment, .keep]
         }
     }

@@ -62,6 +62,7 @@ struct CredentialReader: BlockReader {
         for needed in kind.needed where !isDoubtful && isSound && !words.contains(needed) {
             // RFC 8693 section 2.1: a server may exchange tokens without knowing clients.
             if needed == .clientID, words.contains(.subjectToken) { continue }
+            if needed == .accessKey || needed == .secretKey, words.contains(.helper) { continue }
             isSound = false
             log.report(at: name.range, "the credential \(name.shown) has no '\(needed.rawValue)'")
         }

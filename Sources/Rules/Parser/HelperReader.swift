@@ -17,6 +17,22 @@ struct HelperReader: BlockReader {
             log.report(at: directive.range, "'helper \(kind.rawValue)' needs a command")
             return nil
         }
+        if kind == .aws, block.directive(.aws) == nil {
+            log.report(
+                at: directive.range,
+                "'helper aws' gives keys that sign requests: add 'aws' with a region and a service, such as aws eu-central-1 s3"
+            )
+            return nil
+        }
+        if block.directive(.registry) != nil, ![.plain, .git, .docker].contains(kind) {
+            refuse(first, "the login of a registry comes from 'helper docker', 'git' or 'plain'")
+            return nil
+        }
+        if program.text.hasPrefix(CommandSource.socketPrefix) {
+            if let extra = words.dropFirst().first { refuse(extra, "nothing can follow the path of a socket") }
+            let path = program.without(prefix: CommandSource.socketPrefix)
+            return HelperSource(kind, CommandSource([CommandSource.socketPrefix + parse.path(path)]))
+        }
         guard parse.isProgram(program.text, at: program.range, isSecret: program.isSecret) else { return nil }
         if let wrong = words.first(where: { $0.text.utf8.contains(0) }) {
             refuse(wrong, "an argument cannot contain a NUL")
@@ -30,7 +46,7 @@ struct HelperReader: BlockReader {
     /// - Parameter source: the credential, which needs a program for them.
     func settings(_ block: CredentialBlock, of source: CredentialSource) -> CommandSettings? {
         var settings = CommandSettings()
-        let said = block.said([.environment, .keep])
+        let said = block.said([.environment, .keep, .path])
         if let first = said.first, source.commands.isEmpty {
             let word = first.name.rawValue
             log.report(at: first.node.name.range, "'\(word)' is for a credential with 'helper' or 'run'")
@@ -41,6 +57,13 @@ struct HelperReader: BlockReader {
             case .keep:
                 guard let value = directive.values.first, let duration = parse.duration(value) else { return nil }
                 settings.keep = Int(clamping: Int64(duration / .milliseconds(1)))
+            case .path:
+                guard let value = directive.values.first, let isYes = parse.yesOrNo(value) else { return nil }
+                if let kind = source.helper?.kind, ![.git, .bazel].contains(kind) {
+                    log.report(at: directive.range, "'path' is for 'helper git' and 'helper bazel'")
+                    return nil
+                }
+                settings.asksForPath = isYes
             default:
                 for value in directive.values {
                     guard isVariable(value.text) else {

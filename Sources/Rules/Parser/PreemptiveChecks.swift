@@ -125,11 +125,13 @@ struct PreemptiveChecks: BlockReader {
                 log.report(at: token.range, "\(token.shown) cannot be sent preemptively: it needs a challenge")
             }
         case .helper:
+            let isFree = credential.content.isOfAnyScheme
             guard let methods = source.said(.method) else {
-                log.report(at: range, "'preempt always' with a helper needs 'method basic' or 'method bearer'")
+                let other = isFree ? "'method basic', 'bearer' or 'other'" : "'method basic' or 'method bearer'"
+                log.report(at: range, "'preempt always' with a helper needs \(other)")
                 return
             }
-            let possible = [AuthenticationMethod.basic, .bearer].map(\.rawValue)
+            let possible = ([.basic, .bearer] + (isFree ? [.other] : [])).map(\AuthenticationMethod.rawValue)
             for token in methods.arguments where !possible.contains(token.text) {
                 log.report(at: token.range, "\(token.shown) cannot be sent preemptively: it needs a challenge")
             }

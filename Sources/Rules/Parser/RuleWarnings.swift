@@ -100,9 +100,15 @@ struct RuleWarnings: BlockReader {
         }
         // An agent may make itself known to every server.
         guard rule.isUse, rule.signature != .message else { return }
+        let isAsked = configuration.credentials.contains { credential in
+            rule.names.contains { $0.hasSameBytes(as: credential.name) }
+                && credential.content.helper?.kind.asksForServer == true
+        }
         log.report(
             .warning, at: source.answer,
-            "every host that asks gets this credential: add 'host', or 'proxy yes' for a parent proxy")
+            isAsked
+                ? "the helper is asked about every host that wants a login: name the hosts"
+                : "every host that asks gets this credential: add 'host', or 'proxy yes' for a parent proxy")
     }
 
     /// Warns of a rule that applies after more refusals than it allows a request.

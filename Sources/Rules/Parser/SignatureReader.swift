@@ -13,11 +13,27 @@ struct SignatureReader: BlockReader {
             }
             return nil
         }
-        guard let accessKey = secret(.accessKey, block), let secretKey = secret(.secretKey, block) else { return nil }
+        guard let keys = keys(block) else { return nil }
         return .aws(
             SignatureSource.AWS(
-                region: place[0].text, service: place[1].text, accessKey: accessKey, secretKey: secretKey,
-                sessionToken: secret(.sessionToken, block), signsPayload: signsPayload(block)))
+                region: place[0].text, service: place[1].text, keys: keys, signsPayload: signsPayload(block)))
+    }
+
+    private func keys(_ block: CredentialBlock) -> SignatureSource.AWS.Keys? {
+        guard let directive = block.directive(.helper) else {
+            guard let access = secret(.accessKey, block), let key = secret(.secretKey, block) else { return nil }
+            return .values(access: access, secret: key, token: secret(.sessionToken, block))
+        }
+        for other in block.said([.accessKey, .secretKey, .sessionToken]) {
+            let word = other.name.rawValue
+            log.report(at: other.node.name.range, "'\(word)' does not belong beside 'helper', which gives the keys")
+        }
+        guard let helper = HelperReader(context: context).helper(block) else { return nil }
+        guard helper.kind == .aws else {
+            log.report(at: directive.range, "beside 'aws', the keys come from 'helper aws'")
+            return nil
+        }
+        return .helper(helper)
     }
 
     func oauth1(_ block: CredentialBlock, of name: Value) -> SignatureSource? {

@@ -12,8 +12,8 @@ extension Predicates {
             or other. `default` means basic, digest and ntlm, as in Apple's model.
 
             Without `method`, the rule is for all methods that its credential can answer. It is for client-certificate or
-            server-trust only if the rule names them, or has a word that belongs to them. `other` is any unknown method. No
-            credential answers it, and it is tried last.
+            server-trust only if the rule names them, or has a word that belongs to them. `other` is any unknown method. Only
+            `helper git`, `bazel` and `cargo` answer it ('attache help helpers'), and it is tried last.
             """)
         static let needsChallenge = true
 

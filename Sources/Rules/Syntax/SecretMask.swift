@@ -181,7 +181,7 @@ struct SecretMask {
         "pkcs12", "requested", "subject", "resource", "pkcs11", "client-authentication", "key-id", "assertion-audience",
         "audience", "payload", "include",
         "collector", "service-name",
-        "sample", "helper", "environment", "keep",
+        "sample", "helper", "environment", "keep", "path",
     ]
     private static let assignments = ["password=", "passwd=", "pwd=", "secret=", "token=", "pin-value="]
     private static let hints = ["pass", "secret", "token", "pwd"]

@@ -72,6 +72,7 @@ public struct MetricsPage {
         append(
             .credentialProbes,
             [("accepted", .probesAccepted), ("refused", .probesRefused), ("undecided", .probesUndecided)])
+        page.append(.helperRuns, figures.helperRuns.map { ($0.result, $0.count) })
     }
 
     private mutating func appendUnanswered() {

@@ -17,6 +17,8 @@ public struct RunningFigures: Sendable {
     public var reloads: Reloads?
     /// The lines for the operator that standard error did not accept.
     public var reportLinesDropped = 0
+    /// The runs of programs that give secrets, by the result.
+    public var helperRuns: [(result: String, count: Int)] = []
 
     public var questions = Questions()
     public var expiries: [Expiry] = []

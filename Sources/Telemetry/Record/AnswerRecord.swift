@@ -58,7 +58,7 @@ public enum AnsweredScheme: Hashable, Sendable {
     }
 
     /// The schemes that servers ask for and are answered.
-    static let challenged = AuthenticationMethod.challenged.map { Optional(method($0)) }
+    static let challenged = AuthenticationMethod.challenged.filter { $0 != .other }.map { Optional(method($0)) }
 }
 
 extension AuthenticationMethod {

@@ -1,6 +1,7 @@
 import Authentication
 import Bytes
 import Challenges
+import Credentials
 import HTTP
 import IO
 import Model
@@ -116,12 +117,24 @@ public struct OriginHandshake {
             delegate, for: origin.authority, mayShow: origin.maySeeIdentity(by: policy.rules),
             after: identities?.progress(with: origin) ?? IdentityProgress(), metrics: downstream.metrics
         ) { loop.epochMilliseconds }
+        if own == nil, choice.mayShow, policy.credentials.hasHelpers { await readHelpers(for: choice.space) }
         let held = shared.spaces.accounts.standings(at: origin.authority.serverName, now: loop.epochMilliseconds)
         if own == nil, choice.mayShow, !held.isEmpty {
             choice.mayResume = false
             await shared.challenges.refresh(policy.credentials)
         }
         return choice
+    }
+
+    /// Has the programs run that give the certificates of the rule, since the handshake cannot wait for them.
+    private func readHelpers(for space: ProtectionSpace) async {
+        let rule = delegate.rule(for: space, failures: 0)
+        guard case .use(let names) = rule.action, !rule.isReport else { return }
+        for name in names {
+            let question = policy.credentials.question(
+                name, for: space.origin, at: downstream.loop.epochMilliseconds)
+            if let question { _ = await shared.challenges.ask(question, of: policy.credentials) }
+        }
     }
 
     /// The client's answer after a failed handshake.

@@ -73,6 +73,8 @@ struct ExplainedChallenges: Sendable {
                 if offer.space.authenticationMethod == .bearer {
                     explained.tokens = tokens.lines(for: offer.challenge, of: origin, by: rules.configuration)
                     explained.unanswered = tokens.unanswered(offer.challenge, of: origin)
+                } else {
+                    explained.tokens = ExplainedTokens.programs(of: origin, by: rules.configuration)
                 }
                 return explained
             }, orderedBy: rule, ignored: ignored)

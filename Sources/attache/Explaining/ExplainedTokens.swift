@@ -29,14 +29,16 @@ struct ExplainedTokens: Sendable {
         for credential in configuration.credentials {
             switch credential.content {
             case .oauth(let source):
-                guard let issuer = source.server.issuer else { continue }
+                guard let issuer = source.server.issuer else { break }
                 lines[credential.name] =
                     [ExplainedLine("issuer", "\(issuer), as credential \(credential.name) says")]
                     + self.lines(for: source, of: issuer, named: credential.name, challenge, origin)
             case .registry(let source):
                 lines[credential.name] = self.lines(for: source, named: credential.name, challenge, origin)
-            default: continue
+            default: break
             }
+            let programs = Self.programs(of: credential.content, for: origin)
+            if !programs.isEmpty { lines[credential.name, default: []] += programs }
         }
         return lines
     }
@@ -81,6 +83,25 @@ struct ExplainedTokens: Sendable {
         return lines
     }
 
+    /// The lines about programs that give credentials, by the names of the credentials.
+    static func programs(of origin: Origin, by configuration: Configuration) -> [String: [ExplainedLine]] {
+        var lines: [String: [ExplainedLine]] = [:]
+        for credential in configuration.credentials {
+            let programs = programs(of: credential.content, for: origin)
+            if !programs.isEmpty { lines[credential.name] = programs }
+        }
+        return lines
+    }
+
+    /// The programs that would be run for a credential. `explain` runs none.
+    private static func programs(of source: CredentialSource, for origin: Origin) -> [ExplainedLine] {
+        source.commands.map { command in
+            let isAsked = source.helper.map { $0.command == command && $0.kind.asksForServer } ?? false
+            let server = isAsked ? " about \(origin.protocol.rawValue)://\(origin.host):\(origin.port)" : ""
+            return ExplainedLine("program", "\(command), which the proxy would \(isAsked ? "ask" : "run")\(server)")
+        }
+    }
+
     // MARK: - Registries
 
     private func lines(
@@ -107,6 +128,8 @@ struct ExplainedTokens: Sendable {
         let wanted = place.usualScopes
         var lines: [String: [ExplainedLine]] = [:]
         for credential in configuration.credentials {
+            let programs = Self.programs(of: credential.content, for: origin)
+            if !programs.isEmpty { lines[credential.name] = programs }
             guard case .registry(let source) = credential.content else { continue }
             let host = origin.host.contains(":") ? "[\(origin.host)]" : origin.host
             let own = "https://\(host)\(origin.port == 443 ? "" : ":\(origin.port)")/…"
@@ -116,7 +139,7 @@ struct ExplainedTokens: Sendable {
                 [
                     ExplainedLine("expected", "Bearer realm=\"\(server)\",service=\"…\"\(scope)"),
                     Self.tokenServer(server, source, credential.name),
-                ] + Self.scopes(wanted, source, credential.name)
+                ] + Self.scopes(wanted, source, credential.name) + programs
         }
         return lines
     }

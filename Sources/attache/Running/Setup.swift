@@ -134,7 +134,8 @@ struct Setup {
     /// certificate. Call it after `refresh`, which has reported the problem.
     func requireIdentities() throws(StartError) {
         for credential in rules.configuration.credentials {
-            guard case .identity = credential.content else { continue }
+            // One that a program opens is read when a server asks for it.
+            guard case .identity = credential.content, !credentials.isGiven(credential.name) else { continue }
             if (try? credentials.credential(named: credential.name)) == nil {
                 throw StartError("a certificate that the rule file names cannot be used")
             }

@@ -1,6 +1,7 @@
 import Admin
 import Authentication
 import Challenges
+import Credentials
 import Glibc
 import IO
 import Model
@@ -143,6 +144,7 @@ final class StatusSource: Sendable {
         figures.expiries = ends.map { .init($0.kind, $0.name, of: $0.place, at: $0.end) }
         figures.parents = parents
         figures.reportLinesDropped = Console.linesDropped
+        figures.helperRuns = HelperRuns.Result.allCases.map { ($0.rawValue, HelperRuns.all.count(of: $0)) }
         return MetricsPage.render(server.metrics, figures, as: format)
     }
 }

@@ -1,5 +1,6 @@
 // Invariant: any output of a helper is read without a trap. What is taken from it has no byte that could end a line, and a
 // line of git's protocol is read the same if others that have no meaning stand before it.
+import Authentication
 import Bytes
 import Credentials
 import Crypto
@@ -31,5 +32,12 @@ private func text(_ answer: HelperAnswer) -> [[UInt8]] {
     switch answer.content {
     case .password(let user, let password): [Array(user.utf8), password.withBytes { $0.array }]
     case .token(let token): [token.withBytes { $0.array }]
+    case .fields(let authorization, let fields):
+        (authorization.map { [$0.withBytes { $0.array }] } ?? [])
+            + fields.flatMap { [Array($0.name.utf8), $0.value.withBytes { $0.array }] }
+    case .keys(let access, let secret, let token):
+        [Array(access.utf8)] + [secret, token].compactMap { $0?.withBytes { $0.array } }
+    // A certificate is no part of a line.
+    case .identity: []
     }
 }

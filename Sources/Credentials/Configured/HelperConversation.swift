@@ -1,0 +1,38 @@
+import Authentication
+import Bytes
+import Crypto
+import Model
+import Synchronization
+
+/// The rest of a login that takes several answers of one helper.
+final class HelperConversation: NextAnswer {
+    private let question: HelperQuestion
+    private let credentials: ConfiguredCredentials
+    private let state: Mutex<HelperAnswer>
+
+    init(after answer: HelperAnswer, _ question: HelperQuestion, of credentials: ConfiguredCredentials) {
+        self.question = question
+        self.credentials = credentials
+        state = Mutex(answer)
+    }
+
+    /// The latest answer of the helper.
+    var latest: HelperAnswer { state.withLock { $0 } }
+
+    func answer(to challenges: [HeaderChallenge]) async throws(AuthenticationError) -> GivenAnswer {
+        var next = HelperQuestion(
+            question.name, for: question.origin, path: question.path, challenges: challenges.map { "\($0)" },
+            refused: nil)
+        next.notes = latest.notes
+        next.isStep = true
+        switch await credentials.next(next) {
+        case .success(let answer):
+            state.withLock { $0 = answer }
+            guard let given = answer.givenAnswer({ self }) else {
+                throw .notGiven("credential \(question.name): its helper changed to another kind of answer")
+            }
+            return given
+        case .failure(let error): throw .notGiven("\(error)")
+        }
+    }
+}

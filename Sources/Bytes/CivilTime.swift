@@ -14,9 +14,9 @@ public struct CivilTime: Sendable {
     // Days are counted in eras of 400 years, 146,097 days each, that begin on 1 March, so that the leap day is an era's last.
     // 719,468 days lie between 0000-03-01 and 1970-01-01.
 
-    /// Takes seconds since 1970, as in POSIX. Times before the year 1 or after 9999 become the nearest time within.
-    public init(epochSeconds: Int) {
-        let bounded = min(max(epochSeconds, -62_135_596_800), 253_402_300_799)
+    /// Times before the year 1 or after 9999 become the nearest time within.
+    public init(_ time: WallTime) {
+        let bounded = min(max(time.seconds, -62_135_596_800), 253_402_300_799)
         let date = bounded >= 0 ? bounded / 86_400 : (bounded + 1) / 86_400 - 1
         let time = bounded - date * 86_400
         hour = time / 3600

@@ -1,20 +1,19 @@
 /// A date in a field (RFC 9110 section 5.6.7).
 public enum HTTPDate {
-    /// The date in the form of HTTP, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
-    ///
-    /// - Parameter seconds: seconds since 1970. Nil for a time before, or after the year 9999.
-    public static func text(epochSeconds seconds: Int) -> String? {
-        guard (0..<253_402_300_800).contains(seconds) else { return nil }
-        let time = CivilTime(epochSeconds: seconds)
-        let clock = [time.hour, time.minute, time.second].map(twoDigits).joined(separator: ":")
-        let year = twoDigits(time.year / 100) + twoDigits(time.year % 100)
-        return "\(time.weekdayName), \(twoDigits(time.day)) \(time.monthName) \(year) \(clock) GMT"
+    /// The date in the form of HTTP, such as `Sun, 06 Nov 1994 08:49:37 GMT`. Nil for a time before 1970, or after the
+    /// year 9999.
+    public static func text(_ time: WallTime) -> String? {
+        guard time >= 0, time < WallTime(seconds: 253_402_300_800) else { return nil }
+        let date = CivilTime(time)
+        let clock = [date.hour, date.minute, date.second].map(twoDigits).joined(separator: ":")
+        let year = twoDigits(date.year / 100) + twoDigits(date.year % 100)
+        return "\(date.weekdayName), \(twoDigits(date.day)) \(date.monthName) \(year) \(clock) GMT"
     }
 
     private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-    /// The milliseconds since 1970, by the tolerant algorithm of RFC 6265 section 5.1.1; nil if the text is not a date.
-    public static func milliseconds(_ text: Span<UInt8>) -> Int? {
+    /// The time, by the tolerant algorithm of RFC 6265 section 5.1.1; nil if the text is not a date.
+    public static func time(_ text: Span<UInt8>) -> WallTime? {
         var time: (Int, Int, Int)?
         var day: Int?
         var month: Int?
@@ -34,7 +33,7 @@ public enum HTTPDate {
             hour < 24, minute < 60, second < 60
         else { return nil }
         let days = CivilTime.days(year: year, month: month, day: day)
-        return (days * 86_400 + hour * 3600 + minute * 60 + second) * 1000
+        return WallTime(seconds: days * 86_400 + hour * 3600 + minute * 60 + second)
     }
 
     private static func tokens(of text: Span<UInt8>) -> [[UInt8]] {

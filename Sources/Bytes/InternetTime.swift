@@ -1,7 +1,7 @@
 /// Times in the form of RFC 3339, such as `2026-11-27T04:00:00.25Z`.
 public enum InternetTime {
-    /// The time in milliseconds since 1970; nil if it has another form, or is before 1970.
-    public static func milliseconds(_ text: Span<UInt8>) -> Int? {
+    /// The time; nil if it has another form, or is before 1970.
+    public static func time(_ text: Span<UInt8>) -> WallTime? {
         guard (20...64).contains(text.count), separators(text), let year = number(text, 0..<4), year >= 1970,
             let month = number(text, 5..<7), (1...12).contains(month), let day = number(text, 8..<10),
             (1...31).contains(day), let hour = number(text, 11..<13), hour < 24, let minute = number(text, 14..<16),
@@ -22,7 +22,7 @@ public enum InternetTime {
         }
         guard let offset = offset(text, from: index) else { return nil }
         let days = CivilTime.days(year: year, month: month, day: day)
-        return (((days * 24 + hour) * 60 + minute - offset) * 60 + second) * 1000 + fraction
+        return WallTime(seconds: ((days * 24 + hour) * 60 + minute - offset) * 60 + second) + Milliseconds(fraction)
     }
 
     private static func separators(_ text: Span<UInt8>) -> Bool {

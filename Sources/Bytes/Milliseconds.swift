@@ -9,9 +9,20 @@ public struct Milliseconds: Hashable, Comparable, Sendable, ExpressibleByInteger
     public init(integerLiteral count: Int) { self.count = count }
 
     public static func seconds(_ count: Int) -> Milliseconds { Milliseconds(count) * 1000 }
+    public static func minutes(_ count: Int) -> Milliseconds { .seconds(count) * 60 }
+    public static func hours(_ count: Int) -> Milliseconds { .minutes(count) * 60 }
+    public static func days(_ count: Int) -> Milliseconds { .hours(count) * 24 }
 
     /// The whole seconds; the rest is left out.
     public var seconds: Int { count / 1000 }
+
+    /// The whole milliseconds of a duration.
+    public init(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        self = .seconds(Int(clamping: seconds)) + Milliseconds(Int(clamping: attoseconds / 1_000_000_000_000_000))
+    }
+
+    public var duration: Duration { .milliseconds(count) }
 
     /// No limit of time.
     public static var max: Milliseconds { Milliseconds(.max) }

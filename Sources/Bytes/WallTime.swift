@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A time in Universal Time, in milliseconds since 1970-01-01T00:00:00Z.
 ///
 /// Some come from files and peers, so sums stop at `distantPast` and `distantFuture`.
@@ -33,5 +35,17 @@ public struct WallTime: Hashable, Comparable, Sendable, ExpressibleByIntegerLite
 
     public static func - (left: WallTime, right: WallTime) -> Milliseconds {
         Milliseconds(left.milliseconds.subtractingSaturated(right.milliseconds))
+    }
+}
+
+extension WallTime: AtomicRepresentable {
+    public typealias AtomicRepresentation = Int.AtomicRepresentation
+
+    public static func encodeAtomicRepresentation(_ time: consuming WallTime) -> AtomicRepresentation {
+        Int.encodeAtomicRepresentation(time.milliseconds)
+    }
+
+    public static func decodeAtomicRepresentation(_ representation: consuming AtomicRepresentation) -> WallTime {
+        WallTime(milliseconds: Int.decodeAtomicRepresentation(representation))
     }
 }

@@ -90,8 +90,8 @@ final class Lookup {
     /// The result of one query of c-ares.
     struct Answer {
         var addresses: [IPAddress] = []
-        /// The shortest TTL, in seconds.
-        var seconds = Int(Int32.max)
+        /// The shortest TTL.
+        var lifetime = Milliseconds.seconds(Int(Int32.max))
         private let status: Int32
 
         private static let capacity = 64
@@ -102,7 +102,7 @@ final class Lookup {
             while let node = next, addresses.count < Self.capacity {
                 if let system = node.pointee.ai_addr, let address = SocketAddress(system: system) {
                     addresses.append(address.address)
-                    seconds = min(seconds, Int(node.pointee.ai_ttl))
+                    lifetime = min(lifetime, .seconds(Int(node.pointee.ai_ttl)))
                 }
                 next = node.pointee.ai_next
             }
@@ -112,7 +112,7 @@ final class Lookup {
         init(_ six: Lookup.Answer, _ four: Lookup.Answer) {
             status = four.status
             addresses = six.addresses + four.addresses
-            seconds = min(six.seconds, four.seconds)
+            lifetime = min(six.lifetime, four.lifetime)
         }
 
         /// Whether the name does not exist, for any record type.

@@ -191,7 +191,7 @@ public final class Resolver {
         lookups[lookup.name] = nil
         switch result {
         case .success(let answer):
-            cache.store(answer.addresses, for: lookup.name, seconds: answer.seconds, now: loop.now)
+            cache.store(answer.addresses, for: lookup.name, lifetime: answer.lifetime, now: loop.now)
         case .failure(let error): cache.store(error, for: lookup.name, now: loop.now)
         }
         lookup.finish(result)
@@ -207,9 +207,9 @@ public final class Resolver {
         private var entries: [String: Entry] = [:]
 
         private static let capacity = 4096
-        /// The range of lifetimes in seconds. A TTL of 0 still serves simultaneous requests. A long one must not hide that
+        /// The range of lifetimes. A TTL of 0 still serves simultaneous requests. A long one must not hide that
         /// a server moved.
-        private static let lifetime = 1...300
+        private static let lifetime = Milliseconds.seconds(1)...(.minutes(5))
         /// The time for which a negative answer is used.
         private static let negativeLifetime = Milliseconds.seconds(5)
 
@@ -218,9 +218,9 @@ public final class Resolver {
             return entry.answer
         }
 
-        mutating func store(_ addresses: [IPAddress], for name: String, seconds: Int, now: LoopInstant) {
-            let seconds = min(max(seconds, Self.lifetime.lowerBound), Self.lifetime.upperBound)
-            insert(Entry(answer: .success(addresses), expires: now + .seconds(seconds)), for: name, now: now)
+        mutating func store(_ addresses: [IPAddress], for name: String, lifetime: Milliseconds, now: LoopInstant) {
+            let lifetime = min(max(lifetime, Self.lifetime.lowerBound), Self.lifetime.upperBound)
+            insert(Entry(answer: .success(addresses), expires: now + lifetime), for: name, now: now)
         }
 
         /// Stores a negative answer. A missing answer is not stored, so the next request asks again.

@@ -20,8 +20,8 @@ final class ResolverChannel {
     private var watches: [ares_socket_t: DescriptorWatch] = [:]
     private var alarm: Alarm?
 
-    /// The milliseconds of the first try of one server; c-ares doubles them for the second.
-    private static let timeout: Int32 = 2000
+    /// The time of the first try of one server; c-ares doubles them for the second.
+    private static let timeout = Milliseconds.seconds(2)
     private static let tries: Int32 = 2
 
     /// - Parameters:
@@ -32,7 +32,7 @@ final class ResolverChannel {
     ) throws(ResolutionError) {
         self.loop = loop
         var options = ares_options()
-        options.timeout = Self.timeout
+        options.timeout = Int32(clamping: Self.timeout.count)
         options.tries = Self.tries
         // The names are already complete.
         options.ndomains = 0

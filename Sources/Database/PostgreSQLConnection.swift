@@ -1,3 +1,4 @@
+import Bytes
 import CPostgreSQL
 import Glibc
 
@@ -91,18 +92,18 @@ public final class PostgreSQLConnection: SQLConnection {
         if let trouble { throw trouble }
     }
 
-    /// The milliseconds that a server may be silent during a statement. A proxy such as PgBouncer may keep a statement
+    /// The time that a server may be silent during a statement. A proxy such as PgBouncer may keep a statement
     /// for minutes while its server is down.
-    private static let patience = 10_000
+    private static let patience = Milliseconds.seconds(10)
 
     /// The next result; nil at the end. If the server is silent, the connection cannot be used again.
     private func nextResult() throws(DatabaseError) -> OpaquePointer? {
         while library.isBusy(connection) == 1 {
             var watched = pollfd(fd: library.socket(connection), events: Int16(POLLIN), revents: 0)
-            let ready = poll(&watched, 1, Int32(Self.patience))
+            let ready = poll(&watched, 1, Int32(clamping: Self.patience.count))
             if ready < 0, errno == EINTR { continue }
             guard ready > 0 else {
-                throw .unavailable("it has not answered for \(Self.patience / 1000) seconds")
+                throw .unavailable("it has not answered for \(Self.patience.seconds) seconds")
             }
             guard library.consumeInput(connection) == 1 else {
                 throw .unavailable(Self.sentence(library.errorMessage(connection)))
@@ -127,13 +128,12 @@ public final class PostgreSQLConnection: SQLConnection {
 
     /// Waits for notifications of the subscribed channels.
     ///
-    /// - Parameter limit: milliseconds.
     /// - Returns: the payloads of the notifications.
-    public func notifications(within limit: Int) throws(DatabaseError) -> [String] {
+    public func notifications(within limit: Milliseconds) throws(DatabaseError) -> [String] {
         var payloads = takeNotifications()
         if payloads.isEmpty {
             var watched = pollfd(fd: library.socket(connection), events: Int16(POLLIN), revents: 0)
-            guard poll(&watched, 1, Int32(clamping: limit)) > 0 else { return [] }
+            guard poll(&watched, 1, Int32(clamping: limit.count)) > 0 else { return [] }
             guard library.consumeInput(connection) == 1 else {
                 throw .unavailable(Self.sentence(library.errorMessage(connection)))
             }

@@ -1,3 +1,4 @@
+import Bytes
 import CSQLite
 import Glibc
 
@@ -8,8 +9,8 @@ public final class SQLiteDatabase: SQLConnection {
     private(set) var hasLog = false
     private var statements: [String: OpaquePointer] = [:]
 
-    /// The time that a writer waits for another process's transaction, in milliseconds.
-    private static let patience: Int32 = 10_000
+    /// The time that a writer waits for another process's transaction.
+    private static let patience = Milliseconds.seconds(10)
 
     /// Opens the file, or creates an empty one. A committed change is on the disk: write-ahead log with full
     /// synchronisation. Only the owner can access a created file, and the files that SQLite adds beside it.
@@ -27,7 +28,7 @@ public final class SQLiteDatabase: SQLConnection {
         }
         connection = opened
         self.path = path
-        sqlite3_busy_timeout(opened, Self.patience)
+        sqlite3_busy_timeout(opened, Int32(clamping: Self.patience.count))
         // These settings are not part of the schema: each connection sets them.
         hasLog = try rows("PRAGMA journal_mode=WAL").first?.first?.text == "wal"
         for pragma in ["synchronous=FULL", "foreign_keys=ON", "trusted_schema=OFF"] {

@@ -35,7 +35,7 @@ public final class FTPSession {
     ) throws(FTPError) {
         handle = try CurlHandle()
         self.server = server
-        idle = .milliseconds(timeouts.idle.count)
+        idle = timeouts.idle.duration
         self.isWanted = isWanted
         self.security = security
         configure(connect: timeouts.connect, silence: timeouts.idle)
@@ -54,7 +54,8 @@ public final class FTPSession {
         try perform(path, asText: false)
         if path.isDirectory { return FTPSession.File(size: nil, modified: nil) }
         return FTPSession.File(
-            size: handle.size(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T), modified: handle.size(CURLINFO_FILETIME_T))
+            size: handle.size(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T),
+            modified: handle.size(CURLINFO_FILETIME_T).map { WallTime(seconds: $0) })
     }
 
     /// Reads a file, or the listing of a directory.
@@ -244,10 +245,10 @@ public final class FTPSession {
     public struct File: Sendable, Equatable {
         /// The size in bytes, from SIZE (RFC 3659 section 4).
         public let size: Int?
-        /// The time in seconds since 1970, from MDTM (RFC 3659 section 3).
-        public let modified: Int?
+        /// The time of the last change, from MDTM (RFC 3659 section 3).
+        public let modified: WallTime?
 
-        public init(size: Int?, modified: Int?) {
+        public init(size: Int?, modified: WallTime?) {
             self.size = size
             self.modified = modified
         }

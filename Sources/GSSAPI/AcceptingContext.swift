@@ -1,3 +1,4 @@
+import Bytes
 import CGSSAPI
 import Synchronization
 
@@ -9,8 +10,8 @@ public final class AcceptingContext: Sendable {
         /// The token is for the client. Pass the client's answer to the next step.
         case `continue`([UInt8])
         /// The client is authenticated as this principal, by its full name. The token, if there is one, authenticates
-        /// the service to the client. The ticket is valid for this many seconds; nil: without limit.
-        case established(principal: String, token: [UInt8]?, lifetime: Int?)
+        /// the service to the client. The ticket is valid for this time; nil: without limit.
+        case established(principal: String, token: [UInt8]?, lifetime: Milliseconds?)
     }
 
     private struct State {
@@ -71,8 +72,8 @@ public final class AcceptingContext: Sendable {
                 return .failure(GSSAPIError(.refused, "the client has no name"))
             }
             // GSS_C_INDEFINITE (RFC 2744 section 3.15) is the largest number.
-            let seconds = lifetime == .max ? nil : Int(lifetime)
-            return .success(.established(principal: principal, token: answer, lifetime: seconds))
+            let time = lifetime == .max ? nil : Milliseconds.seconds(Int(lifetime))
+            return .success(.established(principal: principal, token: answer, lifetime: time))
         }
         return try result.get()
     }

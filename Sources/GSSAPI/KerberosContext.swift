@@ -1,3 +1,4 @@
+import Bytes
 import CGSSAPI
 import Glibc
 
@@ -151,12 +152,12 @@ extension KerberosContext {
     }
 
     /// The validity of a cache's ticket-granting ticket; nil without one.
-    func validity(of cache: krb5_ccache?, at path: String) throws(GSSAPIError) -> Range<Int>? {
+    func validity(of cache: krb5_ccache?, at path: String) throws(GSSAPIError) -> Range<WallTime>? {
         var cursor: krb5_cc_cursor?
         try require(
             library.krb5_cc_start_seq_get(handle, cache, &cursor), "the ticket cache \(path) cannot be read")
         defer { _ = library.krb5_cc_end_seq_get(handle, cache, &cursor) }
-        var longest: Range<Int>?
+        var longest: Range<WallTime>?
         var credentials = krb5_creds()
         while library.krb5_cc_next_cred(handle, cache, &cursor, &credentials) == 0 {
             defer { library.krb5_free_cred_contents(handle, &credentials) }
@@ -169,10 +170,10 @@ extension KerberosContext {
 }
 
 extension krb5_ticket_times {
-    /// The validity in seconds since 1970. The numbers are unsigned 32-bit, so they continue beyond 2038.
-    var validity: Range<Int> {
-        let start = Int(UInt32(bitPattern: starttime == 0 ? authtime : starttime))
-        return start..<max(start, Int(UInt32(bitPattern: endtime)))
+    /// The validity. The numbers are unsigned 32-bit, so they continue beyond 2038.
+    var validity: Range<WallTime> {
+        let start = WallTime(seconds: Int(UInt32(bitPattern: starttime == 0 ? authtime : starttime)))
+        return start..<max(start, WallTime(seconds: Int(UInt32(bitPattern: endtime))))
     }
 }
 

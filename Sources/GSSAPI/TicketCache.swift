@@ -1,3 +1,4 @@
+import Bytes
 import CGSSAPI
 import Glibc
 
@@ -6,8 +7,8 @@ import Glibc
 public final class TicketCache: Sendable {
     /// The principal's full name.
     public let principal: String
-    /// The validity of the ticket-granting ticket, in seconds since 1970.
-    public let validity: Range<Int>
+    /// The validity of the ticket-granting ticket.
+    public let validity: Range<WallTime>
     /// The name for GSSAPI's credential store.
     let name: String
 
@@ -100,7 +101,7 @@ public final class TicketCache: Sendable {
     }
 
     private init(
-        _ client: krb5_principal, copying file: krb5_ccache?, validity: Range<Int>,
+        _ client: krb5_principal, copying file: krb5_ccache?, validity: Range<WallTime>,
         in context: KerberosContext
     ) throws(GSSAPIError) {
         let cache = try context.makeCache(for: client)
@@ -164,8 +165,8 @@ public final class TicketCache: Sendable {
 public struct ServiceTicket: Sendable, Hashable {
     /// The service's full name, with the realm.
     public let name: String
-    /// The validity, in seconds since 1970.
-    public let validity: Range<Int>
+    /// The validity.
+    public let validity: Range<WallTime>
 }
 
 extension TicketCache {

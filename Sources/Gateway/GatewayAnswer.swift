@@ -35,7 +35,7 @@ final class GatewayAnswer {
     func begin(_ description: Description) -> Bool {
         hasBegun = true
         let writer = HeadWriter(status: description.status, into: out)
-        writer.date(SystemClock.epochMilliseconds / 1000)
+        writer.date(SystemClock.wallTime)
         if let type = description.type { writer.field("Content-Type", type) }
         if let modified = description.modified { writer.field("Last-Modified", modified) }
         if let range = description.range { writer.field("Content-Range", range) }
@@ -76,7 +76,7 @@ final class GatewayAnswer {
         hasBegun = true
         let text = "\(sentence)\n"
         let writer = HeadWriter(status: status, into: out)
-        writer.date(SystemClock.epochMilliseconds / 1000)
+        writer.date(SystemClock.wallTime)
         if let field { writer.field(field.name, field.value) }
         writer.field("Content-Type", "text/plain; charset=utf-8")
         writer.field("Content-Length", decimal: text.utf8.count)

@@ -41,7 +41,7 @@ struct GatewayTrust: Sendable {
     /// The reason why the chain is not trusted; nil: it is. May read files: do not call it on a loop.
     func refusal(of chain: PresentedChain) -> Refusal? {
         policy.trust.readSystem()
-        let now = SystemClock.epochMilliseconds / 1000
+        let now = SystemClock.wallTime
         func evaluate(_ terms: TrustTerms?) -> TrustEvaluation {
             TrustEvaluation.of(
                 chain, for: terms?.name.map { ServerName(ofRule: $0) } ?? ServerName(host),
@@ -57,12 +57,12 @@ struct GatewayTrust: Sendable {
         switch decision {
         case .trusted(let verified, let grant):
             policy.trust.note(unlisted: verified.unlisted, by: tls)
-            delegate.note(grant, of: origin, at: now * 1000)
+            delegate.note(grant, of: origin, at: now)
             return nil
         case .refused(let refused):
             let evaluation = evaluate(nil)
             let refusal = refused.refusal(host: host, port: port, evaluation: evaluation)
-            delegate.note(refused, of: origin, evaluation, at: now * 1000)
+            delegate.note(refused, of: origin, evaluation, at: now)
             return refusal
         }
     }

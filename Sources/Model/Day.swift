@@ -9,9 +9,10 @@ public struct Day: Hashable, Comparable, Sendable, CustomStringConvertible {
         self.number = number
     }
 
-    /// Takes a time in seconds since 1970-01-01T00:00:00Z.
-    public init(epochSeconds: Int) {
-        number = epochSeconds >= 0 ? epochSeconds / 86_400 : (epochSeconds + 1) / 86_400 - 1
+    /// The day of a time.
+    public init(of time: WallTime) {
+        let seconds = time.seconds
+        number = seconds >= 0 ? seconds / 86_400 : (seconds + 1) / 86_400 - 1
     }
 
     /// Parses `YYYY-MM-DD` (ISO 8601): a valid day, from 1970 on.
@@ -30,13 +31,13 @@ public struct Day: Hashable, Comparable, Sendable, CustomStringConvertible {
         return "\(year)-\(month < 10 ? "0" : "")\(month)-\(day < 10 ? "0" : "")\(day)"
     }
 
-    /// The first moment after the day, in seconds since 1970-01-01T00:00:00Z.
-    public var end: Int { (number &+ 1) &* 86_400 }
+    /// The first moment after the day.
+    public var end: WallTime { WallTime(seconds: (number &+ 1) &* 86_400) }
 
     public static func < (left: Day, right: Day) -> Bool { left.number < right.number }
 
     private var date: (year: Int, month: Int, day: Int) {
-        let time = CivilTime(epochSeconds: max(number, 0) &* 86_400)
+        let time = CivilTime(WallTime(seconds: max(number, 0) &* 86_400))
         return (time.year, time.month, time.day)
     }
 }

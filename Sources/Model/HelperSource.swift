@@ -1,3 +1,5 @@
+import Bytes
+
 /// A program of this machine whose output is a secret. It is started without a shell.
 public struct CommandSource: Sendable, Hashable, CustomStringConvertible {
     /// The program and its arguments.
@@ -23,8 +25,8 @@ public struct CommandSource: Sendable, Hashable, CustomStringConvertible {
 public struct CommandSettings: Sendable, Hashable {
     /// The names of the variables that the programs get of the proxy's environment.
     public var environment: [String] = []
-    /// The milliseconds for which their output is used; nil: until a server refuses it, or the output says when it ends.
-    public var keep: Int?
+    /// The time for which their output is used; nil: until a server refuses it, or the output says when it ends.
+    public var keep: Milliseconds?
     /// Whether the helper gets the path of the request, and may give each another credential.
     public var asksForPath = false
 

@@ -69,7 +69,7 @@ public final class PACFile: Sendable {
         if let known = lookUp(question) { return try known.get() }
         switch await questions.run(question, for: client, { [self] in lookUp(question) ?? evaluate(question) }) {
         case .done(let answer): return try answer.get()
-        case .refused(let seconds): throw .busy(retryAfter: seconds)
+        case .refused(let time): throw .busy(retryAfter: time)
         case .abandoned: throw .abandoned
         }
     }
@@ -161,8 +161,8 @@ public enum PACError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The script is invalid, or throws; the text is its engine's.
     case broken(String)
     case timedOut
-    /// Too many questions wait. There may be room in this many seconds.
-    case busy(retryAfter: Int)
+    /// Too many questions wait. There may be room after this time.
+    case busy(retryAfter: Milliseconds)
     /// The client has left, and the script was not called.
     case abandoned
 

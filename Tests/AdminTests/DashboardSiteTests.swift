@@ -176,7 +176,7 @@ struct DashboardSiteTests {
     @Test func `looks and ends are told as they are`() {
         var sources = dashboardSources(DashboardAccess())
         sources.certificates = PlayedDesk()
-        sources.expiries = { [Expiry(kind: "token", name: "ci", end: 2 * 86_400)] }
+        sources.expiries = { [Expiry(kind: "token", name: "ci", end: WallTime(seconds: 2 * 86_400))] }
         var json = JSONText()
         json.array { json in
             sources.writeCertificates(to: &json)

@@ -13,7 +13,7 @@ import Testing
 /// The documents of `--json` against the tables that `attache help json` shows: every field of the tables is written,
 /// and no other.
 struct DocumentFieldTests {
-    private static let now = 1_767_225_600_000
+    private static let now: WallTime = 1_767_225_600_000
     private static let origin = Origin(host: "ci.example", port: 443, protocol: .https)
     private static let space = ProtectionSpace(origin: origin, realm: "r", authenticationMethod: .basic)
     private static let rule = RuleReference(name: "people", file: "/etc/attache/proxy.conf", line: 3)
@@ -45,7 +45,7 @@ struct DocumentFieldTests {
         (parent.isUsed, parent.failingSince, parent.nextTry) = (true, Self.now, Self.now)
         parent.lastError = .init(at: Self.now, "refused")
         status.parents = [parent]
-        status.expiries = [Expiry(kind: "token", name: "t", place: "https://h", end: Self.now / 1000)]
+        status.expiries = [Expiry(kind: "token", name: "t", place: "https://h", end: Self.now)]
         status.dated = [
             WeakUse(
                 "ntlm", of: .init("http", host: "h", port: 80, as: .origin), by: "127.0.0.1", "curl", with: "ci",

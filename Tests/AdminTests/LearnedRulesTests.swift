@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Challenges
 import Model
 import Testing

@@ -9,13 +9,13 @@ import Testing
 @Suite struct PracticeDigestTests {
     private let target = "/practice/digest-sha256/a?b=c"
 
-    private func digest(lifetime: Int = 60_000) throws -> PracticeDigest {
+    private func digest(lifetime: Milliseconds = .minutes(1)) throws -> PracticeDigest {
         try PracticeDigest(.digestSHA256, algorithm: .sha256, nonceLifetime: lifetime)
     }
 
     private func verify(
         _ digest: PracticeDigest, _ parameters: [(name: String, value: String)], method: StaticString = "GET",
-        at now: Int = 1
+        at now: WallTime = 1
     ) throws -> PracticeDigest.Verdict {
         digest.verify(Array(field(parameters).utf8), method: method, target: Array(target.utf8), at: now)
     }

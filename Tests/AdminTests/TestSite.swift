@@ -18,7 +18,7 @@ func sources(_ readiness: AdminSources.Readiness = .ready) -> AdminSources {
         metrics: { "attache_requests_total 7\n\($0 == .openMetrics ? "# EOF\n" : "")" })
 }
 
-func site(_ readiness: AdminSources.Readiness = .ready, nonceLifetime: Int = 60_000) throws -> AdminSite {
+func site(_ readiness: AdminSources.Readiness = .ready, nonceLifetime: Milliseconds = .minutes(1)) throws -> AdminSite {
     AdminSite(sources: sources(readiness), practice: try PracticeOrigin(nonceLifetime: nonceLifetime))
 }
 
@@ -58,7 +58,7 @@ func dashboardSources(
 struct PlayedVerdicts {
     let accounts: Accounts
     /// Milliseconds since 1970.
-    static let start = 1_767_225_600_000
+    static let start: WallTime = 1_767_225_600_000
 
     /// A request for that target has the server judge the credential.
     func judge(
@@ -67,7 +67,7 @@ struct PlayedVerdicts {
     ) {
         let credential = Credential(name: name, user: name, password: Secret("secret of \(name)"))
         let evidence = accounts.evidence(of: credential, at: server, broughtBy: owner)
-        let now = Self.start + second * 1000
+        let now = Self.start + .seconds(second)
         guard case .send(let attempt) = evidence.admit(target.utf8.span, under: RetryTerms(retry: [30_000]), now: now)
         else { return }
         attempt.settle(verdict, because: "was refused by \(server)", now: now)

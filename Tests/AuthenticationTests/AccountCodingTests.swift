@@ -1,3 +1,4 @@
+import Bytes
 import Testing
 
 @testable import Authentication
@@ -23,7 +24,7 @@ struct AccountCodingTests {
         record.takesTickets = true
         record.samples = [sample, Account.Sample(target: 0, content: [])]
         record.samples[1].wasRefused = true
-        record.pause = Account.Pause(since: 1, nextTry: .max, step: 2, number: 3, replica: .max - 1, sent: 5)
+        record.pause = Account.Pause(since: 1, nextTry: .distantFuture, step: 2, number: 3, replica: .max - 1, sent: 5)
         record.reason = "account löcked"
         record.leader = Account.Reservation.ID(replica: 7, sent: 8)
         record.indecisions = 2

@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 import Synchronization
 import Testing
@@ -6,7 +7,7 @@ import Testing
 
 /// The states of a value that are shown, and the changes that are reported.
 struct AccountStandingTests {
-    private static let start = 1_767_225_600_000
+    private static let start: WallTime = 1_767_225_600_000
     private static let (first, second) = ("https://a.example:443", "https://b.example:443")
 
     /// Requests that servers judge, at played times.
@@ -29,8 +30,10 @@ struct AccountStandingTests {
 
         func evidence(_ server: String) -> Evidence { accounts.evidence(of: credential, at: server) }
 
-        func attempt(_ server: String, _ target: String, second: Int, retry: [Int] = Account.shortSteps) -> Attempt? {
-            let now = AccountStandingTests.start + second * 1000
+        func attempt(_ server: String, _ target: String, second: Int, retry: [Milliseconds] = Account.shortSteps)
+            -> Attempt?
+        {
+            let now = AccountStandingTests.start + .seconds(second)
             let admission = evidence(server).admit(target.utf8.span, under: RetryTerms(retry: retry), now: now)
             if case .send(let attempt) = admission { return attempt }
             return nil
@@ -38,22 +41,22 @@ struct AccountStandingTests {
 
         func judge(
             _ server: String, _ verdict: AnswerVerdict, target: String = "/", second: Int,
-            retry: [Int] = Account.shortSteps
+            retry: [Milliseconds] = Account.shortSteps
         ) {
             attempt(server, target, second: second, retry: retry)?
-                .settle(verdict, because: "was refused", now: AccountStandingTests.start + second * 1000)
+                .settle(verdict, because: "was refused", now: AccountStandingTests.start + .seconds(second))
         }
 
         /// The state at a server, or over all.
         func state(_ server: String? = nil, second: Int) -> String {
-            let now = AccountStandingTests.start + second * 1000
+            let now = AccountStandingTests.start + .seconds(second)
             let standing = server.map { account.standing(at: $0, now: now) } ?? account.standing(now: now)
-            let since = standing.since.map { " since \(($0 - AccountStandingTests.start) / 1000)" } ?? ""
+            let since = standing.since.map { " since \(($0 - AccountStandingTests.start).seconds)" } ?? ""
             let next =
                 switch standing.nextTry {
-                case .time(let time): "at \((time - AccountStandingTests.start) / 1000)"
-                case .otherTarget(let time): "otherTarget or at \((time - AccountStandingTests.start) / 1000)"
-                case .otherServer(let time): "otherServer or at \((time - AccountStandingTests.start) / 1000)"
+                case .time(let time): "at \((time - AccountStandingTests.start).seconds)"
+                case .otherTarget(let time): "otherTarget or at \((time - AccountStandingTests.start).seconds)"
+                case .otherServer(let time): "otherServer or at \((time - AccountStandingTests.start).seconds)"
                 case .request, .verdict, .newValue: "\(standing.nextTry)"
                 }
             return "\(standing.state)\(since), \(next)"
@@ -116,7 +119,7 @@ struct AccountStandingTests {
         play.judge(Self.first, .accepted, second: 0)
         for second in [1, 2] { play.judge(Self.first, .refused, second: second, retry: []) }
         #expect(play.state(second: 2) == "paused since 2, newValue")
-        #expect(play.account.hold(at: Self.first, now: 0) == .max)
+        #expect(play.account.hold(at: Self.first, now: 0) == .distantFuture)
     }
 
     @Test func `a value that was refused too often is held everywhere`() {

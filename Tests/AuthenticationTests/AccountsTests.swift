@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 import Synchronization
 import Testing
@@ -43,12 +44,12 @@ struct AccountsTests {
 
     private var evidence: Evidence { accounts.evidence(of: alice, at: Self.server) }
 
-    private func admit(_ target: String = "/a", now: Int) -> AnswerAdmission {
+    private func admit(_ target: String = "/a", now: WallTime) -> AnswerAdmission {
         evidence.admit(target.utf8Span.span, under: Self.terms, now: now)
     }
 
     /// A request is sent with the version, and judged.
-    private func send(_ target: String, _ verdict: AnswerVerdict, now: Int) {
+    private func send(_ target: String, _ verdict: AnswerVerdict, now: WallTime) {
         guard case .send(let attempt) = admit(target, now: now) else {
             Issue.record("it is not sent to \(target)")
             return
@@ -91,7 +92,7 @@ struct AccountsTests {
         #expect(guarded.version == alice.version && !guarded.isGood)
         for refusal in 0..<4 {
             // The fourth was sent before the third was known, and shares its slot.
-            evidence.judge(evidence.send(), .refused, at: Self.target.span, now: 2 + refusal)
+            evidence.judge(evidence.send(), .refused, at: Self.target.span, now: 2 + Milliseconds(refusal))
             guarded.noteTicket(now: 10)
         }
         #expect(!kdc.isGood && accounts.troubledCount == 1)
@@ -128,7 +129,7 @@ struct AccountsTests {
 
     @Test func `a refused probe holds the version until the next try, which wakes by itself`() async {
         let probes = Mutex<[Probe]>([])
-        let wakes = Mutex<[Int]>([])
+        let wakes = Mutex<[WallTime]>([])
         accounts.onProbe { probe in probes.withLock { $0.append(probe) } }
         accounts.onWake { time in wakes.withLock { $0.append(time) } }
         send("/a", .accepted, now: 0)

@@ -5,13 +5,13 @@ import Testing
 @testable import Authentication
 
 @Suite struct ClientNonceTests {
-    private static let start = 1_800_000_000_000
+    private static let start: WallTime = 1_800_000_000_000
     private static let lifetime = DigestNonces.usualLifetime
 
     private func nonces(_ key: String = "a key") throws -> DigestNonces { try DigestNonces(key: Secret(key)) }
 
-    private func use(_ nonce: String, _ count: UInt32, of nonces: DigestNonces, after milliseconds: Int = 0) -> Bool {
-        nonces.use(nonce.utf8Span.span, count: count, at: Self.start + milliseconds)
+    private func use(_ nonce: String, _ count: UInt32, of nonces: DigestNonces, after time: Milliseconds = 0) -> Bool {
+        nonces.use(nonce.utf8Span.span, count: count, at: Self.start + time)
     }
 
     @Test func `each count of a nonce is good once, in any order`() throws {
@@ -30,18 +30,18 @@ import Testing
         let nonce = try nonces.make(at: Self.start)
         #expect(use(nonce, 1, of: nonces, after: Self.lifetime))
         #expect(!use(nonce, 2, of: nonces, after: Self.lifetime + 1))
-        #expect(use(nonce, 3, of: nonces, after: -Self.lifetime))
-        #expect(!use(nonce, 4, of: nonces, after: -Self.lifetime - 1))
+        #expect(use(nonce, 3, of: nonces, after: 0 - Self.lifetime))
+        #expect(!use(nonce, 4, of: nonces, after: 0 - Self.lifetime - 1))
     }
 
     @Test func `in its last minute a nonce should give way to the next`() throws {
         let nonces = try nonces()
         let nonce = try nonces.make(at: Self.start)
-        let isLate = { (milliseconds: Int) in nonces.isLate(nonce.utf8Span.span, at: Self.start + milliseconds) }
+        let isLate = { (time: Milliseconds) in nonces.isLate(nonce.utf8Span.span, at: Self.start + time) }
         #expect(!isLate(0))
         #expect(!isLate(Self.lifetime - 60_000))
         #expect(isLate(Self.lifetime - 59_999))
-        #expect(!isLate(-Self.lifetime))
+        #expect(!isLate(0 - Self.lifetime))
     }
 
     @Test func `a process with the key takes the nonces of another, and no other does`() throws {

@@ -5,11 +5,11 @@ import Testing
 @testable import Authentication
 
 @Suite struct CookieJarTests {
-    private static let now = 1_800_000_000_000
+    private static let now: WallTime = 1_800_000_000_000
 
     private func cookies(
         _ fields: [String], setAt: String = "/app/login", for target: String = "/app/x",
-        on origin: Origin = Origin(host: "www.example.com", port: 443, protocol: .https), later: Int = 0
+        on origin: Origin = Origin(host: "www.example.com", port: 443, protocol: .https), later: Milliseconds = 0
     ) -> String {
         var jar = CookieJar(origin: origin)
         for field in fields { jar.take(field.utf8Span.span, at: setAt.utf8Span.span, now: Self.now) }

@@ -22,7 +22,7 @@ import Testing
     }
 
     /// The message that goes out.
-    private func said(_ context: any SecurityContext, at time: Int = 0) throws -> [UInt8] {
+    private func said(_ context: any SecurityContext, at time: WallTime = 0) throws -> [UInt8] {
         let value = ByteBuffer(capacity: 64)
         try context.authorize(at: time, into: value)
         let text = value.readable.text
@@ -35,7 +35,7 @@ import Testing
     }
 
     private func answer(
-        to challenge: [UInt8], user: String = "Domain\\User", over channel: ChannelBinding? = nil, at time: Int = 0
+        to challenge: [UInt8], user: String = "Domain\\User", over channel: ChannelBinding? = nil, at time: WallTime = 0
     ) throws -> NTLMPeer.Answer {
         let context = try context(user: user, over: channel)
         _ = try said(context)

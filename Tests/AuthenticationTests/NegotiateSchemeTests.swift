@@ -10,7 +10,7 @@ import Testing
 struct NegotiateSchemeTests {
     /// A principal whose logins say what a test wants.
     private final class Principal: KerberosPrincipal {
-        var ticketEnd: Int? { nil }
+        var ticketEnd: WallTime? { nil }
         var kdc: String? { nil }
         func forgetRefusal() {}
         let error: TicketError?

@@ -102,7 +102,8 @@ import Testing
         let value = text(
             signer.authorization(
                 for: head(line, host: host), isSecure: isSecure,
-                content: form.map { .form(Array($0.utf8)) } ?? .none, at: 137_131_201, nonce: "7d8f3e4a"))
+                content: form.map { .form(Array($0.utf8)) } ?? .none, at: WallTime(seconds: 137_131_201),
+                nonce: "7d8f3e4a"))
         let signature = SignedRequest.encoded((method == .hmacSHA1 ? sha1 : sha256).utf8)
         #expect(value.hasSuffix(", oauth_signature=\"\(String(decoding: signature, as: UTF8.self))\""), "\(value)")
         #expect(value.hasPrefix("OAuth realm=\"R 1\", oauth_consumer_key=\""))
@@ -118,7 +119,8 @@ import Testing
             let digest = MessageDigest.digest(hash, of: content.span).array
             let request = head("PUT /resource", host: "www.example.com")
             let value = text(
-                signer.authorization(for: request, isSecure: false, content: .digest(digest), at: 1, nonce: "n"))
+                signer.authorization(
+                    for: request, isSecure: false, content: .digest(digest), at: WallTime(seconds: 1), nonce: "n"))
             let expected =
                 method == .hmacSHA1
                 ? "Lve95gjOVATpfV8EL5X4nxwjKHE%3D" : "f4OxZX%2Fx%2FFO5LcGBSKHWXfwtSx%2Bj1ncoSt3SABJtkGk%3D"
@@ -132,7 +134,7 @@ import Testing
         let signer = OAuth1Signature(key(.plaintext, "ck", "c&s", token: "t", "t s"))
         let value = text(
             signer.authorization(
-                for: head("GET /", host: "h"), isSecure: true, content: .none, at: 1, nonce: "n"))
+                for: head("GET /", host: "h"), isSecure: true, content: .none, at: WallTime(seconds: 1), nonce: "n"))
         #expect(value.hasSuffix("oauth_signature=\"c%2526s%26t%2520s\""), "\(value)")
         let alone = OAuth1Signature(key(.plaintext))
         #expect(text(alone.signature(of: [])) == "cs%26")
@@ -152,7 +154,8 @@ import Testing
             let signer = OAuth1Signature(SigningKey.OAuth1(method: method, consumerKey: "c", proof: proof))
             #expect(
                 signer.authorization(
-                    for: head("GET /", host: "h"), isSecure: true, content: .none, at: 1, nonce: "n") == nil)
+                    for: head("GET /", host: "h"), isSecure: true, content: .none, at: WallTime(seconds: 1), nonce: "n")
+                    == nil)
         }
     }
 

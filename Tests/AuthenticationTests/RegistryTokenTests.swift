@@ -212,7 +212,7 @@ import Testing
     }
 
     private func response(
-        _ content: String, status: Int = 200, login: Bool = true, retryAfter: Int? = nil, at now: Int = 0
+        _ content: String, status: Int = 200, login: Bool = true, retryAfter: Milliseconds? = nil, at now: WallTime = 0
     ) -> Result<TokenResponse, TokenError> {
         var content = Array(content.utf8)
         do throws(TokenError) {
@@ -234,7 +234,9 @@ import Testing
         ("{\"token\":\"t\",\"expires_in\":300,\"issued_at\":\"1970-01-01T00:00:00Z\"}", "t", 300_000),
         ("{\"token\":\"t\",\"expires_in\":300,\"issued_at\":\"yesterday\"}", "t", 300_000),
     ])
-    func `a token with either name, for 60 seconds if its life is unknown`(content: String, token: String, life: Int)
+    func `a token with either name, for 60 seconds if its life is unknown`(
+        content: String, token: String, life: Milliseconds
+    )
         throws
     {
         let read = try response(content, at: 1_000_000).get()
@@ -265,7 +267,9 @@ import Testing
             #expect(!anyone.isRefusal)
         }
         for status in [302, 400, 404, 429, 500, 503] {
-            guard case .failure(let error) = response("{\"error\":\"invalid_client\"}", status: status, retryAfter: 30)
+            guard
+                case .failure(let error) = response(
+                    "{\"error\":\"invalid_client\"}", status: status, retryAfter: .seconds(30))
             else { return unexpected("taken") }
             #expect(!error.isRefusal)
             #expect(error.pause == 30_000)
@@ -276,7 +280,7 @@ import Testing
         let store = TokenStore()
         let exact = Credential(name: "ci", grant: grant("repository:a:pull")).version
         _ = store.supply(for: exact, besides: nil, at: 0)
-        store.fail(exact, .status(endpoint: "https://auth/", 429, retryAfter: 30), at: 0)
+        store.fail(exact, .status(endpoint: "https://auth/", 429, retryAfter: .seconds(30)), at: 0)
         guard case .none = store.supply(for: exact, besides: nil, at: 29_999) else { return unexpected("asked") }
         guard case .wait(_, fetches: true) = store.supply(for: exact, besides: nil, at: 30_000) else {
             return unexpected("not asked")
@@ -285,14 +289,16 @@ import Testing
 
     @Test func `registries have 1,024 tokens, and take no room from others`() {
         let store = TokenStore()
-        let land = { (version: CredentialVersion, now: Int) in
-            _ = store.land(FetchedToken(grant: version, token: Secret("t"), endsAt: 1 << 40, renewsAt: 1 << 40))
+        let land = { (version: CredentialVersion, now: WallTime) in
+            _ = store.land(
+                FetchedToken(grant: version, token: Secret("t"), endsAt: .distantFuture, renewsAt: .distantFuture))
         }
         let other = CredentialVersion(name: "crm", fingerprint: 1)
         _ = store.supply(for: other, besides: nil, at: 0)
         land(other, 0)
         let exact = (1...1100).map { Credential(name: "ci", grant: grant("repository:a\($0):pull")).version }
-        for (now, version) in exact.enumerated() {
+        for (index, version) in exact.enumerated() {
+            let now = WallTime(milliseconds: index)
             _ = store.supply(for: version, besides: nil, at: now)
             land(version, now)
         }
@@ -338,13 +344,13 @@ import Testing
         let (tokens, version) = (RegistryTokens(), Credential(name: "ci", grant: grant("")).version)
         let server = try #require(HTTPEndpoint("https://auth.example.com/token?x"))
         let other = try #require(HTTPEndpoint("https://auth.example.com/other"))
-        let busy = TokenError.status(endpoint: "", 429, retryAfter: 20)
+        let busy = TokenError.status(endpoint: "", 429, retryAfter: .seconds(20))
         tokens.notePause(.status(endpoint: "", 503), for: version, at: server, now: 0)
         #expect(tokens.pause(for: version, at: server, now: 0) == nil)
         tokens.notePause(busy, for: version, at: server, now: 0)
         #expect(
             tokens.pause(for: version, at: server, now: 4500)
-                == .status(endpoint: "https://auth.example.com/token", 429, retryAfter: 16))
+                == .status(endpoint: "https://auth.example.com/token", 429, retryAfter: .seconds(16)))
         #expect(tokens.pause(for: version, at: other, now: 4500) == nil)
         #expect(tokens.pause(for: version, at: server, now: 20_000) == nil)
         // The number is limited.

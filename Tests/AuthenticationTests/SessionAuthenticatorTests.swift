@@ -15,7 +15,7 @@ import Testing
     private func refusal(
         of session: SessionAuthenticator, by challenges: [HeaderChallenge] = [.loginPage],
         _ ticket: AuthorizationTicket,
-        wasAsked: Bool = false, at target: String = "/x", now: Int = 0
+        wasAsked: Bool = false, at target: String = "/x", now: WallTime = 0
     ) -> RepeatedChallenge? {
         session.refused(
             by: challenges, ticket: ticket, wasAsked: wasAsked, at: target.utf8Span.span, now: now)
@@ -91,7 +91,7 @@ import Testing
         let ticket = try #require(answer(session).ticket)
         session.trust(ticket: ticket)
         #expect(refusal(of: session, ticket, wasAsked: true, at: "/secret?a", now: 1000) == .aborted)
-        for now in [1000, 30_999] {
+        for now: WallTime in [1000, 30_999] {
             #expect(refusal(of: session, ticket, at: "/secret?b", now: now) == .aborted)
             #expect(session.isOpen)
         }

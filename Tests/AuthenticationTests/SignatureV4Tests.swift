@@ -169,8 +169,8 @@ import Testing
         (0, "19700101T000000Z"), (951_782_400_000, "20000229T000000Z"), (951_868_799_999, "20000229T235959Z"),
         (1_704_067_199_000, "20231231T235959Z"), (4_107_542_400_000, "21000301T000000Z"),
     ])
-    func `times are written in the basic format`(milliseconds: Int, text: String) {
-        #expect(SignatureV4.basicFormat(milliseconds) == text)
+    func `times are written in the basic format`(time: WallTime, text: String) {
+        #expect(SignatureV4.basicFormat(time) == text)
     }
 
     /// Invariant: no head traps, with any content from a client.

@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 import Model
 import Testing
@@ -45,7 +46,7 @@ import Testing
         (#"{"access_token":"t"}"#, nil), (#"{"access_token":"t","token_type":null}"#, nil),
         ("\u{FEFF}{\"access_token\":\"t\"}", nil),
     ])
-    func `real answers are read`(text: String, lifetime: Int?) throws {
+    func `real answers are read`(text: String, lifetime: Milliseconds?) throws {
         let read = try response(text)
         #expect(read.token == Secret("t"))
         #expect(read.lifetime == lifetime)

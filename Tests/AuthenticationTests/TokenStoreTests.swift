@@ -9,7 +9,6 @@ import Testing
 @Suite struct TokenStoreTests {
     let store = TokenStore()
     let grant = CredentialVersion(name: "crm", fingerprint: 1)
-    let minute = 60_000
 
     private func said(_ supply: TokenStore.Supply) -> String {
         switch supply {
@@ -20,12 +19,12 @@ import Testing
         }
     }
 
-    private func supply(at now: Int, besides refused: CredentialVersion? = nil) -> String {
+    private func supply(at now: WallTime, besides refused: CredentialVersion? = nil) -> String {
         said(store.supply(for: grant, besides: refused, at: now))
     }
 
     private func land(
-        _ token: String, lifetime: Int?, for grant: CredentialVersion? = nil, at now: Int
+        _ token: String, lifetime: Int?, for grant: CredentialVersion? = nil, at now: WallTime
     ) -> Credential? {
         let seconds = lifetime.map { ",\"expires_in\":\($0)" } ?? ""
         var content = Array("{\"access_token\":\"\(token)\",\"token_type\":\"bearer\"\(seconds)}".utf8)
@@ -82,17 +81,17 @@ import Testing
     @Test func `a token is renewed before it ends, by one request, and never used after`() {
         _ = supply(at: 0)
         _ = land("a", lifetime: 3600, at: 0)
-        #expect(supply(at: 50 * minute) == "token a")
-        #expect(store.current(for: grant, at: 50 * minute) != nil)
-        #expect(supply(at: 55 * minute) == "token a, fetch")
-        #expect(store.current(for: grant, at: 55 * minute) == nil)
-        #expect(supply(at: 56 * minute) == "token a")
-        _ = store.land(.failure(.status(endpoint: "e", 503)), for: grant, at: 56 * minute)
-        #expect(supply(at: 56 * minute + 1) == "token a")
-        #expect(supply(at: 57 * minute) == "token a, fetch")
-        #expect(supply(at: 60 * minute - 4_000) == "wait")
-        _ = land("b", lifetime: 3600, at: 61 * minute)
-        #expect(supply(at: 61 * minute) == "token b")
+        #expect(supply(at: 0 + .minutes(50)) == "token a")
+        #expect(store.current(for: grant, at: 0 + .minutes(50)) != nil)
+        #expect(supply(at: 0 + .minutes(55)) == "token a, fetch")
+        #expect(store.current(for: grant, at: 0 + .minutes(55)) == nil)
+        #expect(supply(at: 0 + .minutes(56)) == "token a")
+        _ = store.land(.failure(.status(endpoint: "e", 503)), for: grant, at: 0 + .minutes(56))
+        #expect(supply(at: 1 + .minutes(56)) == "token a")
+        #expect(supply(at: 0 + .minutes(57)) == "token a, fetch")
+        #expect(supply(at: 0 + .minutes(60) - .seconds(4)) == "wait")
+        _ = land("b", lifetime: 3600, at: 0 + .minutes(61))
+        #expect(supply(at: 0 + .minutes(61)) == "token b")
     }
 
     @Test func `an endpoint that gave no token is left alone for a moment`() {

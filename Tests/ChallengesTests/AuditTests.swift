@@ -34,13 +34,13 @@ struct AuditTests {
         second: Int = 0, server: String = space.origin.serverName
     ) {
         let evidence = state.spaces.accounts.evidence(of: Self.alice, at: server)
-        let now = Self.start + second * 1000
+        let now = Self.start + .seconds(second)
         guard case .send(let attempt) = evidence.admit(target.utf8.span, under: RetryTerms(retry: [30_000]), now: now)
         else { return }
         attempt.settle(verdict, because: "was refused by host:80", by: client, now: now)
     }
 
-    private static let start = 1_767_225_600_000
+    private static let start: WallTime = 1_767_225_600_000
 
     @Test func `a value that is refused is told of when it is put on hold, with what ends that`() {
         let (state, told) = state()
@@ -50,7 +50,7 @@ struct AuditTests {
         let event = told.events.withLock { $0.last }
         #expect(event?.actor == .client(address: "10.0.0.7", user: "ann") && event?.credential == "alice@host:80")
         #expect(event?.space?.origin == Self.space.origin)
-        #expect(event?.since == Self.start && event?.nextTry == Self.start + 30 * 60_000)
+        #expect(event?.since == Self.start && event?.nextTry == Self.start + .minutes(30))
         #expect(
             event?.details
                 == "was refused by host:80 and is on hold for 30 minutes: run 'attache credential set http://host:80 alice "

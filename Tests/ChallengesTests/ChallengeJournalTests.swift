@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Model
 import Telemetry
 import Testing
@@ -7,7 +8,7 @@ import Testing
 
 struct ChallengeJournalTests {
     private static func entry(
-        _ realm: String, host: String = "h", _ outcome: JournalEntry.Outcome = .passed, at now: Int = 0
+        _ realm: String, host: String = "h", _ outcome: JournalEntry.Outcome = .passed, at now: WallTime = 0
     ) -> JournalEntry {
         let space = ProtectionSpace(
             origin: Origin(host: host, port: 80, protocol: .http), realm: realm, authenticationMethod: .basic)
@@ -75,7 +76,7 @@ struct ChallengeJournalTests {
         let journal = ChallengeJournal(capacity: 2)
         journal.put([Self.entry("x", host: "a", at: 1)])
         let origin = { (host: String) in Origin(host: host, port: 443, protocol: .https) }
-        for number in 0..<250 { journal.noteTunnel(to: origin("h\(number)"), at: number) }
+        for number in 0..<250 { journal.noteTunnel(to: origin("h\(number)"), at: WallTime(milliseconds: number)) }
         journal.noteTunnel(to: origin("h100"), at: 500)
         let entries = journal.entries
         #expect(entries.count == 201)

@@ -47,7 +47,7 @@ struct OperatorQuestionsTests {
         var fates = Fates()
         await withTaskGroup(of: OperatorQuestions.Outcome.self) { group in
             for (number, subject) in subjects.enumerated() {
-                group.addTask { await questions.hold(subject, of: delegate, at: number) }
+                group.addTask { await questions.hold(subject, of: delegate, at: WallTime(milliseconds: number)) }
             }
             await act(questions)
             for await outcome in group { fates.count(outcome) }
@@ -124,12 +124,14 @@ struct OperatorQuestionsTests {
         let told = try await onLoop { loop in
             let delegate = try PlayedRequest("challenge \"people\" { ask }", on: loop).context.delegate
             let questions = delegate.state.questions
-            let told = Mutex<[Int]>([])
+            let told = Mutex<[WallTime]>([])
             questions.onQuestion { question in told.withLock { $0.append(question.since) } }
             // Each is given up before the next comes up, as by a client that leaves.
             for number in 0..<300 {
                 let subject = try Self.question("\(number)", delegate)
-                let task = Task { await questions.hold(subject, of: delegate, at: number * 100) }
+                let task = Task {
+                    await questions.hold(subject, of: delegate, at: WallTime(milliseconds: number * 100))
+                }
                 while questions.figures.asked != number + 1 { await Task.yield() }
                 task.cancel()
                 _ = await task.value
@@ -138,7 +140,7 @@ struct OperatorQuestionsTests {
         }
         // Thirty seconds have passed.
         #expect(told.count == 45)
-        #expect(told.prefix(31) == (0...30).map { $0 * 100 }[...])
+        #expect(told.prefix(31) == (0...30).map { WallTime(milliseconds: $0 * 100) }[...])
     }
 
     @Test func `a hundred requests wait with one question, and the rest are told so`() async throws {
@@ -157,7 +159,8 @@ struct OperatorQuestionsTests {
 }
 
 extension OperatorQuestions {
-    fileprivate func hold(_ subject: OperatorQuestion.Subject, of delegate: RuleDelegate, at now: Int) async -> Outcome
+    fileprivate func hold(_ subject: OperatorQuestion.Subject, of delegate: RuleDelegate, at now: WallTime) async
+        -> Outcome
     {
         await hold(
             subject, of: delegate.client, under: delegate.policy, at: now, naming: delegate.credentials(for:))

@@ -47,7 +47,7 @@ struct SessionCredentialsTests {
     @Test func `a session ends when it was quiet, and not before`() {
         let sessions = SessionCredentials()
         sessions.put(credential("a"), for: space, of: here, at: 0, limit: 10)
-        for now in [10, 20, 30] {
+        for now: WallTime in [10, 20, 30] {
             #expect(sessions.credential(for: space, of: here, at: now, limit: 10) != nil)
         }
         #expect(sessions.credential(for: space, of: here, at: 41, limit: 10) == nil)
@@ -68,7 +68,7 @@ struct SessionCredentialsTests {
         let sessions = SessionCredentials(limits: SessionCredentials.Limits(sessions: 2))
         let clients = (1...3).map { ClientIdentity(address: IPAddress(v4: $0)) }
         for (time, client) in clients.enumerated() {
-            sessions.put(credential("a"), for: space, of: client, at: time, limit: 100)
+            sessions.put(credential("a"), for: space, of: client, at: WallTime(milliseconds: time), limit: 100)
         }
         let kept = clients.map { sessions.credential(for: space, of: $0, at: 3, limit: 100) != nil }
         #expect(kept == [false, true, true])
@@ -80,7 +80,8 @@ struct SessionCredentialsTests {
         sessions.put(credential("theirs"), for: space, of: here, at: 0, limit: 100_000)
         let clients = (1...200 as ClosedRange<UInt64>).map { ClientIdentity(address: IPAddress(v6High: 1, low: $0)) }
         for (time, client) in clients.enumerated() {
-            sessions.put(credential("theirs"), for: space, of: client, at: time + 1, limit: 100_000)
+            sessions.put(
+                credential("theirs"), for: space, of: client, at: WallTime(milliseconds: time + 1), limit: 100_000)
         }
         #expect(sessions.credential(for: space, of: here, at: 300, limit: 100_000) != nil)
         let kept = clients.count { sessions.credential(for: space, of: $0, at: 300, limit: 100_000) != nil }
@@ -95,7 +96,7 @@ struct SessionCredentialsTests {
         let long = String(repeating: "u", count: 10_000)
         let clients = (1...50 as ClosedRange<UInt32>).map { ClientIdentity(address: IPAddress(v4: $0)) }
         for (time, client) in clients.enumerated() {
-            sessions.put(credential(long), for: space, of: client, at: time, limit: 1000)
+            sessions.put(credential(long), for: space, of: client, at: WallTime(milliseconds: time), limit: 1000)
         }
         let kept = clients.count { sessions.credential(for: space, of: $0, at: 60, limit: 1000) != nil }
         #expect(1...9 ~= kept)

@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Model
 import Testing
 
@@ -10,13 +11,13 @@ struct SolvedEntryTests {
 
     private func entry(
         _ method: AuthenticationMethod, realm: String? = nil, of origin: Origin = Self.origin,
-        _ outcome: JournalEntry.Outcome, at time: Int
+        _ outcome: JournalEntry.Outcome, at time: WallTime
     ) -> JournalEntry {
         let space = ProtectionSpace(origin: origin, realm: realm, authenticationMethod: method)
         return JournalEntry(JournalEntry.Key(space, scheme: method.rawValue), outcome, at: time)
     }
 
-    private func solved(_ open: JournalEntry, by later: JournalEntry) -> Int? {
+    private func solved(_ open: JournalEntry, by later: JournalEntry) -> WallTime? {
         let journal = ChallengeJournal()
         journal.put([open])
         journal.put([later])

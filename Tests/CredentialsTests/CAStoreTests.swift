@@ -1,3 +1,4 @@
+import Bytes
 import Credentials
 import Crypto
 import Foundation
@@ -6,7 +7,7 @@ import TLS
 import Testing
 
 @Suite final class CAStoreTests {
-    private let now = 1_800_000_000
+    private let now = WallTime(seconds: 1_800_000_000)
     private let folder = FileManager.default.temporaryDirectory.appending(path: "attache-state-\(UUID().uuidString)")
     private var state: String { folder.appending(path: "deep/attache").path }
 
@@ -43,10 +44,10 @@ import Testing
         #expect(try mode("\(state)/ca.pem") == 0o644)
         #expect(try FileManager.default.contentsOfDirectory(atPath: state).sorted() == ["ca.key", "ca.pem"])
         let second = store()
-        try second.open(host: "other", at: now + 1)
+        try second.open(host: "other", at: now + .seconds(1))
         #expect(second.leaves?.authority.identity.leaf == authority.identity.leaf)
         #expect(try second.certificate(host: "", at: now) == authority.identity.leaf)
-        #expect(second.refresh(at: now + 2) == nil)
+        #expect(second.refresh(at: now + .seconds(2)) == nil)
     }
 
     @Test func `of many first starts at once one makes the authority`() async throws {
@@ -92,8 +93,8 @@ import Testing
         let old = try #require(running.leaves)
         #expect(running.refresh(at: now) == nil)
         #expect(running.leaves === old)
-        try store().renew(host: "test", at: now + 60)
-        #expect(running.refresh(at: now + 60) == nil)
+        try store().renew(host: "test", at: now + .seconds(60))
+        #expect(running.refresh(at: now + .seconds(60)) == nil)
         let new = try #require(running.leaves)
         #expect(new.authority.identity.leaf != old.authority.identity.leaf)
         #expect(try text("ca.old.pem") == old.authority.identity.leaf.pem)
@@ -126,9 +127,8 @@ import Testing
         #expect(other.refresh(at: now) == .otherNames(certificate: "\(state)/ca.pem"))
         #expect(other.leaves != nil)
         let late = store()
-        let day = 86400
-        try late.open(host: "test", at: now + CertificateAuthority.lifetime - 29 * day)
-        let warning = try #require(late.refresh(at: now + CertificateAuthority.lifetime - 29 * day))
+        try late.open(host: "test", at: now + CertificateAuthority.lifetime - .days(29))
+        let warning = try #require(late.refresh(at: now + CertificateAuthority.lifetime - .days(29)))
         #expect("\(warning)".contains("expires on 2032-01-"))
         #expect(late.refresh(at: now + CertificateAuthority.lifetime) == .unusable(late.place, .expired))
     }

@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import GSSAPI
 import Testing
 
@@ -11,28 +12,28 @@ struct CachedTicketsTests {
     @Test func `a KDC that is away is asked again in a moment, one that refused never`() {
         var held = CachedTickets()
         #expect(held.reasonToWait(at: 0) == nil)
-        held.lack(.unavailable("away"), at: 100)
-        #expect(held.reasonToWait(at: 101) == .unavailable("away"))
-        #expect(held.reasonToWait(at: 102) == nil)
+        held.lack(.unavailable("away"), at: WallTime(seconds: 100))
+        #expect(held.reasonToWait(at: WallTime(seconds: 101)) == .unavailable("away"))
+        #expect(held.reasonToWait(at: WallTime(seconds: 102)) == nil)
         #expect(held.trouble == .unavailable("away"))
-        held.lack(.refused("wrong"), at: 102)
-        #expect(held.reasonToWait(at: .max - 1) == .refused("wrong"))
-        #expect(!held.isRenewalDue(at: .max - 1))
+        held.lack(.refused("wrong"), at: WallTime(seconds: 102))
+        #expect(held.reasonToWait(at: .distantFuture - 1) == .refused("wrong"))
+        #expect(!held.isRenewalDue(at: .distantFuture - 1))
         // The password was set again, or the account unlocked.
         held.forgetRefusal()
-        #expect(held.reasonToWait(at: 103) == nil && held.trouble == nil)
-        held.lack(.unavailable("away"), at: 103)
+        #expect(held.reasonToWait(at: WallTime(seconds: 103)) == nil && held.trouble == nil)
+        held.lack(.unavailable("away"), at: WallTime(seconds: 103))
         held.forgetRefusal()
-        #expect(held.reasonToWait(at: 103) == .unavailable("away"))
+        #expect(held.reasonToWait(at: WallTime(seconds: 103)) == .unavailable("away"))
     }
 
     @Test func `a service that is not known stands in nobody's way`() {
         var held = CachedTickets()
-        held.lack(.unavailable("unknown"), for: Self.service, at: 100)
-        #expect(held.reasonToWait(for: Self.service, at: 101) == .unavailable("unknown"))
-        #expect(held.reasonToWait(for: Self.service, at: 102) == nil)
-        #expect(held.reasonToWait(for: ServiceName(host: "other.example.test"), at: 101) == nil)
-        #expect(held.reasonToWait(at: 101) == nil)
+        held.lack(.unavailable("unknown"), for: Self.service, at: WallTime(seconds: 100))
+        #expect(held.reasonToWait(for: Self.service, at: WallTime(seconds: 101)) == .unavailable("unknown"))
+        #expect(held.reasonToWait(for: Self.service, at: WallTime(seconds: 102)) == nil)
+        #expect(held.reasonToWait(for: ServiceName(host: "other.example.test"), at: WallTime(seconds: 101)) == nil)
+        #expect(held.reasonToWait(at: WallTime(seconds: 101)) == nil)
     }
 
     @Test func `without tickets there is nothing to use, renew or renounce`() {
@@ -40,6 +41,6 @@ struct CachedTicketsTests {
         #expect(held.supply(for: Self.service, at: 0)?.ticket == nil)
         #expect(held.usableCache(at: 0)?.principal == nil)
         #expect(!held.isRenewalDue(at: 0))
-        #expect(held.renounce(Self.service, at: 100)?.ticket == nil)
+        #expect(held.renounce(Self.service, at: WallTime(seconds: 100))?.ticket == nil)
     }
 }

@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Crypto
 import Database
 import IO
@@ -42,7 +43,7 @@ struct EarlierRefusalsTests {
             CredentialVersion(name: "wrong", fingerprint: 1), CredentialVersion(name: "outage", fingerprint: 2),
             CredentialVersion(name: "later", fingerprint: 3)
         )
-        let now = SystemClock.epochMilliseconds
+        let now = SystemClock.wallTime
         let tomorrow = now + 86_400_000
         let database = try earlier(kind) { connection throws(DatabaseError) in
             try EarlierVersion.refuse(wrong, in: Self.space, nextTry: 0, connection)
@@ -55,7 +56,7 @@ struct EarlierRefusalsTests {
         let tries = { (store: CredentialStore, version: CredentialVersion) in
             store.accounts.hold(on: version, at: Self.server, now: now)
         }
-        #expect(try #require(tries(store, wrong)) >= now + 30 * 60_000)
+        #expect(try #require(tries(store, wrong)) >= now + .minutes(30))
         #expect(store.accounts.all.first { $0.version == wrong }?.account.unprovenRefusals == 2)
         #expect((now + 30_000...now + 90_000).contains(try #require(tries(store, outage))))
         #expect(tries(store, later) == tomorrow)

@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Database
 
 @testable import Credentials
@@ -6,7 +7,7 @@ import Database
 /// The actions of a process of an earlier version of this program in an open store (schema 6).
 enum EarlierVersion {
     static func refuse(
-        _ version: CredentialVersion, in space: ProtectionSpace, nextTry: Int, _ connection: any SQLConnection
+        _ version: CredentialVersion, in space: ProtectionSpace, nextTry: WallTime, _ connection: any SQLConnection
     ) throws(DatabaseError) {
         try connection.rows(
             """
@@ -15,7 +16,7 @@ enum EarlierVersion {
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, 0)
             ON CONFLICT (host, port, protocol, proxy, realm, method, name, fingerprint)
                 DO UPDATE SET next_try = excluded.next_try
-            """, space.columns + version.columns + [.integer(Int64(nextTry))])
+            """, space.columns + version.columns + [.time(nextTry)])
         try connection.rows("UPDATE attache_revision SET refusals = latest")
     }
 

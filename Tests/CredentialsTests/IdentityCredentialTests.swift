@@ -12,7 +12,7 @@ private struct Pair {
     let certificate: String
     let key: String
 
-    init(at now: Int = 1_800_000_000) throws {
+    init(at now: WallTime = WallTime(seconds: 1_800_000_000)) throws {
         let authority = try CertificateAuthority.make(host: "test", at: now)
         let identity = try authority.mint(for: ServerName("device.example"), at: now)
         certificate = identity.leaf.pem
@@ -21,7 +21,7 @@ private struct Pair {
 }
 
 @Suite struct IdentityCredentialTests {
-    private let now = 1_800_000_000
+    private let now = WallTime(seconds: 1_800_000_000)
 
     private func credentials(
         _ certificate: TemporaryFile, _ key: TemporaryFile?, passphrase: ValueSource? = nil
@@ -113,10 +113,10 @@ private struct Pair {
         let pair = try Pair()
         let (certificate, key) = try (TemporaryFile(pair.certificate), TemporaryFile(pair.key))
         let credentials = credentials(certificate, key)
-        func warnings(_ time: Int) -> [String] { credentials.refresh(at: time).warnings.map(\.description) }
+        func warnings(_ time: WallTime) -> [String] { credentials.refresh(at: time).warnings.map(\.description) }
         #expect(warnings(now) == ["credential device: the certificate expires on 2027-01-17"])
-        #expect(warnings(now + 3 * 86400) == ["credential device: the certificate expired on 2027-01-17"])
-        #expect(warnings(now - 86400) == ["credential device: the certificate is not valid before 2027-01-15"])
+        #expect(warnings(now + .days(3)) == ["credential device: the certificate expired on 2027-01-17"])
+        #expect(warnings(now - .days(1)) == ["credential device: the certificate is not valid before 2027-01-15"])
         #expect(throws: Never.self) { try credentials.credential(named: "device") }
     }
 }

@@ -114,7 +114,7 @@ import Testing
             }, "\(bouncer.log)")
         let behind = SendingProcess(store: try #require(opened))
         let outside = SendingProcess(store: try server.open(direct))
-        let now = SystemClock.epochMilliseconds
+        let now = SystemClock.wallTime
         try behind.store.follow(within: 0)
         try await behind.isAccepted(now: now)
         #expect(try await outside.follows { $0.isProven })

@@ -134,8 +134,8 @@ struct RewrittenFileTests {
     }
 
     @Test func `every file that a value is read from counts`() throws {
-        let pair = try CertificateAuthority.make(host: "test", at: SystemClock.epochMilliseconds / 1000).mint(
-            for: ServerName("device.example"), at: SystemClock.epochMilliseconds / 1000)
+        let pair = try CertificateAuthority.make(host: "test", at: SystemClock.wallTime).mint(
+            for: ServerName("device.example"), at: SystemClock.wallTime)
         let certificate = try TemporaryFile(pair.leaf.pem)
         let key = try TemporaryFile(try pair.key.pem().withBytes { String(decoding: $0.array, as: UTF8.self) })
         let file = try TemporaryFile("secret")

@@ -54,7 +54,7 @@ struct SendingProcess {
     /// A request would send the credential.
     func ask(
         _ credential: Credential = credential(), at server: String = server, for target: String = "/",
-        broughtBy owner: String? = nil, now: Int
+        broughtBy owner: String? = nil, now: WallTime
     ) -> AskedRequest {
         let evidence = store.accounts.evidence(of: credential, at: server, broughtBy: owner)
         return AskedRequest(evidence.admit(target.utf8Span.span, under: Self.terms, now: now))
@@ -62,7 +62,7 @@ struct SendingProcess {
 
     /// The first request that sends the credential is accepted.
     func isAccepted(
-        _ credential: Credential = credential(), at server: String = server, sample: String? = "GET /", now: Int
+        _ credential: Credential = credential(), at server: String = server, sample: String? = "GET /", now: WallTime
     ) async throws {
         let asked = ask(credential, at: server, now: now)
         #expect(await Wait.asTask { asked.isDecided })
@@ -72,7 +72,7 @@ struct SendingProcess {
     }
 
     /// An answer that was sent while the credential was good is refused.
-    func isRefusedUnderWay(_ credential: Credential = credential(), at server: String = server, now: Int) {
+    func isRefusedUnderWay(_ credential: Credential = credential(), at server: String = server, now: WallTime) {
         let evidence = store.accounts.evidence(of: credential, at: server)
         evidence.judge(evidence.send(), .refused, at: "/".utf8Span.span, now: now)
     }

@@ -13,14 +13,16 @@ import Testing
 /// The counts of processes that share a store.
 @Suite(.serialized) struct SharedAccountTests {
     /// Replicas follow by the system's clock.
-    private let now = SystemClock.epochMilliseconds
+    private let now = SystemClock.wallTime
     private let credential = SendingProcess.credential()
     private var version: CredentialVersion { credential.version }
 
     /// Refuses each answer that goes out, until every request is decided.
     ///
     /// - Returns: how many were sent.
-    private func refuseAll(_ requests: [AskedRequest], of processes: [SendingProcess], now: Int) async throws -> Int {
+    private func refuseAll(_ requests: [AskedRequest], of processes: [SendingProcess], now: WallTime) async throws
+        -> Int
+    {
         var sent: [ObjectIdentifier: Attempt] = [:]
         let isOver = try await Wait.asTask {
             let fresh = requests.compactMap(\.attempt).filter { sent[ObjectIdentifier($0)] == nil }

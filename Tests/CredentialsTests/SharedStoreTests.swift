@@ -203,7 +203,7 @@ import Testing
         #expect(backends.count == 1)
         for backend in backends { kill(backend, SIGSTOP) }
         defer { for backend in backends { kill(backend, SIGCONT) } }
-        let now = SystemClock.epochMilliseconds
+        let now = SystemClock.wallTime
         for target in ["/1", "/2"] {
             let asked = process.ask(for: target, now: now)
             #expect(await Wait.asTask { asked.isDecided })

@@ -91,7 +91,8 @@ struct SigningKeyTests {
         let signer = try message(Self.ed25519)
         let sent = request(["GET /a?b HTTP/1.1", "Host: EXAMPLE.com:443", "Accept:  text/html ", "accept: */*"])
         let fields = try #require(
-            signer.fields(for: sent, isSecure: true, wanted: nil, digest: nil, at: 1_000, nonce: "n"))
+            signer.fields(for: sent, isSecure: true, wanted: nil, digest: nil, at: WallTime(seconds: 1_000), nonce: "n")
+        )
         #expect(fields.agent == #"sig="https://signature-agent.test""#)
         #expect(fields.contentDigest == nil)
         let suffix = #";created=1000;keyid="\#(signer.key.id)";alg="ed25519";expires=1300;nonce="n";tag="web-bot-auth""#
@@ -102,7 +103,8 @@ struct SigningKeyTests {
         let found = SignatureRequest(field.span, keyID: signer.key.id)
         let wanted = try #require(found)
         let more = try #require(
-            signer.fields(for: sent, isSecure: true, wanted: wanted, digest: [1, 2], at: 1_000, nonce: "n"))
+            signer.fields(
+                for: sent, isSecure: true, wanted: wanted, digest: [1, 2], at: WallTime(seconds: 1_000), nonce: "n"))
         #expect(more.contentDigest == "sha-256=:AQI=:")
         #expect(more.agent == #"x="https://signature-agent.test""#)
         let list =
@@ -120,7 +122,9 @@ struct SigningKeyTests {
         #expect(more.signature == "x=:\(Base64.encode(signature)):")
         // Without the field nothing is signed.
         let bare = request(["GET / HTTP/1.1", "Host: h"])
-        #expect(signer.fields(for: bare, isSecure: true, wanted: wanted, digest: [1], at: 1, nonce: "n") == nil)
+        #expect(
+            signer.fields(for: bare, isSecure: true, wanted: wanted, digest: [1], at: WallTime(seconds: 1), nonce: "n")
+                == nil)
     }
 
     @Test func `an encrypted key is opened, and a key of another kind refused`() throws {

@@ -222,7 +222,7 @@ struct StoreMigrationTests {
         #expect(store.defaultUser(for: Self.space) == "ann")
         #expect(store.credential(of: "ann", for: Self.space)?.password == Secret("one"))
         #expect(store.accounts.all.map(\.version) == [refused])
-        #expect(store.accounts.hold(on: refused, at: "http://host:80", now: SystemClock.epochMilliseconds) != nil)
+        #expect(store.accounts.hold(on: refused, at: "http://host:80", now: SystemClock.wallTime) != nil)
         try store.put(credential("bob", "two"), for: Self.space, asDefault: true)
         #expect(try open(try reopened(), key).entries.count == 2)
         let copied = try StoreMigration.run(

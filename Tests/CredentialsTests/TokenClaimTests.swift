@@ -11,8 +11,8 @@ import Testing
 
 /// Processes that share a store take turns with a refresh token.
 @Suite struct TokenClaimTests {
-    private static let minute = 60_000
-    private static let now = SystemClock.epochMilliseconds
+    private static let minute = Milliseconds.minutes(1)
+    private static let now = SystemClock.wallTime
 
     enum Kind: CaseIterable {
         case sqlite, postgresql
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    private func claim(_ store: CredentialStore, _ grant: Grant, at now: Int = Self.now) async -> String {
+    private func claim(_ store: CredentialStore, _ grant: Grant, at now: WallTime = Self.now) async -> String {
         switch await store.tokens.claim(grant.family, for: grant.version, at: now, until: now + Self.minute) {
         case .granted(let rotation):
             "granted \(rotation.generation) \(rotation.token?.withBytes { $0.text } ?? "own")"
@@ -72,10 +72,10 @@ import Testing
         try await land("one", generation: 1, in: first, for: grant)
         #expect(await claim(second, grant) == "renewed one")
         // When that has ended, and in a later process.
-        #expect(await claim(second, grant, at: Self.now + 59 * Self.minute) == "granted 1 given with one")
-        #expect(await claim(first, grant, at: Self.now + 59 * Self.minute) == "taken")
+        #expect(await claim(second, grant, at: Self.now + Self.minute * 59) == "granted 1 given with one")
+        #expect(await claim(first, grant, at: Self.now + Self.minute * 59) == "taken")
         try await land("two", generation: 2, in: second, for: grant)
-        #expect(await claim(try open(), grant, at: Self.now + 120 * Self.minute) == "granted 2 given with two")
+        #expect(await claim(try open(), grant, at: Self.now + Self.minute * 120) == "granted 2 given with two")
     }
 
     @Test(arguments: Kind.allCases)
@@ -118,7 +118,7 @@ import Testing
             sqlite: path, key: StoreFile.key(1), memory: memory, fingerprintKey: { _ in },
             report: { Issue.record("\($0)") })
         #expect(await claim(store, grant) == "granted 3 third")
-        #expect(await claim(try StoreFile.open(path), grant, at: Self.now + 2 * Self.minute) == "granted 3 third")
+        #expect(await claim(try StoreFile.open(path), grant, at: Self.now + Self.minute * 2) == "granted 3 third")
     }
 
     @Test func `nobody reads a refresh token in the store`() async throws {
@@ -133,7 +133,7 @@ import Testing
         let database = try SQLiteDatabase(path: path)
         // Another credential's row opens nothing here: the endpoint is asked with the configured one.
         try database.rows("UPDATE attache_refresh_tokens SET fingerprint = x'00112233445566778899aabbccddeeff'")
-        #expect(await claim(try StoreFile.open(path), grant, at: Self.now + 59 * Self.minute) == "granted 0 own")
+        #expect(await claim(try StoreFile.open(path), grant, at: Self.now + Self.minute * 59) == "granted 0 own")
     }
 
     @Test func `while the store is away only an endpoint that rotates nothing is asked`() async throws {

@@ -1,3 +1,4 @@
+import Bytes
 import Foundation
 import Testing
 
@@ -30,16 +31,16 @@ struct KerberosLibraryTests {
     /// Lets both sides talk until one of them has said its last.
     private static func talk(
         _ initiator: InitiatingContext, _ acceptor: AcceptingContext
-    ) throws -> (principal: String?, isProved: Bool, lifetime: Int?) {
+    ) throws -> (principal: String?, isProved: Bool, lifetime: Milliseconds?) {
         var principal: String?
-        var lifetime: Int?
+        var lifetime: Milliseconds?
         var step = try initiator.step()
         for _ in 0..<8 {
             guard case .continue(let token) = step else { break }
             switch try acceptor.step(token) {
             case .continue(let answer): step = try initiator.step(answer)
-            case .established(let name, let answer, let seconds):
-                (principal, lifetime) = (name, seconds)
+            case .established(let name, let answer, let time):
+                (principal, lifetime) = (name, time)
                 guard let answer else { return (principal, false, lifetime) }
                 step = try initiator.step(answer)
             }
@@ -61,7 +62,7 @@ struct KerberosLibraryTests {
         await #expect(processExitsWith: .success) { [place = place as Place] in
             place.enter()
             let cache = try TicketCache.acquire("alice@ATTACHE.TEST", keytab: place.keytab)
-            #expect(cache.validity.contains(Int(Date().timeIntervalSince1970)))
+            #expect(cache.validity.contains(WallTime(seconds: Int(Date().timeIntervalSince1970))))
             let ticket = try cache.ticket(for: ServiceName(host: "localhost"))
             #expect(ticket.name == "HTTP/localhost@ATTACHE.TEST")
             let acceptor = try AcceptorCredential(keytab: place.services)
@@ -70,7 +71,7 @@ struct KerberosLibraryTests {
             #expect(talked.principal == "alice@ATTACHE.TEST")
             #expect(talked.isProved)
             // Ten hours, and five minutes by which clocks may differ.
-            #expect((9 * 3600...10 * 3600 + 600).contains(talked.lifetime ?? 0))
+            #expect((Milliseconds.hours(9)...(.hours(10) + .minutes(10))).contains(talked.lifetime ?? 0))
         }
     }
 
@@ -238,7 +239,7 @@ struct KerberosLibraryTests {
                 try TicketCache.acquire("alice@ATTACHE.TEST", keytab: place.keytab),
                 try TicketCache.acquire("alice@ATTACHE.TEST", keytab: place.keytab)
             )
-            let now = Int(Date().timeIntervalSince1970)
+            let now = WallTime(seconds: Int(Date().timeIntervalSince1970))
             var held = CachedTickets()
             held.replace(with: old, [service: try old.ticket(for: service)], at: now)
             #expect(held.supply(for: service, at: now)?.cache === old)
@@ -250,7 +251,7 @@ struct KerberosLibraryTests {
             _ = try InitiatingContext(kept.cache, to: kept.ticket).step()
             held.replace(with: new, [service: try new.ticket(for: service)], at: now)
             #expect(held.supply(for: service, at: now)?.cache === new)
-            #expect(held.renounce(service, at: now + 10)?.cache === new)
+            #expect(held.renounce(service, at: now + .seconds(10))?.cache === new)
             #expect(held.supply(for: service, at: now)?.ticket == nil)
         }
     }
@@ -312,7 +313,7 @@ struct KerberosLibraryTests {
             place.enter()
             let cache = try TicketCache.copy("alice@ATTACHE.TEST", cache: "FILE:\(file)", shownAs: file)
             let ticket = try cache.ticket(for: ServiceName(host: "localhost"))
-            #expect(ticket.validity.upperBound - ticket.validity.lowerBound <= 3600)
+            #expect(ticket.validity.upperBound - ticket.validity.lowerBound <= .hours(1))
             #expect(throws: GSSAPIError.self) {
                 try TicketCache.copy("bob@ATTACHE.TEST", cache: "FILE:\(file)", shownAs: file)
             }

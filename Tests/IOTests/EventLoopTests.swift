@@ -81,9 +81,9 @@ import Testing
 
     @Test func `a loop that is driven by hand goes by the time that it is given`() async throws {
         let rung = try await byHand { loop, clock in
-            var rung: [Int] = []
+            var rung: [WallTime] = []
             let alarms = [2000, 100].map { milliseconds in
-                let alarm = Alarm(on: loop) { rung.append(loop.epochMilliseconds) }
+                let alarm = Alarm(on: loop) { rung.append(loop.wallTime) }
                 alarm.set(after: Milliseconds(milliseconds))
                 return alarm
             }
@@ -101,23 +101,23 @@ import Testing
         let wrong = try await byHand { loop, clock in
             var random = Numbers(seed: 7)
             var wrong: [String] = []
-            var ends: [Int: Int] = [:]
+            var ends: [Int: WallTime] = [:]
             let alarms = (0..<5).map { index in Alarm(on: loop) { ends[index] = nil } }
             for _ in 0..<3000 {
-                let (now, index) = (loop.epochMilliseconds, random.next(below: alarms.count))
+                let (now, index) = (loop.wallTime, random.next(below: alarms.count))
                 if ends[index] == nil {
                     let milliseconds = 1 + random.next(below: random.next(below: 2) == 0 ? 3000 : 25_000)
                     alarms[index].set(after: Milliseconds(milliseconds))
-                    ends[index] = now + milliseconds
+                    ends[index] = now + Milliseconds(milliseconds)
                 }
                 if let next = ends.values.min() {
-                    let (time, expected) = (loop.timeToNextDeadline?.count ?? -1, next - now)
+                    let (time, expected) = (loop.timeToNextDeadline?.count ?? -1, (next - now).count)
                     if abs(time - expected) > 50 { wrong.append("\(time) ms instead of \(expected)") }
                 }
                 clock.advance(by: Milliseconds(random.next(below: 5) == 0 ? 30_000 : random.next(below: 400)))
                 _ = loop.runUntilIdle(within: 0)
-                let late = ends.values.filter { $0 + 50 <= loop.epochMilliseconds }
-                if !late.isEmpty { wrong.append("\(late) have not rung at \(loop.epochMilliseconds)") }
+                let late = ends.values.filter { $0 + 50 <= loop.wallTime }
+                if !late.isEmpty { wrong.append("\(late) have not rung at \(loop.wallTime)") }
             }
             return withExtendedLifetime(alarms) { wrong }
         }

@@ -1,7 +1,7 @@
 import Bytes
 import Crypto
 import FoundationEssentials
-import Glibc
+import IO
 import TLS
 
 /// The server's side of TLS, between the bytes of a connection and those that a conversation names.
@@ -28,7 +28,7 @@ public final class PlayedTLS {
     }
 
     /// Signs the certificates of all played servers.
-    private static let authority = Result { try CertificateAuthority.make(host: "playbook", at: time(nil)) }
+    private static let authority = Result { try CertificateAuthority.make(host: "playbook", at: SystemClock.wallTime) }
     private static let context = Result { try ServerTLSContext() }
 
     private let wire = Wire()
@@ -38,7 +38,7 @@ public final class PlayedTLS {
     ///   - host: in whose name the server speaks.
     ///   - name: of the only client certificate that it takes; nil: it asks for none.
     init(as host: String, accepting name: String?) throws {
-        let identity = try Self.authority.get().mint(for: ServerName(host), at: time(nil))
+        let identity = try Self.authority.get().mint(for: ServerName(host), at: SystemClock.wallTime)
         let context = try name.map { try Self.context(accepting: $0) } ?? Self.context.get()
         connection = try TLSConnection(server: context, over: wire, identity: identity)
     }
@@ -53,7 +53,7 @@ public final class PlayedTLS {
     private static let identities = Result {
         try Dictionary(
             uniqueKeysWithValues: ["old", "new"].map { name in
-                (name, try authority.get().mint(for: ServerName(name), at: time(nil)))
+                (name, try authority.get().mint(for: ServerName(name), at: SystemClock.wallTime))
             })
     }
 

@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 
 extension Accounts {
     /// The server refuses the credential for two targets, the first without a path, so that it is on hold at all servers.

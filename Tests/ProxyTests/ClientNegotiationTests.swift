@@ -9,11 +9,12 @@ import Testing
 @Suite struct ClientNegotiationTests {
     @Test(
         arguments: [
-            (10, 1_000, "alice@R"), (10, 10_999, "alice@R"), (10, 11_000, nil), (0, 1_000, nil),
+            (.seconds(10), 1_000, "alice@R"), (.seconds(10), 10_999, "alice@R"), (.seconds(10), 11_000, nil),
+            (0, 1_000, nil),
             (nil, .max, "alice@R"),
         ]
-            as [(Int?, Milliseconds, String?)])
-    func `a login holds as long as its ticket`(lifetime: Int?, now: Milliseconds, user: String?) throws {
+            as [(Milliseconds?, Milliseconds, String?)])
+    func `a login holds as long as its ticket`(lifetime: Milliseconds?, now: Milliseconds, user: String?) throws {
         let rules = try authentication("*@R")
         let login = ClientLogin.Negotiation.established(
             user: "alice@R", for: lifetime, at: .zero + 1_000, admittedBy: rules)

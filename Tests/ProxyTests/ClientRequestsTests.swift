@@ -39,7 +39,7 @@ import Testing
         let client = try network("192.0.2.1")
         let now = LoopInstant.zero + 5_000
         for _ in 1...2 { #expect(requests.enter(client, rate, nil, at: now) == nil) }
-        #expect(requests.enter(client, rate, nil, at: now) == .rate(rate, seconds: seconds))
+        #expect(requests.enter(client, rate, nil, at: now) == .rate(rate, wait: .seconds(seconds)))
         #expect(requests.enter(client, rate, nil, at: now + Milliseconds(seconds * 1000)) == nil)
     }
 

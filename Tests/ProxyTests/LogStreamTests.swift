@@ -45,8 +45,8 @@ struct LogStreamTests {
         let log = LogStream(to: LineWriter(try OutputFile(appendingTo: path)))
         let loops = try (0..<4).map { try EventLoop(index: $0) }
         let rounds = 300
-        @Sendable func append(_ time: Int, to lines: ByteBuffer) {
-            lines.append(decimal: time)
+        @Sendable func append(_ time: WallTime, to lines: ByteBuffer) {
+            lines.append(decimal: time.milliseconds)
             lines.append(UInt8(ascii: "\n"))
         }
         await withTaskGroup { group in

@@ -1,3 +1,4 @@
+import Bytes
 import Model
 
 @testable import Rules
@@ -80,12 +81,12 @@ extension Configuration.Limits {
 
 extension Configuration.Timeouts {
     fileprivate func differences(from standard: Self) -> [String] {
-        let named: [(String, KeyPath<Self, Duration>)] = [
+        let named: [(String, KeyPath<Self, Milliseconds>)] = [
             ("head", \.head), ("idle", \.idle), ("connect", \.connect), ("response", \.response), ("drain", \.drain),
             ("session", \.session), ("helper", \.helper),
         ]
         return named.filter { self[keyPath: $0.1] != standard[keyPath: $0.1] }
-            .map { "timeouts \($0.0) \(self[keyPath: $0.1])" }
+            .map { "timeouts \($0.0) \(self[keyPath: $0.1].duration)" }
     }
 }
 
@@ -338,7 +339,7 @@ extension HelperSource {
 extension CommandSettings {
     var summary: String {
         (environment.isEmpty ? "" : " environment \(environment.joined(separator: " "))")
-            + (keep.map { " keep \($0)ms" } ?? "") + (asksForPath ? " path yes" : "")
+            + (keep.map { " keep \($0.count)ms" } ?? "") + (asksForPath ? " path yes" : "")
     }
 }
 

@@ -160,8 +160,8 @@ import Testing
     func `a day has a number and a text`(text: String, number: Int) {
         #expect(Day(text)?.number == number)
         #expect(Day(number: number).description == text)
-        #expect(Day(epochSeconds: number * 86_400) == Day(number: number))
-        #expect(Day(epochSeconds: number * 86_400 + 86_399) == Day(number: number))
+        #expect(Day(of: WallTime(seconds: number * 86_400)) == Day(number: number))
+        #expect(Day(of: WallTime(seconds: number * 86_400 + 86_399)) == Day(number: number))
     }
 
     @Test(arguments: [

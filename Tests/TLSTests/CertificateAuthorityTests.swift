@@ -7,10 +7,10 @@ import Testing
 @testable import TLS
 
 struct CertificateAuthorityTests {
-    private static let now = Int(Date().timeIntervalSince1970)
-    private var now: Int { Self.now }
+    private static let now = WallTime(seconds: Int(Date().timeIntervalSince1970))
+    private var now: WallTime { Self.now }
 
-    private func authority(_ names: [NameConstraint] = [], at time: Int = now) throws -> CertificateAuthority {
+    private func authority(_ names: [NameConstraint] = [], at time: WallTime = now) throws -> CertificateAuthority {
         try .make(host: "build-7.example", names: names, at: time)
     }
 
@@ -117,21 +117,21 @@ struct CertificateAuthorityTests {
 
     @Test func `a leaf lasts for 48 hours from an hour ago, but not beyond its origin or its authority`() throws {
         let authority = try authority(at: now)
-        let day = 86400
-        #expect(authority.identity.leaf.notBefore == now - 3600)
-        #expect(authority.identity.leaf.notAfter == now + 5 * 365 * day)
+        let day = Milliseconds.days(1)
+        #expect(authority.identity.leaf.notBefore == now - .hours(1))
+        #expect(authority.identity.leaf.notAfter == now + day * (5 * 365))
         let leaf = try authority.mint(for: ServerName("a.example"), at: now + day).leaf
-        #expect((leaf.notBefore, leaf.notAfter) == (now + day - 3600, now + 3 * day))
-        let first = try authority.mint(for: ServerName("a.example"), at: now - 1800).leaf
-        #expect(first.notBefore == now - 3600)
-        let last = try authority.mint(for: ServerName("a.example"), at: now + 5 * 365 * day - 60).leaf
+        #expect((leaf.notBefore, leaf.notAfter) == (now + day - .hours(1), now + day * 3))
+        let first = try authority.mint(for: ServerName("a.example"), at: now - .minutes(30)).leaf
+        #expect(first.notBefore == now - .hours(1))
+        let last = try authority.mint(for: ServerName("a.example"), at: now + day * (5 * 365) - .minutes(1)).leaf
         #expect(last.notAfter == authority.identity.leaf.notAfter)
         let origin = try authority.mint(for: ServerName("origin.example"), at: now - day).leaf
         let like = try authority.mint(for: ServerName("a.example"), like: origin, at: now).leaf
         #expect(like.notAfter == now + day)
         #expect(like.commonName == "origin.example")
-        let forgiven = try authority.mint(for: ServerName("a.example"), like: origin, at: now + 30 * day).leaf
-        #expect(forgiven.notAfter == now + 32 * day)
+        let forgiven = try authority.mint(for: ServerName("a.example"), like: origin, at: now + day * 30).leaf
+        #expect(forgiven.notAfter == now + day * 32)
     }
 
     @Test func `every leaf has a serial number of its own`() throws {
@@ -157,9 +157,9 @@ struct CertificateAuthorityTests {
         let leaf = try authority.mint(for: ServerName("a.example"), at: now)
         #expect(throws: AuthorityError.mayNotSign) { try CertificateAuthority(leaf, at: now) }
         #expect(throws: AuthorityError.expired) {
-            try CertificateAuthority(authority.identity, at: now + 6 * 365 * 86400)
+            try CertificateAuthority(authority.identity, at: now + .days(6 * 365))
         }
-        #expect(throws: AuthorityError.notYetValid) { try CertificateAuthority(authority.identity, at: now - 7200) }
+        #expect(throws: AuthorityError.notYetValid) { try CertificateAuthority(authority.identity, at: now - .hours(2)) }
     }
 
     @Test(arguments: ["ed25519", "RSA -pkeyopt rsa_keygen_bits:2048", "EC -pkeyopt ec_paramgen_curve:P-384"])
@@ -187,7 +187,7 @@ struct CertificateAuthorityTests {
         let identity = try Identity(
             certificate: .content(command.secret(of: "middle.pem")), key: .content(command.secret(of: "middle.key")))
         // OpenSSL made it just now.
-        let leaf = try CertificateAuthority(identity, at: now + 60).mint(for: ServerName("a.example"), at: now + 60)
+        let leaf = try CertificateAuthority(identity, at: now + .minutes(1)).mint(for: ServerName("a.example"), at: now + .minutes(1))
         #expect(leaf.intermediates == [identity.leaf])
         try command.write(Array(leaf.leaf.pem.utf8), to: "leaf.pem")
         try command.run(

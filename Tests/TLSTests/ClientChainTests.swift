@@ -1,3 +1,4 @@
+import Bytes
 import Foundation
 import Testing
 
@@ -38,11 +39,11 @@ struct ClientChainTests {
             return try Certificate.all(inPEM: pem.span)[0]
         }
         let anchors = try TrustAnchors(only: [certificate("root")])
-        let now = Int(Date().timeIntervalSince1970)
+        let now = WallTime(seconds: Int(Date().timeIntervalSince1970))
         let vouches = { (name: String, issuers: [String], days: Int) throws in
             anchors.vouch(
                 forClient: PresentedChain(leaf: try certificate(name), others: try issuers.map(certificate)),
-                at: now + days * 86_400)
+                at: now + .days(days))
         }
         for name in ["client", "both", "plain", "short"] { #expect(try vouches(name, ["middle"], 0), "\(name)") }
         #expect(try !vouches("client", [], 0))

@@ -1,3 +1,4 @@
+import Bytes
 import Synchronization
 import Testing
 
@@ -21,7 +22,7 @@ private final class Later: Sendable {
 }
 
 struct LeafCacheTests {
-    private let now = 1_800_000_000
+    private let now = WallTime(seconds: 1_800_000_000)
     private let later = Later()
     private let name = ServerName("a.example")
 
@@ -50,25 +51,24 @@ struct LeafCacheTests {
     @Test func `with 12 hours left the next leaf is minted while this one serves`() async throws {
         let cache = try cache()
         let first = try await cache.leaf(for: name, at: now) { $0() }
-        let hour = 3600
-        #expect(try await cache.leaf(for: name, at: now + 36 * hour - 1, running: later.run) === first)
+        #expect(try await cache.leaf(for: name, at: now + .hours(36) - 1, running: later.run) === first)
         #expect(later.count == 0)
-        #expect(try await cache.leaf(for: name, at: now + 36 * hour, running: later.run) === first)
-        #expect(try await cache.leaf(for: name, at: now + 36 * hour, running: later.run) === first)
+        #expect(try await cache.leaf(for: name, at: now + .hours(36), running: later.run) === first)
+        #expect(try await cache.leaf(for: name, at: now + .hours(36), running: later.run) === first)
         #expect(later.count == 1)
         later.runAll()
-        let second = try await cache.leaf(for: name, at: now + 36 * hour, running: later.run)
+        let second = try await cache.leaf(for: name, at: now + .hours(36), running: later.run)
         #expect(second !== first)
-        #expect(second.leaf.notAfter == now + 84 * hour)
+        #expect(second.leaf.notAfter == now + .hours(84))
         #expect(later.count == 0)
     }
 
     @Test func `an expired leaf is not served`() async throws {
         let cache = try cache()
         let first = try await cache.leaf(for: name, at: now) { $0() }
-        let second = try await cache.leaf(for: name, at: now + 48 * 3600) { $0() }
+        let second = try await cache.leaf(for: name, at: now + .hours(48)) { $0() }
         #expect(second !== first)
-        #expect(second.leaf.notAfter == now + 96 * 3600)
+        #expect(second.leaf.notAfter == now + .hours(96))
     }
 
     @Test func `beyond the capacity the one that was used the longest time ago goes`() async throws {

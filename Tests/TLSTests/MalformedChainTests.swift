@@ -1,3 +1,4 @@
+import Bytes
 import Model
 import Testing
 
@@ -43,7 +44,8 @@ import Testing
                 let leaf = target == 0 ? broken : certificates[0]
                 let chain = PresentedChain(leaf: leaf, others: [target == 1 ? broken : certificates[1]], staple: staple)
                 let evaluation = TrustEvaluation.of(
-                    chain, for: .host("www.example.test"), anchors: anchors, revocation: lists, at: TestCertificate.now)
+                    chain, for: .host("www.example.test"), anchors: anchors, revocation: lists,
+                    at: WallTime(seconds: TestCertificate.now))
                 #expect(evaluation.verified == nil)
                 #expect(!evaluation.findings.contains { $0.detail.isEmpty })
             }
@@ -81,7 +83,8 @@ import Testing
 
     private func judged(_ staple: [UInt8]) -> StapledResponse {
         let issuer = scene.others[0].certificate
-        return StapledResponse(staple, of: scene.leaf.certificate, issuedBy: issuer, at: TestCertificate.now)
+        return StapledResponse(
+            staple, of: scene.leaf.certificate, issuedBy: issuer, at: WallTime(seconds: TestCertificate.now))
     }
 
     @Test func `A list that is cut off is refused`() {

@@ -1,3 +1,4 @@
+import Bytes
 import Foundation
 import Testing
 
@@ -20,8 +21,10 @@ import Testing
 
     private func trusts(_ anchors: TrustAnchors, _ scene: TrustCase.Scene) -> Bool {
         let chain = PresentedChain(leaf: scene.leaf.certificate, others: scene.others.map(\.certificate))
-        return TrustEvaluation.of(chain, for: ServerName(scene.name), anchors: anchors, at: TestCertificate.now)
-            .verified != nil
+        return TrustEvaluation.of(
+            chain, for: ServerName(scene.name), anchors: anchors, at: WallTime(seconds: TestCertificate.now)
+        )
+        .verified != nil
     }
 
     @Test func `The file that the environment names is read, and its anchors are found by name`() throws {

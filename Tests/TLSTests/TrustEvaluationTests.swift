@@ -1,3 +1,4 @@
+import Bytes
 import COpenSSL
 import Model
 import Testing
@@ -79,7 +80,8 @@ import Testing
         let anchors = try TrustAnchors([], AnchorIndex(scene.anchors.map(\.certificate.der)))
         let lists = scene.lists.isEmpty ? nil : try RevocationLists(files: scene.lists)
         let name = ServerName(scene.name)
-        let evaluation = TrustEvaluation.of(chain, for: name, anchors: anchors, revocation: lists, at: scene.at)
+        let evaluation = TrustEvaluation.of(
+            chain, for: name, anchors: anchors, revocation: lists, at: WallTime(seconds: scene.at))
         #expect(evaluation.findings == (try scene.evaluated()).findings)
     }
 }

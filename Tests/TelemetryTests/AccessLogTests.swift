@@ -8,7 +8,7 @@ import Testing
 
 struct AccessLogTests {
     /// 21 November 2026, 03:36:00.042.
-    static let time = 1_795_232_160_042
+    static let time: WallTime = 1_795_232_160_042
 
     static let formats = [
         AccessLogFormat.json, .common, .combined, .squid, .console(hasColours: false), .console(hasColours: true),
@@ -20,7 +20,7 @@ struct AccessLogTests {
         return record
     }
 
-    static func line(_ record: ExchangeRecord, _ format: AccessLogFormat, at time: Int = Self.time) -> String {
+    static func line(_ record: ExchangeRecord, _ format: AccessLogFormat, at time: WallTime = Self.time) -> String {
         let buffer = ByteBuffer(capacity: 64)
         AccessLogEncoder(format: format).append(record, at: time, to: buffer)
         return buffer.readable.text
@@ -317,10 +317,10 @@ struct AccessLogTests {
         (1_798_761_599_000, "2026-12-31T23:59:59.000Z", "31/Dec/2026:23:59:59 +0000"),
         (4_107_542_400_000, "2100-03-01T00:00:00.000Z", "01/Mar/2100:00:00:00 +0000"),
     ])
-    func `time is Universal Time by calendar`(milliseconds: Int, rfc3339: String, common: String) throws {
+    func `time is Universal Time by calendar`(time: WallTime, rfc3339: String, common: String) throws {
         let record = try Self.record()
-        #expect(Self.line(record, .json, at: milliseconds).hasPrefix("{\"time\":\"\(rfc3339)\","))
-        #expect(Self.line(record, .common, at: milliseconds).contains("[\(common)]"))
+        #expect(Self.line(record, .json, at: time).hasPrefix("{\"time\":\"\(rfc3339)\","))
+        #expect(Self.line(record, .common, at: time).contains("[\(common)]"))
     }
 
     @Test func `every day of four centuries agrees with Foundation's calendar`() throws {
@@ -330,7 +330,7 @@ struct AccessLogTests {
         let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
         for day in 0..<146_097 {
             let second = day * 86_400 + day % 86_400
-            encoder.append(record, at: second * 1000, to: buffer)
+            encoder.append(record, at: WallTime(seconds: second), to: buffer)
             let expected = Date(timeIntervalSince1970: Double(second)).formatted(style)
             try #require(buffer.readable.extracting(9..<33).text == expected)
             buffer.clear()
@@ -342,7 +342,7 @@ struct AccessLogTests {
         let record = try Self.answered()
         let encoder = AccessLogEncoder(format: format)
         let buffer = ByteBuffer(capacity: 64)
-        let times = [0, 999, 1000, 1500, 1_000, 86_400_000].map { Self.time + $0 }
+        let times = [0, 999, 1000, 1500, 1_000, 86_400_000].map { Self.time + Milliseconds($0) }
         for time in times { encoder.append(record, at: time, to: buffer) }
         #expect(buffer.readable.text == times.map { Self.line(record, format, at: $0) }.joined())
     }

@@ -1,3 +1,4 @@
+import Bytes
 import Telemetry
 import Testing
 
@@ -7,7 +8,7 @@ struct LineMergingTests {
         var bytes: [UInt8] = []
         let lines = times.map { time in
             bytes += Array("\(time)\(letter) ".utf8)
-            return LineMerging.Batch.Line(time: time, end: bytes.count)
+            return LineMerging.Batch.Line(time: WallTime(milliseconds: time), end: bytes.count)
         }
         return LineMerging.Batch(bytes, lines)
     }
@@ -25,7 +26,7 @@ struct LineMergingTests {
         merging.add(Self.batch([1, 9], of: "c"), of: 2)
         #expect(Self.text(merging.take(before: 5)) == "1a 1c 2a 2a 2b 3b ")
         #expect(Self.text(merging.take(before: 5)) == "")
-        #expect(Self.text(merging.take(before: .max)) == "5b 9a 9c ")
+        #expect(Self.text(merging.take(before: .distantFuture)) == "5b 9a 9c ")
         #expect(merging.size == 0)
     }
 
@@ -35,7 +36,7 @@ struct LineMergingTests {
         #expect(Self.text(merging.take(before: 4)) == "3a 1a ")
         #expect(Self.text(merging.take(before: 5)) == "4a ")
         merging.add(Self.batch([], of: "a"), of: 7)
-        #expect(merging.size == 0 && merging.take(before: .max).count == 0)
+        #expect(merging.size == 0 && merging.take(before: .distantFuture).count == 0)
     }
 
     @Test func `whatever comes in whatever pieces goes out once, in order`() {
@@ -52,10 +53,12 @@ struct LineMergingTests {
                 added += times.count
                 merging.add(Self.batch(times, of: "\(source)."), of: source)
                 // No source will have an earlier line than its last.
-                let batch = Self.text(merging.take(before: clocks.min() ?? 0))
+                let batch = Self.text(merging.take(before: WallTime(milliseconds: clocks.min() ?? 0)))
                 taken += batch.split(separator: " ").compactMap { Int($0.dropLast(2)) }
             }
-            taken += Self.text(merging.take(before: .max)).split(separator: " ").compactMap { Int($0.dropLast(2)) }
+            taken += Self.text(merging.take(before: .distantFuture)).split(separator: " ").compactMap {
+                Int($0.dropLast(2))
+            }
             #expect(taken.count == added && taken == taken.sorted() && merging.size == 0)
         }
     }

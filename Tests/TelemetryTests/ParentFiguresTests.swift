@@ -1,3 +1,4 @@
+import Bytes
 import IO
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import Bytes
 import Testing
 
 @testable import Telemetry
@@ -6,7 +7,7 @@ import Testing
 struct WeakUsesTests {
     private func use(
         _ finding: String = "NTLM", _ host: String = "h", by client: String = "::1", _ application: String? = nil,
-        at now: Int
+        at now: WallTime
     ) -> WeakUse {
         WeakUse(
             finding, of: .init("http", host: host, port: 80, as: .origin), by: client, application, with: "a",
@@ -28,7 +29,7 @@ struct WeakUsesTests {
     @Test func `a client that calls itself otherwise each time displaces nothing of other servers`() {
         let table = WeakUses(limit: 40)
         table.note(use("NTLM", "other", at: 0))
-        for number in 1...1000 { table.note(use(by: "::1", "\(number)", at: number)) }
+        for number in 1...1000 { table.note(use(by: "::1", "\(number)", at: WallTime(milliseconds: number))) }
         #expect(table.list.count == 33)
         #expect(table.list.last?.server.host == "other")
         #expect(table.list.first?.last == 1000)
@@ -36,7 +37,7 @@ struct WeakUsesTests {
 
     @Test func `beyond its limit the table forgets the entry that was seen longest ago`() {
         let table = WeakUses(limit: 3)
-        for number in 1...3 { table.note(use("NTLM", "\(number)", at: number)) }
+        for number in 1...3 { table.note(use("NTLM", "\(number)", at: WallTime(milliseconds: number))) }
         table.note(use("NTLM", "1", at: 4))
         table.note(use("NTLM", "5", at: 5))
         #expect(table.list.map(\.server.host) == ["5", "1", "3"])

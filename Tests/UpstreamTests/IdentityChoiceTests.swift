@@ -19,7 +19,7 @@ struct IdentityChoiceTests {
     private let files: [ConfiguredCredential]
 
     init() throws {
-        let now = 1_795_000_000
+        let now = WallTime(seconds: 1_795_000_000)
         authority = try CertificateAuthority.make(host: "test", at: now)
         let folder = NSTemporaryDirectory() + "attache.choice." + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -46,7 +46,12 @@ struct IdentityChoiceTests {
         switch accepted {
         case .any: []
         case .ours: [try #require(authority.identity.leaf.subject)]
-        case .others: [try #require(CertificateAuthority.make(host: "other", at: 1_795_000_000).identity.leaf.subject)]
+        case .others:
+            [
+                try #require(
+                    CertificateAuthority.make(host: "other", at: WallTime(seconds: 1_795_000_000)).identity.leaf.subject
+                )
+            ]
         }
     }
 
@@ -249,7 +254,7 @@ struct IdentityChoiceTests {
     private func filledStorage(for origin: Origin = Self.origin) async throws -> StoredCredentials {
         let storage = StoredCredentials()
         let space = ProtectionSpace(clientCertificateOf: origin)
-        let now = 1_795_000_000
+        let now = WallTime(seconds: 1_795_000_000)
         let other = try CertificateAuthority.make(host: "other authority", at: now)
         for (name, issuer) in [("ours", authority), ("theirs", other)] {
             let identity = try issuer.mint(for: ServerName("device.example"), at: now)

@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Credentials
 import Crypto
 import Model

@@ -1,3 +1,4 @@
+import Bytes
 import Foundation
 import Model
 import Rules
@@ -19,7 +20,7 @@ struct TrustSourcesTests {
     }
 
     private static func authority() throws -> String {
-        try CertificateAuthority.make(host: "test", at: 1_795_000_000).identity.leaf.pem
+        try CertificateAuthority.make(host: "test", at: WallTime(seconds: 1_795_000_000)).identity.leaf.pem
     }
 
     @Test(arguments: [true, false])

@@ -102,7 +102,7 @@ final class AdminConnection {
         }
         outbound.clear()
         if response.events != nil { keepsConnection = false }
-        let date = SystemClock.epochMilliseconds / 1000
+        let date = SystemClock.wallTime
         response.write(into: outbound, withBody: hasBody, date: date, closing: !keepsConnection)
         stream.setDeadline(after: timeouts.response)
         try await stream.write(from: outbound)
@@ -226,7 +226,7 @@ protocol AdminResponder {
 
     /// - Parameters:
     ///   - local: the address that the request arrived at; nil once the client is gone.
-    ///   - now: milliseconds on any monotonic clock.
+    ///   - now: the time on any monotonic clock.
     func response(to request: AdminRequest, at local: SocketAddress?, now: LoopInstant) async -> AdminResponse
 }
 
@@ -332,9 +332,9 @@ struct AdminResponse: Equatable {
 
     /// - Parameters:
     ///   - withBody: false for HEAD: the body is omitted, but its length is sent.
-    ///   - date: the current time, in seconds since 1970.
+    ///   - date: the current time.
     ///   - closing: whether the connection closes after this answer.
-    func write(into buffer: ByteBuffer, withBody: Bool, date: Int, closing: Bool) {
+    func write(into buffer: ByteBuffer, withBody: Bool, date: WallTime, closing: Bool) {
         let writer = HeadWriter(status: status, into: buffer)
         writer.date(date)
         for field in fields { writer.field(field.name, field.value) }

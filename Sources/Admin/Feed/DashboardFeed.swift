@@ -24,8 +24,8 @@ final class DashboardFeed {
     /// The number of the latest sample.
     private var sampleNumber = 0
     private var parts: [Part]
-    /// The start of the feed, in milliseconds since 1970.
-    private let start = SystemClock.epochMilliseconds
+    /// The start of the feed.
+    private let start = SystemClock.wallTime
 
     /// An open page.
     final class Reader {
@@ -74,7 +74,7 @@ final class DashboardFeed {
     }
 
     /// Sets the alarm to the next full second, so that each second has one sample.
-    private func setAlarm() { alarm?.set(after: Milliseconds(1000 - loop.epochMilliseconds % 1000)) }
+    private func setAlarm() { alarm?.set(after: Milliseconds(1000 - loop.wallTime.milliseconds % 1000)) }
 
     /// Ends the feed: no more events are sent.
     func end() {
@@ -101,7 +101,7 @@ final class DashboardFeed {
 
     private func tick() {
         let now = sources.load()
-        samples.append(LoadFigures.Sample(from: figures, to: now, at: loop.epochMilliseconds / 1000))
+        samples.append(LoadFigures.Sample(from: figures, to: now, at: loop.wallTime))
         sampleNumber += 1
         if samples.count > Self.memory { samples.removeFirst(samples.count - Self.memory) }
         figures = now
@@ -169,7 +169,7 @@ final class DashboardFeed {
     private func writeRequests(to reader: Reader, into buffer: ByteBuffer) {
         guard sources.requests.last != reader.lastRequest else { return }
         buffer.append("event: requests\ndata: {\"start\":" as StaticString)
-        buffer.append(decimal: start)
+        buffer.append(decimal: start.milliseconds)
         buffer.append(",\"entries\":[" as StaticString)
         reader.lastRequest = sources.requests.write(after: reader.lastRequest, into: buffer)
         buffer.append("]}\n\n" as StaticString)

@@ -67,7 +67,7 @@ extension DashboardSources {
     }
 
     func writeAnswers(to json: inout JSONText) {
-        let today = Day(epochSeconds: SystemClock.epochMilliseconds / 1000)
+        let today = Day(of: SystemClock.wallTime)
         json.list(state.standingAnswers(on: today)) { $0.answer($1) }
     }
 

@@ -68,7 +68,7 @@ final class AdminSite: AdminResponder {
             }
             return .metrics(sources.metrics, as: MetricsFormat(accepting: request.accept))
         case .practice(let space):
-            return (try? practice?.response(to: request, in: space, at: now.time(since: .zero).count))
+            return (try? practice?.response(to: request, in: space, at: 0 + now.time(since: .zero)))
                 ?? .text(.serviceUnavailable, "the practice server does not work: the system gave no random bytes")
         case nil: return .text(.notFound, "there is no such page; / lists the pages")
         }

@@ -25,7 +25,7 @@ enum AnswerTable {
             return .text(.badRequest, "the ID of the answer is missing")
         }
         do throws(OperatorAnswer.Failure) {
-            let today = Day(epochSeconds: SystemClock.epochMilliseconds / 1000)
+            let today = Day(of: SystemClock.wallTime)
             let answer = try await state.forgetAnswer(id, on: today, by: actor)
             return .text(.ok, "\(answer.challenge): '\(answer.words)' is no longer saved")
         } catch { return .text(.conflict, "\(error)") }

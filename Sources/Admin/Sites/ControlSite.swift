@@ -32,13 +32,13 @@ struct ControlSite: AdminResponder {
             guard request.method == .post else { return Self.wrongMethod("POST") }
             let choice = CredentialChoice(origin: query.space?.origin, kdc: query["kdc"], name: query["name"])
             let names = sources.state.retry(
-                for: .command(user: user), at: SystemClock.epochMilliseconds, where: choice.fits)
+                for: .command(user: user), at: SystemClock.wallTime, where: choice.fits)
             return AdminResponse(status: .ok, body: names.map { $0 + "\n" }.joined())
         }
         if path.equals("/space") {
             guard request.method == .get else { return Self.wrongMethod("GET") }
             guard let space = query.space else { return .text(.badRequest, "host, port and protocol are missing") }
-            let now = SystemClock.epochMilliseconds
+            let now = SystemClock.wallTime
             let facts = sources.state.facts(of: space, at: (query["target"] ?? "/").utf8.span, now: now)
             return query["format"] == "text"
                 ? AdminResponse(status: .ok, body: facts.lines(at: now)) : .json(facts.json(at: now))
@@ -114,7 +114,7 @@ struct ControlSite: AdminResponder {
     }
 
     private func questions(_ query: ControlSite.Query) -> AdminResponse {
-        let (questions, now) = (sources.state.questions.open, SystemClock.epochMilliseconds)
+        let (questions, now) = (sources.state.questions.open, SystemClock.wallTime)
         if query["format"] == "text" {
             return AdminResponse(status: .ok, body: QuestionForm.Table.text(questions, at: now))
         }
@@ -135,7 +135,7 @@ struct ControlSite: AdminResponder {
         return await form.put(to: sources.state, by: .command(user: user))
     }
 
-    private static var today: Day { Day(epochSeconds: SystemClock.epochMilliseconds / 1000) }
+    private static var today: Day { Day(of: SystemClock.wallTime) }
 
     private func learned(_ query: ControlSite.Query) -> AdminResponse {
         let entries = sources.challenges().filter { query.isAbout($0.key.space.origin) }

@@ -204,7 +204,7 @@ final class DashboardSite {
         switch act {
         case .retry:
             guard let name = query["credential"] else { return .text(.badRequest, "the credential is missing") }
-            let names = sources.state.retry(for: .dashboard, at: SystemClock.epochMilliseconds) { version, _ in
+            let names = sources.state.retry(for: .dashboard, at: SystemClock.wallTime) { version, _ in
                 version.isNamed(name)
             }
             return names.isEmpty
@@ -213,7 +213,7 @@ final class DashboardSite {
         case .answer:
             let form: QuestionForm
             do throws(QuestionForm.Flaw) {
-                let today = Day(epochSeconds: SystemClock.epochMilliseconds / 1000)
+                let today = Day(of: SystemClock.wallTime)
                 form = try QuestionForm(query, secret: request.body, today: today)
             } catch { return .text(.badRequest, error.sentence) }
             return await form.put(to: sources.state, by: .dashboard)

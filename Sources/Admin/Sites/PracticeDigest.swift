@@ -22,8 +22,7 @@ struct PracticeDigest {
     private let key: DigestValue
     private let nonces: DigestNonces
 
-    /// - Parameter nonceLifetime: the lifetime in milliseconds.
-    init(_ space: PracticeSpace, algorithm: DigestAlgorithm, nonceLifetime: Int) throws(CryptoError) {
+    init(_ space: PracticeSpace, algorithm: DigestAlgorithm, nonceLifetime: Milliseconds) throws(CryptoError) {
         self.space = space
         self.algorithm = algorithm
         key = DigestKey.make(
@@ -33,9 +32,9 @@ struct PracticeDigest {
     }
 
     /// Makes a challenge with a new nonce.
-    /// - Parameter now: milliseconds, above 0, on any monotonic clock.
+    /// - Parameter now: a time after 0, on any clock that is never set back.
     /// - Throws: if the system gives no random bytes.
-    func challenge(stale: Bool = false, at now: Int) throws(CryptoError) -> String {
+    func challenge(stale: Bool = false, at now: WallTime) throws(CryptoError) -> String {
         "Digest realm=\"\(space.realm)\", domain=\"\(space.path)\", qop=\"auth\", algorithm=\(algorithm == .md5 ? "MD5" : "SHA-256")"
             + ", nonce=\"\(try nonces.make(at: now))\"" + (stale ? ", stale=true" : "")
     }
@@ -45,7 +44,7 @@ struct PracticeDigest {
     ///   - field: the value of `Authorization`.
     ///   - target: the request target, unchanged.
     ///   - now: the time on the clock of `challenge`.
-    func verify(_ field: [UInt8], method: StaticString, target: [UInt8], at now: Int) -> Verdict {
+    func verify(_ field: [UInt8], method: StaticString, target: [UInt8], at now: WallTime) -> Verdict {
         let scheme = "digest".utf8.count
         guard field.count > scheme, field[scheme].isBlank,
             field.span.extracting(first: scheme).equalsIgnoringCase("digest")

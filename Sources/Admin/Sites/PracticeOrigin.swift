@@ -6,23 +6,22 @@ import HTTP
 /// An origin that asks for credentials, so that a new user sees an answered challenge in the first minute. The
 /// challenges and their verification are real; they protect one line of text.
 struct PracticeOrigin {
-    /// The default lifetime of a nonce in milliseconds. It is short, so that a user who practises for a minute sees
+    /// The default lifetime of a nonce. It is short, so that a user who practises for a minute sees
     /// `stale=true` too.
-    static let usualNonceLifetime = 60_000
+    static let usualNonceLifetime = Milliseconds.minutes(1)
 
     private let digest: PracticeDigest
     private let digestSHA256: PracticeDigest
 
-    /// - Parameter nonceLifetime: the lifetime in milliseconds.
-    init(nonceLifetime: Int) throws(CryptoError) {
+    init(nonceLifetime: Milliseconds) throws(CryptoError) {
         digest = try PracticeDigest(.digest, algorithm: .md5, nonceLifetime: nonceLifetime)
         digestSHA256 = try PracticeDigest(.digestSHA256, algorithm: .sha256, nonceLifetime: nonceLifetime)
     }
 
-    /// - Parameter now: milliseconds, above 0, on any monotonic clock.
+    /// - Parameter now: a time after 0, on any clock that is never set back.
     /// - Throws: if the system gives no random bytes for a nonce.
     func response(
-        to request: AdminRequest, in space: PracticeSpace, at now: Int
+        to request: AdminRequest, in space: PracticeSpace, at now: WallTime
     ) throws(CryptoError) -> AdminResponse {
         guard let field = request.authorization.first else { return try challenge(.missing, in: space, at: now) }
         guard request.authorization.count == 1, let credentials = Self.credentials(field) else {
@@ -63,7 +62,7 @@ struct PracticeOrigin {
     private enum Cause { case missing, refused, stale }
 
     private func challenge(
-        _ cause: Cause, in space: PracticeSpace, at now: Int
+        _ cause: Cause, in space: PracticeSpace, at now: WallTime
     ) throws(CryptoError) -> AdminResponse {
         let value = try digest(of: space)?.challenge(stale: cause == .stale, at: now) ?? PracticeOrigin.Basic.challenge
         let reason =

@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Challenges
 import Credentials
 import Crypto
@@ -76,8 +77,7 @@ struct QuestionForm {
 
     /// The open questions as text.
     enum Table {
-        /// - Parameter now: the time in milliseconds since 1970.
-        static func text(_ questions: [OperatorQuestion], at now: Int) -> String {
+        static func text(_ questions: [OperatorQuestion], at now: WallTime) -> String {
             questions.map { question in
                 var lines = ["\(question.id)  \(question.words)"]
                 lines += question.details.map { "   \($0)" }
@@ -98,7 +98,7 @@ struct QuestionForm {
                 }
                 let requests = question.waiting == 1 ? "1 request" : "\(question.waiting) requests"
                 let clients = question.clients.joined(separator: ", ")
-                lines.append("   \(requests) of \(clients), since \(max(0, now - question.since) / 1000) s")
+                lines.append("   \(requests) of \(clients), since \(max(0, now - question.since).seconds) s")
                 return lines.joined(separator: "\n") + "\n"
             }.joined(separator: "\n")
         }

@@ -1,3 +1,4 @@
+import Bytes
 import Model
 
 /// The certificates of servers, for an operator who decides about trust. Its calls do not wait: the result appears
@@ -25,8 +26,8 @@ public enum CertificateAcceptance: Sendable, Equatable {
 public struct CertificateLook: Sendable {
     public let host: String
     public let port: UInt16
-    /// The time, in milliseconds since 1970.
-    public let time: Int
+    /// The time.
+    public let time: WallTime
     public var outcome = Outcome.pending
 
     public enum Outcome: Sendable {
@@ -64,7 +65,7 @@ public struct CertificateLook: Sendable {
         }
     }
 
-    public init(host: String, port: UInt16, time: Int) {
+    public init(host: String, port: UInt16, time: WallTime) {
         self.host = host
         self.port = port
         self.time = time

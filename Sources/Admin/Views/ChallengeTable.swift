@@ -107,9 +107,8 @@ extension Origin {
 
 /// Times on pages.
 enum AdminTime {
-    /// - Parameter milliseconds: milliseconds since 1970.
-    static func text(_ milliseconds: Int) -> String {
-        let time = CivilTime(epochSeconds: milliseconds / 1000)
+    static func text(_ time: WallTime) -> String {
+        let time = CivilTime(time)
         let two = { (number: Int) in number < 10 ? "0\(number)" : "\(number)" }
         return
             "\(time.year)-\(two(time.month))-\(two(time.day))T\(two(time.hour)):\(two(time.minute)):\(two(time.second))Z"

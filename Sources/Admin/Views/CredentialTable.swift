@@ -38,7 +38,7 @@ public enum CredentialTable {
         case .store(let place):
             guard let lastDay = place.lastDay else { return place.space.words }
             return
-                "\(place.space.words)\(lastDay < Day(epochSeconds: SystemClock.epochMilliseconds / 1000) ? ", expired on \(lastDay)" : ", until \(lastDay)")"
+                "\(place.space.words)\(lastDay < Day(of: SystemClock.wallTime) ? ", expired on \(lastDay)" : ", until \(lastDay)")"
         }
     }
 

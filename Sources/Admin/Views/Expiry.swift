@@ -1,3 +1,4 @@
+import Bytes
 import Model
 
 /// Something that expires at a known time.
@@ -7,10 +8,10 @@ public struct Expiry: Sendable, Equatable {
     public let name: String
     /// The server that it is for; nil: no particular one.
     public let place: String?
-    /// The first second after the expiry, since 1970.
-    public let end: Int
+    /// The first time after the expiry.
+    public let end: WallTime
 
-    public init(kind: String, name: String, place: String? = nil, end: Int) {
+    public init(kind: String, name: String, place: String? = nil, end: WallTime) {
         self.kind = kind
         self.name = name
         self.place = place
@@ -18,15 +19,15 @@ public struct Expiry: Sendable, Equatable {
     }
 
     /// The expiry as text for people.
-    var words: String { "\(AdminTime.text(end * 1000)) \(kind) \(name)\(place.map { " of \($0)" } ?? "")" }
+    var words: String { "\(AdminTime.text(end)) \(kind) \(name)\(place.map { " of \($0)" } ?? "")" }
 
     func write(to json: inout JSONText) {
         json.object { json in
             json.member(ExpiryField.kind, kind)
             json.member(ExpiryField.name, name)
             json.member(ExpiryField.place, place)
-            json.member(ExpiryField.expires, time: end * 1000)
-            json.member(ExpiryField.lastDay, "\(Day(epochSeconds: end - 1))")
+            json.member(ExpiryField.expires, time: end)
+            json.member(ExpiryField.lastDay, "\(Day(of: end - .seconds(1)))")
         }
     }
 }

@@ -83,8 +83,8 @@ extension JSONText {
     mutating func member(_ field: some JSONField, _ value: Bool) { member(field.rawValue, value) }
     mutating func member(_ field: some JSONField, _ values: [String]) { member(field.rawValue, values) }
 
-    /// - Parameter time: milliseconds since 1970; nil: the member is omitted.
-    mutating func member(_ field: some JSONField, time: Int?) { member(field.rawValue, time.map(AdminTime.text)) }
+    /// - Parameter time: nil: the member is omitted.
+    mutating func member(_ field: some JSONField, time: WallTime?) { member(field.rawValue, time.map(AdminTime.text)) }
 
     /// - Parameter rule: the rule; nil: the member is omitted.
     mutating func member(_ field: some JSONField, rule: RuleReference?) {

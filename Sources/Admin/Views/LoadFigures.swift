@@ -1,3 +1,4 @@
+import Bytes
 import IO
 
 /// The proxy's counters at one moment, over all exchanges since the start.
@@ -19,8 +20,7 @@ public struct LoadFigures: Sendable {
 
     /// The load of one second.
     struct Sample {
-        /// The time, in seconds since 1970.
-        let time: Int
+        let time: WallTime
         let requests: Int
         let failed: Int
         let bytesIn: Int
@@ -32,7 +32,7 @@ public struct LoadFigures: Sendable {
         let median: Double?
         let slow: Double?
 
-        init(from before: LoadFigures, to now: LoadFigures, at time: Int) {
+        init(from before: LoadFigures, to now: LoadFigures, at time: WallTime) {
             self.time = time
             requests = now.requests - before.requests
             failed = now.failed - before.failed
@@ -71,7 +71,7 @@ public struct LoadFigures: Sendable {
 
         func write(to json: inout JSONText) {
             json.object { json in
-                json.member("time", time)
+                json.member("time", time.seconds)
                 json.member("requests", requests)
                 json.member("failed", failed)
                 json.member("in", bytesIn)

@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Challenges
 import Credentials
 import Model
@@ -9,14 +10,14 @@ public struct RunningStatus: Sendable {
     /// The current rule file.
     public struct Rules: Sendable {
         public let path: String
-        /// The time of loading, in milliseconds since 1970.
-        public let loaded: Int
+        /// The time of loading.
+        public let loaded: WallTime
         public let routes: Int
         public let challenges: Int
         public let credentials: Int
         public let parents: Int
 
-        public init(path: String, loaded: Int, routes: Int, challenges: Int, credentials: Int, parents: Int) {
+        public init(path: String, loaded: WallTime, routes: Int, challenges: Int, credentials: Int, parents: Int) {
             self.path = path
             self.loaded = loaded
             self.routes = routes
@@ -28,11 +29,10 @@ public struct RunningStatus: Sendable {
 
     /// A rule file that was rejected after the current one.
     public struct Rejection: Sendable, Equatable {
-        /// The time, in milliseconds since 1970.
-        public let time: Int
+        public let time: WallTime
         public let reason: String
 
-        public init(time: Int, reason: String) {
+        public init(time: WallTime, reason: String) {
             self.time = time
             self.reason = reason
         }
@@ -41,10 +41,10 @@ public struct RunningStatus: Sendable {
     public struct Program: Sendable {
         public let version: String
         public let process: Int
-        /// The time of the start, in milliseconds since 1970.
-        public let started: Int
+        /// The time of the start.
+        public let started: WallTime
 
-        public init(version: String, process: Int, started: Int) {
+        public init(version: String, process: Int, started: WallTime) {
             self.version = version
             self.process = process
             self.started = started

@@ -1,17 +1,18 @@
 import Authentication
+import Bytes
 import Challenges
 
 /// The facts about a space, for the control socket.
 extension SpaceFacts {
     /// A line for each fact: its kind, a tabulator, and its text.
-    func lines(at now: Int) -> String {
+    func lines(at now: WallTime) -> String {
         var lines = sentences.map { "fact\t\($0)" }
         if let stored { lines.append("stored\t\(stored)") }
         lines += refused.map { "refused\t\($0.name)\t\(Self.words(until: $0.end))" }
         return lines.map { $0 + "\n" }.joined()
     }
 
-    func json(at now: Int) -> String {
+    func json(at now: WallTime) -> String {
         var json = JSONText()
         json.object { json in
             json.member("stored", stored)
@@ -40,7 +41,7 @@ extension SpaceFacts {
         return sentences
     }
 
-    private static func words(until end: Int) -> String {
-        end == .max ? "until you set its value again" : "before \(AdminTime.text(end))"
+    private static func words(until end: WallTime) -> String {
+        end == .distantFuture ? "until you set its value again" : "before \(AdminTime.text(end))"
     }
 }

@@ -8,13 +8,13 @@ import Synchronization
 /// Nonces are not stored, so every process with the same key accepts the nonces of the others. Used counts are known in
 /// each process only. So two processes can accept one count once each while the nonce is valid.
 public final class DigestNonces: Sendable {
-    /// The default lifetime of a nonce, in milliseconds.
-    public static let usualLifetime = 300_000
+    /// The default lifetime of a nonce.
+    public static let usualLifetime: Milliseconds = .minutes(5)
     /// The limit of nonces in each part of the table.
     private static let partCapacity = 4096
     private static let partCount = 16
 
-    private let lifetime: Int
+    private let lifetime: Milliseconds
     /// The parts of the table, selected by the nonce's number, so that loops seldom wait for each other.
     private let parts: [Part]
     private let key: Mutex<MessageAuthenticationCode>
@@ -26,14 +26,14 @@ public final class DigestNonces: Sendable {
 
     /// - Parameters:
     ///   - key: shared with the processes whose nonces are accepted; nil: only the nonces of this process are.
-    ///   - lifetime: the lifetime of a nonce, in milliseconds.
-    public convenience init(key: Secret?, lifetime: Int = DigestNonces.usualLifetime) throws(CryptoError) {
+    ///   - lifetime: the lifetime of a nonce.
+    public convenience init(key: Secret?, lifetime: Milliseconds = DigestNonces.usualLifetime) throws(CryptoError) {
         let code: MessageAuthenticationCode = if let key { .init(key: key) } else { try .withRandomKey() }
         self.init(code, lifetime: lifetime)
     }
 
     init(
-        _ code: MessageAuthenticationCode, lifetime: Int = DigestNonces.usualLifetime,
+        _ code: MessageAuthenticationCode, lifetime: Milliseconds = DigestNonces.usualLifetime,
         partCapacity: Int = DigestNonces.partCapacity
     ) {
         self.lifetime = max(0, lifetime)
@@ -48,19 +48,18 @@ public final class DigestNonces: Sendable {
     }
 
     /// Makes a new nonce.
-    /// - Parameter now: milliseconds since 1970.
-    public func make(at now: Int) throws(CryptoError) -> String {
+    public func make(at now: WallTime) throws(CryptoError) -> String {
         let number = try RandomBytes.make(8).reduce(0) { $0 << 8 | UInt64($1) }
-        let nonce = DigestNonces.Nonce(time: UInt64(clamping: now), number: number)
+        let nonce = DigestNonces.Nonce(time: UInt64(clamping: now.milliseconds), number: number)
         return key.withLock { nonce.text($0) }
     }
 
     /// Uses a count of a nonce: true if the nonce is ours and valid, and the count was not used before. Call it after
     /// all other checks: false means `stale=true`.
-    public func use(_ nonce: Span<UInt8>, count: UInt32, at now: Int) -> Bool {
+    public func use(_ nonce: Span<UInt8>, count: UInt32, at now: WallTime) -> Bool {
         guard let nonce = key.withLock({ DigestNonces.Nonce(nonce, code: $0) }) else { return false }
-        let now = UInt64(clamping: now)
-        let lifetime = UInt64(lifetime)
+        let now = UInt64(clamping: now.milliseconds)
+        let lifetime = UInt64(lifetime.count)
         // The clock of another process may be ahead.
         guard nonce.time <= now &+ lifetime, now <= nonce.time &+ lifetime else { return false }
         let part = parts[Int(truncatingIfNeeded: nonce.number % UInt64(Self.partCount))]
@@ -68,9 +67,9 @@ public final class DigestNonces: Sendable {
     }
 
     /// Whether one of our nonces is in the last fifth of its lifetime, so that its user should get the next one.
-    public func isLate(_ nonce: Span<UInt8>, at now: Int) -> Bool {
+    public func isLate(_ nonce: Span<UInt8>, at now: WallTime) -> Bool {
         guard let time = DigestNonces.Nonce.time(of: nonce) else { return false }
-        return UInt64(clamping: now) > time &+ UInt64(lifetime - lifetime / 5)
+        return UInt64(clamping: now.milliseconds) > time &+ UInt64((lifetime - lifetime / 5).count)
     }
 }
 

@@ -9,8 +9,8 @@ public struct CookieJar: Sendable {
         let name: [UInt8]
         let value: [UInt8]
         let path: [UInt8]
-        /// The time of expiry, in milliseconds since 1970; nil: the end of the session.
-        let endsAt: Int?
+        /// The time of expiry; nil: the end of the session.
+        let endsAt: WallTime?
     }
 
     public let origin: Origin
@@ -43,10 +43,8 @@ public struct CookieJar: Sendable {
 
     /// Stores the cookie of a `Set-Cookie` field.
     ///
-    /// - Parameters:
-    ///   - target: the target of the request that got the response.
-    ///   - now: milliseconds since 1970.
-    public mutating func take(_ field: Span<UInt8>, at target: Span<UInt8>, now: Int) {
+    /// - Parameter target: the target of the request that got the response.
+    public mutating func take(_ field: Span<UInt8>, at target: Span<UInt8>, now: WallTime) {
         guard let new = CookieJar.SetCookie(field, at: now), admits(new) else { return }
         let path = new.path?.first == .slash ? new.path ?? [.slash] : Self.defaultPath(of: target)
         if Self.begins(new.name, with: "__host-"), path != [.slash] || new.path == nil { return }
@@ -76,7 +74,7 @@ public struct CookieJar: Sendable {
     ///
     /// - Returns: whether there are any.
     @discardableResult
-    public func append(for target: Span<UInt8>, at now: Int, to value: ByteBuffer) -> Bool {
+    public func append(for target: Span<UInt8>, at now: WallTime, to value: ByteBuffer) -> Bool {
         var hasAny = false
         for index in cookies.indices where belongs(cookies[index], to: target, at: now) {
             if !value.isEmpty { value.append("; " as StaticString) }
@@ -91,7 +89,7 @@ public struct CookieJar: Sendable {
     /// Appends the cookies of a client's `Cookie` field. Leaves out those with a name that the jar sends in this
     /// request, or that the origin has deleted there.
     public func append(
-        client field: Span<UInt8>, besidesThoseFor target: Span<UInt8>, at now: Int, to value: ByteBuffer
+        client field: Span<UInt8>, besidesThoseFor target: Span<UInt8>, at now: WallTime, to value: ByteBuffer
     ) {
         var start = 0
         while start < field.count {
@@ -107,7 +105,7 @@ public struct CookieJar: Sendable {
     }
 
     /// Whether the jar decides about the cookie of that name: it sends it there, or leaves it out.
-    private func decides(_ name: Span<UInt8>, at target: Span<UInt8>, _ now: Int) -> Bool {
+    private func decides(_ name: Span<UInt8>, at target: Span<UInt8>, _ now: WallTime) -> Bool {
         for index in cookies.indices {
             let own = cookies[index].name
             if own.span.equals(name), belongs(cookies[index], to: target, at: now) { return true }
@@ -119,7 +117,7 @@ public struct CookieJar: Sendable {
         return false
     }
 
-    private func belongs(_ cookie: Cookie, to target: Span<UInt8>, at now: Int) -> Bool {
+    private func belongs(_ cookie: Cookie, to target: Span<UInt8>, at now: WallTime) -> Bool {
         if let endsAt = cookie.endsAt, endsAt <= now { return false }
         return Self.holds(cookie.path.span, target)
     }
@@ -190,16 +188,14 @@ extension CookieJar {
         var domain: [UInt8]?
         var path: [UInt8]?
         var isSecure = false
-        /// The time of expiry, in milliseconds since 1970; nil: the end of the session.
-        var endsAt: Int?
+        /// The time of expiry; nil: the end of the session.
+        var endsAt: WallTime?
 
         private static let sizeLimit = 4096
         private static let attributeLimit = 1024
 
         /// Parses the field; nil if a user agent must ignore it.
-        ///
-        /// - Parameter now: milliseconds since 1970.
-        init?(_ field: Span<UInt8>, at now: Int) {
+        init?(_ field: Span<UInt8>, at now: WallTime) {
             let pairEnd = field.firstIndex(of: .semicolon) ?? field.count
             guard let equals = field.firstIndex(of: .equals, in: 0..<pairEnd) else { return nil }
             name = field.extracting(field.trimmingBlanks(0..<equals)).array
@@ -219,9 +215,9 @@ extension CookieJar {
                 if name.equalsIgnoringCase("max-age") {
                     guard let seconds = Self.seconds(value) else { continue }
                     hasMaxAge = true
-                    endsAt = seconds <= 0 ? .min : now + seconds * 1000
+                    endsAt = seconds <= 0 ? .distantPast : now + .seconds(seconds)
                 } else if name.equalsIgnoringCase("expires") {
-                    if !hasMaxAge { endsAt = HTTPDate.milliseconds(value) ?? endsAt }
+                    if !hasMaxAge { endsAt = HTTPDate.time(value) ?? endsAt }
                 } else if name.equalsIgnoringCase("domain") {
                     let isDotted = value.count > 0 && value[0] == UInt8(ascii: ".")
                     domain = value.extracting(isDotted ? 1..<value.count : 0..<value.count).array.map(\.asciiLowercased)

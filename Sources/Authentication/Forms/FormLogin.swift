@@ -86,7 +86,7 @@ public struct FormLogin: Sendable {
     }
 
     /// Begins with a response that has already arrived, to a request without cookies.
-    public mutating func begin(with page: LoginPage, at target: [UInt8], now: Int) -> Step {
+    public mutating func begin(with page: LoginPage, at target: [UInt8], now: WallTime) -> Step {
         if template.isJSON { return submitJSON() }
         state = .seeking(target: target)
         return received(page, now: now)
@@ -100,8 +100,7 @@ public struct FormLogin: Sendable {
         return .get(target: target)
     }
 
-    /// - Parameter now: the time in milliseconds since 1970.
-    public mutating func received(_ page: LoginPage, now: Int) -> Step {
+    public mutating func received(_ page: LoginPage, now: WallTime) -> Step {
         switch state {
         case .ended: return finish(.failed(.endless))
         case .seeking(let target):
@@ -142,7 +141,7 @@ public struct FormLogin: Sendable {
         }
     }
 
-    private mutating func take(_ page: LoginPage, at target: [UInt8], now: Int) {
+    private mutating func take(_ page: LoginPage, at target: [UInt8], now: WallTime) {
         switch state {
         case .seeking, .seekingAtAction: if !page.cookies.isEmpty, !isRulePage(target) { hasForeignCookies = true }
         default: break

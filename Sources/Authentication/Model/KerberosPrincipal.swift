@@ -18,8 +18,8 @@ public protocol KerberosPrincipal: AnyObject, Sendable {
     /// The name of the KDC in accounts, such as `krb5:EXAMPLE.COM`; nil: no KDC was asked.
     var kdc: String? { get }
 
-    /// The expiry of the first ticket, in seconds since 1970; nil if there is no ticket yet.
-    var ticketEnd: Int? { get }
+    /// The expiry of the first ticket; nil if there is no ticket yet.
+    var ticketEnd: WallTime? { get }
 }
 
 /// The service that a ticket is for, and the use of the ticket.
@@ -96,8 +96,8 @@ public enum TicketError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The KDC is not asked: the account of the password or key has no room for another refusal, or waits for the next
     /// try.
     ///
-    /// - Parameter nextTry: milliseconds since 1970; nil: with the next request, or when the value is set again.
-    case held(nextTry: Int?)
+    /// - Parameter nextTry: nil: with the next request, or when the value is set again.
+    case held(nextTry: WallTime?)
     /// The KDC is not asked: the verdict on another answer with the password or key did not come in time.
     case undecided
 

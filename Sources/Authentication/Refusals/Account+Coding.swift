@@ -74,7 +74,7 @@ extension Account {
         guard bytes.first == Self.format else { return nil }
         var reader = Account.Reader(bytes.dropFirst())
         guard var head = reader.frame(), let flags = head.flags(), let number = head.number(),
-            let unprovenRefusals = head.number(), let unprovenTry = head.number(), let firstPause = head.number(),
+            let unprovenRefusals = head.number(), let unprovenTry = head.time(), let firstPause = head.time(),
             let slots = reader.list({ Slot(from: &$0) }), let records = reader.list({ Record(from: &$0) }),
             let reservations = reader.list({ Reservation(from: &$0) }),
             let places = reader.list({ Place(from: &$0) })
@@ -85,7 +85,7 @@ extension Account {
         (self.number, self.unprovenRefusals, self.unprovenTry) = (number, unprovenRefusals, unprovenTry)
         (self.slots, self.records, self.reservations) = (slots, records, reservations)
         unprovenPlace = places.last
-        (since, lastSent, doubtedSince) = (head.number() ?? 0, head.number() ?? 0, head.number() ?? 0)
+        (since, lastSent, doubtedSince) = (head.time() ?? 0, head.time() ?? 0, head.time() ?? 0)
     }
 }
 
@@ -101,7 +101,7 @@ extension Account.Slot {
     }
 
     fileprivate init?(from reader: inout Account.Reader) {
-        guard let time = reader.number(), let id = reader.number(),
+        guard let time = reader.time(), let id = reader.number(),
             let refusals = reader.list({ reader -> Refusal? in
                 guard let replica = reader.hash(), let sent = reader.number(), let id = reader.number() else {
                     return nil
@@ -121,7 +121,7 @@ extension Account.Record {
         ])
         writer.put(indecisions)
         writer.put(clearances)
-        writer.put(retry) { writer, step in writer.put(step) }
+        writer.put(retry) { writer, step in writer.put(step.count) }
         writer.put(refusedTargets) { writer, target in writer.put(hash: target) }
         writer.put(samples) { writer, sample in sample.write(to: &writer) }
         if let pause { writer.frame { pause.write(to: &$0) } }
@@ -135,7 +135,7 @@ extension Account.Record {
 
     fileprivate init?(from reader: inout Account.Reader) {
         guard let server = reader.text(), let flags = reader.flags(), let indecisions = reader.number(),
-            let clearances = reader.number(), let retry = reader.list({ $0.number() }),
+            let clearances = reader.number(), let retry = reader.list({ $0.number().map { Milliseconds($0) } }),
             let refusedTargets = reader.list({ $0.hash() }),
             let samples = reader.list({ Account.Sample(from: &$0) })
         else { return nil }
@@ -160,8 +160,8 @@ extension Account.Record {
             guard let reason = reader.text() else { return nil }
             self.reason = reason
         }
-        (lastAccepted, lastRefused) = (reader.number() ?? 0, reader.number() ?? 0)
-        unknownTry = reader.number() ?? 0
+        (lastAccepted, lastRefused) = (reader.time() ?? 0, reader.time() ?? 0)
+        unknownTry = reader.time() ?? 0
         takesTickets = reader.flags()?.contains(0) ?? false
         doubt = reader.list { Account.Slot(from: &$0) }?.last
     }
@@ -169,12 +169,13 @@ extension Account.Record {
 
 extension Account.Pause {
     fileprivate func write(to writer: inout Account.Writer) {
-        for value in [since, nextTry, step, number, sent] { writer.put(value) }
+        for time in [since, nextTry] { writer.put(time) }
+        for value in [step, number, sent] { writer.put(value) }
         writer.put(hash: replica)
     }
 
     fileprivate init?(from reader: inout Account.Reader) {
-        guard let since = reader.number(), let nextTry = reader.number(), let step = reader.number(),
+        guard let since = reader.time(), let nextTry = reader.time(), let step = reader.number(),
             let number = reader.number(), let sent = reader.number(), let replica = reader.hash()
         else { return nil }
         self.init(since: since, nextTry: nextTry, step: step, number: number, replica: replica, sent: sent)
@@ -197,7 +198,7 @@ extension Account.Sample {
 
 extension Account.Reservation {
     fileprivate init?(from reader: inout Account.Reader) {
-        guard let id = reader.reservationID(), let end = reader.number(), let number = reader.number(),
+        guard let id = reader.reservationID(), let end = reader.time(), let number = reader.number(),
             let flags = reader.flags()
         else { return nil }
         let server = reader.text() ?? ""
@@ -224,6 +225,8 @@ extension Account {
             }
             bytes.append(UInt8(truncatingIfNeeded: rest))
         }
+
+        mutating func put(_ time: WallTime) { put(time.milliseconds) }
 
         mutating func put(hash: UInt64) {
             for shift in stride(from: UInt64(56), through: 0, by: -8) {
@@ -276,6 +279,8 @@ extension Account {
             }
             return nil
         }
+
+        mutating func time() -> WallTime? { number().map { WallTime(milliseconds: $0) } }
 
         mutating func hash() -> UInt64? {
             guard rest.count >= 8 else { return nil }

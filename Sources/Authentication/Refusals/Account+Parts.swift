@@ -1,8 +1,10 @@
+import Bytes
+
 extension Account {
     /// A refused answer, or several that were in flight at the same time.
     public struct Slot: Sendable, Hashable {
         /// The time at which the latest of its refusals became known.
-        public internal(set) var time: Int
+        public internal(set) var time: WallTime
         /// The number of its first refusal.
         let id: Int
         /// The latest refusal of each replica.
@@ -56,8 +58,8 @@ extension Account {
         /// The reason of the latest refusal, as text for an operator; nil: no refusal since the last acceptance.
         public internal(set) var reason: String?
         /// The times of the last acceptance and refusal; 0: not known. They have no effect on decisions.
-        public internal(set) var lastAccepted = 0
-        public internal(set) var lastRefused = 0
+        public internal(set) var lastAccepted: WallTime = 0
+        public internal(set) var lastRefused: WallTime = 0
         /// The leader's answer that is in flight.
         var leader: Reservation.ID?
         /// The number of consecutive leaders without a verdict.
@@ -65,7 +67,7 @@ extension Account {
         /// The targets at which the server refused the version before it ever accepted it.
         var refusedTargets: [UInt64] = []
         /// The time from which such a target may be asked again.
-        var unknownTry = 0
+        var unknownTry: WallTime = 0
         /// The number of leaders that were accepted.
         var clearances = 0
         /// Whether one client's request may be sent beside the probes, since the pages of their samples may be gone.
@@ -111,9 +113,9 @@ extension Account {
 
     /// A pause: the version is not sent to a server until the next try.
     public struct Pause: Sendable, Hashable {
-        public let since: Int
-        /// The time of the next try; `Int.max`: not until the value is set again.
-        public internal(set) var nextTry: Int
+        public let since: WallTime
+        /// The time of the next try; `distantFuture`: not until the value is set again.
+        public internal(set) var nextTry: WallTime
         /// The number of refused tries.
         public let step: Int
         let number: Int
@@ -132,12 +134,12 @@ extension Account {
         let server: String
         let number: Int
         /// The time from which others may lead: the answer takes long, or its replica has died.
-        var end: Int
+        var end: WallTime
         /// Whether a later answer was accepted.
         var isCleared = false
 
         /// The time from which a possible refusal of this answer no longer counts.
-        var roomEnd: Int { isCleared ? end : end &+ Account.slotTime }
+        var roomEnd: WallTime { isCleared ? end : end + Account.slotTime }
 
         /// Whether the answer was sent after this one.
         func isBefore(_ answer: SentAnswer) -> Bool {
@@ -242,8 +244,7 @@ extension Account {
         public let target: UInt64
         /// Whether this target was accepted before.
         public var wasAccepted = false
-        /// The rule's `retry`: the milliseconds between the tries of a paused version, the last one repeated; empty: no
-        /// tries.
+        /// The rule's `retry`: the times between the tries of a paused version, the last one repeated; empty: no tries.
         public var retry = Account.shortSteps
         /// Whether the rule lets the proxy ask the server itself (`probe`).
         public var mayProbe = true

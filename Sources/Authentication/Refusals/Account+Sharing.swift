@@ -1,3 +1,5 @@
+import Bytes
+
 extension Account {
     /// The store's account, completed by the knowledge of this process: the servers that have accepted the version, and
     /// samples if the store has none.
@@ -47,13 +49,13 @@ extension Account {
     /// A refusal in the format that preceded accounts.
     public struct EarlierRefusal: Sendable {
         public let server: String
-        public let since: Int
+        public let since: WallTime
         /// The time of the next try; nil: not until the value is set again.
-        public let nextTry: Int?
+        public let nextTry: WallTime?
         /// The number of refused tries.
         public let retries: Int
 
-        public init(at server: String, since: Int, nextTry: Int?, retries: Int) {
+        public init(at server: String, since: WallTime, nextTry: WallTime?, retries: Int) {
             self.server = server
             self.since = since
             self.nextTry = nextTry
@@ -65,18 +67,18 @@ extension Account {
     /// it again at the stored time, or in half a minute. Another server tries it in half an hour at the earliest.
     ///
     /// - Parameter servers: the servers that have accepted the version.
-    public init(earlier refusals: [EarlierRefusal], acceptedBy servers: [String], at now: Int) {
+    public init(earlier refusals: [EarlierRefusal], acceptedBy servers: [String], at now: WallTime) {
         self.init()
         for server in servers { _ = learn(of: server) }
         if servers.isEmpty {
             unprovenRefusals = 2
-            unprovenTry = now &+ Self.longSteps[0]
+            unprovenTry = now + Self.longSteps[0]
             number = 2
             return
         }
         for refusal in refusals {
             let isKnown = servers.contains(refusal.server)
-            let earliest = now &+ (isKnown ? Self.shortSteps[0] : Self.longSteps[0])
+            let earliest = now + (isKnown ? Self.shortSteps[0] : Self.longSteps[0])
             number &+= 1
             pause(
                 refusal.server,
@@ -92,7 +94,7 @@ extension Account {
         for index in records.indices where records[index].server == server {
             if let former = records[index].pause, former.nextTry >= pause.nextTry { continue }
             records[index].pause = pause
-            if records[index].isKnown { firstPause = min(firstPause ?? .max, pause.since) }
+            if records[index].isKnown { firstPause = min(firstPause ?? .distantFuture, pause.since) }
         }
     }
 }

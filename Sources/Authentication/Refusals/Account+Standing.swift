@@ -1,3 +1,5 @@
+import Bytes
+
 extension Account {
     /// The state of a version, at a server or over all, in the manual's words; the worst is last.
     public enum State: String, Sendable, CaseIterable {
@@ -20,13 +22,13 @@ extension Account {
     public enum NextTry: Sendable, Hashable {
         /// The next request.
         case request
-        /// A time, in milliseconds since 1970.
-        case time(Int)
-        /// A request for another target, or that time in milliseconds since 1970.
-        case otherTarget(or: Int)
-        /// A request to another server, or that time in milliseconds since 1970. The server that refused the version
+        /// A time.
+        case time(WallTime)
+        /// A request for another target, or that time.
+        case otherTarget(or: WallTime)
+        /// A request to another server, or that time. The server that refused the version
         /// has only one target.
-        case otherServer(or: Int)
+        case otherServer(or: WallTime)
         /// The verdict on an answer in flight.
         case verdict
         /// A new value, or the current one written again.
@@ -35,13 +37,13 @@ extension Account {
 
     public struct Standing: Sendable, Hashable {
         public let state: State
-        /// The beginning of the state, in milliseconds since 1970; nil: unknown, or the version is not doubted.
-        public let since: Int?
+        /// The beginning of the state; nil: unknown, or the version is not doubted.
+        public let since: WallTime?
         public let nextTry: NextTry
 
         public static let good = Standing(.good)
 
-        init(_ state: State, since: Int? = nil, _ nextTry: NextTry = .request) {
+        init(_ state: State, since: WallTime? = nil, _ nextTry: NextTry = .request) {
             self.state = state
             self.since = since
             self.nextTry = nextTry
@@ -73,9 +75,7 @@ extension Account {
     }
 
     /// The state at a server.
-    ///
-    /// - Parameter now: milliseconds since 1970.
-    public func standing(at server: String, now: Int) -> Standing {
+    public func standing(at server: String, now: WallTime) -> Standing {
         let record = record(of: server)
         if let pause = record?.pause {
             return Standing(
@@ -99,10 +99,9 @@ extension Account {
 
     /// The worst state at any server.
     ///
-    /// - Parameters:
-    ///   - now: milliseconds since 1970.
-    ///   - isOfOne: whether one server alone judges the version: a grant's token endpoint, or a principal's KDC.
-    public func standing(now: Int, ofOneServer isOfOne: Bool = false) -> Standing {
+    /// - Parameter isOfOne: whether one server alone judges the version: a grant's token endpoint, or a principal's
+    ///   KDC.
+    public func standing(now: WallTime, ofOneServer isOfOne: Bool = false) -> Standing {
         if !isProven {
             let isTicketed = unprovenRefusals == 0 && records.contains { $0.takesTickets }
             return isTicketed ? .good : unprovenStanding(at: now, ofOneServer: isOfOne)
@@ -118,7 +117,7 @@ extension Account {
 
     /// - Parameter server: nil: the state over all.
     private func unprovenStanding(
-        at now: Int, of server: String? = nil, ofOneServer isOfOne: Bool = false
+        at now: WallTime, of server: String? = nil, ofOneServer isOfOne: Bool = false
     ) -> Standing {
         // The answers of a dead replica may have been refused. If another answer is in flight, requests wait for its
         // verdict.
@@ -141,8 +140,8 @@ extension Account {
     }
 
     /// The next try. A try at that time is made once the account has room for it.
-    private func nextTry(at time: Int, ofKnown isKnown: Bool, _ now: Int) -> NextTry {
-        if time == .max { return .newValue }
+    private func nextTry(at time: WallTime, ofKnown isKnown: Bool, _ now: WallTime) -> NextTry {
+        if time == .distantFuture { return .newValue }
         return switch room(forKnown: isKnown, at: max(time, now)) {
         case .time(let room): .time(max(time, room))
         case .verdict where time <= now: .verdict
@@ -150,10 +149,10 @@ extension Account {
         }
     }
 
-    private var doubtStart: Int? { doubtedSince > 0 ? doubtedSince : slots.first?.time }
+    private var doubtStart: WallTime? { doubtedSince > 0 ? doubtedSince : slots.first?.time }
 
     /// The event after which the account has room for an answer at a server; nil: it has room.
-    private func room(forKnown isKnown: Bool, at now: Int) -> NextTry? {
+    private func room(forKnown isKnown: Bool, at now: WallTime) -> NextTry? {
         // A server that probably accepts the version is asked first.
         if !isKnown, !slots.isEmpty, records.contains(where: \.isDoubtedAtMost) {
             return room(forKnown: true, at: now)
@@ -162,20 +161,20 @@ extension Account {
         guard count >= (isKnown ? 3 : 2) else { return nil }
         if isKnown, count == 3, isLastSlotFree(at: now) { return nil }
         if isAnyUnderWay(at: now) { return .verdict }
-        let ends = (takenSlots(at: now).map { $0.time &+ Self.slotTime } + reservations.map(\.roomEnd)).sorted()
+        let ends = (takenSlots(at: now).map { $0.time + Self.slotTime } + reservations.map(\.roomEnd)).sorted()
         if isKnown, count == 3, let firstPause {
-            let last = firstPause &+ firstStep
+            let last = firstPause + firstStep
             return .time(min(last, ends.first ?? last))
         }
         let place = count - (isKnown ? firstPause == nil ? 3 : 4 : 2)
         return ends.indices.contains(place) ? .time(ends[place]) : nil
     }
 
-    /// The end of a hold on the version at a server, in milliseconds since 1970; `Int.max` without a set time. Nil: a
+    /// The end of a hold on the version at a server; `distantFuture` without a set time. Nil: a
     /// request would send the version, or wait for another's verdict.
     ///
     /// - Parameter target: nil: a new target.
-    public func hold(at server: String, for target: UInt64? = nil, now: Int) -> Int? {
+    public func hold(at server: String, for target: UInt64? = nil, now: WallTime) -> WallTime? {
         if isGood(at: server) { return nil }
         var (account, seat) = (self, Seat(replica: 0))
         var request = Request(id: 0, server: server, target: target ?? 0)
@@ -183,13 +182,13 @@ extension Account {
             (request.retry, request.mayProbe, request.fixedSample) = (record.retry, record.mayProbe, record.fixedSample)
         }
         for case .refuse(request.id, let hold) in account.request(request, by: &seat, at: now) {
-            return nextTry(after: hold, at: server, now: now) ?? .max
+            return nextTry(after: hold, at: server, now: now) ?? .distantFuture
         }
         return nil
     }
 
     /// The time from which a held version may be sent; nil: no time is set.
-    func nextTry(after hold: Hold, at server: String, now: Int) -> Int? {
+    func nextTry(after hold: Hold, at server: String, now: WallTime) -> WallTime? {
         switch hold {
         case .superseded: nil
         case .unknown: record(of: server).flatMap { nextTry(at: $0.unknownTry, ofKnown: false, now).date }
@@ -198,18 +197,18 @@ extension Account {
     }
 
     /// Notes that an answer with the version was sent.
-    mutating func noteSending(_ now: Int) {
+    mutating func noteSending(_ now: WallTime) {
         lastSent = now
         if since == 0 { since = now }
     }
 
     /// Notes that a server has accepted the version.
-    mutating func noteAcceptance(at server: String, _ now: Int) {
+    mutating func noteAcceptance(at server: String, _ now: WallTime) {
         if let index = records.firstIndex(where: { $0.server == server }) { records[index].lastAccepted = now }
     }
 
     /// Resets the account, and decides about the waiting requests.
-    mutating func reset(by seat: inout Seat, at now: Int) -> [Decision] {
+    mutating func reset(by seat: inout Seat, at now: WallTime) -> [Decision] {
         reset()
         return follow(by: &seat, at: now)
     }
@@ -232,8 +231,8 @@ extension Account.State {
 }
 
 extension Account.NextTry {
-    /// The time in milliseconds since 1970; nil: no time is set.
-    fileprivate var date: Int? {
+    /// The time; nil: no time is set.
+    fileprivate var date: WallTime? {
         switch self {
         case .time(let time), .otherTarget(let time), .otherServer(let time): time
         case .request, .verdict, .newValue: nil
@@ -241,5 +240,5 @@ extension Account.NextTry {
     }
 
     /// A time for comparisons. A request may come at once, and a new value never.
-    fileprivate var time: Int { date ?? (self == .newValue ? .max : 0) }
+    fileprivate var time: WallTime { date ?? (self == .newValue ? .distantFuture : 0) }
 }

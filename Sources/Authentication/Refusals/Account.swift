@@ -1,3 +1,5 @@
+import Bytes
+
 /// The knowledge about one version of a credential: its refused answers, and the verdicts of each server.
 ///
 /// A version belongs to one user account, for every realm, path, method, scheme and client. A server's lock counts all
@@ -14,7 +16,7 @@
 /// - **unknown**: never accepted here. One leader sends it, and the others wait.
 ///
 /// A value without I/O and clock: the caller passes events with the time, and carries out the decisions. All replicas
-/// of a store share it; a replica's own part is its `Seat`. Times are milliseconds since 1970.
+/// of a store share it; a replica's own part is its `Seat`.
 public struct Account: Sendable, Hashable {
     /// The refused answers that count, the oldest first.
     public internal(set) var slots: [Slot] = []
@@ -30,18 +32,18 @@ public struct Account: Sendable, Hashable {
     /// The refused answers of a version that no server has accepted.
     public internal(set) var unprovenRefusals = 0
     /// The time from which a refused version that no server has accepted may be sent again.
-    public internal(set) var unprovenTry = 0
+    public internal(set) var unprovenTry: WallTime = 0
     /// The server and target of the latest refusal of such a version; nil if none.
     var unprovenPlace: Place?
     /// The time of the first pause since the slots were last clear; nil if none.
-    var firstPause: Int?
+    var firstPause: WallTime?
     /// Whether an earlier value of the credential was accepted. A server may learn of a new value later than the proxy.
     public internal(set) var isRotated = false
     /// The times at which this value was first seen and last sent; 0: not known. They have no effect on decisions.
-    public internal(set) var since = 0
-    public internal(set) var lastSent = 0
+    public internal(set) var since: WallTime = 0
+    public internal(set) var lastSent: WallTime = 0
     /// The time at which the first slot was taken since the slots were last clear.
-    var doubtedSince = 0
+    var doubtedSince: WallTime = 0
 
     public init() {}
 
@@ -64,7 +66,7 @@ public struct Account: Sendable, Hashable {
     ///
     /// - Returns: decisions about this request, and about others that it causes. A request that must wait gets its
     ///   decision from a later event.
-    public mutating func request(_ request: Request, by seat: inout Seat, at now: Int) -> [Decision] {
+    public mutating func request(_ request: Request, by seat: inout Seat, at now: WallTime) -> [Decision] {
         let index = recordIndex(of: request.server)
         records[index].retry = request.retry
         records[index].mayProbe = request.mayProbe
@@ -81,7 +83,7 @@ public struct Account: Sendable, Hashable {
     /// - Returns: decisions about requests that waited for the verdict.
     public mutating func judge(
         _ answer: SentAnswer, _ verdict: AnswerVerdict, sample: Sample? = nil, because reason: String? = nil,
-        by seat: inout Seat, at now: Int
+        by seat: inout Seat, at now: WallTime
     ) -> [Decision] {
         expire(now)
         let index = recordIndex(of: answer.server)
@@ -108,11 +110,12 @@ public struct Account: Sendable, Hashable {
     /// Handles the time that `nextWake` named.
     ///
     /// - Returns: the probes that are due.
-    public mutating func wake(by seat: inout Seat, at now: Int) -> [Decision] {
+    public mutating func wake(by seat: inout Seat, at now: WallTime) -> [Decision] {
         expire(now)
         var decisions: [Decision] = []
         let byTime = records.indices.sorted { left, right in
-            (records[left].pause?.nextTry ?? .max, left) < (records[right].pause?.nextTry ?? .max, right)
+            (records[left].pause?.nextTry ?? .distantFuture, left)
+                < (records[right].pause?.nextTry ?? .distantFuture, right)
         }
         for index in byTime {
             let record = records[index]
@@ -131,11 +134,12 @@ public struct Account: Sendable, Hashable {
     }
 
     /// The time of the next `wake`; nil: an event comes first.
-    public func nextWake(after now: Int) -> Int? {
+    public func nextWake(after now: WallTime) -> WallTime? {
         // A verdict is an event. If a leader's replica has died, others lead when its reservation ends.
         let end = reservations.lazy.map(\.end).filter { $0 > now }.min()
-        let due = records.compactMap { record -> Int? in
-            guard let pause = record.pause, record.isKnown, record.leader == nil, record.canProbe, pause.nextTry != .max
+        let due = records.compactMap { record -> WallTime? in
+            guard let pause = record.pause, record.isKnown, record.leader == nil, record.canProbe,
+                pause.nextTry != .distantFuture
             else { return nil }
             return pause.nextTry
         }.min()
@@ -144,16 +148,16 @@ public struct Account: Sendable, Hashable {
     }
 
     /// The time at which there is room for a due try, unless an event comes first.
-    private func nextRoom(after now: Int) -> Int {
-        let ends = takenSlots(at: now).map { $0.time &+ Self.slotTime } + reservations.map(\.roomEnd)
+    private func nextRoom(after now: WallTime) -> WallTime {
+        let ends = takenSlots(at: now).map { $0.time + Self.slotTime } + reservations.map(\.roomEnd)
         let room = ends.count < 3 ? now : ends.min() ?? now
-        let last = ends.count == 3 && !isAnyUnderWay(at: now) ? firstPause.map { $0 &+ firstStep } : nil
-        return max(now &+ 50, min(room, last ?? .max))
+        let last = ends.count == 3 && !isAnyUnderWay(at: now) ? firstPause.map { $0 + firstStep } : nil
+        return max(now + 50, min(room, last ?? .distantFuture))
     }
 
     /// Handles a long wait for a leader that was never accepted there, or whose client has left. A waiting request
     /// leads beside it, if there is room. The server may be slow with that one request.
-    public mutating func hurry(at server: String, by seat: inout Seat, at now: Int) -> [Decision] {
+    public mutating func hurry(at server: String, by seat: inout Seat, at now: WallTime) -> [Decision] {
         expire(now)
         let index = recordIndex(of: server)
         guard !records[index].isKnown, let next = seat.waiting.first(where: { $0.request.server == server })?.request
@@ -170,7 +174,7 @@ public struct Account: Sendable, Hashable {
     /// Handles a change of the account at another replica.
     ///
     /// - Returns: decisions about waiting requests of this replica.
-    public mutating func follow(by seat: inout Seat, at now: Int) -> [Decision] {
+    public mutating func follow(by seat: inout Seat, at now: WallTime) -> [Decision] {
         expire(now)
         return decideAgain(by: &seat, at: now)
     }
@@ -184,7 +188,8 @@ public struct Account: Sendable, Hashable {
 
     // MARK: - Decisions
 
-    private mutating func decide(_ request: Request, _ index: Int, by seat: inout Seat, at now: Int) -> [Decision] {
+    private mutating func decide(_ request: Request, _ index: Int, by seat: inout Seat, at now: WallTime) -> [Decision]
+    {
         let record = records[index]
         if let pause = record.pause {
             let isDue = now >= pause.nextTry && record.leader == nil
@@ -213,7 +218,7 @@ public struct Account: Sendable, Hashable {
     /// version replaced an accepted one, two answers are sent a minute apart, at any target. After that the intervals
     /// are long.
     private mutating func decideUnproven(
-        _ request: Request, _ index: Int, by seat: inout Seat, at now: Int
+        _ request: Request, _ index: Int, by seat: inout Seat, at now: WallTime
     ) -> [Decision] {
         let place = Place(server: request.server, target: request.target)
         let mayBeSent =
@@ -233,7 +238,7 @@ public struct Account: Sendable, Hashable {
     /// Decides about a request to a server that has never accepted the version, or whose samples may be gone. While a
     /// slot is taken, a server that has accepted the version is asked first: its acceptance clears the account.
     private mutating func introduce(
-        _ request: Request, _ index: Int, as role: SentAnswer.Role, by seat: inout Seat, at now: Int
+        _ request: Request, _ index: Int, as role: SentAnswer.Role, by seat: inout Seat, at now: WallTime
     ) -> [Decision] {
         if !slots.isEmpty, let good = goodRecord(besides: index) {
             let waits = wait(request, index, by: &seat)
@@ -247,7 +252,7 @@ public struct Account: Sendable, Hashable {
     }
 
     /// Asks a server where the version is doubted, by a probe or else by one of the requests that wait there.
-    private mutating func lead(_ index: Int, by seat: inout Seat, at now: Int) -> [Decision] {
+    private mutating func lead(_ index: Int, by seat: inout Seat, at now: WallTime) -> [Decision] {
         let record = records[index]
         if record.leader != nil { return [] }
         guard allows(.doubt, index, at: now) else {
@@ -265,13 +270,13 @@ public struct Account: Sendable, Hashable {
     }
 
     private mutating func send(
-        _ request: Request, _ index: Int, as role: SentAnswer.Role, by seat: inout Seat, at now: Int,
+        _ request: Request, _ index: Int, as role: SentAnswer.Role, by seat: inout Seat, at now: WallTime,
         sample: Sample? = nil
     ) -> [Decision] {
         number &+= 1
         var answer = seat.send(request, as: role, knowing: number)
         answer.reservation = Reservation.ID(replica: seat.replica, sent: answer.sent)
-        let end = now &+ Self.reservationTime
+        let end = now + Self.reservationTime
         reservations.append(Reservation(id: answer.reservation, server: request.server, number: number, end: end))
         records[index].leader = answer.reservation
         if role == .open { records[index].mayAskOpenly = false }
@@ -280,7 +285,7 @@ public struct Account: Sendable, Hashable {
     }
 
     private mutating func probe(
-        _ index: Int, as role: SentAnswer.Role, by seat: inout Seat, at now: Int
+        _ index: Int, as role: SentAnswer.Role, by seat: inout Seat, at now: WallTime
     ) -> [Decision] {
         guard let sample = records[index].nextSample() else { return [] }
         let request = Request(id: seat.nextID(), server: records[index].server, target: sample.target)
@@ -293,7 +298,7 @@ public struct Account: Sendable, Hashable {
 
     /// Lets requests continue that waited for a leader's acceptance, even if others were refused meanwhile: those
     /// answers were already in flight.
-    private mutating func decideAgain(by seat: inout Seat, at now: Int) -> [Decision] {
+    private mutating func decideAgain(by seat: inout Seat, at now: WallTime) -> [Decision] {
         var decisions: [Decision] = []
         for server in seat.serversWaitedFor {
             let index = recordIndex(of: server)
@@ -330,7 +335,7 @@ public struct Account: Sendable, Hashable {
         }
     }
 
-    private mutating func refuse(_ answer: SentAnswer, _ index: Int, by seat: Seat, at now: Int) {
+    private mutating func refuse(_ answer: SentAnswer, _ index: Int, by seat: Seat, at now: WallTime) {
         takeSlot(answer, index, at: now)
         records[index].markSample(of: answer.target, asRefused: true)
         let record = records[index]
@@ -342,10 +347,10 @@ public struct Account: Sendable, Hashable {
             unprovenPlace = Place(server: answer.server, target: answer.target)
             unprovenTry =
                 unprovenRefusals < 2 && isRotated
-                ? now &+ Self.rotationTime : now &+ Self.step(unprovenRefusals - 2, of: Self.longSteps)
+                ? now + Self.rotationTime : now + Self.step(unprovenRefusals - 2, of: Self.longSteps)
         case .unknown:
             records[index].refusedTargets.append(answer.target)
-            records[index].unknownTry = now &+ Self.longSteps[0]
+            records[index].unknownTry = now + Self.longSteps[0]
             if record.wasKnown || records[index].refusedTargets.count >= 2 { pause(index, step: 0, by: seat, at: now) }
         case .doubt: pause(index, step: 0, by: seat, at: now)
         case .retry:
@@ -356,7 +361,7 @@ public struct Account: Sendable, Hashable {
     }
 
     /// Handles an answer without a verdict.
-    private mutating func leaveOpen(_ answer: SentAnswer, _ index: Int, by seat: Seat, at now: Int) {
+    private mutating func leaveOpen(_ answer: SentAnswer, _ index: Int, by seat: Seat, at now: WallTime) {
         if let pause = records[index].pause, !pause.isBefore(answer) { return }
         switch answer.role {
         case .doubt:
@@ -370,7 +375,7 @@ public struct Account: Sendable, Hashable {
 
     /// Takes a slot for a refusal. If the answer was sent before its sender knew of the oldest refusal, it was in
     /// flight at that time. It then shares the newest slot.
-    private mutating func takeSlot(_ answer: SentAnswer, _ index: Int, at now: Int) {
+    private mutating func takeSlot(_ answer: SentAnswer, _ index: Int, at now: WallTime) {
         number &+= 1
         let slot = Slot(
             time: now, id: number, refusals: [Slot.Refusal(replica: answer.replica, sent: answer.sent, id: number)])
@@ -384,7 +389,7 @@ public struct Account: Sendable, Hashable {
         if records[index].doubt == nil { records[index].doubt = slot } else { records[index].doubt?.add(slot) }
     }
 
-    private mutating func pause(_ index: Int, step: Int, by seat: Seat, at now: Int) {
+    private mutating func pause(_ index: Int, step: Int, by seat: Seat, at now: WallTime) {
         let record = records[index]
         // This leader took so long that another one leads, whose verdict decides.
         if record.leader != nil { return }
@@ -395,21 +400,21 @@ public struct Account: Sendable, Hashable {
             step: step, number: number, replica: seat.replica, sent: seat.sent)
     }
 
-    private func nextTry(of record: Record, step: Int, after now: Int) -> Int {
+    private func nextTry(of record: Record, step: Int, after now: WallTime) -> WallTime {
         let steps =
             record.isKnown ? record.retry : record.wasKnown ? [Self.rotationTime] + Self.longSteps : Self.longSteps
-        return steps.isEmpty ? .max : now &+ Self.step(step, of: steps)
+        return steps.isEmpty ? .distantFuture : now + Self.step(step, of: steps)
     }
 
     // MARK: - Room
 
     /// The number of slots used at that time, and of leaders' answers without a verdict.
-    func usedSlots(at now: Int) -> Int { takenSlots(at: now).count + reservations.count }
+    func usedSlots(at now: WallTime) -> Int { takenSlots(at: now).count + reservations.count }
 
-    func takenSlots(at now: Int) -> [Slot] { slots.filter { now &- $0.time < Self.slotTime } }
+    func takenSlots(at now: WallTime) -> [Slot] { slots.filter { now - $0.time < Self.slotTime } }
 
     /// Whether there is room for an answer in that role.
-    private func allows(_ role: SentAnswer.Role, _ index: Int, at now: Int) -> Bool {
+    private func allows(_ role: SentAnswer.Role, _ index: Int, at now: WallTime) -> Bool {
         let used = usedSlots(at: now)
         if role == .unknown { return used < 2 }
         // The version is doubted only because this server refused it: as many leaders may ask it as there is room for
@@ -422,21 +427,21 @@ public struct Account: Sendable, Hashable {
     }
 
     /// Whether the last slot may be used: it is for the first try after a pause.
-    func isLastSlotFree(at now: Int) -> Bool {
-        firstPause.map { now >= $0 &+ firstStep } ?? false
+    func isLastSlotFree(at now: WallTime) -> Bool {
+        firstPause.map { now >= $0 + firstStep } ?? false
     }
 
     /// Whether a leader's verdict is pending.
-    func isAnyUnderWay(at now: Int) -> Bool { reservations.contains { now < $0.end } }
+    func isAnyUnderWay(at now: WallTime) -> Bool { reservations.contains { now < $0.end } }
 
-    var firstStep: Int { records.compactMap(\.retry.first).min() ?? Self.shortSteps[0] }
+    var firstStep: Milliseconds { records.compactMap(\.retry.first).min() ?? Self.shortSteps[0] }
 
     /// A server that has accepted the version, has not refused a leader since, and can be probed.
     private func goodRecord(besides index: Int) -> Int? {
         records.indices.first { $0 != index && records[$0].isDoubtedAtMost }
     }
 
-    private mutating func expire(_ now: Int) {
+    private mutating func expire(_ now: WallTime) {
         followClock(now)
         let ended = reservations.filter { $0.end <= now }
         if ended.isEmpty { return }
@@ -444,20 +449,20 @@ public struct Account: Sendable, Hashable {
             records[index].leader = nil
         }
         // The last slot is for the verdicts that a dead replica did not report.
-        if let first = ended.first, firstPause == nil { firstPause = first.end &- Self.reservationTime }
+        if let first = ended.first, firstPause == nil { firstPause = first.end - Self.reservationTime }
         reservations.removeAll { $0.roomEnd <= now }
     }
 
     /// Corrects times after the clock was set back or a rule's `retry` changed. A hold never lasts longer than one that
     /// begins now.
-    private mutating func followClock(_ now: Int) {
+    private mutating func followClock(_ now: WallTime) {
         for index in slots.indices { slots[index].time = min(slots[index].time, now) }
         for index in reservations.indices {
-            reservations[index].end = min(reservations[index].end, now &+ Self.reservationTime)
+            reservations[index].end = min(reservations[index].end, now + Self.reservationTime)
         }
         if let time = firstPause { firstPause = min(time, now) }
         if unprovenRefusals > 0 {
-            unprovenTry = min(unprovenTry, now &+ Self.step(unprovenRefusals - 2, of: Self.longSteps))
+            unprovenTry = min(unprovenTry, now + Self.step(unprovenRefusals - 2, of: Self.longSteps))
         }
         for index in records.indices {
             guard let pause = records[index].pause else { continue }
@@ -519,20 +524,20 @@ public struct Account: Sendable, Hashable {
 
     static let slotLimit = 4
     /// The duration of a slot. Directories count refused logins for about as long.
-    public static let slotTime = 30 * 60_000
+    public static let slotTime: Milliseconds = .minutes(30)
     /// The intervals of tries at a server that has accepted the version before.
-    public static let shortSteps = [30_000, 5 * 60_000, 30 * 60_000]
+    public static let shortSteps: [Milliseconds] = [.seconds(30), .minutes(5), .minutes(30)]
     /// The intervals of tries at a server that has never accepted the version: half an hour up to a day.
-    static let longSteps = [30, 60, 120, 240, 480, 960, 1440].map { $0 * 60_000 }
+    static let longSteps = [30, 60, 120, 240, 480, 960, 1440].map { Milliseconds.minutes($0) }
     /// The time that others wait for a leader, since its replica may have died.
-    static let reservationTime = 30_000
+    static let reservationTime: Milliseconds = .seconds(30)
     /// The time by which a server may learn of a new value later than the proxy.
-    static let rotationTime = 60_000
+    static let rotationTime: Milliseconds = .minutes(1)
     private static let recordLimit = 256
     /// The limit of samples of all servers together; each server may keep one.
     private static let sampleLimit = 64
 
-    private static func step(_ index: Int, of steps: [Int]) -> Int {
+    private static func step(_ index: Int, of steps: [Milliseconds]) -> Milliseconds {
         steps[min(max(0, index), steps.count - 1)]
     }
 }

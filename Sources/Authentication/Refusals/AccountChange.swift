@@ -1,3 +1,4 @@
+import Bytes
 import Model
 
 /// A change of a version's state, for the log.
@@ -26,8 +27,8 @@ public struct AccountChange: Sendable {
     public let isOurs: Bool
     /// The client whose request caused the change; nil if none did, or if the request was the proxy's own.
     public let client: ClientIdentity?
-    /// The time, in milliseconds since 1970.
-    public let time: Int
+    /// The time.
+    public let time: WallTime
 }
 
 extension AccountLedger {
@@ -48,9 +49,8 @@ extension AccountLedger {
         /// - Parameters:
         ///   - before: the former account.
         ///   - isOfOne: as in `Account.standing`.
-        ///   - now: milliseconds since 1970.
         mutating func changes(
-            from before: Account, to after: Account, ofOneServer isOfOne: Bool, now: Int
+            from before: Account, to after: Account, ofOneServer isOfOne: Bool, now: WallTime
         ) -> [Found] {
             if !after.isTroubled, nextTries.isEmpty { return [] }
             var found: [Found] = []

@@ -1,3 +1,4 @@
+import Bytes
 import Synchronization
 
 /// The shared part of all accounts of a process: the store, and the observers of changes.
@@ -8,7 +9,7 @@ final class AccountContext: Sendable {
     /// The number of accounts of doubted versions.
     private let troubled = Atomic(0)
     private let prober = Mutex<@Sendable (Probe) -> Void>({ _ in })
-    private let waker = Mutex<@Sendable (Int) -> Void>({ _ in })
+    private let waker = Mutex<@Sendable (WallTime) -> Void>({ _ in })
     private let observer = Mutex<@Sendable ([AccountChange]) -> Void>({ _ in })
 
     init(journal: (any AccountJournal)?) { given = journal }
@@ -28,9 +29,9 @@ final class AccountContext: Sendable {
 
     func ask(_ probe: Probe) { prober.withLock { $0 }(probe) }
 
-    func onWake(_ waker: @escaping @Sendable (Int) -> Void) { self.waker.withLock { $0 = waker } }
+    func onWake(_ waker: @escaping @Sendable (WallTime) -> Void) { self.waker.withLock { $0 = waker } }
 
-    func wake(at time: Int) { waker.withLock { $0 }(time) }
+    func wake(at time: WallTime) { waker.withLock { $0 }(time) }
 
     func onChange(_ observer: @escaping @Sendable ([AccountChange]) -> Void) {
         self.observer.withLock { $0 = observer }

@@ -1,3 +1,4 @@
+import Bytes
 import Model
 import Synchronization
 
@@ -19,7 +20,7 @@ final class AccountLedger: Sendable {
     /// The end of `places` at the last call of `noteUse`, and the number of calls since then without a change.
     private let seenPlaces = Atomic(0)
     private let restingTime = Atomic(AccountLedger.watchTime)
-    private let latest = Atomic(0)
+    private let latest = Atomic<WallTime>(0)
 
     struct State {
         var owner: String?
@@ -59,8 +60,7 @@ final class AccountLedger: Sendable {
         /// The client whose request was judged; nil: the request was the proxy's own, or the event is another one.
         var client: ClientIdentity? { if case .judge(_, _, _, _, let client) = self { client } else { nil } }
 
-        /// - Parameter now: the time in milliseconds since 1970.
-        func happen(to account: inout Account, by seat: inout Account.Seat, at now: Int) -> [Account.Decision] {
+        func happen(to account: inout Account, by seat: inout Account.Seat, at now: WallTime) -> [Account.Decision] {
             switch self {
             case .request(let request): account.request(request, by: &seat, at: now)
             case .judge(let answer, let verdict, let sample, let reason, _):
@@ -90,8 +90,8 @@ final class AccountLedger: Sendable {
     }
 
     var replica: UInt64 { context.replica }
-    /// The time of the latest event, in milliseconds since 1970.
-    var latestEvent: Int { latest.load(ordering: .relaxed) }
+    /// The time of the latest event.
+    var latestEvent: WallTime { latest.load(ordering: .relaxed) }
     var account: Account { state.withLock { $0.account } }
     var shared: SharedAccount {
         state.withLock { SharedAccount(version, broughtBy: $0.owner, $0.account, revision: $0.revision) }
@@ -131,7 +131,7 @@ final class AccountLedger: Sendable {
 
     // MARK: - Events
 
-    func admit(_ candidate: Candidate, under terms: RetryTerms, now: Int) -> AnswerAdmission {
+    func admit(_ candidate: Candidate, under terms: RetryTerms, now: WallTime) -> AnswerAdmission {
         let (request, waiter) = state.withLock { state in
             state.lastRequest &+= 1
             var request = Account.Request(id: state.lastRequest, server: candidate.server, target: candidate.target)
@@ -159,20 +159,18 @@ final class AccountLedger: Sendable {
     ///   - client: the client whose request was judged; nil: the proxy's own.
     func judge(
         _ answer: SentAnswer, _ verdict: AnswerVerdict, sample: Account.Sample?, because reason: String?,
-        by client: ClientIdentity?, now: Int
+        by client: ClientIdentity?, now: WallTime
     ) {
         _ = carryOut(.judge(answer, verdict, sample, reason: reason, by: client), now: now, for: nil)
         if verdict == .accepted { state.withLock { $0.account.noteAcceptance(at: answer.server, now) } }
     }
 
     /// Makes a waiting request lead beside the present leader.
-    func hurry(at server: String, now: Int) { _ = carryOut(.hurry(server: server), now: now, for: nil) }
+    func hurry(at server: String, now: WallTime) { _ = carryOut(.hurry(server: server), now: now, for: nil) }
 
     /// Notes when the version was sent and accepted since the last call. Call it each second, so that requests that
     /// send a good version need not read the clock.
-    ///
-    /// - Parameter now: milliseconds since 1970.
-    func noteUse(at now: Int) {
+    func noteUse(at now: WallTime) {
         let end = places.load(ordering: .relaxed) & (Self.placesOfEvent - 1)
         let isSent = seenPlaces.exchange(end, ordering: .relaxed) != end
         // Answers that were sent may be accepted later.
@@ -187,17 +185,17 @@ final class AccountLedger: Sendable {
         }
     }
 
-    /// The time in seconds.
+    /// The number of calls, one a second, for which an idle version is looked at.
     private static let watchTime = 60
 
     /// Ends the waits that are over, and makes the tries that are due.
-    func wake(at now: Int) { _ = carryOut(.wake, now: now, for: nil) }
+    func wake(at now: WallTime) { _ = carryOut(.wake, now: now, for: nil) }
 
     /// Clears all doubts, since the value was set again.
-    func reset(at now: Int) { _ = carryOut(.reset, now: now, for: nil) }
+    func reset(at now: WallTime) { _ = carryOut(.reset, now: now, for: nil) }
 
     /// Adopts the store's account.
-    func adopt(_ shared: SharedAccount, at now: Int) {
+    func adopt(_ shared: SharedAccount, at now: WallTime) {
         let isChanged = change(isOurs: false, by: nil, at: now) { state in
             if state.isAtStore {
                 // A running event may have begun with an earlier account.
@@ -223,9 +221,9 @@ final class AccountLedger: Sendable {
 
     /// Notes that a server accepts tickets obtained with the version.
     ///
-    /// - Parameter now: the time of the acceptance, in milliseconds since 1970; nil: in an earlier process, or in
+    /// - Parameter now: the time of the acceptance; nil: in an earlier process, or in
     ///   another one.
-    func noteTicket(at server: String, now: Int?) {
+    func noteTicket(at server: String, now: WallTime?) {
         _ = change(isOurs: false, by: nil, at: now ?? latestEvent) { state in
             let isNew = state.account.learnOfTickets(at: server)
             if let now {
@@ -237,12 +235,12 @@ final class AccountLedger: Sendable {
     }
 
     /// Sends the store the events that it missed while it was unavailable.
-    func catchUp(at now: Int) {
+    func catchUp(at now: WallTime) {
         if state.withLock({ $0.isAhead && !$0.isAtStore }) { _ = carryOut(.follow, now: now, for: nil) }
     }
 
     /// The time of the next `wake`.
-    func nextWake(after now: Int) -> Int? {
+    func nextWake(after now: WallTime) -> WallTime? {
         state.withLock { $0.credential == nil ? nil : $0.account.nextWake(after: now) }
     }
 
@@ -265,7 +263,7 @@ final class AccountLedger: Sendable {
     // MARK: - Carrying out
 
     /// - Parameter id: the number of the request whose decision is returned, if it is known at once.
-    private func carryOut(_ event: Event, now: Int, for id: Int?) -> AnswerAdmission? {
+    private func carryOut(_ event: Event, now: WallTime, for id: Int?) -> AnswerAdmission? {
         latest.store(max(now, latestEvent), ordering: .relaxed)
         if state.withLock({ $0.isDissolved }) { return .refused(.superseded, nextTry: nil) }
         let isShared = context.journal != nil
@@ -298,7 +296,8 @@ final class AccountLedger: Sendable {
     /// - Parameters:
     ///   - isOurs: whether this process logs the change. A command that resets an account logs it itself.
     ///   - client: the client whose request caused the change; nil if none did.
-    private func change(isOurs: Bool, by client: ClientIdentity?, at now: Int, _ change: (inout State) -> Bool) -> Bool
+    private func change(isOurs: Bool, by client: ClientIdentity?, at now: WallTime, _ change: (inout State) -> Bool)
+        -> Bool
     {
         var found: [AccountLedger.ToldHolds.Found] = []
         let (before, after, isIdentity) = state.withLock { state -> (Account, Account?, Bool) in
@@ -324,7 +323,7 @@ final class AccountLedger: Sendable {
     }
 
     /// Delivers decisions to their requests.
-    private func deliver(_ decisions: [Account.Decision], to id: Int?, now: Int) -> AnswerAdmission? {
+    private func deliver(_ decisions: [Account.Decision], to id: Int?, now: WallTime) -> AnswerAdmission? {
         var own: AnswerAdmission?
         for decision in decisions {
             switch decision {

@@ -107,7 +107,7 @@ public final class Accounts: Sendable {
     ///
     /// - Returns: the versions that were doubted.
     @discardableResult
-    public func reset(at now: Int, where fits: (CredentialVersion, Account) -> Bool) -> [CredentialVersion] {
+    public func reset(at now: WallTime, where fits: (CredentialVersion, Account) -> Bool) -> [CredentialVersion] {
         let ledgers = state.withLock { $0.own + $0.brought }.filter {
             let account = $0.account
             return account.isTroubled && fits($0.version, account)
@@ -118,24 +118,20 @@ public final class Accounts: Sendable {
 
     // MARK: - Queries
 
-    /// The end of a hold on the version, in milliseconds since 1970, or `Int.max` without a set time; nil: a request
+    /// The end of a hold on the version, or `distantFuture` without a set time; nil: a request
     /// may use it.
     ///
-    /// - Parameters:
-    ///   - target: as for `Evidence.hash`; nil: a new target.
-    ///   - now: milliseconds since 1970.
+    /// - Parameter target: as for `Evidence.hash`; nil: a new target.
     public func hold(
-        on version: CredentialVersion, at server: String, for target: UInt64? = nil, now: Int
-    ) -> Int? {
+        on version: CredentialVersion, at server: String, for target: UInt64? = nil, now: WallTime
+    ) -> WallTime? {
         guard context.troubledCount > 0 else { return nil }
         return known(version)?.account.hold(at: server, for: target, now: now)
     }
 
     /// Whether a version was refused, so that another credential is preferable: a request could not use it, or no
     /// server has ever accepted it.
-    ///
-    /// - Parameter now: milliseconds since 1970.
-    public func isRefused(_ version: CredentialVersion, at server: String, now: Int) -> Bool {
+    public func isRefused(_ version: CredentialVersion, at server: String, now: WallTime) -> Bool {
         guard context.troubledCount > 0, let account = known(version)?.account else { return false }
         return !account.isProven && account.unprovenRefusals > 0 || account.hold(at: server, now: now) != nil
     }
@@ -149,10 +145,8 @@ public final class Accounts: Sendable {
     }
 
     /// The versions that are doubted at a server, by name.
-    ///
-    /// - Parameter now: milliseconds since 1970.
     public func standings(
-        at server: String, now: Int
+        at server: String, now: WallTime
     ) -> [(name: String, standing: Account.Standing, reason: String?)] {
         guard context.troubledCount > 0 else { return [] }
         return all.compactMap { shared in
@@ -164,7 +158,7 @@ public final class Accounts: Sendable {
     }
 
     /// The names of the versions that a request for the target could not use, with the ends as for `hold`.
-    public func refused(at server: String, for target: UInt64, now: Int) -> [(name: String, end: Int)] {
+    public func refused(at server: String, for target: UInt64, now: WallTime) -> [(name: String, end: WallTime)] {
         guard context.troubledCount > 0 else { return [] }
         return all.compactMap { shared in
             shared.account.hold(at: server, for: target, now: now).map { (shared.version.name, $0) }
@@ -188,9 +182,7 @@ public final class Accounts: Sendable {
     public var troubledCount: Int { context.troubledCount }
 
     /// Notes when versions were sent and accepted. Call it each second.
-    ///
-    /// - Parameter now: milliseconds since 1970.
-    public func noteUse(at now: Int) {
+    public func noteUse(at now: WallTime) {
         for ledger in state.withLock({ $0.own + $0.brought }) { ledger.noteUse(at: now) }
     }
 
@@ -202,39 +194,34 @@ public final class Accounts: Sendable {
     /// Sends a probe. The verdict is the one on its attempt.
     public func ask(_ probe: Probe) { context.ask(probe) }
 
-    /// Sets the function that gets the time of the next `wake`, in milliseconds since 1970.
-    public func onWake(_ waker: @escaping @Sendable (Int) -> Void) { context.onWake(waker) }
+    /// Sets the function that gets the time of the next `wake`.
+    public func onWake(_ waker: @escaping @Sendable (WallTime) -> Void) { context.onWake(waker) }
 
     /// Sets the observer of each change of a state.
     public func onChange(_ observer: @escaping @Sendable ([AccountChange]) -> Void) { context.onChange(observer) }
 
-    /// The time of the next `wake`, in milliseconds since 1970; nil: not before another event.
-    public func nextWake(after now: Int) -> Int? {
+    /// The time of the next `wake`; nil: not before another event.
+    public func nextWake(after now: WallTime) -> WallTime? {
         state.withLock { $0.own + $0.brought }.compactMap { $0.nextWake(after: now) }.min()
     }
 
     /// Makes the tries that are due. Call it at the time of `nextWake`.
-    ///
-    /// - Parameter now: milliseconds since 1970.
-    public func wake(at now: Int) {
+    public func wake(at now: WallTime) {
         for ledger in state.withLock({ $0.own + $0.brought }) {
             if ledger.nextWake(after: now) != nil { ledger.wake(at: now) }
         }
     }
 
     /// Sends the events that the store missed, now that it is available.
-    ///
-    /// - Parameter now: milliseconds since 1970.
-    public func catchUp(at now: Int) {
+    public func catchUp(at now: WallTime) {
         for ledger in state.withLock({ $0.own + $0.brought }) { ledger.catchUp(at: now) }
     }
 
     /// Adopts the accounts of a store that other processes write too.
     ///
-    /// - Parameters:
-    ///   - isAnother: whether these are all accounts of another store, which numbers its changes from the start.
-    ///   - now: milliseconds since 1970.
-    public func adopt(_ shared: [SharedAccount], ofAnotherStore isAnother: Bool = false, at now: Int) {
+    /// - Parameter isAnother: whether these are all accounts of another store, which numbers its changes from the
+    ///   start.
+    public func adopt(_ shared: [SharedAccount], ofAnotherStore isAnother: Bool = false, at now: WallTime) {
         if isAnother { for ledger in state.withLock({ $0.own + $0.brought }) { ledger.forgetStore() } }
         let replaced = state.withLock { $0.replaced }
         // The store may still have an account that this process has already replaced.

@@ -40,9 +40,7 @@ public final class Evidence: Sendable {
     public func noteAccepted(_ target: Span<UInt8>) { targets.note(target) }
 
     /// Notes that the server has accepted a ticket obtained with the version.
-    ///
-    /// - Parameter now: milliseconds since 1970.
-    public func noteTicket(now: Int) { ledger.noteTicket(at: server, now: now) }
+    public func noteTicket(now: WallTime) { ledger.noteTicket(at: server, now: now) }
 
     /// Whether to report an acceptance to the account: it brings news, or the request may become a sample. While the
     /// version is good, those are the first, second, fourth, eighth and so on, and each 4,096th.
@@ -67,10 +65,9 @@ public final class Evidence: Sendable {
     ///   - place: the result of `send`.
     ///   - sample: the accepted request, if it can be repeated.
     ///   - client: the client whose request was judged; nil: the proxy's own request.
-    ///   - now: milliseconds since 1970.
     public func judge(
         _ place: Int, _ verdict: AnswerVerdict, at target: Span<UInt8>, sample: Account.Sample? = nil,
-        by client: ClientIdentity? = nil, now: Int
+        by client: ClientIdentity? = nil, now: WallTime
     ) {
         let answer = SentAnswer(
             id: 0, server: server, target: Evidence.AcceptedTargets.hash(target), role: .free, replica: ledger.replica,
@@ -80,11 +77,9 @@ public final class Evidence: Sendable {
 
     /// Asks whether a request may send the version.
     ///
-    /// - Parameters:
-    ///   - terms: the terms of its rule, evaluated only if the version is doubted.
-    ///   - now: milliseconds since 1970.
+    /// - Parameter terms: the terms of its rule, evaluated only if the version is doubted.
     public func admit(
-        _ target: Span<UInt8>, under terms: @autoclosure () -> RetryTerms, now: Int
+        _ target: Span<UInt8>, under terms: @autoclosure () -> RetryTerms, now: WallTime
     ) -> AnswerAdmission {
         if isGood { return .send(Attempt(sentAt: send(), self, for: target)) }
         return ledger.admit(
@@ -96,14 +91,14 @@ public final class Evidence: Sendable {
 
 /// The terms of a rule for a refused version.
 public struct RetryTerms: Sendable {
-    /// The milliseconds between the tries of a paused version, the last one repeated; empty: no tries.
-    public let retry: [Int]
+    /// The times between the tries of a paused version, the last one repeated; empty: no tries.
+    public let retry: [Milliseconds]
     /// Whether the proxy may ask the server itself.
     public var mayProbe = true
     /// The request for probes, in place of one that was accepted.
     public var sample: Account.Sample?
 
-    public init(retry: [Int]) { self.retry = retry }
+    public init(retry: [Milliseconds]) { self.retry = retry }
 }
 
 /// The decision about a request that needs a version.
@@ -113,9 +108,8 @@ public enum AnswerAdmission: Sendable {
     case wait(AdmissionWaiter)
     /// The request counts as refused, and the version is not sent.
     ///
-    /// - Parameter nextTry: milliseconds since 1970; nil: with a request for another target, or when the value is set
-    ///   again.
-    case refused(Account.Hold, nextTry: Int?)
+    /// - Parameter nextTry: nil: with a request for another target, or when the value is set again.
+    case refused(Account.Hold, nextTry: WallTime?)
 }
 
 /// A request that waits for the decision whether it sends a version.
@@ -139,9 +133,7 @@ public final class AdmissionWaiter: Sendable {
     }
 
     /// Lets this request, or another waiting one, lead beside a leader that takes too long, if the account has room.
-    ///
-    /// - Parameter now: milliseconds since 1970.
-    public func hurry(now: Int) {
+    public func hurry(now: WallTime) {
         if !promise.isOver { ledger.hurry(at: server, now: now) }
     }
 
@@ -205,10 +197,9 @@ public final class Attempt: Sendable {
     ///   - sample: the accepted request, if it can be repeated.
     ///   - reason: the reason of a refusal, for an operator.
     ///   - client: the client whose request was judged; nil: the proxy's own.
-    ///   - now: milliseconds since 1970.
     public func settle(
         _ verdict: AnswerVerdict, sample: @autoclosure () -> Account.Sample? = nil, because reason: String? = nil,
-        by client: ClientIdentity? = nil, now: Int
+        by client: ClientIdentity? = nil, now: WallTime
     ) {
         let isFirst = settled.withLock { settled in
             defer { settled = settled ?? verdict }

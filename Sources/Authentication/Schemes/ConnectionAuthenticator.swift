@@ -36,9 +36,7 @@ public protocol SecurityContext: AnyObject {
     func prepare() async throws(AuthenticationError)
 
     /// Appends the value of `Authorization` or `Proxy-Authorization`. Do not call it when `isEstablished`.
-    ///
-    /// - Parameter time: milliseconds since 1970-01-01T00:00:00Z.
-    func authorize(at time: Int, into value: ByteBuffer) throws(AuthenticationError)
+    func authorize(at time: WallTime, into value: ByteBuffer) throws(AuthenticationError)
 
     /// Judges the challenges of a `401` or `407`, and adopts their token.
     func refused(by challenges: [HeaderChallenge]) -> RepeatedChallenge

@@ -60,10 +60,10 @@ public final class SessionAuthenticator: Authenticator {
 
     private let witness = Mutex<Witness?>(nil)
     /// The targets that asked for a login despite a valid session, by hash, with the time until which they begin no
-    /// other login, in milliseconds since 1970.
-    private let barred = Mutex<[UInt64: Int]>([:])
+    /// other login.
+    private let barred = Mutex<[UInt64: WallTime]>([:])
     private static let barredLimit = 1024
-    private static let barredMilliseconds = 30_000
+    private static let barredTime = Milliseconds.seconds(30)
     private let state = Mutex(State.closed(generation: 0, former: nil))
 
     init() {}
@@ -98,9 +98,7 @@ public final class SessionAuthenticator: Authenticator {
     }
 
     /// Appends the value of `Cookie`: the session's cookies for the target. Nil if no session is open.
-    ///
-    /// - Parameter now: milliseconds since 1970.
-    public func authorize(target: Span<UInt8>, at now: Int, into value: ByteBuffer) -> AuthorizationTicket? {
+    public func authorize(target: Span<UInt8>, at now: WallTime, into value: ByteBuffer) -> AuthorizationTicket? {
         state.withLock { state in
             guard case .open(let generation, _, let jar) = state else { return nil }
             jar.append(for: target, at: now, to: value)
@@ -109,7 +107,7 @@ public final class SessionAuthenticator: Authenticator {
     }
 
     /// Appends the cookies of a client's own `Cookie` field, without those with a name that the session sends there.
-    public func append(client field: Span<UInt8>, target: Span<UInt8>, at now: Int, into value: ByteBuffer) {
+    public func append(client field: Span<UInt8>, target: Span<UInt8>, at now: WallTime, into value: ByteBuffer) {
         state.withLock { state in
             guard case .open(_, _, let jar) = state else { return }
             jar.append(client: field, besidesThoseFor: target, at: now, to: value)
@@ -128,7 +126,7 @@ public final class SessionAuthenticator: Authenticator {
     }
 
     /// Stores a cookie of the session that the server sets again.
-    public func take(_ field: Span<UInt8>, at target: Span<UInt8>, ticket: AuthorizationTicket, now: Int) {
+    public func take(_ field: Span<UInt8>, at target: Span<UInt8>, ticket: AuthorizationTicket, now: WallTime) {
         state.withLock { state in
             guard case .open(let generation, let standing, var jar) = state, generation == ticket.generation,
                 jar.owns(field)
@@ -165,11 +163,10 @@ public final class SessionAuthenticator: Authenticator {
     /// A page that asks for a login despite a valid session is forbidden to its user, or is the login page itself.
     /// Each request for it would cost a login, so it begins one in 30 seconds at most.
     ///
-    /// - Parameters:
-    ///   - wasAsked: whether this request got such a challenge before.
-    ///   - now: milliseconds since 1970.
+    /// - Parameter wasAsked: whether this request got such a challenge before.
     public func refused(
-        by challenges: [HeaderChallenge], ticket: AuthorizationTicket, wasAsked: Bool, at target: Span<UInt8>, now: Int
+        by challenges: [HeaderChallenge], ticket: AuthorizationTicket, wasAsked: Bool, at target: Span<UInt8>,
+        now: WallTime
     ) -> RepeatedChallenge? {
         guard challenges.contains(.loginPage) else { return nil }
         let hash = Self.hash(target)
@@ -179,15 +176,15 @@ public final class SessionAuthenticator: Authenticator {
         return verdict
     }
 
-    private func isBarred(_ target: UInt64, _ now: Int) -> Bool {
+    private func isBarred(_ target: UInt64, _ now: WallTime) -> Bool {
         barred.withLock { barred in barred[target].map { now < $0 } ?? false } && isOpen
     }
 
-    private func bar(_ target: UInt64, _ now: Int) {
+    private func bar(_ target: UInt64, _ now: WallTime) {
         barred.withLock { barred in
             if barred.count >= Self.barredLimit { barred = barred.filter { now < $0.value } }
             if barred.count >= Self.barredLimit { barred = [:] }
-            barred[target] = now &+ Self.barredMilliseconds
+            barred[target] = now + Self.barredTime
         }
     }
 

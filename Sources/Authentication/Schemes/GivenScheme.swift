@@ -105,7 +105,7 @@ extension GivenLogin {
             state = .ready(try await next.answer(to: challenges))
         }
 
-        func authorize(at time: Int, into value: ByteBuffer) throws(AuthenticationError) {
+        func authorize(at time: WallTime, into value: ByteBuffer) throws(AuthenticationError) {
             guard case .ready(let answer) = state else { throw .unusableChallenge(method: .other) }
             answer.authorization?.withBytes { value.append($0) }
             count += 1

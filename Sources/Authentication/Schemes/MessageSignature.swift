@@ -25,8 +25,8 @@ public struct MessageSignature: Sendable {
     /// The tag of the protocol.
     static let tag = "web-bot-auth"
     static let algorithm = "ed25519"
-    /// The seconds after which a signature is no longer accepted: enough for a slow way and for clocks that differ.
-    static let lifetime = 300
+    /// The time after which a signature is no longer accepted: enough for a slow way and for clocks that differ.
+    static let lifetime: Milliseconds = .minutes(5)
 
     /// The fields; nil if the request lacks a part that is to be signed, or the key cannot sign.
     ///
@@ -34,10 +34,9 @@ public struct MessageSignature: Sendable {
     ///   - isSecure: whether the server is asked over TLS.
     ///   - wanted: the signature that the server asked for; nil if it did not.
     ///   - digest: the SHA-256 of the content, if the signature covers it.
-    ///   - time: seconds since 1970-01-01T00:00:00Z.
     ///   - nonce: a text for this signature alone; not used if the server has given one.
     public func fields(
-        for request: SignedRequest, isSecure: Bool, wanted: SignatureRequest?, digest: [UInt8]?, at time: Int,
+        for request: SignedRequest, isSecure: Bool, wanted: SignatureRequest?, digest: [UInt8]?, at time: WallTime,
         nonce: String
     ) -> Fields? {
         let label = wanted?.label ?? "sig"
@@ -57,8 +56,8 @@ public struct MessageSignature: Sendable {
         }
         values.append(Array(Self.quoted(key.agent).utf8))
         let parameters =
-            "(\(identifiers.joined(separator: " ")));created=\(time);keyid=\(Self.quoted(key.id))"
-            + ";alg=\"\(Self.algorithm)\";expires=\(time + Self.lifetime);nonce=\(Self.quoted(wanted?.nonce ?? nonce))"
+            "(\(identifiers.joined(separator: " ")));created=\(time.seconds);keyid=\(Self.quoted(key.id))"
+            + ";alg=\"\(Self.algorithm)\";expires=\((time + Self.lifetime).seconds);nonce=\(Self.quoted(wanted?.nonce ?? nonce))"
             + ";tag=\"\(Self.tag)\""
         guard let signature = key.signer.signature(of: Self.base(zip(identifiers, values), parameters)) else {
             return nil

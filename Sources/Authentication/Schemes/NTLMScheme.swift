@@ -62,9 +62,9 @@ final class NTLMAuthenticator: ConnectionAuthenticator {
 
     /// The third message.
     ///
-    /// - Parameter time: milliseconds since 1970; used if the server sends no time.
+    /// - Parameter time: used if the server sends no time.
     func answer(
-        to challenge: NTLMChallengeMessage, at time: Int, over channel: ChannelBinding?
+        to challenge: NTLMChallengeMessage, at time: WallTime, over channel: ChannelBinding?
     ) throws(AuthenticationError) -> [UInt8] {
         guard let clientChallenge = try? makeChallenge() else { throw .noRandomness }
         let information = challenge.targetInformation
@@ -91,9 +91,9 @@ final class NTLMAuthenticator: ConnectionAuthenticator {
     }
 
     /// The time in 100 nanoseconds since 1601-01-01 ([MS-DTYP] section 2.3.3).
-    private static func fileTime(_ epochMilliseconds: Int) -> [UInt8] {
+    private static func fileTime(_ time: WallTime) -> [UInt8] {
         var bytes: [UInt8] = []
-        bytes.append(littleEndian: UInt64(clamping: epochMilliseconds &+ 11_644_473_600_000) &* 10_000)
+        bytes.append(littleEndian: UInt64(clamping: time.milliseconds &+ 11_644_473_600_000) &* 10_000)
         return bytes
     }
 }
@@ -118,7 +118,7 @@ extension NTLMScheme {
             if case .unbegun = handshake { true } else { false }
         }
 
-        func authorize(at time: Int, into value: ByteBuffer) throws(AuthenticationError) {
+        func authorize(at time: WallTime, into value: ByteBuffer) throws(AuthenticationError) {
             let message: [UInt8]
             switch handshake.requestSent() {
             case .negotiate: message = NTLMMessage.negotiate

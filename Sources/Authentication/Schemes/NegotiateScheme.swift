@@ -106,7 +106,7 @@ extension NegotiateScheme {
             handshake.begun(with: try await authenticator.begin(login, at: service))
         }
 
-        func authorize(at time: Int, into value: ByteBuffer) throws(AuthenticationError) {
+        func authorize(at time: WallTime, into value: ByteBuffer) throws(AuthenticationError) {
             guard let token = handshake.requestSent() else { throw .unusableChallenge(method: .negotiate) }
             value.append("Negotiate " as StaticString)
             value.append(Base64.encode(token))

@@ -1,3 +1,4 @@
+import Bytes
 import Synchronization
 
 /// The Digest nonces that a server has named for one realm, each with its count.
@@ -141,8 +142,8 @@ public final class NonceCounts: Sendable {
 
     private struct State {
         var counts: [Count] = []
-        /// The time at which a nonce for one use was accepted again, in milliseconds since 1970.
-        var reuse = 0
+        /// The time at which a nonce for one use was accepted again.
+        var reuse: WallTime = 0
         /// Whether nonces were used up after that, so that each serves a few requests.
         var servesFew = false
         var places: [Place] = []
@@ -164,9 +165,8 @@ public final class NonceCounts: Sendable {
     }
 
     private let state = Mutex(State())
-    /// The time, in milliseconds since 1970, until which each new nonce is for one request; 0: nonces serve many
-    /// requests.
-    private let end = Atomic<Int>(0)
+    /// The time until which each new nonce is for one request; 0: nonces serve many requests.
+    private let end = Atomic<WallTime>(0)
 
     /// The limit of counts: more than there are simultaneously challenged requests.
     private static let limit = 64
@@ -193,9 +193,7 @@ public final class NonceCounts: Sendable {
     public var serveOnce: Bool { end.load(ordering: .relaxed) > 0 }
 
     /// Notes that the server refused a nonce that it had just named. For ten minutes each nonce serves one request.
-    ///
-    /// - Parameter now: milliseconds since 1970.
-    public func noteUsedUp(at now: Int) {
+    public func noteUsedUp(at now: WallTime) {
         state.withLock { state in
             if state.reuse > 0 { state.servesFew = now - state.reuse < Self.period }
             serve(until: now + Self.period, &state)
@@ -203,9 +201,7 @@ public final class NonceCounts: Sendable {
     }
 
     /// Notes that the server accepted a nonce again. Nonces then serve many requests, unless that was tried before.
-    ///
-    /// - Parameter now: milliseconds since 1970.
-    public func noteReuse(at now: Int) {
+    public func noteReuse(at now: WallTime) {
         state.withLock { state in
             if state.servesFew { return }
             state.reuse = now
@@ -214,20 +210,17 @@ public final class NonceCounts: Sendable {
     }
 
     /// Ends the ten minutes when they are over.
-    ///
-    /// - Parameter now: milliseconds since 1970.
-    public func noteTime(_ now: Int) {
+    public func noteTime(_ now: WallTime) {
         let end = end.load(ordering: .relaxed)
         if end > 0, end <= now { state.withLock { serve(until: 0, &$0) } }
     }
 
-    private func serve(until end: Int, _ state: inout State) {
+    private func serve(until end: WallTime, _ state: inout State) {
         self.end.store(end, ordering: .relaxed)
         for count in state.counts { count.serve(once: end > 0) }
     }
 
-    /// The period in milliseconds.
-    private static let period = 600_000
+    private static let period = Milliseconds.minutes(10)
 
     // MARK: - The line
 

@@ -36,15 +36,15 @@ public struct OAuth1Signature: Sendable {
     ///
     /// - Parameters:
     ///   - isSecure: whether the server is asked over TLS.
-    ///   - time: seconds since 1970-01-01T00:00:00Z.
     ///   - nonce: a text that no other request with this time has.
     public func authorization(
-        for request: SignedRequest, isSecure: Bool, content: Content, at time: Int, nonce: String
+        for request: SignedRequest, isSecure: Bool, content: Content, at time: WallTime, nonce: String
     ) -> Secret? {
         var protocolParameters = [("oauth_consumer_key", key.consumerKey)]
         if let token = key.token { protocolParameters.append(("oauth_token", token.identifier)) }
         protocolParameters += [
-            ("oauth_signature_method", key.method.name), ("oauth_timestamp", String(time)), ("oauth_nonce", nonce),
+            ("oauth_signature_method", key.method.name), ("oauth_timestamp", String(time.seconds)),
+            ("oauth_nonce", nonce),
             ("oauth_version", "1.0"),
         ]
         if case .digest(let digest) = content {

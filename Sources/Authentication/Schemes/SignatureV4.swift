@@ -8,11 +8,9 @@ public struct SignatureV4: Sendable {
 
     public init(_ key: SigningKey.AWS) { self.key = key }
 
-    /// - Parameters:
-    ///   - head: request line and fields as they are sent, each with its line end, without the empty line and without
-    ///     any of `SignedFields`.
-    ///   - time: milliseconds since 1970-01-01T00:00:00Z.
-    public func fields(for head: Span<UInt8>, payload: SignatureV4.Payload, at time: Int) -> SignatureV4.Fields {
+    /// - Parameter head: request line and fields as they are sent, each with its line end, without the empty line and
+    ///   without any of `SignedFields`.
+    public func fields(for head: Span<UInt8>, payload: SignatureV4.Payload, at time: WallTime) -> SignatureV4.Fields {
         let date = Self.basicFormat(time)
         var added = [
             (name: "x-amz-content-sha256", value: Array(payload.text.utf8)),
@@ -58,8 +56,8 @@ public struct SignatureV4: Sendable {
     }
 
     /// A time as `20150830T123600Z`, the basic format of ISO 8601.
-    static func basicFormat(_ epochMilliseconds: Int) -> String {
-        let time = CivilTime(epochSeconds: epochMilliseconds / 1000)
+    static func basicFormat(_ time: WallTime) -> String {
+        let time = CivilTime(time)
         let digits = { (value: Int) in value < 10 ? "0\(value)" : String(value) }
         return "\(time.year)" + digits(time.month) + digits(time.day) + "T" + digits(time.hour) + digits(time.minute)
             + digits(time.second) + "Z"

@@ -30,7 +30,7 @@ public final class LearningEvidence<Client: Hashable & Sendable>: Sendable {
     private struct State {
         /// The spaces of the challenges that a request got without an accepted answer.
         var challenged = Recent<Request, [ProtectionSpace]>()
-        var unproven = Recent<Unproven, (credential: Credential, time: Int)>()
+        var unproven = Recent<Unproven, (credential: Credential, time: WallTime)>()
     }
 
     private let state = Mutex(State())
@@ -46,10 +46,9 @@ public final class LearningEvidence<Client: Hashable & Sendable>: Sendable {
 
     /// Notes a `2xx` to a request with a client's own answer.
     ///
-    /// - Parameter now: milliseconds since 1970.
     /// - Returns: the spaces for which the answer is proven; empty: not yet.
     public func accepted(
-        _ credential: Credential, of client: Client, to request: Request, at now: Int
+        _ credential: Credential, of client: Client, to request: Request, at now: WallTime
     ) -> [ProtectionSpace] {
         state.withLock { state in
             if let spaces = state.challenged[request] { return spaces }
@@ -70,13 +69,13 @@ public final class LearningEvidence<Client: Hashable & Sendable>: Sendable {
     ///
     /// - Parameter limit: the time after which a response proves nothing.
     public func proven(
-        for space: ProtectionSpace, by client: Client, to request: Request, at now: Int, limit: Milliseconds
+        for space: ProtectionSpace, by client: Client, to request: Request, at now: WallTime, limit: Milliseconds
     ) -> Credential? {
         let key = Unproven(client: client, request: request)
         return state.withLock { state in
             guard state.challenged[request]?.contains(space) == true, let seen = state.unproven[key] else { return nil }
             state.unproven[key] = nil
-            return now - seen.time <= limit.count ? seen.credential : nil
+            return now - seen.time <= limit ? seen.credential : nil
         }
     }
 }

@@ -1,3 +1,4 @@
+import Bytes
 import Model
 
 /// The course of one request through its challenges. It asks the delegate, sends an answer and counts a refusal, until
@@ -194,9 +195,9 @@ public struct ChallengeTask: Sendable {
     /// - Parameters:
     ///   - response: the response whose challenge was to be answered; nil for a challenge of TLS.
     ///   - offers: the challenges of the response.
-    ///   - pause: milliseconds until the credential is tried again; nil: not until its value is set again.
+    ///   - pause: the time until the credential is tried again; nil: not until its value is set again.
     public mutating func heldBack(
-        _ response: AuthenticationChallenge.FailureResponse?, offers: [Offer], for pause: Int? = nil
+        _ response: AuthenticationChallenge.FailureResponse?, offers: [Offer], for pause: Milliseconds? = nil
     ) -> Action {
         guard case .awaitingResponse(let answer?) = state else { return outOfTurn() }
         history.noteRefusal(of: answer, known: .parked(credential: answer.credential.version.name, pause: pause))
@@ -205,8 +206,8 @@ public struct ChallengeTask: Sendable {
 
     /// Handles a grant as the delegate's credential that its token endpoint has refused: it counts as refused.
     ///
-    /// - Parameter pause: milliseconds until the next try; nil: not known.
-    public mutating func withheld(_ credential: Credential, for pause: Int? = nil) -> Action {
+    /// - Parameter pause: the time until the next try; nil: not known.
+    public mutating func withheld(_ credential: Credential, for pause: Milliseconds? = nil) -> Action {
         guard case .asking(let round, _) = state, round.offers.indices.contains(round.index) else { return outOfTurn() }
         let offer = round.offers[round.index]
         history.noteRefusal(

@@ -1,3 +1,4 @@
+import Bytes
 import Model
 
 /// The reason why a challenge is passed to the client unchanged.
@@ -13,8 +14,8 @@ public enum PassReason: Sendable, Equatable, CustomStringConvertible {
     case alreadyRefused(credential: String)
     /// The credential was refused before, and this version is not sent for some time.
     ///
-    /// - Parameter pause: milliseconds until the next try; nil: the version is not sent before its value is set again.
-    case parked(credential: String, pause: Int? = nil)
+    /// - Parameter pause: the time until the next try; nil: the version is not sent before its value is set again.
+    case parked(credential: String, pause: Milliseconds? = nil)
     /// This unproven version was sent by another request, whose verdict is pending.
     case undecided(credential: String)
     case unanswerable(AuthenticationError)
@@ -50,8 +51,8 @@ public enum PassReason: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// A duration for people.
-    public static func words(_ milliseconds: Int) -> String {
-        let seconds = max(1, (milliseconds + 999) / 1000)
+    public static func words(_ time: Milliseconds) -> String {
+        let seconds = max(1, (time + 999).seconds)
         return seconds < 120 ? "\(seconds) seconds" : "\((seconds + 59) / 60) minutes"
     }
 }

@@ -1,3 +1,4 @@
+import Bytes
 import Synchronization
 
 /// Metadata documents by the URL that names them. One request reads a document for all. Every call is atomic. A caller
@@ -12,25 +13,23 @@ public final class MetadataStore<Document: Sendable>: Sendable {
 
     private struct Entry {
         var outcome: Result<Document, TokenError>?
-        /// The time at which the outcome expires, in milliseconds since 1970.
-        var end = Int.min
+        /// The time at which the outcome expires.
+        var end = WallTime.distantPast
         /// The waiters for the read in progress; nil if none is.
         var waiters: [FlightWaiter]?
     }
 
     private let entries = Mutex<[String: Entry]>([:])
 
-    /// The milliseconds for which a document is kept, and the pause after a failure that may be temporary.
-    private static var lifetime: Int { 3_600_000 }
-    private static var pause: Int { 5_000 }
+    /// The time for which a document is kept, and the pause after a failure that may be temporary.
+    private static var lifetime: Milliseconds { .hours(1) }
+    private static var pause: Milliseconds { .seconds(5) }
     private static var capacity: Int { 256 }
 
     public init() {}
 
-    /// - Parameters:
-    ///   - name: the URL that names the document.
-    ///   - now: milliseconds since 1970.
-    public func supply(for name: String, at now: Int) -> Supply {
+    /// - Parameter name: the URL that names the document.
+    public func supply(for name: String, at now: WallTime) -> Supply {
         entries.withLock { entries in
             if entries.count >= Self.capacity { entries = entries.filter { $0.value.waiters != nil } }
             var entry = entries.removeValue(forKey: name) ?? Entry()
@@ -45,12 +44,12 @@ public final class MetadataStore<Document: Sendable>: Sendable {
     }
 
     /// Stores the result of a read. Waiting requests ask again.
-    public func land(_ outcome: Result<Document, TokenError>, for name: String, at now: Int) {
+    public func land(_ outcome: Result<Document, TokenError>, for name: String, at now: WallTime) {
         var lifetime = Self.lifetime
         if case .failure(let error) = outcome, !error.isDefinite { lifetime = Self.pause }
         let waiters = entries.withLock { entries -> [FlightWaiter] in
             let waiters = entries[name]?.waiters ?? []
-            entries[name] = Entry(outcome: outcome, end: now &+ lifetime)
+            entries[name] = Entry(outcome: outcome, end: now + lifetime)
             return waiters
         }
         for waiter in waiters { _ = waiter.resolve(.settled(.accepted)) }

@@ -29,8 +29,8 @@ public final class RegistryTokens: Sendable {
 
     private struct State {
         var entries: [Key: Entry] = [:]
-        /// The token servers that want no request for a while: the status, and the end in milliseconds since 1970.
-        var pauses: [Asker: (status: Int, end: Int)] = [:]
+        /// The token servers that want no request for a while: the status, and the end.
+        var pauses: [Asker: (status: Int, end: WallTime)] = [:]
         var uses: UInt64 = 0
 
         mutating func nextUse() -> UInt64 {
@@ -46,9 +46,9 @@ public final class RegistryTokens: Sendable {
     public init() {}
 
     /// Keeps the time for which a token server wants no request, for any repository (`Retry-After`).
-    ///
-    /// - Parameter now: milliseconds since 1970.
-    public func notePause(_ error: TokenError, for credential: CredentialVersion, at server: HTTPEndpoint, now: Int) {
+    public func notePause(
+        _ error: TokenError, for credential: CredentialVersion, at server: HTTPEndpoint, now: WallTime
+    ) {
         guard case .status(_, let status, _?) = error, let pause = error.pause else { return }
         let asker = Asker(credential: credential, server: server.withoutQuery)
         state.withLock { state in
@@ -59,13 +59,11 @@ public final class RegistryTokens: Sendable {
     }
 
     /// The error of a token server that wants no request yet; nil if it can be asked.
-    ///
-    /// - Parameter now: milliseconds since 1970.
-    public func pause(for credential: CredentialVersion, at server: HTTPEndpoint, now: Int) -> TokenError? {
+    public func pause(for credential: CredentialVersion, at server: HTTPEndpoint, now: WallTime) -> TokenError? {
         let url = server.withoutQuery
         guard let pause = state.withLock({ $0.pauses[Asker(credential: credential, server: url)] }), now < pause.end
         else { return nil }
-        return .status(endpoint: url, pause.status, retryAfter: (pause.end - now + 999) / 1000)
+        return .status(endpoint: url, pause.status, retryAfter: .seconds((pause.end - now + 999).seconds))
     }
 
     /// The credential for exactly the token that the registry asked for there; nil if it has not asked.
@@ -140,11 +138,11 @@ extension TokenResponse {
     ///
     /// - Parameters:
     ///   - grant: the grant that the request was made of.
-    ///   - retryAfter: the value of `Retry-After` in seconds; nil if absent.
-    ///   - now: milliseconds since 1970.
+    ///   - retryAfter: the value of `Retry-After`; nil if absent.
     public init(
-        status: Int, content: inout [UInt8], for grant: TokenGrant, from server: HTTPEndpoint, retryAfter: Int?,
-        at now: Int
+        status: Int, content: inout [UInt8], for grant: TokenGrant, from server: HTTPEndpoint,
+        retryAfter: Milliseconds?,
+        at now: WallTime
     ) throws(TokenError) {
         defer { _ = Secret(wiping: &content) }
         let url = server.withoutQuery
@@ -161,18 +159,18 @@ extension TokenResponse {
         guard var token = texts.first(where: { !$0.isEmpty }), token.allSatisfy({ $0 > .space && $0 < .delete }) else {
             throw .malformed(endpoint: url, "has no usable token")
         }
-        let lifetime = Self.lifetime(members["expires_in"]) ?? 60_000
+        let lifetime = Self.lifetime(members["expires_in"]) ?? .minutes(1)
         self.init(
             token: Secret(wiping: &token), lifetime: Self.rest(of: lifetime, issuedAt: members.text("issued_at"), now),
             scopes: RegistryScopes(grant.scopes.joined(separator: " ").utf8))
     }
 
     /// The rest of the lifetime of a token that was issued earlier. A time of another clock is ignored.
-    private static func rest(of lifetime: Int, issuedAt time: [UInt8]?, _ now: Int) -> Int {
-        guard let time, let issued = InternetTime.milliseconds(time.span), issued < now, now - issued < lifetime else {
+    private static func rest(of lifetime: Milliseconds, issuedAt time: [UInt8]?, _ now: WallTime) -> Milliseconds {
+        guard let time, let issued = InternetTime.time(time.span), issued < now, now - issued < lifetime else {
             return lifetime
         }
-        return max(1000, lifetime - (now - issued))
+        return max(.seconds(1), lifetime - (now - issued))
     }
 }
 

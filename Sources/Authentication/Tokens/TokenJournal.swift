@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 import Model
 
@@ -22,14 +23,14 @@ public struct TokenRenewalClaim: Sendable {
     public let known: RefreshTokenRotation
     /// The generation of the last token known to this process.
     public let generation: Int
-    /// The current time, in milliseconds since 1970.
-    public let now: Int
-    /// The time at which the claim expires, in milliseconds since 1970.
-    public let end: Int
+    /// The current time.
+    public let now: WallTime
+    /// The time at which the claim expires.
+    public let end: WallTime
 
     public init(
         grant: CredentialVersion, family: RefreshTokenFamily, known: RefreshTokenRotation = .initial,
-        generation: Int = 0, now: Int, end: Int
+        generation: Int = 0, now: WallTime, end: WallTime
     ) {
         self.grant = grant
         self.family = family
@@ -56,10 +57,10 @@ public struct FetchedToken: Sendable {
     /// The grant that the token was issued for.
     public let grant: CredentialVersion
     public let token: Secret
-    /// The time at which the token expires, in milliseconds since 1970.
-    public let endsAt: Int
-    /// The time to fetch the next token, in milliseconds since 1970.
-    public let renewsAt: Int
+    /// The time at which the token expires.
+    public let endsAt: WallTime
+    /// The time to fetch the next token.
+    public let renewsAt: WallTime
     /// The generation of the rotation that it came with.
     public let generation: Int
     /// Whether the token may be sent to an origin.
@@ -68,7 +69,8 @@ public struct FetchedToken: Sendable {
     private(set) var scopes: RegistryScopes?
 
     public init(
-        grant: CredentialVersion, token: Secret, endsAt: Int, renewsAt: Int, generation: Int = 0, isBearer: Bool = true
+        grant: CredentialVersion, token: Secret, endsAt: WallTime, renewsAt: WallTime, generation: Int = 0,
+        isBearer: Bool = true
     ) {
         self.isBearer = isBearer
         self.grant = grant
@@ -78,16 +80,15 @@ public struct FetchedToken: Sendable {
         self.generation = generation
     }
 
-    /// - Parameter now: the time in milliseconds since 1970.
-    public init(_ response: TokenResponse, for grant: CredentialVersion, generation: Int = 0, at now: Int) {
+    public init(_ response: TokenResponse, for grant: CredentialVersion, generation: Int = 0, at now: WallTime) {
         let lifetime = response.lifetime ?? Self.usualLifetime
         self.init(
-            grant: grant, token: response.token, endsAt: now + lifetime - min(5_000, lifetime / 10),
-            renewsAt: now + max(lifetime / 2, lifetime - 60_000 - lifetime / 10), generation: generation,
+            grant: grant, token: response.token, endsAt: now + lifetime - min(.seconds(5), lifetime / 10),
+            renewsAt: now + max(lifetime / 2, lifetime - .minutes(1) - lifetime / 10), generation: generation,
             isBearer: response.isBearer)
         scopes = response.scopes
     }
 
-    /// The lifetime of a token without one, in milliseconds.
-    private static let usualLifetime = 3_600_000
+    /// The lifetime of a token without one.
+    private static let usualLifetime: Milliseconds = .hours(1)
 }

@@ -9,8 +9,8 @@ public struct TokenRequest: Sendable {
     /// The content, `application/x-www-form-urlencoded`.
     public let content: Secret
 
-    /// - Parameter time: milliseconds since 1970, for an assertion with an expiry.
-    public init(_ grant: TokenGrant, at time: Int) throws(TokenError) {
+    /// - Parameter time: the time of the request, for an assertion with an expiry.
+    public init(_ grant: TokenGrant, at time: WallTime) throws(TokenError) {
         var form: [UInt8] = []
         let add = { (name: String, value: [UInt8]) in
             if !form.isEmpty { form.append(UInt8(ascii: "&")) }
@@ -95,12 +95,12 @@ public struct TokenRequest: Sendable {
         let scopes: [String]
 
         /// The assertion in the compact form of RFC 7515 section 3.1; valid for a minute.
-        func signed(by key: any AssertionSigner, id: String?, at time: Int) throws(TokenError) -> [UInt8] {
+        func signed(by key: any AssertionSigner, id: String?, at time: WallTime) throws(TokenError) -> [UInt8] {
             let quoted = TokenRequest.quoted
             guard let number = try? RandomBytes.make(16) else { throw .noRandomness }
             let name = id.map { ",\"kid\":\(quoted($0))" } ?? ""
             let head = "{\"alg\":\"\(key.algorithm)\",\"typ\":\"JWT\"\(name)}"
-            let seconds = time / 1000
+            let seconds = time.seconds
             let scope = scopes.isEmpty ? "" : ",\"scope\":\(quoted(scopes.joined(separator: " ")))"
             let claims =
                 "{\"iss\":\(quoted(issuer)),\"sub\":\(quoted(subject)),\"aud\":\(quoted(audience))"

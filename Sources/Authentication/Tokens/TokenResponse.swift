@@ -7,16 +7,16 @@ public struct TokenResponse: Sendable {
     public let token: Secret
     /// Whether the token may be sent to an origin. Others are for further token requests only (RFC 8693 section 2.2.1).
     public let isBearer: Bool
-    /// The lifetime in milliseconds, at least a second. Nil if the endpoint sends none, or one of zero or less, as some
+    /// The lifetime, at least a second. Nil if the endpoint sends none, or one of zero or less, as some
     /// do for a token without expiry. A token that is already expired would be fetched again and again.
-    public let lifetime: Int?
+    public let lifetime: Milliseconds?
     /// The refresh token that replaces the one sent (section 6); nil: that one stays valid.
     public let refreshToken: Secret?
     /// The scopes that the token was asked for, for a registry's token; nil for others.
     let scopes: RegistryScopes?
 
-    /// The limit of a lifetime: a year, in milliseconds.
-    private static let lifetimeLimit = 366 * 86_400 * 1000.0
+    /// The limit of a lifetime: a year.
+    private static let lifetimeLimit = Double(Milliseconds.days(366).count)
 
     /// The errors that concern the grant or the client (section 5.2, RFC 8707 section 2). Other errors, such as too
     /// many requests, may be temporary.
@@ -26,7 +26,7 @@ public struct TokenResponse: Sendable {
     ].map { Array($0.utf8) }
 
     /// A registry's token.
-    init(token: Secret, lifetime: Int, scopes: RegistryScopes) {
+    init(token: Secret, lifetime: Milliseconds, scopes: RegistryScopes) {
         self.token = token
         self.lifetime = lifetime
         self.scopes = scopes
@@ -37,11 +37,11 @@ public struct TokenResponse: Sendable {
     /// - Parameters:
     ///   - status: the status of the response.
     ///   - content: the content of the response; wiped.
-    ///   - retryAfter: the value of `Retry-After` in seconds; nil if absent.
+    ///   - retryAfter: the value of `Retry-After`; nil if absent.
     ///   - isExchange: whether the token may be of another type than Bearer.
     public init(
         status: Int, content: inout [UInt8], from endpoint: HTTPEndpoint, isExchange: Bool = false,
-        retryAfter: Int? = nil
+        retryAfter: Milliseconds? = nil
     ) throws(TokenError) {
         defer { _ = Secret(wiping: &content) }
         let url = "\(endpoint)"
@@ -69,8 +69,8 @@ public struct TokenResponse: Sendable {
         lifetime = Self.lifetime(members["expires_in"])
     }
 
-    /// The lifetime in milliseconds; nil if it is missing, zero or less.
-    static func lifetime(_ value: JSONMembers.Value?) -> Int? {
+    /// The lifetime; nil if it is missing, zero or less.
+    static func lifetime(_ value: JSONMembers.Value?) -> Milliseconds? {
         let seconds: Double? =
             switch value {
             case .number(let seconds): seconds
@@ -78,7 +78,7 @@ public struct TokenResponse: Sendable {
             case .text(let digits): Int(digits.span.text).map { Double($0) }
             case .object, .array, nil: nil
             }
-        return seconds.flatMap { $0 > 0 ? Int(min(max($0 * 1000, 1000), Self.lifetimeLimit)) : nil }
+        return seconds.flatMap { $0 > 0 ? Milliseconds(Int(min(max($0 * 1000, 1000), Self.lifetimeLimit))) : nil }
     }
 
     /// Whether the token is a bearer token (RFC 6750). Some endpoints omit the type, and Apigee sends `BearerToken`.
@@ -105,14 +105,14 @@ public enum TokenError: Error, Sendable, Equatable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - reason: the account's reason; nil if none.
-    ///   - pause: milliseconds until the next try; nil: not until the value is set again.
-    case held(reason: String?, pause: Int?)
+    ///   - pause: the time until the next try; nil: not until the value is set again.
+    case held(reason: String?, pause: Milliseconds?)
     /// The endpoint is not asked: the verdict on another process's request for the grant did not come in time.
     case undecided
     /// The endpoint had an error, or its response is not one of RFC 6749 section 5.
     ///
-    /// - Parameter retryAfter: the seconds before which it wants no other request; nil if it does not say.
-    case status(endpoint: String, Int, retryAfter: Int? = nil)
+    /// - Parameter retryAfter: the time before which it wants no other request; nil if it does not say.
+    case status(endpoint: String, Int, retryAfter: Milliseconds? = nil)
     case malformed(endpoint: String, String)
     /// No connection, no trust, or no answer in time.
     case unreachable(endpoint: String, String)
@@ -156,10 +156,10 @@ public enum TokenError: Error, Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// The milliseconds before which the endpoint wants no other request, at most an hour; nil if it does not say.
-    var pause: Int? {
-        guard case .status(_, _, let seconds?) = self else { return nil }
-        return min(max(seconds, 1), 3600) * 1000
+    /// The time before which the endpoint wants no other request, at most an hour; nil if it does not say.
+    var pause: Milliseconds? {
+        guard case .status(_, _, let time?) = self else { return nil }
+        return min(max(time, .seconds(1)), .hours(1))
     }
 
     /// Whether the endpoint has refused the grant or the client, now or before.

@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 import Synchronization
 
@@ -17,8 +18,8 @@ public final class TokenStore: Sendable {
 
     private struct Held {
         let credential: Credential
-        let endsAt: Int
-        let renewsAt: Int
+        let endsAt: WallTime
+        let renewsAt: WallTime
         let isBearer: Bool
 
         init(_ fetched: FetchedToken) {
@@ -37,18 +38,17 @@ public final class TokenStore: Sendable {
         var waiters: [FlightWaiter]?
         var failure: TokenError?
         /// The time before which the endpoint is not asked.
-        var pausedUntil = Int.min
+        var pausedUntil = WallTime.distantPast
         /// The time at which a token was last fetched because a server refused the former one.
-        var replacedAt = Int.min
-        /// The time at which the token was last fetched or asked for, in milliseconds since 1970. A token in use is
-        /// asked for before it expires.
-        var usedAt = Int.min
+        var replacedAt = WallTime.distantPast
+        /// The time at which the token was last fetched or asked for. A token in use is asked for before it expires.
+        var usedAt = WallTime.distantPast
 
         mutating func hold(_ fetched: FetchedToken) {
             held = Held(fetched)
             generation = max(generation, fetched.generation)
             failure = nil
-            pausedUntil = .min
+            pausedUntil = .distantPast
         }
     }
 
@@ -56,10 +56,10 @@ public final class TokenStore: Sendable {
     private let rotations = RefreshTokenFamily.Rotations()
     private let journal: (any TokenJournal)?
 
-    /// The milliseconds between failed tries, if the grant's account allows them. `replacementPause` is for tokens that
+    /// The times between failed tries, if the grant's account allows them. `replacementPause` is for tokens that
     /// servers refuse.
-    private static let pause = 5_000
-    private static let replacementPause = 30_000
+    private static let pause: Milliseconds = .seconds(5)
+    private static let replacementPause: Milliseconds = .seconds(30)
     /// The limit of entries, and of those of one credential: a server can announce a resource for each path. The one
     /// that was used least recently goes first. Registries, which have a token for each repository, share a limit.
     private static let (capacity, capacityOfOne, registryCapacity) = (1024, 128, 1024)
@@ -67,12 +67,11 @@ public final class TokenStore: Sendable {
     /// - Parameter journal: gets every token that is fetched here.
     public init(journal: (any TokenJournal)? = nil) { self.journal = journal }
 
-    /// The tokens that are valid at that time (milliseconds since 1970): the name of each one's credential, and its
-    /// expiry.
-    public func ends(after now: Int) -> [(name: String, end: Int)] {
+    /// The tokens that are valid at that time: the name of each one's credential, and its expiry.
+    public func ends(after now: WallTime) -> [(name: String, end: WallTime)] {
         entries.withLock { entries in
             entries.compactMap { grant, entry in
-                entry.held.flatMap { now < $0.endsAt && $0.endsAt < .max ? (grant.name, $0.endsAt) : nil }
+                entry.held.flatMap { now < $0.endsAt && $0.endsAt < .distantFuture ? (grant.name, $0.endsAt) : nil }
             }
         }
     }
@@ -91,9 +90,9 @@ public final class TokenStore: Sendable {
     /// - Parameters:
     ///   - refused: a token that a server just refused, so that another one is needed.
     ///   - isInput: whether the token is for another token request, where it need not be a bearer token.
-    ///   - now: milliseconds since 1970.
     public func supply(
-        for grant: CredentialVersion, besides refused: CredentialVersion?, asInput isInput: Bool = false, at now: Int
+        for grant: CredentialVersion, besides refused: CredentialVersion?, asInput isInput: Bool = false,
+        at now: WallTime
     ) -> Supply {
         entries.withLock { entries in
             if entries[grant] == nil { Self.makeRoom(for: grant, in: &entries) }
@@ -104,7 +103,7 @@ public final class TokenStore: Sendable {
             if let held = entry.held, now < held.endsAt {
                 if !held.isBearer, !isInput { return .none(.notBearer(endpoint: "its token endpoint")) }
                 let isRefused = held.credential.version == refused
-                if !isRefused || now < entry.replacedAt &+ Self.replacementPause {
+                if !isRefused || now < entry.replacedAt + Self.replacementPause {
                     let fetches = now >= held.renewsAt && entry.waiters == nil && now >= entry.pausedUntil
                     if fetches { entry.waiters = [] }
                     return .token(held.credential, fetches: fetches)
@@ -139,13 +138,13 @@ public final class TokenStore: Sendable {
         entries.withLock { entries in
             for (grant, entry) in entries where entry.failure?.isRefusal == true && fits(grant) {
                 entries[grant]?.failure = nil
-                entries[grant]?.pausedUntil = .min
+                entries[grant]?.pausedUntil = .distantPast
             }
         }
     }
 
     /// The token that can be used now without a fetch or a wait. Allocates nothing.
-    public func current(for grant: CredentialVersion, at now: Int) -> Credential? {
+    public func current(for grant: CredentialVersion, at now: WallTime) -> Credential? {
         entries.withLock { entries in
             guard let held = entries[grant]?.held, now < held.renewsAt, held.isBearer else { return nil }
             return held.credential
@@ -153,9 +152,7 @@ public final class TokenStore: Sendable {
     }
 
     /// Whether the token is the one that is held, and has not expired.
-    ///
-    /// - Parameter now: milliseconds since 1970.
-    public func holds(_ token: CredentialVersion, for grant: CredentialVersion, at now: Int) -> Bool {
+    public func holds(_ token: CredentialVersion, for grant: CredentialVersion, at now: WallTime) -> Bool {
         entries.withLock { entries in
             guard let held = entries[grant]?.held else { return false }
             return held.credential.version == token && now < held.endsAt
@@ -169,12 +166,9 @@ public final class TokenStore: Sendable {
 
     /// Claims the right to fetch with a refresh token: processes that share a store take turns.
     ///
-    /// - Parameters:
-    ///   - now: milliseconds since 1970.
-    ///   - end: the time from which another process may fetch although this one reported nothing, in milliseconds since
-    ///     1970.
+    /// - Parameter end: the time from which another process may fetch although this one reported nothing.
     public func claim(
-        _ family: RefreshTokenFamily, for grant: CredentialVersion, at now: Int, until end: Int
+        _ family: RefreshTokenFamily, for grant: CredentialVersion, at now: WallTime, until end: WallTime
     ) async -> TokenRenewalClaim.Outcome {
         let known = rotations.rotation(of: family)
         guard let journal else { return .granted(known) }
@@ -190,7 +184,7 @@ public final class TokenStore: Sendable {
     /// - Returns: the new token.
     @discardableResult
     public func land(
-        _ result: Result<TokenResponse, TokenError>, for grant: CredentialVersion, at now: Int
+        _ result: Result<TokenResponse, TokenError>, for grant: CredentialVersion, at now: WallTime
     ) -> Credential? {
         switch result {
         case .success(let response):
@@ -213,7 +207,7 @@ public final class TokenStore: Sendable {
     }
 
     /// Notes a fetch that failed.
-    public func fail(_ grant: CredentialVersion, _ error: TokenError, at now: Int) {
+    public func fail(_ grant: CredentialVersion, _ error: TokenError, at now: WallTime) {
         end(grant, .unanswered) { entry in
             entry.failure = error
             entry.pausedUntil = now + (error.pause ?? Self.pause)

@@ -106,7 +106,7 @@ public final class AnswerSource {
         guard let exact = exact(named, at: target) else {
             return known.isOpen(target.readable) ? .open : .answeredWhenAsked
         }
-        guard let credential = token ?? state.current(exact, at: loop.epochMilliseconds) else {
+        guard let credential = token ?? state.current(exact, at: loop.wallTime) else {
             return .awaitsToken(WantedToken(for: named, exactly: exact, in: space.space))
         }
         if let answer = answer(in: space, of: known, to: target, by: rule, with: credential, holdsLogin) {
@@ -232,7 +232,7 @@ public final class AnswerSource {
     /// The credential that the rules give this client there.
     private func credential(_ rule: RuleDecision, for space: ProtectionSpace) -> Credential? {
         switch rule.action {
-        case .use(let names): named(delegate.choice(among: names, for: space, at: loop.epochMilliseconds), for: space)
+        case .use(let names): named(delegate.choice(among: names, for: space, at: loop.wallTime), for: space)
         case .performDefault where space.authenticationMethod == .negotiate && !rule.namesMethod: nil
         case .performDefault: urlCredential ?? kept(for: space)
         case .ask: urlCredential ?? kept(for: space) ?? standing(for: space, by: rule)
@@ -251,7 +251,7 @@ public final class AnswerSource {
     private func renewAhead(_ name: String) {
         guard policy.credentials.hasHelpers,
             let question = policy.credentials.renewal(
-                name, for: challenger.origin, path: delegate.path, at: loop.epochMilliseconds)
+                name, for: challenger.origin, path: delegate.path, at: loop.wallTime)
         else { return }
         let (state, credentials) = (state, policy.credentials)
         loop.spawn { _ = await state.ask(question, of: credentials) }
@@ -259,7 +259,7 @@ public final class AnswerSource {
 
     private func helperQuestion(for space: ProtectionSpace, by rule: RuleDecision) -> HelperQuestion? {
         policy.credentials.hasHelpers
-            ? delegate.helperQuestion(for: space, by: rule, at: loop.epochMilliseconds) : nil
+            ? delegate.helperQuestion(for: space, by: rule, at: loop.wallTime) : nil
     }
 
     /// The credential that an operator has named.
@@ -278,7 +278,7 @@ public final class AnswerSource {
     /// the client to know, else the store's default.
     public func kept(for space: ProtectionSpace) -> Credential? {
         let ofSession = state.sessionCredentials.credential(
-            for: space, of: client, at: loop.epochMilliseconds, limit: policy.timeouts.session)
+            for: space, of: client, at: loop.wallTime, limit: policy.timeouts.session)
         if let ofSession { return ofSession }
         if let learning, let proven = learning.proven(for: space) { return proven }
         return challenger.isServed(by: state) ? state.storage.proposedCredential(for: space) : nil
@@ -326,7 +326,7 @@ public final class AnswerSource {
         case .none: break
         case .session:
             let isNew = state.sessionCredentials.put(
-                credential, for: space, of: client, at: loop.epochMilliseconds, limit: policy.timeouts.session)
+                credential, for: space, of: client, at: loop.wallTime, limit: policy.timeouts.session)
             if isNew { state.noteLearned(credential, for: space, of: client) }
             state.sessionOrigins.insert([space.origin])
         case .permanent: storage.begin(on: loop) { await state.keep(credential, for: space, of: client) }
@@ -431,7 +431,7 @@ extension AnswerSource {
     /// Whether the answer has the token that is held for the credential, and the token has not expired.
     func isValid(_ answer: Answer, of named: Credential, at target: ByteBuffer) -> Bool {
         guard let exact = exact(named, at: target) else { return false }
-        return state.tokens.holds(answer.credential.version, for: exact.version, at: loop.epochMilliseconds)
+        return state.tokens.holds(answer.credential.version, for: exact.version, at: loop.wallTime)
     }
 
     private func preemptiveRule(for methods: [AuthenticationMethod]) -> (ProtectionSpace, RuleDecision)? {
@@ -472,7 +472,7 @@ extension AnswerSource {
         if isKept(named) { return nil }
         let fetched = token.flatMap { $0.version.isNamed(name) ? $0 : nil }
         guard let exact = exact(named, at: target) else { return nil }
-        guard let credential = fetched ?? state.current(exact, at: loop.epochMilliseconds) else {
+        guard let credential = fetched ?? state.current(exact, at: loop.wallTime) else {
             return .awaitsToken(WantedToken(for: named, exactly: exact, in: space))
         }
         let known = knownOrigin?.space(space)

@@ -49,7 +49,7 @@ public struct Learning {
 
     /// Handles a `2xx` to a request with the client's own answer.
     public func sawAcceptance(of credential: Credential) {
-        let spaces = state.evidence.accepted(credential, of: client, to: request, at: loop.epochMilliseconds)
+        let spaces = state.evidence.accepted(credential, of: client, to: request, at: loop.wallTime)
         for space in spaces { keep(credential, for: space) }
     }
 
@@ -58,7 +58,7 @@ public struct Learning {
     public func proven(for space: ProtectionSpace) -> Credential? {
         guard persistence(for: space) != nil else { return nil }
         let proven = state.evidence.proven(
-            for: space, by: client, to: request, at: loop.epochMilliseconds, limit: policy.timeouts.session)
+            for: space, by: client, to: request, at: loop.wallTime, limit: policy.timeouts.session)
         return proven.flatMap { keep($0, for: space) }
     }
 
@@ -80,7 +80,7 @@ public struct Learning {
             isBrought: true)
         if persistence == .session {
             let isNew = state.sessionCredentials.put(
-                credential, for: space, of: delegate.client, at: loop.epochMilliseconds,
+                credential, for: space, of: delegate.client, at: loop.wallTime,
                 limit: policy.timeouts.session)
             if isNew { state.noteLearned(credential, for: space, of: delegate.client) }
         } else {
@@ -96,7 +96,7 @@ public struct Learning {
 ///
 /// It belongs to its loop.
 public final class PendingStorage {
-    /// The limit in milliseconds. A slower store gets the credential later.
+    /// The limit of a wait. A slower store gets the credential later.
     private static let limit: Milliseconds = 2000
 
     private var writes: [Promise<Void>] = []

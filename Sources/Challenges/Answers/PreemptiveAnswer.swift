@@ -96,8 +96,9 @@ public struct PreemptiveAnswer {
     /// - Parameters:
     ///   - sample: the request, if it can be repeated.
     ///   - client: the client of the request; nil for the proxy's own.
-    ///   - now: the time in milliseconds since 1970.
-    public func noteAcceptance(at target: Span<UInt8>, sample: Account.Sample?, of client: ClientIdentity?, now: Int) {
+    public func noteAcceptance(
+        at target: Span<UInt8>, sample: Account.Sample?, of client: ClientIdentity?, now: WallTime
+    ) {
         prepared?.evidence?.judge(place, .accepted, at: target, sample: sample, by: client, now: now)
     }
 

@@ -50,10 +50,8 @@ public struct RuleDelegate: Sendable {
     }
 
     /// The question to the program that gives the rule's credential, if it should run before the challenge is decided.
-    ///
-    /// - Parameter now: milliseconds since 1970.
     func helperQuestion(
-        for challenge: AuthenticationChallenge, by rule: RuleDecision, at now: @autoclosure () -> Int
+        for challenge: AuthenticationChallenge, by rule: RuleDecision, at now: @autoclosure () -> WallTime
     ) -> HelperQuestion? {
         guard policy.credentials.hasHelpers, !rule.isReport else { return nil }
         let lines = challenge.failureResponse?.challenges.map { "\($0)" } ?? []
@@ -64,7 +62,7 @@ public struct RuleDelegate: Sendable {
     /// - Parameter refused: versions that are not chosen.
     func helperQuestion(
         for space: ProtectionSpace, by rule: RuleDecision, besides refused: [CredentialVersion] = [],
-        challenges: [String] = [], at now: Int
+        challenges: [String] = [], at now: WallTime
     ) -> HelperQuestion? {
         guard policy.credentials.hasHelpers, case .use(let names) = rule.action else { return nil }
         let name = choice(among: names, for: space, besides: refused, at: now)
@@ -84,12 +82,10 @@ public struct RuleDelegate: Sendable {
     /// The first credential that is not parked for the space or is due for a retry there, among those that a rule names
     /// and that have answers left. If all are parked, the last.
     ///
-    /// - Parameters:
-    ///   - refused: versions that are not chosen.
-    ///   - now: milliseconds since 1970.
+    /// - Parameter refused: versions that are not chosen.
     func choice(
         among names: [String], for space: ProtectionSpace, besides refused: [CredentialVersion] = [],
-        at now: @autoclosure () -> Int
+        at now: @autoclosure () -> WallTime
     ) -> String {
         guard names.count > 1 else { return names.first ?? "" }
         let chosen = names.first { name in
@@ -120,9 +116,7 @@ public struct RuleDelegate: Sendable {
     }
 
     /// Whether a credential was refused, so that another one is the better choice for the space.
-    ///
-    /// - Parameter now: the time in milliseconds since 1970.
-    public func isHeld(_ credential: Credential, in space: ProtectionSpace, at now: Int = 0) -> Bool {
+    public func isHeld(_ credential: Credential, in space: ProtectionSpace, at now: WallTime = 0) -> Bool {
         // Mostly there are no doubts about any credential, and no server name must be made.
         guard state.spaces.accounts.troubledCount > 0 else { return false }
         let credential = credential.answering(in: space)
@@ -133,12 +127,12 @@ public struct RuleDelegate: Sendable {
     /// The account name of the server that judges the credential before it can answer in the space: the space's own, or
     /// the KDC or token endpoint. Nil if there is already a ticket or a token.
     func judge(of credential: Credential, in space: ProtectionSpace) -> String? {
-        let now = SystemClock.epochMilliseconds
+        let now = SystemClock.wallTime
         if let grant = credential.grant {
             return state.current(credential, at: now) == nil ? grant.serverName ?? space.origin.serverName : nil
         }
         guard space.authenticationMethod == .negotiate else { return space.origin.serverName }
-        guard let principal = credential.principal, principal.ticketEnd ?? 0 <= now / 1000 else { return nil }
+        guard let principal = credential.principal, principal.ticketEnd ?? 0 <= now else { return nil }
         return principal.kdc
     }
 
@@ -148,17 +142,15 @@ public struct RuleDelegate: Sendable {
     }
 
     /// Decides about a challenge as its rule says, with the credentials as they were last read.
-    ///
-    /// - Parameter now: the time in milliseconds since 1970.
     public func decide(
-        _ challenge: AuthenticationChallenge, by rule: RuleDecision, at now: @autoclosure () -> Int
+        _ challenge: AuthenticationChallenge, by rule: RuleDecision, at now: @autoclosure () -> WallTime
     ) -> DelegateDecision {
         let ruled = enforced(challenge, by: rule, at: now())
         return rule.isReport ? reported(ruled, on: challenge) : ruled
     }
 
     private func enforced(
-        _ challenge: AuthenticationChallenge, by rule: RuleDecision, at now: @autoclosure () -> Int
+        _ challenge: AuthenticationChallenge, by rule: RuleDecision, at now: @autoclosure () -> WallTime
     ) -> DelegateDecision {
         let reason = rule.reason
         let decision = { (disposition: Disposition, reason: String) in
@@ -294,9 +286,8 @@ extension RuleDelegate {
 
     /// Holds a request until an operator answers.
     ///
-    /// - Parameter now: milliseconds since 1970.
     /// - Throws: the reason why there is no answer: the rest of a sentence about the challenger.
-    public func ask(_ subject: OperatorQuestion.Subject, at now: Int) async throws(OperatorQuestion.Unanswered)
+    public func ask(_ subject: OperatorQuestion.Subject, at now: WallTime) async throws(OperatorQuestion.Unanswered)
         -> OperatorAnswer
     {
         let outcome = await state.questions.hold(subject, of: client, under: policy, at: now, naming: credentials(for:))

@@ -20,7 +20,7 @@ extension ChallengeQuery {
         guard MethodSet.tls.contains(method) else { return }
         issuers = challenge.distinguishedNames
         findings = challenge.findings
-        today = Day(epochSeconds: SystemClock.epochMilliseconds / 1000)
+        today = Day(of: SystemClock.wallTime)
     }
 }
 

@@ -18,9 +18,7 @@ public protocol LoginPages: AnyObject {
     var safeTarget: [UInt8]? { get }
 
     /// Appends the client's own cookies to the session's.
-    ///
-    /// - Parameter now: the time in milliseconds since 1970.
-    func appendClientCookies(besides session: SessionAuthenticator, at now: Int, into value: ByteBuffer)
+    func appendClientCookies(besides session: SessionAuthenticator, at now: WallTime, into value: ByteBuffer)
 
     /// Stores the session cookies of the response and removes them from what the client gets; they identify our login.
     ///

@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Model
 import Rules
 import Synchronization
@@ -10,16 +11,16 @@ final class AnsweredEntry: Sendable {
     /// The challenge for the record of each exchange.
     let challenge: ChallengeRecord
     private let repetitions = Atomic(0)
-    private let last: Atomic<Int>
+    private let last: Atomic<WallTime>
     private let isCurrent = Atomic(true)
 
-    init(_ challenge: ChallengeRecord, at now: Int) {
+    init(_ challenge: ChallengeRecord, at now: WallTime) {
         self.challenge = challenge
         last = Atomic(now)
     }
 
     /// - Returns: false if the journal has replaced or dropped the entry.
-    func add(at now: Int) -> Bool {
+    func add(at now: WallTime) -> Bool {
         guard isCurrent.load(ordering: .relaxed) else { return false }
         repetitions.add(1, ordering: .relaxed)
         last.store(now, ordering: .relaxed)

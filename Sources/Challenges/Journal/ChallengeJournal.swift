@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Model
 import Synchronization
 
@@ -14,10 +15,10 @@ public final class ChallengeJournal: Sendable {
     /// The limit of servers that clients reach by a tunnel, and that no rule names.
     private static let capacityOfTunnels = 200
 
-    /// The tunnels to a server that no rule names, with times in milliseconds since 1970.
+    /// The tunnels to a server that no rule names.
     private struct Tunnels {
-        let first: Int
-        var last: Int
+        let first: WallTime
+        var last: WallTime
         var count = 1
     }
 
@@ -59,7 +60,7 @@ public final class ChallengeJournal: Sendable {
         }
 
         /// The age for ordering; a lower value was seen longer ago.
-        var age: (time: Int, number: UInt64) { (current.last, number) }
+        var age: (time: WallTime, number: UInt64) { (current.last, number) }
     }
 
     /// - Parameter capacity: the limit of spaces; beyond it the one seen longest ago is dropped.
@@ -69,7 +70,7 @@ public final class ChallengeJournal: Sendable {
     ///
     /// - Returns: the first of the entries; nil if one of them is new, or was made under other circumstances.
     func repeated(
-        _ keys: [JournalEntry.Key], under circumstances: JournalEntry.Circumstances, at now: Int
+        _ keys: [JournalEntry.Key], under circumstances: JournalEntry.Circumstances, at now: WallTime
     ) -> JournalEntry? {
         state.withLock { state in
             let known = keys.compactMap { state.records[$0] }
@@ -108,7 +109,7 @@ public final class ChallengeJournal: Sendable {
     }
 
     /// Counts a tunnel that is not decrypted, to a server that no rule names.
-    public func noteTunnel(to origin: Origin, at now: Int) {
+    public func noteTunnel(to origin: Origin, at now: WallTime) {
         state.withLock { state in
             if let known = state.tunnels.index(forKey: origin) {
                 state.tunnels.values[known].last = now
@@ -125,7 +126,7 @@ public final class ChallengeJournal: Sendable {
     }
 
     /// Adds a response to the entries for its challenges, if they still exist.
-    public func note(_ response: ResponseExcerpt, for keys: [JournalEntry.Key], at now: Int) {
+    public func note(_ response: ResponseExcerpt, for keys: [JournalEntry.Key], at now: WallTime) {
         state.withLock { state in for key in keys { state.records[key]?.entry.note(response, at: now) } }
     }
 

@@ -75,8 +75,8 @@ public struct JournalEntry: Sendable {
     public var failures = 0
     /// The excerpt of the response that challenged, or that refused the last answer; nil if none was read.
     public private(set) var response: ResponseExcerpt?
-    /// The time of the response, in milliseconds since 1970.
-    private(set) var responded = 0
+    /// The time of the response.
+    private(set) var responded: WallTime = 0
     /// The reason why it was not answered, as one sentence.
     public var reason: String?
     /// The kind of the reason; meaningful only for unanswered challenges.
@@ -96,17 +96,16 @@ public struct JournalEntry: Sendable {
     public var suggestedNames = SuggestedNames()
     /// The rule that these lines have to stand before; nil: they can stand anywhere.
     public var precedes: RuleReference?
-    /// The time when something of the same server was answered after this was not; milliseconds since 1970. Nil: it was answered
-    /// itself, or it is still open.
-    public var solved: Int?
+    /// The time when something of the same server was answered after this was not. Nil: it was answered itself,
+    /// or it is still open.
+    public var solved: WallTime?
     /// Whether a rule or a stored credential concerns the server.
     public var isConcerned = true
-    /// The times in milliseconds since 1970.
-    public var first: Int
-    public var last: Int
+    public var first: WallTime
+    public var last: WallTime
     public var count = 1
 
-    public init(_ key: Key, _ outcome: Outcome, at now: Int) {
+    public init(_ key: Key, _ outcome: Outcome, at now: WallTime) {
         self.key = key
         self.outcome = outcome
         first = now
@@ -137,8 +136,7 @@ public struct JournalEntry: Sendable {
         }
     }
 
-    /// - Parameter now: the time in milliseconds since 1970.
-    public mutating func note(_ response: ResponseExcerpt?, at now: Int) {
+    public mutating func note(_ response: ResponseExcerpt?, at now: WallTime) {
         (self.response, responded) = (response, now)
     }
 }

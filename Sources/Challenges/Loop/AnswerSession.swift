@@ -120,11 +120,11 @@ final class AnswerSession {
             state.send(try prepared.authorize(method: method, target: target, bodyDigest: bodyDigest, into: value))
         case .connection:
             let login = context.connection.login.flatMap { $0.isEstablished ? nil : $0 }
-            try login?.authorize(at: context.loop.epochMilliseconds, into: value)
+            try login?.authorize(at: context.loop.wallTime, into: value)
             state.send(nil)
             return login != nil
         case .session(let session):
-            let (request, now) = (context.request.target, context.loop.epochMilliseconds)
+            let (request, now) = (context.request.target, context.loop.wallTime)
             let ticket = session.authorize(target: request.readable, at: now, into: value)
             context.pages?.appendClientCookies(besides: session, at: now, into: value)
             guard let ticket else {
@@ -175,7 +175,7 @@ final class AnswerSession {
             return (state.ticket.map { authenticator.refused(by: challenges, ticket: $0) }, nil)
         case .connection?: return loginRefusal(by: challenges)
         case .session(let session)?:
-            let (target, now) = (context.request.target, context.loop.epochMilliseconds)
+            let (target, now) = (context.request.target, context.loop.wallTime)
             guard let ticket = state.ticket else { return (nil, nil) }
             let refusal = session.refused(
                 by: challenges, ticket: ticket, wasAsked: sawLoginPage, at: target.readable, now: now)
@@ -271,7 +271,7 @@ final class AnswerSession {
         }
         guard let session else { return }
         let (cookies, target) = (ByteBuffer(capacity: 256), context.request.target)
-        _ = session.authorize(target: target.readable, at: context.loop.epochMilliseconds, into: cookies)
+        _ = session.authorize(target: target.readable, at: context.loop.wallTime, into: cookies)
         mask.add(cookies: cookies.readable)
     }
 }

@@ -18,8 +18,8 @@ struct AnswerSetup {
         case unanswerable(PassReason)
         /// The credential is known to be refused.
         ///
-        /// - Parameter pause: milliseconds until it is tried again; nil if not before its value is set again.
-        case parked(pause: Int?)
+        /// - Parameter pause: the time until it is tried again; nil if not before its value is set again.
+        case parked(pause: Milliseconds?)
         /// The request can be sent again, with a session that was just begun for this answer.
         case loggedIn(Answer)
         /// The server refused the login.
@@ -58,9 +58,9 @@ struct AnswerSetup {
 
     /// Records the server's verdict on the answer that was sent.
     mutating func settle(_ verdict: AnswerVerdict) {
-        attempt?.settle(verdict, sample: sample(after: verdict), by: client, now: context.loop.epochMilliseconds)
+        attempt?.settle(verdict, sample: sample(after: verdict), by: client, now: context.loop.wallTime)
         attempt = nil
-        if verdict == .accepted { reused?.noteReuse(at: context.loop.epochMilliseconds) }
+        if verdict == .accepted { reused?.noteReuse(at: context.loop.wallTime) }
     }
 
     /// Records that the server refused the answer.
@@ -72,7 +72,7 @@ struct AnswerSetup {
             let (evidence, target) = (context.evidence(of: answer.credential), context.request.target)
             attempt = Attempt(sentAt: evidence.send(), evidence, for: target.readable)
         }
-        attempt?.settle(.refused, because: reason, by: client, now: context.loop.epochMilliseconds)
+        attempt?.settle(.refused, because: reason, by: client, now: context.loop.wallTime)
         attempt = nil
     }
 
@@ -168,7 +168,7 @@ struct AnswerSetup {
     /// The authenticator for the answer: the one that the space knows, else a new one.
     private func authenticator(for answer: Answer) throws(AuthenticationError) -> any Authenticator {
         let nonces = answer.space.authenticationMethod == .digest ? context.spaces.nonces(of: answer.space) : nil
-        nonces?.noteTime(context.loop.epochMilliseconds)
+        nonces?.noteTime(context.loop.wallTime)
         if let known = context.spaces.authenticator(for: answer) { return known }
         let target = context.request.target
         return try context.policy.order.authenticator(for: answer, at: target.readable, counting: nonces)
@@ -180,7 +180,7 @@ struct AnswerSetup {
     mutating func noteUsedUp() {
         guard let answer = performer.answer, answer.challenge != nil, answer.space.authenticationMethod == .digest
         else { return }
-        context.spaces.nonces(of: answer.space).noteUsedUp(at: context.loop.epochMilliseconds)
+        context.spaces.nonces(of: answer.space).noteUsedUp(at: context.loop.wallTime)
         // The requests that wait for this one's verdict get their own nonces.
         turn.passOn()
     }
@@ -317,12 +317,11 @@ struct AnswerSetup {
         }
     }
 
-    /// - Parameter nextTry: the time of the next try, in milliseconds since 1970; nil if not before the value is set
-    ///   again.
-    private func held(until nextTry: Int?) -> Readiness {
+    /// - Parameter nextTry: the time of the next try; nil if not before the value is set again.
+    private func held(until nextTry: WallTime?) -> Readiness {
         performer.drop()
         context.metrics.add(to: .credentialsParked)
-        return .parked(pause: nextTry.map { max(0, $0 - context.loop.epochMilliseconds) })
+        return .parked(pause: nextTry.map { max(0, $0 - context.loop.wallTime) })
     }
 
     private func unmade(_ error: AuthenticationError) -> Readiness {

@@ -118,7 +118,7 @@ public final class ChallengeContext {
     func admit(_ answer: Answer) -> AnswerAdmission {
         let target = request.target
         return evidence(of: answer.credential).admit(
-            target.readable, under: retryTerms(for: answer.space), now: loop.epochMilliseconds)
+            target.readable, under: retryTerms(for: answer.space), now: loop.wallTime)
     }
 
     /// Remembers an answer that was accepted after a challenge: it is preemptive from now on.
@@ -159,7 +159,7 @@ extension ChallengeContext {
     ///   - failure: the excerpt of the response that refused the last of them.
     func noteAnswer(_ answer: Answer, by ruling: RuleDecision?, after failures: Int, _ failure: ResponseExcerpt?) {
         guard let challenge = answer.challenge, !answer.isPreemptive else { return }
-        let now = loop.epochMilliseconds
+        let now = loop.wallTime
         let ruling = ruling ?? delegate.rule(for: answer.space, failures: failures)
         if let latest = challenger.latestNote, latest.covers(answer, by: ruling, of: policy.rules, after: failures),
             latest.note.add(at: now)

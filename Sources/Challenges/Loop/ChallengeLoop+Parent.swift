@@ -110,7 +110,7 @@ extension ChallengeLoop {
     /// Has the parent asked for a tunnel to the origin, with the same answer.
     private func ask(by attempt: Attempt, with answer: Answer, isCounted: Bool) {
         guard let sample = tunnelSample else {
-            attempt.settle(.none, now: context.loop.epochMilliseconds)
+            attempt.settle(.none, now: context.loop.wallTime)
             return judgeByLooks(answer, isCounted: isCounted)
         }
         let probe = Probe(attempt: attempt, credential: answer.credential, sample: sample)

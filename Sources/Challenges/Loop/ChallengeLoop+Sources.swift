@@ -10,7 +10,7 @@ extension ChallengeLoop {
     /// The work before a challenge is decided: a source must be read.
     func sources(for challenge: AuthenticationChallenge, by rule: RuleDecision) -> ChallengeWork? {
         let delegate = context.delegate
-        if let question = delegate.helperQuestion(for: challenge, by: rule, at: context.loop.epochMilliseconds) {
+        if let question = delegate.helperQuestion(for: challenge, by: rule, at: context.loop.wallTime) {
             return .helper(question)
         }
         return delegate.wantsFreshCredentials(for: challenge, by: rule) ? .credentials : nil
@@ -22,8 +22,7 @@ extension ChallengeLoop {
         guard credentials.isGiven(version.name) else { return .credentials }
         return credentials.question(
             version.name, for: answer.space.origin, path: context.delegate.path, besides: version,
-            challenges: challenges.map { "\($0)" },
-            at: context.loop.epochMilliseconds
+            challenges: challenges.map { "\($0)" }, at: context.loop.wallTime
         ).map { .helper($0) }
     }
 

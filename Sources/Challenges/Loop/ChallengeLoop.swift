@@ -281,7 +281,7 @@ public final class ChallengeLoop {
             evidence.noteAccepted(target.readable)
             if accepted.space.authenticationMethod == .negotiate {
                 // The server accepted a ticket, which proves nothing about the password.
-                evidence.noteTicket(now: context.loop.epochMilliseconds)
+                evidence.noteTicket(now: context.loop.wallTime)
                 preparation.settle(.abandoned)
             } else if performer.loginVersion != nil, !showsCredential {
                 // The connection was logged in before, perhaps with a password that is no longer valid.
@@ -468,7 +468,7 @@ public final class ChallengeLoop {
         let ruled =
             word.map { context.delegate.decide(by: $0, in: challenge.protectionSpace, rule) }
             ?? given.map { context.delegate.use($0, by: rule) }
-            ?? context.delegate.decide(challenge, by: rule, at: context.loop.epochMilliseconds)
+            ?? context.delegate.decide(challenge, by: rule, at: context.loop.wallTime)
         if case .password? = word?.act, case .useCredential(let credential) = ruled.decision.disposition {
             granted = credential.version
         }

@@ -36,7 +36,7 @@ enum ChallengeWork {
     case parentProbe(Promise<AnswerVerdict>)
     /// Waits for another request that answers to a new nonce first.
     case verdict(FlightWaiter)
-    /// Waits for a response to another request that may bring a nonce, for at most `within` milliseconds.
+    /// Waits for a response to another request that may bring a nonce, for at most `within`.
     case nonce(Promise<Void>, within: Milliseconds)
     /// Fetches a ticket or other data for the login of a connection.
     case login
@@ -136,7 +136,7 @@ enum ChallengeWork {
         case .question(let subject): return .question(await ask(subject, for: performer, in: context))
         case .admission(let waiter):
             let loop = context.loop
-            let hurry = Alarm(on: loop) { waiter.hurry(now: loop.epochMilliseconds) }
+            let hurry = Alarm(on: loop) { waiter.hurry(now: loop.wallTime) }
             let end = Alarm(on: loop) { waiter.expire() }
             hurry.set(after: patience / 2)
             end.set(after: patience)
@@ -169,7 +169,7 @@ enum ChallengeWork {
         if subject.response?.text == nil, await context.response.awaitText() {
             subject.response = performer.excerpt
         }
-        let (delegate, now) = (context.delegate, context.loop.epochMilliseconds)
+        let (delegate, now) = (context.delegate, context.loop.wallTime)
         do throws(OperatorQuestion.Unanswered) { return .success(try await delegate.ask(subject, at: now)) } catch {
             return .failure(error)
         }

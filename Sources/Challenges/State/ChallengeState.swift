@@ -139,11 +139,10 @@ public final class ChallengeState: Sendable {
 
     /// Gives doubted versions another chance, in all processes that share the store.
     ///
-    /// - Parameter now: the time in milliseconds since 1970.
     /// - Returns: the names of the credentials.
     @discardableResult
     public func retry(
-        for actor: AuditEvent.Actor, at now: Int, where fits: (CredentialVersion, Account) -> Bool
+        for actor: AuditEvent.Actor, at now: WallTime, where fits: (CredentialVersion, Account) -> Bool
     ) -> [String] {
         let versions = spaces.accounts.reset(at: now, where: fits)
         for version in versions {
@@ -156,9 +155,8 @@ public final class ChallengeState: Sendable {
 
     /// Gives every version another chance that a server, a KDC or a token endpoint has refused.
     ///
-    /// - Parameter now: the time in milliseconds since 1970.
     /// - Returns: the names of those credentials.
-    public func retryAll(for actor: AuditEvent.Actor, at now: Int) -> Set<String> {
+    public func retryAll(for actor: AuditEvent.Actor, at now: WallTime) -> Set<String> {
         retryEndpoints { _ in true }
         return Set(retry(for: actor, at: now) { _, _ in true })
     }
@@ -250,7 +248,7 @@ public final class ChallengeState: Sendable {
         for credential in refresh.changed { spaces.accounts.replace(with: credential.version) }
         if !refresh.setAgain.isEmpty {
             retryEndpoints(where: refresh.setAgain.contains)
-            retry(for: .file, at: SystemClock.epochMilliseconds) { version, _ in refresh.setAgain.contains(version) }
+            retry(for: .file, at: SystemClock.wallTime) { version, _ in refresh.setAgain.contains(version) }
         }
         for name in refresh.replaced { audit.note(AuditEvent(.credentialChanged, by: .file, credential: name)) }
         observer.withLock { $0 }(refresh)
@@ -303,7 +301,7 @@ extension AccountChange {
         }
     }
 
-    private func words(until end: Int) -> String { PassReason.words(end &- time) }
+    private func words(until end: WallTime) -> String { PassReason.words(end - time) }
 }
 
 extension AuditEvent.Actor {

@@ -12,9 +12,9 @@ public struct CredentialList: Sendable {
     ///   - configured: the credentials of the rule file.
     ///   - stored: the credentials of the store.
     ///   - accounts: the servers' verdicts on values.
-    ///   - now: the time in milliseconds since 1970.
     public init(
-        configured: [ConfiguredCredential], stored: [CredentialList.StoredPlace], accounts: [SharedAccount], at now: Int
+        configured: [ConfiguredCredential], stored: [CredentialList.StoredPlace], accounts: [SharedAccount],
+        at now: WallTime
     ) {
         var entries: [CredentialList.Entry] = []
         var byName: [ExactText: [SharedAccount]] = [:]
@@ -105,9 +105,9 @@ extension CredentialList {
             /// The subject of its latest refusal; nil if it has refused nothing since it accepted.
             public let reason: String?
             public let hasAccepted: Bool
-            /// The time when the server last accepted the value, in milliseconds since 1970; nil if unknown.
-            public let lastAccepted: Int?
-            public let lastRefused: Int?
+            /// The time when the server last accepted the value; nil if unknown.
+            public let lastAccepted: WallTime?
+            public let lastRefused: WallTime?
 
             fileprivate init(_ record: Account.Record, standing: Account.Standing) {
                 let isTicketed = record.takesTickets && !record.isKnown && record.lastRefused == 0
@@ -129,12 +129,12 @@ extension CredentialList {
         public let standing: Account.Standing
         /// The servers that have accepted or refused the value.
         public let servers: [Server]
-        /// The times when the value was first seen and last sent, in milliseconds since 1970; nil if unknown.
-        public let since: Int?
-        public let lastSent: Int?
+        /// The times when the value was first seen and last sent; nil if unknown.
+        public let since: WallTime?
+        public let lastSent: WallTime?
 
         /// - Parameter shared: for a grant, its own account and that of its token.
-        fileprivate init(_ name: String, _ source: Source, _ shared: [SharedAccount], at now: Int) {
+        fileprivate init(_ name: String, _ source: Source, _ shared: [SharedAccount], at now: WallTime) {
             self.name = name
             self.source = source
             isJudged =

@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Crypto
 import Model
 import Telemetry
@@ -66,12 +67,12 @@ public struct StandingAnswer: Sendable {
     let word: Word
     /// The challenge in words.
     public let challenge: String
-    /// The time of the answer, in milliseconds since 1970.
-    public let since: Int
+    /// The time of the answer.
+    public let since: WallTime
 
     /// - Parameter until: the last day of an exception.
     /// - Returns: nil for an answer that applies to no later request, or is stored elsewhere.
-    init?(_ answer: OperatorAnswer, to question: OperatorQuestion, until: Day?, at now: Int) {
+    init?(_ answer: OperatorAnswer, to question: OperatorQuestion, until: Day?, at now: WallTime) {
         switch answer.act {
         case .trust:
             guard let pin = question.pin, let until else { return nil }

@@ -31,8 +31,8 @@ public final class OperatorQuestions: Sendable {
         var ids: [OperatorQuestion.Key: Int] = [:]
         var standing = LRUMap<OperatorQuestion.Key, StandingAnswer>()
         var figures = RunningFigures.Questions()
-        /// The time up to which the announcement rate is used up, in milliseconds since 1970.
-        var announced = Int.min
+        /// The time up to which the announcement rate is used up.
+        var announced = WallTime.distantPast
 
         /// The oldest question of the server and the client that have the most questions, including the new one.
         func mostCrowded(by key: OperatorQuestion.Key, of client: ClientIdentity) -> Int? {
@@ -47,9 +47,8 @@ public final class OperatorQuestions: Sendable {
             return open.max { (crowd($0.value), -$0.key) < (crowd($1.value), -$1.key) }?.key
         }
 
-        /// - Parameter now: the time in milliseconds since 1970.
-        /// - Returns: the milliseconds that the next announcement must wait; nil if it is due.
-        mutating func takeAnnouncement(at now: Int) -> Int? {
+        /// - Returns: the time that the next announcement must wait; nil if it is due.
+        mutating func takeAnnouncement(at now: WallTime) -> Milliseconds? {
             let (usual, burst) = (max(announced, now), OperatorQuestions.pace * OperatorQuestions.burst)
             guard usual - now < burst else { return usual - now - burst + 1 }
             announced = usual + OperatorQuestions.pace
@@ -80,8 +79,8 @@ public final class OperatorQuestions: Sendable {
 
     /// The largest number of an operator's answers that are kept for later requests.
     private static let standingLimit = 1000
-    /// The milliseconds between two announcements in the long run, and the limit of a burst.
-    private static let (pace, burst) = (2_000, 30)
+    /// The time between two announcements in the long run, and the limit of a burst.
+    private static let (pace, burst) = (Milliseconds.seconds(2), 30)
 
     private let observers = Mutex<[@Sendable (OperatorQuestion) -> Void]>([])
 
@@ -112,7 +111,7 @@ public final class OperatorQuestions: Sendable {
     ///
     /// - Parameter credentials: the names of those that could answer in a space.
     func hold(
-        _ subject: OperatorQuestion.Subject, of client: ClientIdentity, under policy: ChallengePolicy, at now: Int,
+        _ subject: OperatorQuestion.Subject, of client: ClientIdentity, under policy: ChallengePolicy, at now: WallTime,
         naming credentials: (ProtectionSpace) -> [String]
     ) async -> OperatorQuestions.Outcome {
         let request = Expectation<OperatorQuestions.Outcome>()
@@ -136,7 +135,7 @@ public final class OperatorQuestions: Sendable {
     private func enter(
         _ request: Expectation<OperatorQuestions.Outcome>, _ subject: OperatorQuestion.Subject,
         of client: ClientIdentity,
-        under policy: ChallengePolicy, at now: Int, _ credentials: (ProtectionSpace) -> [String]
+        under policy: ChallengePolicy, at now: WallTime, _ credentials: (ProtectionSpace) -> [String]
     ) -> Entry? {
         let capacity = policy.rules.configuration.limits.questions
         var displaced: [Expectation<OperatorQuestions.Outcome>] = []
@@ -187,9 +186,8 @@ public final class OperatorQuestions: Sendable {
             (self.question, self.questions) = (question, questions)
         }
 
-        /// - Parameter now: the time in milliseconds since 1970.
-        func attempt(at now: Int) {
-            let (news, wait) = questions.state.withLock { state -> (OperatorQuestion?, Int?) in
+        func attempt(at now: WallTime) {
+            let (news, wait) = questions.state.withLock { state -> (OperatorQuestion?, Milliseconds?) in
                 guard let held = state.open[question], !held.isAnnounced else { return (nil, nil) }
                 if let wait = state.takeAnnouncement(at: now) { return (nil, wait) }
                 state.open[question]?.isAnnounced = true
@@ -197,9 +195,9 @@ public final class OperatorQuestions: Sendable {
             }
             if let news { for observer in questions.observers.withLock({ $0 }) { observer(news) } }
             guard let wait, let loop = EventLoop.current else { return }
-            let alarm = self.alarm ?? Alarm(on: loop) { [unowned self] in attempt(at: loop.epochMilliseconds) }
+            let alarm = self.alarm ?? Alarm(on: loop) { [unowned self] in attempt(at: loop.wallTime) }
             self.alarm = alarm
-            alarm.set(after: Milliseconds(wait))
+            alarm.set(after: wait)
         }
 
         func cancel() { alarm?.cancel() }
@@ -232,7 +230,7 @@ public final class OperatorQuestions: Sendable {
         let (question, requests) = state.withLock {
             state -> (OperatorQuestion?, [Expectation<OperatorQuestions.Outcome>]) in
             guard let question = state.open[id]?.question else { return (nil, []) }
-            let now = SystemClock.epochMilliseconds
+            let now = SystemClock.wallTime
             if let standing = StandingAnswer(answer, to: question, until: until, at: now) {
                 state.standing.makeRoom(below: Self.standingLimit)
                 state.standing.put(standing, for: question.key)
@@ -334,8 +332,8 @@ public struct OperatorQuestion: Sendable {
     public let path: String?
     /// The client's application, as named in `User-Agent`; nil if absent.
     public let application: String?
-    /// The time of the answer, in milliseconds since 1970.
-    public let since: Int
+    /// The time of the answer.
+    public let since: WallTime
     /// The clients that wait, at most eight.
     public private(set) var clients: [String]
     /// The number of requests held.
@@ -345,7 +343,7 @@ public struct OperatorQuestion: Sendable {
 
     private static let clientLimit = 8
 
-    init(_ id: Int, _ subject: OperatorQuestion.Subject, of client: ClientIdentity, at now: Int) {
+    init(_ id: Int, _ subject: OperatorQuestion.Subject, of client: ClientIdentity, at now: WallTime) {
         self.id = id
         key = subject.key
         user = subject.user

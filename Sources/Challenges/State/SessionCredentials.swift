@@ -10,8 +10,8 @@ import Synchronization
 final class SessionCredentials: Sendable {
     fileprivate struct Session {
         var credentials: [ProtectionSpace: Credential] = [:]
-        /// The time of the last use, in milliseconds.
-        var lastUse: Int
+        /// The time of the last use.
+        var lastUse: WallTime
         var bytes = 0
     }
 
@@ -39,18 +39,16 @@ final class SessionCredentials: Sendable {
     /// - Parameter limits: beyond them, the peer whose sessions take most loses its least recently used ones first.
     init(limits: Limits = Limits()) { self.limits = limits }
 
-    /// - Parameters:
-    ///   - now: the time in milliseconds since 1970.
-    ///   - limit: the time that a session lives without a request that needs its credentials.
+    /// - Parameter limit: the time that a session lives without a request that needs its credentials.
     /// - Returns: whether the session had another value there, or none.
     @discardableResult
     func put(
-        _ credential: Credential, for space: ProtectionSpace, of client: ClientIdentity, at now: Int,
+        _ credential: Credential, for space: ProtectionSpace, of client: ClientIdentity, at now: WallTime,
         limit: Milliseconds
     ) -> Bool {
         let client = SessionClient(client)
         return state.withLock { state in
-            if let session = state.sessions[client], now - session.lastUse > limit.count { state.end(client) }
+            if let session = state.sessions[client], now - session.lastUse > limit { state.end(client) }
             let former = state.sessions[client]?.credentials[space]
             guard former != nil || state.sessions[client]?.credentials.count ?? 0 < Self.spaceLimit else {
                 return false
@@ -64,16 +62,14 @@ final class SessionCredentials: Sendable {
 
     /// The credential of the client's session for the space.
     ///
-    /// - Parameters:
-    ///   - now: the time in milliseconds since 1970.
-    ///   - limit: the time that a session lives without a request that needs its credentials.
-    func credential(for space: ProtectionSpace, of client: ClientIdentity, at now: Int, limit: Milliseconds)
+    /// - Parameter limit: the time that a session lives without a request that needs its credentials.
+    func credential(for space: ProtectionSpace, of client: ClientIdentity, at now: WallTime, limit: Milliseconds)
         -> Credential?
     {
         let client = SessionClient(client)
         return state.withLock { state in
             guard let session = state.sessions[client] else { return nil }
-            guard now - session.lastUse <= limit.count else {
+            guard now - session.lastUse <= limit else {
                 state.end(client)
                 return nil
             }
@@ -97,7 +93,7 @@ final class SessionCredentials: Sendable {
 
 extension SessionCredentials.State {
     fileprivate mutating func insert(
-        _ credential: Credential, for space: ProtectionSpace, of client: SessionClient, at now: Int
+        _ credential: Credential, for space: ProtectionSpace, of client: SessionClient, at now: WallTime
     ) {
         let weight = SessionCredentials.weight(of: credential, space)
         var session = sessions.removeValue(forKey: client) ?? SessionCredentials.Session(lastUse: now)
@@ -131,11 +127,11 @@ extension SessionCredentials.State {
     }
 
     fileprivate mutating func makeRoom(
-        for weight: Int, of client: SessionClient, in limits: SessionCredentials.Limits, at now: Int,
+        for weight: Int, of client: SessionClient, in limits: SessionCredentials.Limits, at now: WallTime,
         limit: Milliseconds
     ) {
         guard isFull(for: weight, of: client, limits) else { return }
-        for (other, session) in sessions where now - session.lastUse > limit.count || session.credentials.isEmpty {
+        for (other, session) in sessions where now - session.lastUse > limit || session.credentials.isEmpty {
             end(other)
         }
         while isFull(for: weight, of: client, limits), let most = peers.values.max() {

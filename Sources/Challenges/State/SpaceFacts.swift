@@ -10,9 +10,9 @@ public struct SpaceFacts: Sendable {
     public let stored: String?
     /// The credentials that are doubted at the origin.
     public let held: [(name: String, standing: Account.Standing, reason: String?)]
-    /// The credentials that would not be sent now for the target, and until when, in milliseconds since 1970; `Int.max`
-    /// if until the value is set again.
-    public let refused: [(name: String, end: Int)]
+    /// The credentials that would not be sent now for the target, and until when; `distantFuture` if until the
+    /// value is set again.
+    public let refused: [(name: String, end: WallTime)]
     /// The space of the target, if its requests are answered preemptively; nil otherwise.
     public let covering: ProtectionSpace?
     /// The credentials that the space has accepted.
@@ -27,8 +27,7 @@ extension ChallengeState {
     /// - Parameters:
     ///   - space: the space; of the method `default` to ask about the origin.
     ///   - target: the request target as the origin gets it.
-    ///   - now: the time in milliseconds since 1970.
-    public func facts(of space: ProtectionSpace, at target: Span<UInt8>, now: Int) -> SpaceFacts {
+    public func facts(of space: ProtectionSpace, at target: Span<UInt8>, now: WallTime) -> SpaceFacts {
         let isOfOrigin = space.authenticationMethod == .default
         let origin = space.origin
         let known = spaces.known(

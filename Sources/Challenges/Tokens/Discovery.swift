@@ -52,14 +52,14 @@ public struct Discovery {
     ) async throws(TokenError) -> Document {
         // Each round ends a wait.
         for _ in 0..<2 {
-            switch store.supply(for: name, at: loop.epochMilliseconds) {
+            switch store.supply(for: name, at: loop.wallTime) {
             case .known(let outcome): return try outcome.get()
             case .wait(let waiter, let reads):
                 if reads {
                     let (fetcher, loop) = (LoopBound(fetcher, to: loop), loop)
                     loop.spawn {
                         let outcome = await read(fetcher.value, loop)
-                        store.land(outcome, for: name, at: loop.epochMilliseconds)
+                        store.land(outcome, for: name, at: loop.wallTime)
                     }
                 }
                 let alarm = Alarm(on: loop) { waiter.expire() }

@@ -6,11 +6,9 @@ extension Evidence {
     /// Asks the account whether the version may be sent to a server that judges only the version, such as a KDC or a
     /// token endpoint. Waits for the verdict on another answer.
     ///
-    /// - Parameters:
-    ///   - limit: the limit of the wait; nil for no limit.
-    ///   - now: the time in milliseconds since 1970.
+    /// - Parameter limit: the limit of the wait; nil for no limit.
     /// - Returns: nil if the verdict does not come in time.
-    func admission(under terms: RetryTerms, within limit: Milliseconds?, at now: Int) async -> AnswerAdmission? {
+    func admission(under terms: RetryTerms, within limit: Milliseconds?, at now: WallTime) async -> AnswerAdmission? {
         let admission = admit([UInt8]().span, under: terms, now: now)
         guard case .wait(let waiter) = admission else { return admission }
         let alarm = EventLoop.current.map { Alarm(on: $0) { waiter.expire() } }
@@ -26,7 +24,7 @@ extension KDCAdmission {
     ///
     /// - Parameter limit: the limit for the verdict on another answer; nil for no limit.
     init(by evidence: Evidence, under terms: RetryTerms, within limit: Milliseconds?) async throws(TicketError) {
-        switch await evidence.admission(under: terms, within: limit, at: SystemClock.epochMilliseconds) {
+        switch await evidence.admission(under: terms, within: limit, at: SystemClock.wallTime) {
         case .send(let attempt)?: self.init(attempt)
         case .refused(_, let nextTry)?: throw .held(nextTry: nextTry)
         case .wait?, nil: throw .undecided
@@ -43,7 +41,7 @@ extension KDCAdmission {
                     default: .none
                     }
                 let reason = error.map { "was refused (\($0))" }
-                attempt.settle(verdict, because: reason, now: SystemClock.epochMilliseconds)
+                attempt.settle(verdict, because: reason, now: SystemClock.wallTime)
             },
             renewal: { [weak evidence = attempt.evidence] in
                 guard let evidence, evidence.isGood else { return nil }

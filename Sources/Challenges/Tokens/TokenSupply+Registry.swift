@@ -27,7 +27,7 @@ extension TokenSupply {
         let asked = grant.asked(at: wish.server, service: wish.service, scopes: scopes)
         let known = state.registries.covering(scopes, as: asked, for: credential.version, at: space.origin)
         let wider = known.first { known in
-            guard let token = state.current(known.exact, at: loop.epochMilliseconds) else { return false }
+            guard let token = state.current(known.exact, at: loop.wallTime) else { return false }
             return token.version != refused && token.version != sent?.version
         }
         let exact =

@@ -25,8 +25,8 @@ extension TokenSupply {
         case ownRequest
         /// The endpoint has refused the grant, now or before: it counts as refused.
         ///
-        /// - Parameter pause: the milliseconds until the next try; nil if unknown.
-        case refused(Credential, String, pause: Int?)
+        /// - Parameter pause: the time until the next try; nil if unknown.
+        case refused(Credential, String, pause: Milliseconds?)
         /// The sentence says that the credential has no token, and why.
         case failed(Credential, String)
 
@@ -86,7 +86,7 @@ public struct TokenSupply {
         }
         var refused = challenge.refused.last { $0.key == credential.version.key }
         if isOwn {
-            guard let token = state.current(credential, at: loop.epochMilliseconds), token.version != refused else {
+            guard let token = state.current(credential, at: loop.wallTime), token.version != refused else {
                 throw .ownRequest
             }
             return Decision(.useCredential(token), reason: decision.reason)
@@ -135,7 +135,7 @@ public struct TokenSupply {
     ) async throws(TokenError) -> Credential {
         let named: Credential
         let credentials = delegate.policy.credentials
-        if credentials.hasHelpers, let question = credentials.question(name, for: nil, at: loop.epochMilliseconds) {
+        if credentials.hasHelpers, let question = credentials.question(name, for: nil, at: loop.wallTime) {
             _ = await state.ask(question, of: credentials)
         }
         do throws(CredentialError) { named = try delegate.policy.credentials.credential(named: name) } catch {
@@ -158,7 +158,7 @@ public struct TokenSupply {
         var refused = refused
         // Each round ends a wait, or a token that is on hold.
         for _ in 0..<4 {
-            let now = loop.epochMilliseconds
+            let now = loop.wallTime
             switch store.supply(for: exact.version, besides: refused, asInput: isInput, at: now) {
             case .token(let token, let fetches):
                 if fetches { fetch(exact, of: credential, under: terms) }
@@ -204,9 +204,7 @@ public struct TokenSupply {
 
 extension ChallengeState {
     /// The credential that answers right now: itself, or the cached token; nil where one has to be fetched first.
-    ///
-    /// - Parameter now: milliseconds since 1970.
-    public func current(_ credential: Credential, at now: @autoclosure () -> Int) -> Credential? {
+    public func current(_ credential: Credential, at now: @autoclosure () -> WallTime) -> Credential? {
         guard credential.version.isGrant else { return credential }
         return tokens.current(for: credential.version, at: now())?.with(credential.persistence)
     }
@@ -242,7 +240,7 @@ extension TokenSupply {
             } else {
                 do throws(TokenError) {
                     let response = try await judged { (grant) throws(TokenError) in try await fetch(grant) }
-                    token = state.tokens.land(.success(response), for: version, at: loop.epochMilliseconds)
+                    token = state.tokens.land(.success(response), for: version, at: loop.wallTime)
                 } catch {
                     fail(error)
                     token = nil
@@ -312,7 +310,7 @@ extension TokenSupply {
         private func fail(_ error: TokenError) {
             // The account reports refusals.
             if !error.isRefusal { state.report("cannot get a token for credential \(version.name): \(error)") }
-            state.tokens.fail(version, error, at: loop.epochMilliseconds)
+            state.tokens.fail(version, error, at: loop.wallTime)
         }
 
         /// Finds the endpoint, asks the grant's account before it, and reports the endpoint's verdict to the account.
@@ -325,7 +323,7 @@ extension TokenSupply {
             let found = try await filled(discovery.found(grant))
             let server = grant.serverName ?? ""
             let evidence = state.spaces.accounts.evidence(of: credential, at: server)
-            let now = loop.epochMilliseconds
+            let now = loop.wallTime
             let registry = grant.isRegistry ? grant.server.endpoint : nil
             if let registry, let error = state.registries.pause(for: credential.version, at: registry, now: now) {
                 throw error
@@ -336,17 +334,17 @@ extension TokenSupply {
             case .send(let attempt)?:
                 do throws(TokenError) {
                     let value = try await fetch(found)
-                    attempt.settle(.accepted, by: delegate.client, now: loop.epochMilliseconds)
+                    attempt.settle(.accepted, by: delegate.client, now: loop.wallTime)
                     return value
                 } catch {
                     if error.mayHaveMoved { discovery.forget(grant) }
                     if let registry {
                         state.registries.notePause(
-                            error, for: credential.version, at: registry, now: loop.epochMilliseconds)
+                            error, for: credential.version, at: registry, now: loop.wallTime)
                     }
                     attempt.settle(
                         error.isRefusal ? .refused : .none, because: error.reason, by: delegate.client,
-                        now: loop.epochMilliseconds)
+                        now: loop.wallTime)
                     throw error
                 }
             case .refused(_, let nextTry)?:
@@ -373,8 +371,8 @@ extension TokenSupply {
         private func claim(_ family: RefreshTokenFamily) async -> TokenRenewalClaim.Outcome {
             let end = loop.now + patience
             while true {
-                let now = loop.epochMilliseconds
-                let outcome = await state.tokens.claim(family, for: version, at: now, until: now + patience.count)
+                let now = loop.wallTime
+                let outcome = await state.tokens.claim(family, for: version, at: now, until: now + patience)
                 guard case .taken = outcome, loop.now < end else { return outcome }
                 _ = await Expectation<Void>().value(within: Self.pause)
             }
@@ -389,7 +387,7 @@ extension TokenSupply {
                 let last = response.refreshToken ?? rotation.token
                 rotation = rotation.next(with: last == family.first ? nil : last)
                 let fetched = FetchedToken(
-                    response, for: version, generation: rotation.generation, at: loop.epochMilliseconds)
+                    response, for: version, generation: rotation.generation, at: loop.wallTime)
                 await state.tokens.end(family, at: rotation, with: fetched)
                 return state.tokens.land(fetched)
             } catch {

@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Model
 import Rules
 
@@ -29,7 +30,7 @@ public struct TLSChallengeEntry {
 
     /// Writes the note into the journal.
     /// - Returns: the line for the operator, if it is unanswered and news.
-    public func put(_ outcome: JournalEntry.Outcome, failures: Int = 0, at now: Int) -> String? {
+    public func put(_ outcome: JournalEntry.Outcome, failures: Int = 0, at now: WallTime) -> String? {
         let rules = delegate.policy.rules
         let query = ChallengeQuery(challenge, client: delegate.client)
         let decision = rules.decide(query)

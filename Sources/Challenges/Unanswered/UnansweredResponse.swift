@@ -28,8 +28,8 @@ public struct UnansweredResponse {
     /// Reads the excerpt of the response for people.
     public var excerpt: (() -> ResponseExcerpt)?
 
-    /// The milliseconds after which a similar response is read again.
-    private static let rereading = 1000
+    /// The time after which a similar response is read again.
+    private static let rereading: Milliseconds = .seconds(1)
 
     public init(
         from challenger: Challenger, to delegate: RuleDelegate, lines: [String], challenges: [HeaderChallenge],
@@ -73,7 +73,7 @@ public struct UnansweredResponse {
     private var state: ChallengeState { delegate.state }
 
     /// Writes the response into the journal.
-    public func note(at now: Int) -> Finding? {
+    public func note(at now: WallTime) -> Finding? {
         let offers = offers
         let keys = offers.map { JournalEntry.Key($0.space, scheme: $0.challenge.scheme) }
         let circumstances = JournalEntry.Circumstances(
@@ -120,7 +120,7 @@ public struct UnansweredResponse {
         return Array((known + rest).prefix(JournalText.lines))
     }
 
-    private func entries(for offers: [Offer], at now: Int) -> [JournalEntry] {
+    private func entries(for offers: [Offer], at now: WallTime) -> [JournalEntry] {
         let reason = UnansweredReason.find(for: self, offers: offers)
         var names = state.journal.suggestedNames(
             besides: offers.map { JournalEntry.Key($0.space, scheme: $0.challenge.scheme) })
@@ -178,10 +178,8 @@ public struct UnansweredResponse {
 
 extension UnansweredResponse {
     /// The remedy for a credential that was refused or is on hold there; nil if it is not on hold.
-    ///
-    /// - Parameter now: milliseconds since 1970.
     func remedy(
-        in space: ProtectionSpace, by action: Configuration.ChallengeRule.Action, at now: Int
+        in space: ProtectionSpace, by action: Configuration.ChallengeRule.Action, at now: WallTime
     ) -> String? {
         guard let name = parked(in: space, by: action)?.name ?? (failures > 0 ? credential : nil) else { return nil }
         let named = try? delegate.policy.credentials.credential(named: name, for: space.origin)

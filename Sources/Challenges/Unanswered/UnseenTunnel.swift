@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Model
 import Rules
 
@@ -24,7 +25,7 @@ public struct UnseenTunnel {
 
     /// Writes the tunnel into the journal.
     /// - Returns: the line for the operator; nil if there was one before.
-    public func note(in journal: ChallengeJournal, at now: Int) -> String? {
+    public func note(in journal: ChallengeJournal, at now: WallTime) -> String? {
         let space = ProtectionSpace(origin: origin, realm: nil, authenticationMethod: .default)
         var entry = JournalEntry(JournalEntry.Key(space, scheme: ""), .unseen, at: now)
         entry.reason = sentence

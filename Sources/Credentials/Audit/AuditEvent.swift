@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Model
 import Telemetry
 
@@ -98,19 +99,19 @@ public struct AuditEvent: Sendable, Hashable {
     public var persistence: Persistence?
     /// Whether the credential became the default of its space.
     public var isDefault = false
-    /// The beginning of the state that it reports, in milliseconds since 1970; nil: now.
-    public var since: Int?
-    /// The time of the next try, in milliseconds since 1970; nil: not until the value is set again.
-    public var nextTry: Int?
+    /// The beginning of the state that it reports; nil: now.
+    public var since: WallTime?
+    /// The time of the next try; nil: not until the value is set again.
+    public var nextTry: WallTime?
     public var details: String?
     /// The number of omitted events.
     public var count: Int?
-    /// The machine of the event and its time, in milliseconds since 1970; nil: in this process, now.
+    /// The machine of the event and its time; nil: in this process, now.
     public var elsewhere: Elsewhere?
 
     public struct Elsewhere: Sendable, Hashable {
         public let replica: String
-        public let time: Int
+        public let time: WallTime
     }
 
     public init(

@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 import IO
 import Model
@@ -20,8 +21,8 @@ public final class CAStore: Sendable {
         var problem: AuthorityProblem?
     }
 
-    /// The time before its expiry from which a CA is reported, in seconds: 30 days.
-    private static let notice = 30 * 86400
+    /// The time before its expiry from which a CA is reported: 30 days.
+    private static let notice = Milliseconds.days(30)
 
     /// Creates the store without reading: call `open` first.
     ///
@@ -39,22 +40,20 @@ public final class CAStore: Sendable {
 
     /// Reads the CA, after creating it if it is missing. Blocks.
     ///
-    /// - Parameters:
-    ///   - host: the owner of a new CA, for people.
-    ///   - now: seconds since 1970.
-    public func open(host: String, at now: Int) throws(AuthorityProblem) {
+    /// - Parameter host: the owner of a new CA, for people.
+    public func open(host: String, at now: WallTime) throws(AuthorityProblem) {
         try makeIfMissing(host: host, at: now)
         if let contents = try files.read(waits: true) { try take(contents, at: now) }
     }
 
     /// Replaces the proxy's CA with a new one and a new key, and keeps the old certificate beside it. Blocks.
-    public func renew(host: String, at now: Int) throws(AuthorityProblem) {
+    public func renew(host: String, at now: WallTime) throws(AuthorityProblem) {
         try files.keep(try make(host: host, at: now), replacing: true)
     }
 
     /// The certificate, for clients that should trust it, after creating the CA if it is missing. The key is not read.
     /// Blocks.
-    public func certificate(host: String, at now: Int) throws(AuthorityProblem) -> Certificate {
+    public func certificate(host: String, at now: WallTime) throws(AuthorityProblem) -> Certificate {
         try makeIfMissing(host: host, at: now)
         let content = try files.certificate()
         do throws(CertificateError) {
@@ -71,14 +70,14 @@ public final class CAStore: Sendable {
     /// Reads the files again if they have changed, and uses them if possible. Blocks: do not call it on a loop.
     ///
     /// - Returns: the current problem, every time until it is solved.
-    public func refresh(at now: Int) -> AuthorityProblem? {
+    public func refresh(at now: WallTime) -> AuthorityProblem? {
         do throws(AuthorityProblem) {
             if let contents = try files.read(waits: false) { try take(contents, at: now) }
             return warning(at: now)
         } catch { return error }
     }
 
-    private func take(_ contents: AuthorityFiles.Contents, at now: Int) throws(AuthorityProblem) {
+    private func take(_ contents: AuthorityFiles.Contents, at now: WallTime) throws(AuthorityProblem) {
         let digest = contents.digest
         let known = state.withLock { $0.digest == digest ? $0 : nil }
         if let known {
@@ -98,7 +97,7 @@ public final class CAStore: Sendable {
     }
 
     private func authority(
-        _ contents: AuthorityFiles.Contents, at now: Int
+        _ contents: AuthorityFiles.Contents, at now: WallTime
     ) throws(AuthorityError) -> CertificateAuthority {
         let identity: Identity
         do throws(IdentityError) {
@@ -109,18 +108,18 @@ public final class CAStore: Sendable {
         return try CertificateAuthority(identity, at: now)
     }
 
-    private func makeIfMissing(host: String, at now: Int) throws(AuthorityProblem) {
+    private func makeIfMissing(host: String, at now: WallTime) throws(AuthorityProblem) {
         guard case .state = place, !files.areThere else { return }
         try files.keep(try make(host: host, at: now), replacing: false)
     }
 
-    private func make(host: String, at now: Int) throws(AuthorityProblem) -> CertificateAuthority {
+    private func make(host: String, at now: WallTime) throws(AuthorityProblem) -> CertificateAuthority {
         do throws(AuthorityError) {
             return try CertificateAuthority.make(host: host, names: names, at: now)
         } catch { throw .unusable(place, error) }
     }
 
-    private func warning(at now: Int) -> AuthorityProblem? {
+    private func warning(at now: WallTime) -> AuthorityProblem? {
         guard let authority = leaves?.authority else { return nil }
         let certificate = authority.identity.leaf
         if certificate.notAfter <= now { return .unusable(place, .expired) }

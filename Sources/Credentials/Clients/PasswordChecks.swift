@@ -90,7 +90,7 @@ final class PasswordChecks: Sendable {
         case .done(let isRight):
             if isRight { state.withLock { $0.remember(login) } }
             return PasswordVerdict(isRight)
-        case .refused(let seconds): return .busy(retryAfter: seconds)
+        case .refused(let time): return .busy(retryAfter: time)
         case .abandoned: return .abandoned
         }
     }
@@ -124,8 +124,8 @@ extension PasswordChecks.State {
 public enum PasswordVerdict: Sendable, Equatable {
     case right
     case wrong
-    /// Too many checks wait. There may be room in this many seconds.
-    case busy(retryAfter: Int)
+    /// Too many checks wait. There may be room after this time.
+    case busy(retryAfter: Milliseconds)
     /// The client has left, and the password was not checked.
     case abandoned
 

@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import GSSAPI
 import IO
 import Synchronization
@@ -63,9 +64,9 @@ public final class ServiceLogin: Sendable {
     public enum Step: Sendable {
         /// The token is for the client. Pass the client's answer to the next step.
         case goesOn([UInt8])
-        /// The client is this principal, for this many seconds; nil: without limit. The token, if there is one,
+        /// The client is this principal, for this time; nil: without limit. The token, if there is one,
         /// authenticates the proxy to the client.
-        case proved(String, token: [UInt8]?, lifetime: Int?)
+        case proved(String, token: [UInt8]?, lifetime: Milliseconds?)
     }
 
     public typealias Outcome = FairScheduler<ObjectIdentifier, Result<Step, LoginError>>.Outcome

@@ -18,8 +18,8 @@ public final class ConfiguredCredentials: Sendable {
     private let helpers: HelperCredentials
     /// Whether some helper is asked for the path of a request.
     public let asksForPaths: Bool
-    /// The time before its expiry from which a certificate is reported, in seconds: 14 days.
-    private static let notice = 14 * 86400
+    /// The time before its expiry from which a certificate is reported: 14 days.
+    private static let notice = Milliseconds.days(14)
     private let state = Mutex(State())
     /// Locked while the files are read: two simultaneous reads would report one write twice.
     private let reading = Mutex(())
@@ -104,13 +104,13 @@ public final class ConfiguredCredentials: Sendable {
 
     /// Reads all sources, and applies the changes. Blocks on files: do not call it on a loop.
     ///
-    /// - Parameter now: seconds since 1970, for certificates that expire.
+    /// - Parameter now: the time, for certificates that expire.
     @discardableResult
-    public func refresh(at now: Int = SystemClock.epochMilliseconds / 1000) -> Refresh {
+    public func refresh(at now: WallTime = SystemClock.wallTime) -> Refresh {
         reading.withLock { _ in read(at: now) }
     }
 
-    private func read(at now: Int) -> Refresh {
+    private func read(at now: WallTime) -> Refresh {
         var changed: [Credential] = []
         var replaced: [String] = []
         var setAgain: [CredentialVersion] = []
@@ -157,7 +157,7 @@ public final class ConfiguredCredentials: Sendable {
         let key = ExactText(name)
         if let entry = given(key) {
             let place = place(of: entry, for: origin, path)
-            if let value = helpers.current(place, at: SystemClock.epochMilliseconds) { return value }
+            if let value = helpers.current(place, at: SystemClock.wallTime) { return value }
             throw helpers.error(place) ?? .notRead(credential: name)
         }
         let (credential, error) = state.withLock { ($0.credentials[key], $0.errors[key]) }
@@ -229,17 +229,17 @@ public final class ConfiguredCredentials: Sendable {
     }
 
     /// Renews the tickets of a principal that was used, and returns the problem, if any.
-    private func renew(_ name: String, at now: Int) -> ConfiguredCredentials.Warning? {
+    private func renew(_ name: String, at now: WallTime) -> ConfiguredCredentials.Warning? {
         let present = state.withLock { $0.credentials[ExactText(name)] }
         guard let tickets = present?.principal as? KerberosTickets else { return nil }
         tickets.refresh(at: now)
         return tickets.trouble.map { .noTicket(credential: name, $0) }
     }
 
-    private func warning(about credential: Credential, at now: Int) -> ConfiguredCredentials.Warning? {
+    private func warning(about credential: Credential, at now: WallTime) -> ConfiguredCredentials.Warning? {
         guard let leaf = (credential.identity as? Identity)?.leaf else { return nil }
         let name = credential.version.name
-        if leaf.notAfter < now { return .expired(credential: name, day: leaf.lastDay) }
+        if leaf.notAfter.seconds < now.seconds { return .expired(credential: name, day: leaf.lastDay) }
         if leaf.notBefore > now { return .notYetValid(credential: name, day: leaf.firstDay) }
         return leaf.notAfter - now < Self.notice ? .expiresSoon(credential: name, day: leaf.lastDay) : nil
     }
@@ -318,11 +318,9 @@ extension ConfiguredCredentials {
     /// - Parameters:
     ///   - refused: the value that the server has refused.
     ///   - challenges: the challenges of the response.
-    ///   - now: milliseconds since 1970.
     public func question(
         _ name: String, for origin: Origin?, path: String? = nil, besides refused: CredentialVersion? = nil,
-        challenges: [String] = [],
-        at now: Int
+        challenges: [String] = [], at now: WallTime
     ) -> HelperQuestion? {
         guard let entry = given(ExactText(name)),
             helpers.wantsReading(place(of: entry, for: origin, path), besides: refused, at: now)
@@ -338,9 +336,7 @@ extension ConfiguredCredentials {
     }
 
     /// The question that renews a value before it ends; nil if it is not time.
-    ///
-    /// - Parameter now: milliseconds since 1970.
-    public func renewal(_ name: String, for origin: Origin, path: String? = nil, at now: Int) -> HelperQuestion? {
+    public func renewal(_ name: String, for origin: Origin, path: String? = nil, at now: WallTime) -> HelperQuestion? {
         guard let entry = given(ExactText(name)), helpers.isDue(place(of: entry, for: origin, path), at: now) else {
             return nil
         }

@@ -48,17 +48,17 @@ final class HelperCredentials: Sendable {
 
     private struct Entry {
         var reading: HelperCredentials.Reading?
-        /// The time at which the value ends, and from which it is read again, in milliseconds since 1970.
-        var endsAt = Int.min
-        var renewsAt = Int.min
+        /// The time at which the value ends, and from which it is read again.
+        var endsAt = WallTime.distantPast
+        var renewsAt = WallTime.distantPast
         var error: CredentialError?
         /// The number of failures in a row.
         var failures = 0
-        var pausedUntil = Int.min
+        var pausedUntil = WallTime.distantPast
         /// The number of readings of a value that a server has refused, and the time of the last.
         var repetitions = 0
-        var readAt = Int.min
-        var usedAt = Int.min
+        var readAt = WallTime.distantPast
+        var usedAt = WallTime.distantPast
         /// Whether the helper got `store` for the value, and `erase`.
         var isStored = false
         var isErased = false
@@ -75,20 +75,19 @@ final class HelperCredentials: Sendable {
     private let runs = Atomic(0)
     private let patience: Milliseconds
 
-    /// The pauses after failures in a row, in milliseconds.
-    private static let pauses = [5_000, 30_000, 300_000]
+    /// The pauses after failures in a row.
+    private static let pauses: [Milliseconds] = [.seconds(5), .seconds(30), .minutes(5)]
     /// The number of readings of a refused value without a pause, and the pause after that.
-    private static let (freeRepetitions, repetitionPause) = (3, 5_000)
+    private static let (freeRepetitions, repetitionPause) = (3, Milliseconds.seconds(5))
     /// The limit of the servers of one credential.
     private static let mostServers = 64
 
     /// - Parameter time: the limit of one run.
-    init(time: Duration) {
+    init(time: Milliseconds) {
         work = CoalescedWork(on: Self.pool)
         steps = CoalescedWork(on: Self.pool)
-        let limit = Int(clamping: Int64(time / .milliseconds(1)))
         // A user and a password may be a program each, and each may have to be killed.
-        patience = Milliseconds(limit) * 2 + 4_000
+        patience = time * 2 + .seconds(4)
     }
 
     /// Keeps the values of the same credentials of older rules.
@@ -98,7 +97,7 @@ final class HelperCredentials: Sendable {
     }
 
     /// The value; nil if it was not read yet, or has ended.
-    func current(_ key: Key, at now: Int) -> Credential? {
+    func current(_ key: Key, at now: WallTime) -> Credential? {
         entries.withLock { entries in
             guard let entry = entries[key], now < entry.endsAt else { return nil }
             entries[key]?.usedAt = now
@@ -112,7 +111,7 @@ final class HelperCredentials: Sendable {
     }
 
     /// Whether the value is used and should be read before it ends.
-    func isDue(_ key: Key, at now: Int) -> Bool {
+    func isDue(_ key: Key, at now: WallTime) -> Bool {
         entries.withLock { entries in
             guard let entry = entries[key], entry.reading != nil else { return false }
             return entry.renewsAt <= now && entry.pausedUntil <= now
@@ -123,13 +122,13 @@ final class HelperCredentials: Sendable {
     func error(_ key: Key) -> CredentialError? { entries.withLock { $0[key]?.error } }
 
     /// Whether the program should run: there is no value, or it was refused, and no pause holds it.
-    func wantsReading(_ key: Key, besides refused: CredentialVersion?, at now: Int) -> Bool {
+    func wantsReading(_ key: Key, besides refused: CredentialVersion?, at now: WallTime) -> Bool {
         entries.withLock { entries in
             guard let entry = entries[key] else { return true }
             if now < entry.pausedUntil { return false }
             guard let reading = entry.reading, now < entry.endsAt else { return true }
             guard reading.credential.version == refused else { return false }
-            return entry.repetitions < Self.freeRepetitions || now >= entry.readAt &+ Self.repetitionPause
+            return entry.repetitions < Self.freeRepetitions || now >= entry.readAt + Self.repetitionPause
         }
     }
 
@@ -137,7 +136,7 @@ final class HelperCredentials: Sendable {
     func retry() {
         entries.withLock { entries in
             for key in entries.keys {
-                entries[key]?.pausedUntil = .min
+                entries[key]?.pausedUntil = .distantPast
                 entries[key]?.failures = 0
                 entries[key]?.repetitions = 0
             }
@@ -147,22 +146,22 @@ final class HelperCredentials: Sendable {
     /// Reads a value, once for all callers that wait. Await it on a loop.
     ///
     /// - Parameters:
-    ///   - keep: the milliseconds for which the value is used; nil: as the helper says.
+    ///   - keep: the time for which the value is used; nil: as the helper says.
     ///   - refused: the value that a server has refused.
     ///   - read: runs the program.
     /// - Returns: the value, which may be a former one; nil if it takes too long.
     func read(
-        _ key: Key, keep: Int?, besides refused: CredentialVersion?,
+        _ key: Key, keep: Milliseconds?, besides refused: CredentialVersion?,
         _ read: @escaping @Sendable () -> Result<Reading, CredentialError>
     ) async -> Result<Credential, CredentialError>? {
         var run = Run(key: key, number: spent(key) == nil ? 0 : nextNumber())
         while true {
             let done = await work.run(run, within: patience) { [self] () -> OneValue? in
                 // Others may have read it while this one waited for a thread.
-                let now = SystemClock.epochMilliseconds
+                let now = SystemClock.wallTime
                 guard wantsReading(key, besides: refused, at: now) || isDue(key, at: now) else { return nil }
                 let result = read()
-                take(result, for: key, keep: keep, besides: refused, at: SystemClock.epochMilliseconds)
+                take(result, for: key, keep: keep, besides: refused, at: SystemClock.wallTime)
                 guard case .success(let reading) = result, reading.isForOneRequest else { return nil }
                 return OneValue(reading.credential)
             }
@@ -190,15 +189,16 @@ final class HelperCredentials: Sendable {
         await steps.run(Run(key: key, number: nextNumber()), within: patience) { [self] in
             let result = ask()
             if case .failure(let error) = result {
-                take(.failure(error), for: key, keep: nil, besides: nil, at: SystemClock.epochMilliseconds)
+                take(.failure(error), for: key, keep: nil, besides: nil, at: SystemClock.wallTime)
             }
             return result
         }
     }
 
     private func take(
-        _ result: Result<Reading, CredentialError>, for key: Key, keep: Int?, besides refused: CredentialVersion?,
-        at now: Int
+        _ result: Result<Reading, CredentialError>, for key: Key, keep: Milliseconds?,
+        besides refused: CredentialVersion?,
+        at now: WallTime
     ) {
         entries.withLock { entries in
             if entries[key] == nil { Self.makeRoom(for: key, in: &entries) }
@@ -214,13 +214,13 @@ final class HelperCredentials: Sendable {
             case .success(let reading):
                 entry.error = nil
                 entry.failures = 0
-                entry.pausedUntil = .min
-                let end = [keep.map { now &+ $0 }, reading.answer?.end, reading.credential.expiry.map { $0 &* 1000 }]
+                entry.pausedUntil = .distantPast
+                let end = [keep.map { now + $0 }, reading.answer?.end, reading.credential.expiry]
                     .compactMap(\.self).min()
                 entry.endsAt =
-                    reading.isForOneRequest || reading.answer?.isEphemeral == true ? now : end ?? .max
+                    reading.isForOneRequest || reading.answer?.isEphemeral == true ? now : end ?? .distantFuture
                 // As tokens are: at four fifths of their time.
-                entry.renewsAt = end.map { now &+ max(0, $0 &- now) / 5 &* 4 } ?? .max
+                entry.renewsAt = end.map { now + max(0, $0 - now) / 5 * 4 } ?? .distantFuture
                 let former = entry.reading?.credential.version
                 if former == reading.credential.version {
                     if former == refused { entry.repetitions += 1 }

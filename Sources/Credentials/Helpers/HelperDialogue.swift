@@ -63,7 +63,7 @@ struct HelperDialogue {
         defer { _ = Secret(wiping: &output) }
         do throws(HelperFault) {
             let answer = try HelperOutput.read(output, as: helper.kind)
-            if let end = answer.end, end <= SystemClock.epochMilliseconds { throw .ended }
+            if let end = answer.end, end <= SystemClock.wallTime { throw .ended }
             return answer.for(question)
         } catch { throw .helper(credential: question.name, program: helper.command.program, "\(error)") }
     }

@@ -82,9 +82,7 @@ final class KerberosTickets: KerberosPrincipal {
     // MARK: - The first ticket
 
     /// Has the first ticket renewed in time, if there is one, and looks whether a cache's file is another. Blocks.
-    ///
-    /// - Parameter now: seconds since 1970.
-    func refresh(at now: Int) {
+    func refresh(at now: WallTime) {
         switch proof {
         case .keytab, .password: return renewIfDue(at: now)
         case .cache(.file(let path)):
@@ -98,7 +96,7 @@ final class KerberosTickets: KerberosPrincipal {
         firstTickets.start(true) { [self] in acquire(nil) }
     }
 
-    private func renewIfDue(at now: Int) {
+    private func renewIfDue(at now: WallTime) {
         // Another program renews the tickets of a cache.
         if case .cache = proof { return }
         guard held.withLock({ $0.isRenewalDue(at: now) }) else { return }
@@ -109,7 +107,7 @@ final class KerberosTickets: KerberosPrincipal {
 
     var kdc: String? { verdicts.withLock(\.kdc) }
 
-    var ticketEnd: Int? { held.withLock { $0.cache?.validity.upperBound } }
+    var ticketEnd: WallTime? { held.withLock { $0.cache?.validity.upperBound } }
 
     /// The reason why there is no ticket-granting ticket, or none in time; nil without a problem.
     var trouble: TicketError? {
@@ -117,7 +115,7 @@ final class KerberosTickets: KerberosPrincipal {
     }
 
     private func firstTicket(
-        at now: Int, for service: KerberosService, within patience: KerberosTickets.Patience
+        at now: WallTime, for service: KerberosService, within patience: KerberosTickets.Patience
     ) async throws(TicketError) -> TicketCache {
         let (cache, reason) = held.withLock { ($0.usableCache(at: now), $0.reasonToWait(at: now)) }
         if let cache { return cache }
@@ -207,7 +205,7 @@ final class KerberosTickets: KerberosPrincipal {
         }
     }
 
-    private static var now: Int { SystemClock.epochMilliseconds / 1000 }
+    private static var now: WallTime { SystemClock.wallTime }
 }
 
 extension TicketError {
@@ -226,9 +224,7 @@ extension KerberosTickets {
         case password(Secret)
 
         /// Asks the KDC, or reads the cache. Blocks.
-        ///
-        /// - Parameter now: seconds since 1970.
-        func acquire(_ principal: String, at now: Int) throws(GSSAPIError) -> TicketCache {
+        func acquire(_ principal: String, at now: WallTime) throws(GSSAPIError) -> TicketCache {
             switch self {
             case .keytab(let path): return try TicketCache.acquire(principal, keytab: path)
             case .password(let password):

@@ -3,6 +3,7 @@ import Bytes
 import Crypto
 import Database
 import IO
+import Model
 import Synchronization
 
 /// The knowledge that a process has of credentials and spaces: its own, until a store is opened for it, and from then on what
@@ -99,7 +100,7 @@ public final class CredentialStore: Sendable {
         }
         // The store is available: pending writes are made, and changes not adopted now are adopted next time.
         writer.flush()
-        accounts.catchUp(at: SystemClock.epochMilliseconds)
+        accounts.catchUp(at: SystemClock.wallTime)
         let behind = progress.withLock { progress in
             progress.behind = max(progress.behind, changes)
             return progress.behind
@@ -144,8 +145,8 @@ public final class CredentialStore: Sendable {
         _ revision: CredentialTables.Revision, openedWith dataKey: SealingKey
     ) throws(CredentialStoreError) {
         let known = progress.withLock { $0 }
-        let now = SystemClock.epochMilliseconds
-        let day = Int64(now / LearnedTables.dayLength)
+        let now = SystemClock.wallTime
+        let day = Int64(Day(of: now).number)
         let audit = memory.audit
         let (judged, learned, fetched, events) = try CredentialStoreError.asking { () throws(DatabaseError) in
             try database.read { connection throws(DatabaseError) in

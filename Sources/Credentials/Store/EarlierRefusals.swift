@@ -1,13 +1,15 @@
 import Authentication
+import Bytes
 import Crypto
 import Database
+import Model
 
 /// The refusals in a store that earlier versions of this program wrote. They are read once, and accounts are made from
 /// them. The table stays, since a running process of an earlier version may still use it.
 enum EarlierRefusals {
     /// Makes the accounts, unless that was already done.
     static func convert(
-        in database: any CredentialDatabase, _ key: SealingKey, now: Int
+        in database: any CredentialDatabase, _ key: SealingKey, now: WallTime
     ) throws(DatabaseError) {
         let isDone = try database.read { connection throws(DatabaseError) in try isConverted(connection) }
         if isDone { return }
@@ -28,9 +30,9 @@ enum EarlierRefusals {
     }
 
     private static func convert(
-        _ key: SealingKey, now: Int, at revision: Int64, _ connection: some SQLConnection
+        _ key: SealingKey, now: WallTime, at revision: Int64, _ connection: some SQLConnection
     ) throws(DatabaseError) {
-        let day = Int64(now / LearnedTables.dayLength)
+        let day = Int64(Day(of: now).number)
         var servers: [CredentialVersion: [String]] = [:]
         for space in try LearnedTables.spaces(since: CredentialTables.beginning, on: day, connection) {
             for version in space.accepted { servers[version, default: []].append(space.space.origin.serverName) }
@@ -54,14 +56,14 @@ enum EarlierRefusals {
 
     private static func refusal(in row: [DatabaseValue]) -> (CredentialVersion, Account.EarlierRefusal)? {
         guard let space = ProtectionSpace(row: row), let name = row.text(6),
-            let version = CredentialVersion(name: name, fingerprint: row.bytes(7) ?? []), let since = row.integer(8),
-            let nextTry = row.integer(9), let retries = row.integer(10)
+            let version = CredentialVersion(name: name, fingerprint: row.bytes(7) ?? []), let since = row.time(8),
+            let nextTry = row.time(9), let retries = row.integer(10)
         else { return nil }
         return (
             version,
             Account.EarlierRefusal(
-                at: space.origin.serverName, since: Int(clamping: since),
-                nextTry: nextTry == 0 ? nil : Int(clamping: nextTry), retries: Int(clamping: max(0, retries)))
+                at: space.origin.serverName, since: since,
+                nextTry: nextTry == 0 ? nil : nextTry, retries: Int(clamping: max(0, retries)))
         )
     }
 }

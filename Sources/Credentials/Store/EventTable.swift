@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Database
 import IO
 import Model
@@ -87,23 +88,23 @@ extension AuditEvent {
     fileprivate func columns(writtenBy writer: String, at machine: String) -> [DatabaseValue] {
         let noSpace: [DatabaseValue] = [.words(server), .integer(0), .text(""), .integer(0), .text(""), .text("")]
         return (space.map(\.columns) ?? noSpace)
-            + [.integer(Int64(SystemClock.epochMilliseconds)), .text(writer), .text(name.rawValue)]
+            + [.time(SystemClock.wallTime), .text(writer), .text(name.rawValue)]
             + [
-                .words(credential), .integer(isDefault ? 1 : 0), .integer(Int64(nextTry ?? 0)), .words(details),
+                .words(credential), .integer(isDefault ? 1 : 0), .time(nextTry ?? 0), .words(details),
             ] + actor.columns + [.words(machine)]
     }
 
     /// Nil for an event that this version does not know.
     fileprivate init?(row: some DatabaseRow) {
-        guard let time = row.integer(6), let name = row.text(8).flatMap(Name.init(rawValue:)),
+        guard let time = row.time(6), let name = row.text(8).flatMap(Name.init(rawValue:)),
             let actor = Actor(row: row), let machine = row.text(17)
         else { return nil }
         self.init(name, by: actor, ProtectionSpace(row: row), credential: row.said(9), details: row.said(12))
         if space == nil { server = row.said(0) }
         isDefault = row.integer(10) == 1
-        nextTry = row.integer(11).flatMap { $0 == 0 ? nil : Int(clamping: $0) }
+        nextTry = row.time(11).flatMap { $0 == 0 ? nil : $0 }
         if name == .credentialLearned { persistence = .permanent }
-        elsewhere = Elsewhere(replica: machine, time: Int(clamping: max(0, time)))
+        elsewhere = Elsewhere(replica: machine, time: max(0, time))
     }
 }
 

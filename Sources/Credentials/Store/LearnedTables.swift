@@ -1,13 +1,12 @@
 import Authentication
 import Database
 import IO
+import Model
 
 /// A store's table of learned spaces.
 enum LearnedTables {
-    /// The length of a day in milliseconds.
-    static let dayLength = 86_400_000
     /// The number of the day since 1970.
-    static var today: Int64 { Int64(SystemClock.epochMilliseconds / dayLength) }
+    static var today: Int64 { Int64(Day(of: SystemClock.wallTime).number) }
     /// The days for which a space is remembered without being met again.
     private static let memory: Int64 = 30
     /// The limit of spaces, beyond which those met longest ago are removed.

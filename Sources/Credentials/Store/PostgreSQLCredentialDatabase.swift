@@ -78,7 +78,7 @@ final class PostgreSQLCredentialDatabase: CredentialDatabase {
             }
             let isNews = try session.use { connection throws(DatabaseError) in
                 if try hasNewRevision(connection) { return true }
-                guard try connection.notifications(within: limit.count).contains(where: { $0 != name }) else {
+                guard try connection.notifications(within: limit).contains(where: { $0 != name }) else {
                     return false
                 }
                 _ = try hasNewRevision(connection)

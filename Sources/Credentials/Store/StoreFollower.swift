@@ -8,7 +8,7 @@ public final class StoreFollower: Sendable {
     private let follow: @Sendable () throws(CredentialStoreError) -> Void
     private let report: @Sendable (String) -> Void
     private let trouble = Mutex<CredentialStoreError?>(nil)
-    private let time = Atomic(SystemClock.epochMilliseconds)
+    private let time = Atomic(SystemClock.wallTime)
 
     /// The time between two attempts while the store is unavailable.
     private static let pause: Milliseconds = 250
@@ -31,8 +31,8 @@ public final class StoreFollower: Sendable {
     /// The reason why the last attempt to follow the store failed; nil without a problem.
     public var problem: CredentialStoreError? { trouble.withLock { $0 } }
 
-    /// The time at which all changes in the store were known, in milliseconds since 1970.
-    public var lastFollowed: Int { time.load(ordering: .relaxed) }
+    /// The time at which all changes in the store were known.
+    public var lastFollowed: WallTime { time.load(ordering: .relaxed) }
 
     /// - Returns: whether the system gave a thread.
     public func start() -> Bool {
@@ -48,7 +48,7 @@ public final class StoreFollower: Sendable {
     func step() -> Bool {
         do throws(CredentialStoreError) {
             try follow()
-            time.store(SystemClock.epochMilliseconds, ordering: .relaxed)
+            time.store(SystemClock.wallTime, ordering: .relaxed)
             let wasAway = trouble.withLock { trouble in
                 defer { trouble = nil }
                 return trouble != nil

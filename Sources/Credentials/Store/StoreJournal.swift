@@ -112,7 +112,7 @@ final class StoreJournal: AccountJournal, SpaceJournal, TokenJournal {
 
     func fetched(_ token: FetchedToken) {
         guard let (writer, key) = store, let row = try? TokenTables.Row(token, sealedWith: key) else { return }
-        let now = SystemClock.epochMilliseconds
+        let now = SystemClock.wallTime
         writer.submit { connection, revision throws(DatabaseError) in
             try TokenTables.put(row, at: revision, now: now, connection)
         }
@@ -163,7 +163,7 @@ final class StoreJournal: AccountJournal, SpaceJournal, TokenJournal {
         _ family: RefreshTokenFamily, at rotation: RefreshTokenRotation, with token: FetchedToken?
     ) async {
         guard let (writer, key) = store else { return }
-        let now = SystemClock.epochMilliseconds
+        let now = SystemClock.wallTime
         guard let refreshRow = try? TokenTables.RefreshRow(rotation, of: family.version, sealedWith: key) else {
             return
         }

@@ -70,7 +70,7 @@ struct StoreKey: Sendable, Hashable {
     ) throws(CredentialStoreError) {
         try CredentialStoreError.asking { () throws(DatabaseError) in
             try database.update()
-            try EarlierRefusals.convert(in: database, dataKey, now: SystemClock.epochMilliseconds)
+            try EarlierRefusals.convert(in: database, dataKey, now: SystemClock.wallTime)
         }
     }
 

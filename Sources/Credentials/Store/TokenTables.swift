@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Crypto
 import Database
 
@@ -7,18 +8,18 @@ enum TokenTables {
     private static let columns = "name, fingerprint, sealed, ends_at, renews_at, generation"
     private static let isVersion = "name = $1 AND fingerprint = $2"
 
-    /// The milliseconds for which an unused refresh token is kept: after a year it has expired.
-    private static let memory = 366 * 86_400 * 1000
-    /// The limit of a claim in milliseconds; longer ones result from a wrong clock.
-    private static let longestClaim = 3_600_000
+    /// The time for which an unused refresh token is kept: after a year it has expired.
+    private static let memory = Milliseconds.days(366)
+    /// The limit of a claim; longer ones result from a wrong clock.
+    private static let longestClaim = Milliseconds.hours(1)
 
     // MARK: - Tokens
 
     /// Keeps a token, unless a later one is there.
     static func put(
-        _ row: TokenTables.Row, at revision: Int64, now: Int, _ connection: some SQLConnection
+        _ row: TokenTables.Row, at revision: Int64, now: WallTime, _ connection: some SQLConnection
     ) throws(DatabaseError) {
-        try connection.rows("DELETE FROM attache_tokens WHERE ends_at < $1", [.integer(Int64(clamping: now))])
+        try connection.rows("DELETE FROM attache_tokens WHERE ends_at < $1", [.time(now)])
         try connection.rows(
             """
             INSERT INTO attache_tokens (\(columns), revision) VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -28,19 +29,19 @@ enum TokenTables {
             """,
             [
                 .text(row.grant.name), .bytes(row.grant.fingerprintBytes), .bytes(row.sealed),
-                .integer(Int64(clamping: row.endsAt)), .integer(Int64(clamping: row.renewsAt)),
+                .time(row.endsAt), .time(row.renewsAt),
                 .integer(Int64(row.generation)), .integer(revision),
             ])
     }
 
     /// The tokens fetched since a revision that are still valid.
     static func tokens(
-        since revision: Int64, now: Int, _ connection: some SQLConnection
+        since revision: Int64, now: WallTime, _ connection: some SQLConnection
     ) throws(DatabaseError) -> [TokenTables.Row] {
         var tokens: [TokenTables.Row] = []
         try connection.forEachRow(
             "SELECT \(columns) FROM attache_tokens WHERE revision > $1 AND ends_at > $2",
-            [.integer(revision), .integer(Int64(clamping: now))]
+            [.integer(revision), .time(now)]
         ) { row throws(DatabaseError) in
             if let token = TokenTables.Row(row: row) { tokens.append(token) }
         }
@@ -60,12 +61,12 @@ enum TokenTables {
 
     /// How far a family has come, and whether a process has claimed it.
     static func refreshToken(
-        of family: CredentialVersion, now: Int, _ connection: some SQLConnection
+        of family: CredentialVersion, now: WallTime, _ connection: some SQLConnection
     ) throws(DatabaseError) -> (row: TokenTables.RefreshRow, isClaimed: Bool)? {
         let rows = try connection.rows(
             "SELECT sealed, generation, claimed_until FROM attache_refresh_tokens WHERE \(isVersion)",
             [.text(family.name), .bytes(family.fingerprintBytes)])
-        guard let row = rows.first, let generation = row.integer(1), let end = row.integer(2) else { return nil }
+        guard let row = rows.first, let generation = row.integer(1), let end = row.time(2) else { return nil }
         return (
             TokenTables.RefreshRow(family: family, sealed: row.bytes(0), generation: Int(clamping: max(0, generation))),
             now < end && end <= now + longestClaim
@@ -75,12 +76,12 @@ enum TokenTables {
     /// Claims a family until a time, in place of any other process, or ends a claim. It also stores the known rotation,
     /// unless a later one is there.
     ///
-    /// - Parameter end: milliseconds since 1970; nil ends the claim.
+    /// - Parameter end: nil ends the claim.
     static func put(
-        _ row: TokenTables.RefreshRow, claimedUntil end: Int?, now: Int, _ connection: some SQLConnection
+        _ row: TokenTables.RefreshRow, claimedUntil end: WallTime?, now: WallTime, _ connection: some SQLConnection
     ) throws(DatabaseError) {
         try connection.rows(
-            "DELETE FROM attache_refresh_tokens WHERE used_at < $1", [.integer(Int64(clamping: now - memory))])
+            "DELETE FROM attache_refresh_tokens WHERE used_at < $1", [.time(now - memory)])
         try connection.rows(
             """
             INSERT INTO attache_refresh_tokens (name, fingerprint, sealed, generation, claimed_until, used_at)
@@ -94,7 +95,7 @@ enum TokenTables {
             """,
             [
                 .text(row.family.name), .bytes(row.family.fingerprintBytes), row.sealed.map { .bytes($0) } ?? .null,
-                .integer(Int64(row.generation)), .integer(Int64(clamping: end ?? 0)), .integer(Int64(clamping: now)),
+                .integer(Int64(row.generation)), .time(end ?? 0), .time(now),
             ])
     }
 }
@@ -105,9 +106,9 @@ extension TokenTables {
         let grant: CredentialVersion
         /// The token sealed with the store's data key, for this grant only.
         let sealed: [UInt8]
-        /// The expiry in milliseconds since 1970. `renewsAt` is the time to renew.
-        let endsAt: Int
-        let renewsAt: Int
+        /// The expiry. `renewsAt` is the time to renew.
+        let endsAt: WallTime
+        let renewsAt: WallTime
         let generation: Int
 
         init(_ token: FetchedToken, sealedWith key: SealingKey) throws(CryptoError) {
@@ -122,13 +123,13 @@ extension TokenTables {
         init?(row: some DatabaseRow) {
             guard let name = row.text(0),
                 let grant = CredentialVersion(name: name, fingerprint: row.bytes(1) ?? [], isGrant: true),
-                let sealed = row.bytes(2), let endsAt = row.integer(3), let renewsAt = row.integer(4),
+                let sealed = row.bytes(2), let endsAt = row.time(3), let renewsAt = row.time(4),
                 let generation = row.integer(5)
             else { return nil }
             self.grant = grant
             self.sealed = sealed
-            self.endsAt = Int(clamping: endsAt)
-            self.renewsAt = Int(clamping: renewsAt)
+            self.endsAt = endsAt
+            self.renewsAt = renewsAt
             self.generation = Int(clamping: generation)
         }
 

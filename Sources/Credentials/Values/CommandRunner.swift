@@ -8,9 +8,9 @@ public struct CommandTerms: Sendable {
     /// The directory that a program finds in `HOME`.
     public let home: String
     /// The time of one run.
-    public let time: Duration
+    public let time: Milliseconds
 
-    public init(home: String? = nil, time: Duration = .seconds(10)) {
+    public init(home: String? = nil, time: Milliseconds = .seconds(10)) {
         self.home = home ?? "/"
         self.time = time
     }
@@ -33,7 +33,7 @@ struct CommandRunner: Sendable {
         more: [String] = []
     ) throws(CredentialError) -> [UInt8] {
         do throws(HelperProgramError) {
-            let limits = HelperProgram.Limits(time: terms.time)
+            let limits = HelperProgram.Limits(time: terms.time.duration)
             let output: [UInt8]
             if let path = command.socket {
                 output = try HelperSocket(path).ask(input, within: limits)

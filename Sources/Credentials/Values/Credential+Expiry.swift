@@ -7,11 +7,11 @@ import TLS
 extension Credential {
     /// The last day on which the credential is valid, as far as that is known without a request.
     public var lastDay: Day? {
-        if case .trust(let exception) = content { exception.until } else { expiry.map { Day(epochSeconds: $0) } }
+        if case .trust(let exception) = content { exception.until } else { expiry.map { Day(of: $0) } }
     }
 
-    /// The time of the expiry, in seconds since 1970.
-    public var expiry: Int? {
+    /// The time of the expiry.
+    public var expiry: WallTime? {
         switch content {
         case .identity(let identity): (identity as? Identity)?.leaf.notAfter
         case .token(let token): Credential.JSONWebToken.expiry(of: token)
@@ -24,15 +24,15 @@ extension Credential {
 extension Credential {
     /// A token that contains claims (RFC 7519). They are not trusted; only the expiry is used, for people to read.
     fileprivate enum JSONWebToken {
-        /// The expiry in seconds since 1970, at most in the year 9999.
-        static func expiry(of token: Secret) -> Int? {
+        /// The expiry, at most in the year 9999.
+        static func expiry(of token: Secret) -> WallTime? {
             token.withBytes { bytes in
                 guard bytes.count <= limit else { return nil }
                 let parts = bytes.text.split(separator: ".", omittingEmptySubsequences: false)
                 guard parts.count == 3, let claims = Base64.decode(standard(parts[1])).flatMap(JSONMembers.init),
                     case .number(let seconds)? = claims["exp"], seconds >= 0, seconds < 253_402_300_800
                 else { return nil }
-                return Int(seconds)
+                return WallTime(seconds: Int(seconds))
             }
         }
 

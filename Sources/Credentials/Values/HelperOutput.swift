@@ -17,8 +17,8 @@ public struct HelperAnswer: Sendable {
     }
 
     public internal(set) var content: Content
-    /// The time at which it ends, in milliseconds since 1970; nil: not said.
-    public var end: Int?
+    /// The time at which it ends; nil: not said.
+    public var end: WallTime?
     /// Whether it is for one request alone.
     public var isEphemeral = false
     /// Whether the server is to challenge it, and the helper then gives another answer.
@@ -88,7 +88,7 @@ public enum HelperOutput {
         var password: Secret?
         var scheme: String?
         var credential: ArraySlice<UInt8>?
-        var end: Int?
+        var end: WallTime?
         var isEphemeral = false
         var continues = false
         var notes: [Secret] = []
@@ -105,7 +105,7 @@ public enum HelperOutput {
             case "username": said.user = try text(value)
             case "password": said.password = secret(value)
             case "password_expiry_utc":
-                said.end = value.span.text.utf8.count <= 15 ? Int(value.span.text).map { $0 * 1000 } : nil
+                said.end = value.span.text.utf8.count <= 15 ? Int(value.span.text).map { WallTime(seconds: $0) } : nil
             case "oauth_refresh_token": break
             case "authtype": said.scheme = try text(value)
             case "credential": said.credential = value

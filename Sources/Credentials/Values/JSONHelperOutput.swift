@@ -109,7 +109,7 @@ enum JSONHelperOutput {
         case "never": answer.isEphemeral = true
         case "expires":
             guard case .number(let seconds)? = given["expiration"], seconds >= 0, seconds < 1e12 else { throw .time }
-            answer.end = Int(seconds) * 1000
+            answer.end = WallTime(seconds: Int(seconds))
         default: break
         }
         return answer
@@ -121,9 +121,9 @@ enum JSONHelperOutput {
         return printable.isEmpty ? "nothing" : String(decoding: printable, as: UTF8.self)
     }
 
-    private static func time(_ members: JSONMembers, _ name: String) throws(HelperFault) -> Int? {
+    private static func time(_ members: JSONMembers, _ name: String) throws(HelperFault) -> WallTime? {
         guard let text = members.text(name), !text.isEmpty else { return nil }
-        guard let time = InternetTime.milliseconds(text.span) else { throw .time }
+        guard let time = InternetTime.time(text.span) else { throw .time }
         return time
     }
 

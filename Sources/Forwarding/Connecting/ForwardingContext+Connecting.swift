@@ -108,7 +108,7 @@ extension ForwardingContext {
         let delegate = downstream.delegate(in: exchange)
         let started = downstream.loop.now
         do throws(OperatorQuestion.Unanswered) {
-            let answer = try await delegate.ask(question, at: downstream.loop.epochMilliseconds)
+            let answer = try await delegate.ask(question, at: downstream.loop.wallTime)
             exchange.record.trace?.note("question", from: started)
             switch (answer.act, question.space.authenticationMethod) {
             case (.trust, .serverTrust): return

@@ -14,8 +14,8 @@ struct ChallengeCookies {
     private var jar: CookieJar
     /// The values of `Set-Cookie` as received, the oldest first.
     private var fields: [[UInt8]] = []
-    /// The time of the last `take`, in milliseconds since 1970.
-    private var takenAt = 0
+    /// The time of the last `take`.
+    private var takenAt: WallTime = 0
 
     /// The limit of the fields in bytes. Beyond it the oldest are dropped.
     private static let sizeLimit = 16 * 1024
@@ -24,10 +24,8 @@ struct ChallengeCookies {
 
     /// Stores the cookie of a `Set-Cookie` field.
     ///
-    /// - Parameters:
-    ///   - target: the target of the request that was answered with the field.
-    ///   - now: the time in milliseconds since 1970.
-    mutating func take(_ field: Span<UInt8>, at target: Span<UInt8>, now: Int) {
+    /// - Parameter target: the target of the request that was answered with the field.
+    mutating func take(_ field: Span<UInt8>, at target: Span<UInt8>, now: WallTime) {
         takenAt = now
         jar.take(field, at: target, now: now)
         fields.removeAll { CookieJar.isSame($0.span, as: field, at: target) }

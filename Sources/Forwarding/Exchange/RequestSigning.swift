@@ -159,9 +159,7 @@ final class RequestSigning {
 
     /// Adds the signature to a head that is otherwise complete. Nothing if the key cannot sign, or the system gives no
     /// random bytes for a nonce; then the server refuses the request.
-    ///
-    /// - Parameter time: milliseconds since 1970-01-01T00:00:00Z.
-    func append(to writer: borrowing HeadWriter, of exchange: Exchange, at time: Int) {
+    func append(to writer: borrowing HeadWriter, of exchange: Exchange, at time: WallTime) {
         guard isDue else { return }
         let out = exchange.outbound
         switch signer {
@@ -177,12 +175,12 @@ final class RequestSigning {
             // Many servers take 20 to 30 characters.
             guard let nonce = (try? RandomBytes.make(12)).map({ Hex.encode($0) }),
                 let value = signature.authorization(
-                    for: SignedRequest(out.readable), isSecure: isSecure, content: content, at: time / 1000,
+                    for: SignedRequest(out.readable), isSecure: isSecure, content: content, at: time,
                     nonce: nonce)
             else { return }
             value.withBytes { writer.field("Authorization", $0) }
         case .message(let signature):
-            guard let fields = messageFields(signature, exchange, at: time / 1000) else { return }
+            guard let fields = messageFields(signature, exchange, at: time) else { return }
             if let digest = fields.contentDigest { writer.field("Content-Digest", digest) }
             writer.field("Signature-Agent", fields.agent)
             writer.field("Signature-Input", fields.input)
@@ -194,7 +192,7 @@ final class RequestSigning {
     }
 
     private func messageFields(
-        _ signature: MessageSignature, _ exchange: Exchange, at time: Int
+        _ signature: MessageSignature, _ exchange: Exchange, at time: WallTime
     ) -> MessageSignature.Fields? {
         // 64 bytes, as the vectors of Web Bot Auth have.
         guard let nonce = (try? RandomBytes.make(64)).map({ Base64.encode($0) }) else { return nil }

@@ -9,7 +9,7 @@ public final class AccountWatch {
     private weak var upstreams: Upstreams?
     private var alarm: Alarm?
     /// The time of the next wake-up on the system's clock; nil if no retry is due.
-    private var wakeTime: Int?
+    private var wakeTime: WallTime?
 
     private init(_ upstreams: Upstreams) { self.upstreams = upstreams }
 
@@ -31,20 +31,20 @@ public final class AccountWatch {
         upstreams.loop.spawn { await ProbeExchange(probe, over: bound.value).run() }
     }
 
-    private func wake(at time: Int) {
+    private func wake(at time: WallTime) {
         guard let upstreams else { return }
         if let wakeTime, wakeTime <= time { return }
         let alarm = alarm ?? Alarm(on: upstreams.loop) { [unowned self] in ring() }
         self.alarm = alarm
         wakeTime = time
-        alarm.set(after: max(1, WallTime(milliseconds: time) - upstreams.loop.wallTime))
+        alarm.set(after: max(1, time - upstreams.loop.wallTime))
     }
 
     private func ring() {
         wakeTime = nil
         guard let upstreams else { return }
         let accounts = upstreams.shared.spaces.accounts
-        accounts.wake(at: upstreams.loop.epochMilliseconds)
-        if let next = accounts.nextWake(after: upstreams.loop.epochMilliseconds) { wake(at: next) }
+        accounts.wake(at: upstreams.loop.wallTime)
+        if let next = accounts.nextWake(after: upstreams.loop.wallTime) { wake(at: next) }
     }
 }

@@ -81,7 +81,7 @@ public struct ChallengeProbe: Sendable {
     private let purpose: Forwarding.Purpose
 
     /// The time limit: a person is waiting.
-    private static let patience = Duration.seconds(30)
+    private static let patience = Milliseconds.seconds(30)
 
     /// - Parameters:
     ///   - trust: refreshed, with the system's anchors read.

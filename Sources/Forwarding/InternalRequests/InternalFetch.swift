@@ -18,8 +18,8 @@ struct InternalFetch {
 
     struct Response {
         let status: Int
-        /// The value of `Retry-After` in seconds; nil if absent.
-        let retryAfter: Int?
+        /// The value of `Retry-After`; nil if absent.
+        let retryAfter: Milliseconds?
         /// The content; empty if it is not read.
         var content: [UInt8]
     }
@@ -96,15 +96,15 @@ struct InternalFetch {
         return Response(status: status, retryAfter: retryAfter, content: body)
     }
 
-    /// The seconds of `Retry-After` (RFC 9110 section 10.2.3).
-    private func retryAfter(_ upstream: UpstreamConnection) -> Int? {
-        let seconds: Int? = upstream.withHeadBytes { bytes in
+    /// The time of `Retry-After` (RFC 9110 section 10.2.3).
+    private func retryAfter(_ upstream: UpstreamConnection) -> Milliseconds? {
+        let time: Milliseconds? = upstream.withHeadBytes { bytes in
             guard let field = upstream.head.fields.first(.retryAfter) else { return nil }
             let value = bytes.extracting(field.value)
-            if let seconds = Int(value.text) { return seconds }
-            return HTTPDate.milliseconds(value).map { ($0 - upstreams.loop.epochMilliseconds + 999) / 1000 }
+            if let seconds = Int(value.text) { return .seconds(seconds) }
+            return HTTPDate.time(value).map { .seconds(($0 - upstreams.loop.wallTime + 999).seconds) }
         }
-        return seconds.map { max(0, $0) }
+        return time.map { max(0, $0) }
     }
 
     private func ask(_ run: Forwarding, for downstream: Downstream) async throws(ExchangeFailure) {

@@ -84,7 +84,7 @@ struct LoginExchange {
         // Some servers tie a session to the user agent that began it.
         if let field = fields.first(.userAgent) { head.append(client.readable.extracting(field.line)) }
         let cookies = own.texts.fieldValue
-        if jar.append(for: target.span, at: downstream.loop.epochMilliseconds, to: cookies) {
+        if jar.append(for: target.span, at: downstream.loop.wallTime, to: cookies) {
             head.append("Cookie: " as StaticString)
             head.append(cookies.readable)
             head.append("\r\n" as StaticString)

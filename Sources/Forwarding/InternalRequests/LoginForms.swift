@@ -81,7 +81,7 @@ final class LoginForms: LoginPages {
     }
 
     /// Appends the client's own cookies to those of the session.
-    func appendClientCookies(besides session: SessionAuthenticator, at now: Int, into value: ByteBuffer) {
+    func appendClientCookies(besides session: SessionAuthenticator, at now: WallTime, into value: ByteBuffer) {
         hasSession = true
         let (fields, head, target) = (exchange.request.fields, exchange.headBytes, exchange.target)
         for field in fields where field.known == .cookie && !field.isNominated {
@@ -97,7 +97,7 @@ final class LoginForms: LoginPages {
         let (upstream, target) = (exchange.upstream, exchange.target)
         let fields = upstream.head.fields
         guard fields.present.contains(.setCookie) else { return }
-        let now = downstream.loop.epochMilliseconds
+        let now = downstream.loop.wallTime
         upstream.withHeadBytes { bytes in
             for index in fields.indices where fields[index].known == .setCookie {
                 let value = bytes.extracting(fields[index].value)
@@ -182,7 +182,7 @@ final class LoginForms: LoginPages {
     private func read(
         _ page: LoginPage, for login: inout FormLogin, beginningAt target: [UInt8]? = nil
     ) async -> FormLogin.Step {
-        let (former, now) = (login, downstream.loop.epochMilliseconds)
+        let (former, now) = (login, downstream.loop.wallTime)
         let look = { @Sendable () -> (FormLogin, FormLogin.Step) in
             var login = former
             let step = target.map { login.begin(with: page, at: $0, now: now) } ?? login.received(page, now: now)

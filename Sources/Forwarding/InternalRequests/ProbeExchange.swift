@@ -33,7 +33,7 @@ struct ProbeExchange {
         if let downstream, let server = Origin(serverName: probe.attempt.evidence.server) {
             if server.isProxy { await askParent(server, downstream) } else { await ask(server, downstream) }
         }
-        probe.attempt.settle(.none, now: loop.epochMilliseconds)
+        probe.attempt.settle(.none, now: loop.wallTime)
         probe.verdict.keep(probe.attempt.verdict ?? AnswerVerdict.none)
         note(downstream?.metrics)
         run.dissolve(into: loop.buffers)

@@ -24,7 +24,7 @@ public struct QuestionWebhook: Sendable {
 
     /// Sends the question. Returns once it was taken, or is no longer open. Reports a failure.
     public func tell(_ question: OperatorQuestion, over upstreams: Upstreams, by policy: Policy) async {
-        let (state, now) = (upstreams.shared.challenges, upstreams.loop.epochMilliseconds)
+        let (state, now) = (upstreams.shared.challenges, upstreams.loop.wallTime)
         let content = ByteBuffer(capacity: 1024)
         question.append(to: content, at: now)
         // The id is unique: the process has a name of its own, and numbers its questions.
@@ -53,7 +53,7 @@ public struct QuestionWebhook: Sendable {
         case .success(let made): code = made
         case .failure(let error): return "\(error)"
         }
-        let time = upstreams.loop.epochMilliseconds / 1000
+        let time = upstreams.loop.wallTime.seconds
         var message = code.begin()
         message.update(utf8: "\(id).\(time).")
         message.update(content.readable)
@@ -77,9 +77,7 @@ public struct QuestionWebhook: Sendable {
 
 extension OperatorQuestion {
     /// Appends the question as a JSON object, without secrets.
-    ///
-    /// - Parameter now: the time in milliseconds since 1970.
-    fileprivate func append(to buffer: ByteBuffer, at now: Int) {
+    fileprivate func append(to buffer: ByteBuffer, at now: WallTime) {
         let line = LogLine(into: buffer, at: now)
         line.add(WebhookField.version, JSONFormat.version)
         line.add(WebhookField.type, "question")

@@ -91,7 +91,7 @@ public final class SpanCollector: Sendable {
         let reason = "it answers \(response.status)"
         return switch response.status {
         case 200..<300: partialSuccess(response.content)
-        case 429, 502, 503, 504: .again(reason, pause: response.retryAfter.map { .seconds(min($0, 3600)) })
+        case 429, 502, 503, 504: .again(reason, pause: response.retryAfter.map { min($0, .hours(1)) })
         default: .refused(reason)
         }
     }

@@ -17,7 +17,7 @@ struct TokenClient: TokenFetching {
             throw .undiscovered(issuer: "\(grant.server)", "it was not looked for", isDefinite: false)
         }
         if case .registry(let login) = grant.kind { return try await fetch(grant, with: login, at: endpoint) }
-        let request = try TokenRequest(grant, at: upstreams.loop.epochMilliseconds)
+        let request = try TokenRequest(grant, at: upstreams.loop.wallTime)
         var fetch = InternalFetch(upstreams: upstreams, policy: policy, endpoint: endpoint)
         if case .certificate(let shown) = grant.proof { fetch.identity = shown as? Identity }
         var response: InternalFetch.Response
@@ -50,14 +50,14 @@ struct TokenClient: TokenFetching {
         } catch { throw error.tokenError(at: server) }
         return try TokenResponse(
             status: response.status, content: &response.content, for: grant, from: server,
-            retryAfter: response.retryAfter, at: upstreams.loop.epochMilliseconds)
+            retryAfter: response.retryAfter, at: upstreams.loop.wallTime)
     }
 
     /// Requests a registry's token by POST, with an identity token instead of a user and a password.
     private func fetch(
         _ grant: TokenGrant, byIdentityTokenAt server: HTTPEndpoint
     ) async throws(TokenError) -> TokenResponse {
-        let now = upstreams.loop.epochMilliseconds
+        let now = upstreams.loop.wallTime
         let request = try TokenRequest(grant, at: now)
         let fetch = InternalFetch(upstreams: upstreams, policy: policy, endpoint: server)
         var response: InternalFetch.Response

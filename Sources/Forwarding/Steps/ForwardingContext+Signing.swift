@@ -59,7 +59,7 @@ extension ForwardingContext {
         guard credentials.hasHelpers, rules.speaks(of: .signatures), !exchange.credentials.hasSoughtKey, isConcerned,
             let (name, _) = signer
         else { return nil }
-        let now = downstream.loop.epochMilliseconds
+        let now = downstream.loop.wallTime
         if let question = credentials.question(name, for: nil, at: now) { return question }
         if let question = credentials.renewal(name, for: origin.authority, at: now) {
             let state = downstream.shared.challenges

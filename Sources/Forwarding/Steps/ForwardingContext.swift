@@ -355,7 +355,7 @@ public struct ForwardingContext {
         guard case .known(let known) = server else { return }
         known.noteAcceptance(
             at: target.readable, sample: exchange.sample(at: target),
-            of: exchange.isOwn ? nil : downstream.identity(in: exchange), now: downstream.loop.epochMilliseconds)
+            of: exchange.isOwn ? nil : downstream.identity(in: exchange), now: downstream.loop.wallTime)
     }
 
     /// Judges a response of the parent that makes the request.
@@ -411,7 +411,7 @@ public struct ForwardingContext {
         guard upstream.head.fields.present.contains(.setCookie), upstream.head.status != .proxyAuthenticationRequired
         else { return }
         var cookies = challenges.cookies ?? ChallengeCookies(of: origin.authority)
-        let now = downstream.loop.epochMilliseconds
+        let now = downstream.loop.wallTime
         upstream.withHeadBytes { bytes in
             for field in upstream.head.fields where field.known == .setCookie && !field.isNominated {
                 cookies.take(bytes.extracting(field.value), at: target.readable, now: now)

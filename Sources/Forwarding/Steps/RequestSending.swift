@@ -74,7 +74,7 @@ struct RequestSending: ~Copyable {
     private var alarm: Alarm?
     /// Whether `outbound` holds the rest of an interim head for the client.
     private var owesClient = false
-    /// The time when the upstream had the whole request, on the loop's clock in nanoseconds.
+    /// The time when the upstream had the whole request.
     private var sentAt = LoopInstant.zero
     private var expectation = Expectation()
 

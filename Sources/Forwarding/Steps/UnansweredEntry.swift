@@ -33,7 +33,7 @@ struct UnansweredEntry {
         response.keepsAuthorization =
             !challenger.isProxy && loop == nil && exchange.request.fields.present.contains(.authorization)
         response.excerpt = upstream.map { upstream in { upstream.excerpt(hiding: mask(of: loop), by: limits) } }
-        guard let finding = response.note(at: downstream.loop.epochMilliseconds) else {
+        guard let finding = response.note(at: downstream.loop.wallTime) else {
             return note.map { PassedNote($0) }
         }
         record(finding)
@@ -78,7 +78,7 @@ struct UnansweredEntry {
         }
         let (challenges, downstream, keys) = (downstream.shared.challenges, downstream, finding.keys)
         return PassedNote.Reader(response, of: upstream, hiding: mask(of: loop), by: limits) { response in
-            challenges.journal.note(response, for: keys, at: downstream.loop.epochMilliseconds)
+            challenges.journal.note(response, for: keys, at: downstream.loop.wallTime)
         }
     }
 

@@ -43,7 +43,7 @@ struct UpstreamRequestHead {
             writer.field("Accept-Encoding", Self.acceptsGzip(exchange) ? "gzip" as StaticString : "identity")
         }
         if let signing = exchange.credentials.signing {
-            signing.append(to: writer, of: exchange, at: SystemClock.epochMilliseconds)
+            signing.append(to: writer, of: exchange, at: SystemClock.wallTime)
         }
         if let trace = exchange.record.trace { Self.begin(trace, of: exchange, with: writer) }
         writer.end()

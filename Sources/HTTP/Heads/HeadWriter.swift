@@ -20,10 +20,8 @@ public struct HeadWriter: ~Copyable {
     }
 
     /// Writes the `Date` of a response of the proxy (RFC 9110 section 6.6.1).
-    ///
-    /// - Parameter epochSeconds: seconds since 1970.
-    public func date(_ epochSeconds: Int) {
-        if let text = HTTPDate.text(epochSeconds: epochSeconds) { field("Date", text) }
+    public func date(_ time: WallTime) {
+        if let text = HTTPDate.text(time) { field("Date", text) }
     }
 
     public func field(_ name: StaticString, _ value: StaticString) {

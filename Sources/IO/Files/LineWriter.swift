@@ -125,7 +125,7 @@ public final class LineWriter: Sendable {
 
     /// Waits until it is idle. Blocks: do not call it on a loop.
     public func drain(within limit: Milliseconds) {
-        let end = ContinuousClock.now + Duration.milliseconds(limit.count)
+        let end = ContinuousClock.now + limit.duration
         while !isIdle, ContinuousClock.now < end { Pause.take(5) }
     }
 

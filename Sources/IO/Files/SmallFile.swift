@@ -1,11 +1,12 @@
+import Bytes
 import CLinux
 import Glibc
 
 /// Reads small files completely, without the UTF-8 byte-order mark that editors on Windows put before a text. No binary
 /// file that the proxy reads begins with these bytes. Blocks; on a pipe without a writer, for two seconds at most.
 public enum SmallFile {
-    /// The time limit for a pipe, in milliseconds.
-    private static let patience: Int32 = 2000
+    /// The time limit for a pipe.
+    private static let patience = Milliseconds.seconds(2)
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     public static func read(_ path: String, limit: Int) throws(FileError) -> [UInt8] {
@@ -99,7 +100,7 @@ public enum SmallFile {
 
     private static func hasMore(_ descriptor: Int32) -> Bool {
         var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        return poll(&watched, 1, patience) > 0
+        return poll(&watched, 1, Int32(clamping: patience.count)) > 0
     }
 }
 

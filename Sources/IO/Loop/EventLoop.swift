@@ -71,8 +71,6 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// The time of day.
     public var wallTime: WallTime { time.clock?.wallTime ?? SystemClock.wallTime }
 
-    public var epochMilliseconds: Int { wallTime.milliseconds }
-
     /// The time of day at `LoopInstant.zero`, in nanoseconds since 1970-01-01T00:00:00Z.
     public var epoch: Int {
         if let clock = time.clock {

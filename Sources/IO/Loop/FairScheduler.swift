@@ -7,8 +7,8 @@ import Synchronization
 public final class FairScheduler<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     public enum Outcome: Sendable {
         case done(Value)
-        /// Too much work waits already. There may be room in this many seconds.
-        case refused(retryAfter: Int)
+        /// Too much work waits already. There may be room after this time.
+        case refused(retryAfter: Milliseconds)
         /// The client has left.
         case abandoned
     }
@@ -49,7 +49,7 @@ public final class FairScheduler<Key: Hashable & Sendable, Value: Sendable>: Sen
         /// The number of threads at work.
         var threads = 0
         /// The usual duration of a piece of work.
-        var milliseconds = 0
+        var length: Milliseconds = 0
     }
 
     private let pool: BlockingPool
@@ -94,7 +94,7 @@ public final class FairScheduler<Key: Hashable & Sendable, Value: Sendable>: Sen
     private func add(
         _ ticket: Ticket, _ key: Key, _ turn: FairQueue<Key>.Turn, _ work: @escaping @Sendable () -> Value
     ) {
-        let (refused, seconds, startsThread) = state.withLock { state -> (Job?, Int, Bool) in
+        let (refused, time, startsThread) = state.withLock { state -> (Job?, Milliseconds, Bool) in
             var refused: Job?
             switch state.queue.add(key, turn) {
             case .refused: refused = Job(work, for: ticket)
@@ -104,9 +104,9 @@ public final class FairScheduler<Key: Hashable & Sendable, Value: Sendable>: Sen
                 refused = state.jobs.removeValue(forKey: other)
                 state.jobs[key] = Job(work, for: ticket)
             }
-            return (refused, secondsToWait(state), mayStartThread(&state))
+            return (refused, timeToWait(state), mayStartThread(&state))
         }
-        refused?.end(.refused(retryAfter: seconds))
+        refused?.end(.refused(retryAfter: time))
         if startsThread { pool.submit { self.serve() } }
     }
 
@@ -123,16 +123,17 @@ public final class FairScheduler<Key: Hashable & Sendable, Value: Sendable>: Sen
         return true
     }
 
-    private func secondsToWait(_ state: State) -> Int {
-        min(60, 1 + state.queue.count * state.milliseconds / threads / 1000)
+    /// The usual time until all waiting work is done, in full seconds.
+    private func timeToWait(_ state: State) -> Milliseconds {
+        min(.minutes(1), .seconds(1 + (state.length * state.queue.count / threads).seconds))
     }
 
     /// Does all work that may be done.
     private func serve() {
-        var done: (key: Key, value: Value, milliseconds: Int)?
+        var done: (key: Key, value: Value, length: Milliseconds)?
         while true {
             let (next, former, startsThread) = state.withLock { state in
-                let former = done.flatMap { finish($0.key, after: $0.milliseconds, &state) }
+                let former = done.flatMap { finish($0.key, after: $0.length, &state) }
                 let next = state.queue.next().flatMap { key in state.jobs[key].map { (key, $0.work) } }
                 if next == nil { state.threads -= 1 }
                 // The current work may have kept two pieces from starting.
@@ -143,13 +144,13 @@ public final class FairScheduler<Key: Hashable & Sendable, Value: Sendable>: Sen
             guard let (key, work) = next else { return }
             let begun = ContinuousClock.now
             let value = work()
-            done = (key, value, Int(clamping: Int64((ContinuousClock.now - begun) / .milliseconds(1))))
+            done = (key, value, Milliseconds(ContinuousClock.now - begun))
         }
     }
 
-    private func finish(_ key: Key, after milliseconds: Int, _ state: inout State) -> Job? {
+    private func finish(_ key: Key, after length: Milliseconds, _ state: inout State) -> Job? {
         state.queue.finish(key)
-        state.milliseconds = (3 * state.milliseconds + milliseconds) / 4
+        state.length = (state.length * 3 + length) / 4
         return state.jobs.removeValue(forKey: key)
     }
 }

@@ -11,8 +11,6 @@ public enum SystemClock {
         return WallTime(milliseconds: time.tv_sec &* 1000 &+ time.tv_nsec / 1_000_000)
     }
 
-    public static var epochMilliseconds: Int { wallTime.milliseconds }
-
     /// The time in nanoseconds since 1970-01-01T00:00:00Z.
     static var epochNanoseconds: Int {
         var time = timespec()

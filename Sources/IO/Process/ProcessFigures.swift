@@ -11,7 +11,7 @@ public struct ProcessFigures: Sendable {
     /// The limit of addresses in bytes; nil also without a limit.
     public var virtualLimit: Int?
     public var residentBytes: Int?
-    /// The start, in seconds since 1970.
+    /// The start.
     public var startSeconds: Double?
 
     public init() {}

@@ -1,3 +1,4 @@
+import Bytes
 import CLinux
 import Glibc
 
@@ -32,8 +33,8 @@ public struct ServiceManager: Sendable {
     }
 
     private let socket: String
-    /// The time limit in seconds. A manager that does not answer delays the process no longer than that.
-    private static let patience = 1
+    /// The time limit. A manager that does not answer delays the process no longer than that.
+    private static let patience = Milliseconds.seconds(1)
 
     /// - Parameter socket: the value of `$NOTIFY_SOCKET`: a path, or `@` and a name. Nil if the process is not
     ///   supervised.
@@ -50,7 +51,7 @@ public struct ServiceManager: Sendable {
         let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw .system(errno: errno, operation: operation) }
         defer { close(descriptor) }
-        var limit = timeval(tv_sec: Self.patience, tv_usec: 0)
+        var limit = timeval(tv_sec: Self.patience.seconds, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var text = state.text
         let sent = text.withUTF8 { bytes in

@@ -95,7 +95,7 @@ final class ClientRequests: Sendable {
             let running = concurrent == nil ? 0 : state.running[client] ?? 0
             if let concurrent, running >= concurrent { return .concurrent(limit: concurrent) }
             if let rate, let wait = Self.take(client, rate, at: now, in: &state) {
-                return .rate(rate, seconds: wait)
+                return .rate(rate, wait: wait)
             }
             if concurrent != nil { state.running[client] = running + 1 }
             return nil
@@ -111,10 +111,10 @@ final class ClientRequests: Sendable {
     }
 
     /// Takes one request from the client's rate.
-    /// - Returns: nil if the rate allows it, else the seconds until it does.
+    /// - Returns: nil if the rate allows it, else the time until it does, in full seconds.
     private static func take(
         _ client: Client, _ rate: RequestRate, at now: LoopInstant, in state: inout State
-    ) -> Int? {
+    ) -> Milliseconds? {
         if state.rate != rate {
             // Times by another rate say nothing about this one.
             state.rate = rate
@@ -124,7 +124,7 @@ final class ClientRequests: Sendable {
         let interval = UInt64(rate.period.seconds) &* second / UInt64(max(rate.count, 1))
         let ahead = (state.due.use(client) ?? 0).subtractingOrZero(now)
         let burst = interval &* UInt64(max(rate.burst, 1) &- 1)
-        if ahead > burst { return Int(clamping: (ahead &- burst &+ second &- 1) / second) }
+        if ahead > burst { return .seconds(Int(clamping: (ahead &- burst &+ second &- 1) / second)) }
         state.due.makeRoom(below: mostClients)
         state.due.put(now &+ ahead &+ interval, for: client)
         return nil
@@ -137,8 +137,8 @@ final class ClientRequests: Sendable {
 extension ClientRequests {
     /// The limit that a request has reached.
     enum Shortage: Equatable {
-        /// - Parameter seconds: the time until the rate allows a request.
-        case rate(RequestRate, seconds: Int)
+        /// - Parameter wait: the time until the rate allows a request.
+        case rate(RequestRate, wait: Milliseconds)
         case concurrent(limit: Int)
 
         var counter: Counter {
@@ -158,7 +158,7 @@ extension ClientRequests {
 
         /// RFC 6585 section 4.
         fileprivate var refusal: Refusal {
-            let seconds = if case .rate(_, let seconds) = self { max(seconds, 1) } else { 1 }
+            let seconds = if case .rate(_, let wait) = self { max(wait.seconds, 1) } else { 1 }
             var refusal = Refusal(
                 .tooManyRequests, .httpRequestDenied,
                 "this client \(predicate) of this proxy: try again in \(seconds == 1 ? "a second" : "\(seconds) seconds")"

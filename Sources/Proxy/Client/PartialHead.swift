@@ -10,7 +10,7 @@ import Transport
 /// have doubled. So an error is found early, and no byte is read more than a few times.
 final class PartialHead {
     let bytes: ByteBuffer
-    /// The time when the first byte of the request was seen, on the loop's clock in nanoseconds.
+    /// The time when the first byte of the request was seen.
     let startedAt: LoopInstant
     /// The numbers of bytes at which a start line without its end, and a head without its end, are too long.
     private let milestones: (startLine: Int, head: Int)

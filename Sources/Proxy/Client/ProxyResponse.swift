@@ -58,7 +58,7 @@ struct ProxyResponse {
         let buffer = exchange.outbound
         buffer.clear()
         let writer = HeadWriter(status: .ok, into: buffer)
-        writer.date(SystemClock.epochMilliseconds / 1000)
+        writer.date(SystemClock.wallTime)
         writer.field("Allow", "GET, HEAD, POST, PUT, DELETE, CONNECT, OPTIONS, TRACE, PATCH")
         writer.field("Content-Length", decimal: 0)
         if let option = connection(keeps) { writer.field("Connection", option) }
@@ -123,7 +123,7 @@ extension Refusal {
     /// - Parameter connection: the connection option of the response; nil for none.
     func write(into buffer: ByteBuffer, connection: StaticString?, withBody: Bool) {
         let writer = HeadWriter(status: status, into: buffer)
-        writer.date(SystemClock.epochMilliseconds / 1000)
+        writer.date(SystemClock.wallTime)
         for field in fields { writer.field(field.name, field.value) }
         writer.field("Proxy-Status", proxyStatus)
         writer.field("Content-Type", "text/plain; charset=utf-8")

@@ -33,9 +33,9 @@ final class LineBuffer {
     }
 
     /// Adds one line: the bytes that `write` appends, with the time passed to it.
-    func add(_ level: LogLevel, _ write: (ByteBuffer, Int) -> Void) {
+    func add(_ level: LogLevel, _ write: (ByteBuffer, WallTime) -> Void) {
         if lines.isEmpty { source?.begin() }
-        let now = loop.epochMilliseconds
+        let now = loop.wallTime
         if lines.isEmpty { source?.begin(at: now) }
         if let header = log?.header { header.append(to: lines, level) }
         write(lines, now)

@@ -15,20 +15,20 @@ public final class LogStream: Sendable {
     /// A loop that writes to the log.
     final class Source: Sendable {
         fileprivate let number: Int
-        /// The time of the oldest line that was not handed over; `.max` if there are no lines; `.min` while one is
-        /// begun.
-        private let oldest = Atomic(Int.max)
+        /// The time of the oldest line that was not handed over; `distantFuture` if there are no lines; `distantPast`
+        /// while one is begun.
+        private let oldest = Atomic(WallTime.distantFuture)
 
         fileprivate init(number: Int) { self.number = number }
 
-        fileprivate var limit: Int { oldest.load(ordering: .sequentiallyConsistent) }
+        fileprivate var limit: WallTime { oldest.load(ordering: .sequentiallyConsistent) }
 
         /// Announces a batch. Call it before reading the time of its first line.
-        func begin() { oldest.store(.min, ordering: .sequentiallyConsistent) }
+        func begin() { oldest.store(.distantPast, ordering: .sequentiallyConsistent) }
 
-        func begin(at time: Int) { oldest.store(time, ordering: .relaxed) }
+        func begin(at time: WallTime) { oldest.store(time, ordering: .relaxed) }
 
-        fileprivate func end() { oldest.store(.max, ordering: .sequentiallyConsistent) }
+        fileprivate func end() { oldest.store(.distantFuture, ordering: .sequentiallyConsistent) }
     }
 
     private struct State {
@@ -39,17 +39,16 @@ public final class LogStream: Sendable {
     private let state = Mutex(State())
     private let writer: LineWriter
     private let losses = LineWriter.Losses()
-    private let clock: @Sendable () -> Int
+    private let clock: @Sendable () -> WallTime
     /// The header before each line; nil if none.
     let header: SyslogHeader?
 
     /// The limit of bytes that wait for an earlier line of another loop.
     private static let patience = 1 << 20
 
-    /// - Parameter clock: the clock, in milliseconds since 1970.
     public init(
         to writer: LineWriter, behind header: SyslogHeader? = nil,
-        clock: @escaping @Sendable () -> Int = { SystemClock.epochMilliseconds }
+        clock: @escaping @Sendable () -> WallTime = { SystemClock.wallTime }
     ) {
         self.writer = writer
         self.header = header
@@ -78,7 +77,7 @@ public final class LogStream: Sendable {
     }
 
     /// Adds an event that belongs to no loop: the bytes that `write` appends, with the time passed to it.
-    func add(_ level: LogLevel, _ write: (ByteBuffer, Int) -> Void) {
+    func add(_ level: LogLevel, _ write: (ByteBuffer, WallTime) -> Void) {
         let line = ByteBuffer(capacity: 512)
         state.withLock { state in
             let now = clock()
@@ -91,8 +90,8 @@ public final class LogStream: Sendable {
     }
 
     private func pass(_ state: inout State) {
-        let limit = state.sources.values.reduce(Int.max) { min($0, $1.limit) }
-        let taken = state.merging.take(before: state.merging.size > Self.patience ? .max : limit)
+        let limit = state.sources.values.reduce(WallTime.distantFuture) { min($0, $1.limit) }
+        let taken = state.merging.take(before: state.merging.size > Self.patience ? .distantFuture : limit)
         if taken.count > 0 { writer.write(taken.bytes, lines: taken.count, losses: losses) }
     }
 

@@ -35,7 +35,7 @@ extension Downstream {
                 shared.datedUses.note(
                     WeakUse(
                         finding, of: peer, by: parties.client, parties.application,
-                        with: credential.map { JournalText.printable($0, longest: 64) }, at: loop.epochMilliseconds))
+                        with: credential.map { JournalText.printable($0, longest: 64) }, at: loop.wallTime))
             }
         }
         put(tls, destination.origin, nil)
@@ -49,7 +49,7 @@ extension Downstream {
         guard case .tls(.peer(reason: TLSError.tooOldVersion)) = error else { return }
         for finding in WeakMechanisms.refusedTLS.words {
             shared.datedUses.note(
-                WeakUse(finding, of: server, by: words(for: user), nil, with: nil, at: loop.epochMilliseconds))
+                WeakUse(finding, of: server, by: words(for: user), nil, with: nil, at: loop.wallTime))
         }
     }
 

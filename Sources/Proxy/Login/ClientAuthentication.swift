@@ -183,7 +183,7 @@ extension ClientAuthentication {
     private func digestChallenges(isStale: Bool) -> [String] {
         guard let nonces = accounts.nonces, let users = accounts.users else { return [] }
         return users.digestAlgorithms.compactMap { algorithm in
-            guard let nonce = try? nonces.make(at: SystemClock.epochMilliseconds) else { return nil }
+            guard let nonce = try? nonces.make(at: SystemClock.wallTime) else { return nil }
             let name = algorithm == .md5 ? "MD5" : "SHA-256"
             return "Digest realm=\(quotedRealm), qop=\"auth\", algorithm=\(name), nonce=\"\(nonce)\", charset=\"UTF-8\""
                 + (isStale ? ", stale=true" : "")
@@ -232,8 +232,8 @@ extension ClientAuthentication {
         switch await users.authenticate(user: name, password: password, for: downstream.waiting(on: exchange)) {
         case .right: accept(name, by: .basic, version: version, in: exchange, of: downstream, with: &login)
         case .wrong: throw .refused(refuse(wrong, of: name, by: .basic, downstream))
-        case .busy(let seconds):
-            throw .refused(.busy("this proxy has too many passwords to check: try again", retryAfter: seconds))
+        case .busy(let time):
+            throw .refused(.busy("this proxy has too many passwords to check: try again", retryAfter: time))
         case .abandoned: throw .clientLost
         }
     }
@@ -313,7 +313,7 @@ extension ClientAuthentication {
         let proves = digest.proves(
             account?.key ?? Self.nobody, value: value, method: method, target: target)
         guard proves, let account else { return .refused(refuse(wrong, of: user.text, by: .digest, downstream)) }
-        let now = SystemClock.epochMilliseconds
+        let now = SystemClock.wallTime
         guard nonces.use(value.extracting(digest.nonce), count: digest.count, at: now) else {
             return .refused(
                 challenge("the nonce of the Digest credentials has expired: use the new one", isStale: true))
@@ -388,8 +388,8 @@ extension ClientAuthentication {
             let refusal = unable(error, exchange)
             throw .refused(
                 error.fault == .unavailable ? refusal : refuse(refusal, of: nil, by: .negotiate, downstream))
-        case .refused(let seconds):
-            throw .refused(.busy("this proxy has too many Kerberos tickets to check: try again", retryAfter: seconds))
+        case .refused(let time):
+            throw .refused(.busy("this proxy has too many Kerberos tickets to check: try again", retryAfter: time))
         case .abandoned: throw .clientLost
         }
     }

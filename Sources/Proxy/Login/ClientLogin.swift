@@ -47,11 +47,12 @@ struct ClientLogin {
         /// If the rules change, they must admit the principal again.
         case established(user: String, until: LoopInstant, admittedBy: ClientAuthentication)
 
-        /// - Parameter lifetime: the ticket's lifetime in seconds; nil if unlimited.
+        /// - Parameter lifetime: the ticket's lifetime; nil if unlimited.
         static func established(
-            user: String, for lifetime: Int?, at now: LoopInstant, admittedBy authentication: ClientAuthentication
+            user: String, for lifetime: Milliseconds?, at now: LoopInstant,
+            admittedBy authentication: ClientAuthentication
         ) -> Negotiation {
-            let end = lifetime.map { now + .seconds($0) }
+            let end = lifetime.map { now + $0 }
             return .established(user: user, until: end ?? .distantFuture, admittedBy: authentication)
         }
 

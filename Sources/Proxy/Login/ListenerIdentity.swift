@@ -52,8 +52,8 @@ public final class ListenerIdentity: Sendable {
     }
 
     var identity: Identity { identities.value }
-    /// The time when the listener's certificate expires, in seconds since 1970.
-    public var expiry: Int { identity.leaf.notAfter }
+    /// The time when the listener's certificate expires.
+    public var expiry: WallTime { identity.leaf.notAfter }
     /// The TLS context. A new one has new ticket keys, so that clients accepted by earlier CAs cannot resume a session.
     var context: ServerTLSContext { contexts.value }
 
@@ -74,7 +74,7 @@ public final class ListenerIdentity: Sendable {
     private static func request(from authorities: Secret) throws -> ServerTLSSettings.ClientCertificates {
         let anchors = try TrustAnchors(only: try authorities.withBytes { try Certificate.all(in: $0) })
         return .requested(issuers: anchors.certificates.compactMap(\.subject)) { chain in
-            anchors.vouch(forClient: chain, at: SystemClock.epochMilliseconds / 1000)
+            anchors.vouch(forClient: chain, at: SystemClock.wallTime)
         }
     }
 
@@ -92,7 +92,7 @@ public final class ListenerIdentity: Sendable {
         let issuers = domains.flatMap { fixed[$0]?.certificates.compactMap(\.subject) ?? [] }
         return .requested(issuers: issuers) { chain in
             guard let workload = chain.leaf.workload, let anchors = fixed[workload.trustDomain] else { return false }
-            return anchors.vouch(forClient: chain, at: SystemClock.epochMilliseconds / 1000)
+            return anchors.vouch(forClient: chain, at: SystemClock.wallTime)
         }
     }
 }

@@ -154,7 +154,7 @@ final class Worker: SessionHost {
     private func keep(_ record: ExchangeRecord) {
         let recent = upstreams.shared.recentRequests
         guard recent.wants(record) else { return }
-        recent.add(recentEncoder.recent(record, at: loop.epochMilliseconds, in: recentRequest))
+        recent.add(recentEncoder.recent(record, at: loop.wallTime, in: recentRequest))
     }
 
     /// Logs an event of this loop after the exchanges that ended before it.

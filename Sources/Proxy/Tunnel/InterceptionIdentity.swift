@@ -1,3 +1,4 @@
+import Bytes
 import Credentials
 import IO
 import TLS
@@ -26,5 +27,5 @@ public final class InterceptionIdentity: Sendable {
         }
     }
 
-    private static var now: Int { SystemClock.epochMilliseconds / 1000 }
+    private static var now: WallTime { SystemClock.wallTime }
 }

@@ -123,7 +123,7 @@ struct TunnelOpening {
         let challenger = destination.challenger
         let host = challenger.host
         let journal = downstream.shared.challenges.journal
-        let now = downstream.loop.epochMilliseconds
+        let now = downstream.loop.wallTime
         guard let rule = exchange.policy.rules.ruleOverTLS(host: host.span, port: challenger.port) else {
             journal.noteTunnel(to: challenger.origin, at: now)
             return

@@ -1,3 +1,4 @@
+import Bytes
 import Model
 
 extension Configuration {
@@ -47,7 +48,7 @@ extension Configuration {
         public var action = Action.performDefault
         /// The limit of answers with one credential in a request, including the refusals that `failures` requires.
         public var attempts = 1
-        /// The milliseconds after which a credential that was accepted before and is refused now is tried again by one
+        /// The times after which a credential that was accepted before and is refused now is tried again by one
         /// request. The first value is for the first refusal, the next for the next; the last one repeats. Empty for
         /// never.
         public var retry = usualRetry
@@ -154,7 +155,7 @@ extension Configuration.ChallengeRule {
     var failuresBefore: Int { min(predicates.failures.range?.lowerBound ?? 0, 1000) }
 
     /// The default of `retry`.
-    static let usualRetry = [30_000, 300_000, 1_800_000]
+    static let usualRetry: [Milliseconds] = [.seconds(30), .minutes(5), .minutes(30)]
 
     /// The answer in the words of the rule file.
     var actionWords: String { action.words }
@@ -294,9 +295,10 @@ public final class TrustTerms: Sendable, Hashable {
 
 extension Configuration.ChallengeRule {
     /// The values of `retry`.
-    static func retryWords(_ retry: [Int]) -> String {
+    static func retryWords(_ retry: [Milliseconds]) -> String {
         let units = [(3_600_000, "h"), (60_000, "m"), (1000, "s")]
         let words = retry.map { time in
+            let time = time.count
             let unit = units.first { time % $0.0 == 0 } ?? (1, "ms")
             return "\(time / unit.0)\(unit.1)"
         }

@@ -141,22 +141,22 @@ public struct Configuration: Sendable, Equatable {
 
     public struct Timeouts: Sendable, Equatable {
         /// The time from a request's first byte to the end of its head.
-        public var head = Duration.seconds(10)
+        public var head = Milliseconds.seconds(10)
         /// The time of an idle connection without a request, or of a body or tunnel without a byte.
-        public var idle = Duration.seconds(60)
+        public var idle = Milliseconds.seconds(60)
         /// The time from a name to a connected socket, over all of its addresses.
-        public var connect = Duration.seconds(10)
+        public var connect = Milliseconds.seconds(10)
         /// The time from the end of a request to the head of its response.
-        public var response = Duration.seconds(300)
+        public var response = Milliseconds.seconds(300)
         /// The time that a stop waits for requests in flight.
-        public var drain = Duration.seconds(30)
+        public var drain = Milliseconds.seconds(30)
 
         /// The time that a client's session lives without a request.
-        public var session = Duration.seconds(900)
+        public var session = Milliseconds.seconds(900)
         /// The time that a request is held for an operator's answer.
-        public var ask = Duration.seconds(60)
+        public var ask = Milliseconds.seconds(60)
         /// The time of one run of a credential helper.
-        public var helper = Duration.seconds(10)
+        public var helper = Milliseconds.seconds(10)
 
         public init() {}
     }

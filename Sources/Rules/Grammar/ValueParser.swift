@@ -66,12 +66,14 @@ struct ValueParser {
     }
 
     /// Parses a duration: a number with `ms`, `s`, `m` or `h`.
-    func duration(_ value: Value) -> Duration? {
-        let units: [(suffix: String, milliseconds: Int)] = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)]
-        let longest = 7 * 24 * 3_600_000
+    func duration(_ value: Value) -> Milliseconds? {
+        let units: [(suffix: String, length: Milliseconds)] = [
+            ("ms", 1), ("s", .seconds(1)), ("m", .minutes(1)), ("h", .hours(1)),
+        ]
+        let longest = Milliseconds.days(7)
         for unit in units where value.text.hasSuffix(unit.suffix) {
             guard let number = Self.decimal(String(value.text.dropLast(unit.suffix.utf8.count))) else { continue }
-            if number > 0, number <= longest / unit.milliseconds { return .milliseconds(number * unit.milliseconds) }
+            if number > 0, unit.length * number <= longest { return unit.length * number }
             refuse(value, "\(value.shown) is not a duration from 1ms to 168h")
             return nil
         }

@@ -98,7 +98,7 @@ struct ChallengeReader: BlockReader {
     }
 
     /// Parses `never`, or the time after each refusal until the next attempt.
-    private func retry(_ values: [Value]) -> [Int]? {
+    private func retry(_ values: [Value]) -> [Milliseconds]? {
         let never = values.first { $0.text == "never" }
         if let never, values.count > 1 { refuse(never, "'never' stands alone") }
         if values.count > Self.mostRetries {
@@ -109,7 +109,7 @@ struct ChallengeReader: BlockReader {
         return times.count == values.count ? times : nil
     }
 
-    private func retryTime(_ value: Value) -> Int? {
+    private func retryTime(_ value: Value) -> Milliseconds? {
         guard value.text.utf8.first?.isDigit == true else {
             let isNever = ["no", "none", "off"].contains(value.text)
             refuse(
@@ -118,8 +118,7 @@ struct ChallengeReader: BlockReader {
             return nil
         }
         guard let time = parse.duration(value) else { return nil }
-        let milliseconds = Int(time / .milliseconds(1))
-        if (1000...86_400_000).contains(milliseconds) { return milliseconds }
+        if (.seconds(1)...Milliseconds.hours(24)).contains(time) { return time }
         refuse(value, "\(value.shown) is not a duration from 1s to 24h")
         return nil
     }

@@ -55,8 +55,8 @@ struct HelperReader: BlockReader {
         for directive in said {
             switch directive.name {
             case .keep:
-                guard let value = directive.values.first, let duration = parse.duration(value) else { return nil }
-                settings.keep = Int(clamping: Int64(duration / .milliseconds(1)))
+                guard let value = directive.values.first, let time = parse.duration(value) else { return nil }
+                settings.keep = time
             case .path:
                 guard let value = directive.values.first, let isYes = parse.yesOrNo(value) else { return nil }
                 if let kind = source.helper?.kind, ![.git, .bazel].contains(kind) {

@@ -1,3 +1,4 @@
+import Bytes
 import Model
 
 /// The decision of the rules on a challenge, and the rule that made it.
@@ -11,9 +12,9 @@ public struct RuleDecision: Sendable, Equatable {
     /// The number of answers with one credential, or by an operator, that the rule allows a request; 0 if it never
     /// answers.
     public let answers: Int
-    /// The milliseconds after which a version that was accepted before and is refused now is tried again by one
+    /// The times after which a version that was accepted before and is refused now is tried again by one
     /// request. The first value is for the first refusal, the next for the next; the last one repeats. Empty for never.
-    public let retry: [Int]
+    public let retry: [Milliseconds]
     public let probe: Configuration.ChallengeRule.Probe
     public let persistence: Persistence
     public let preemption: Configuration.ChallengeRule.Preemption

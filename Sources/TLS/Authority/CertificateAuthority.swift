@@ -1,3 +1,4 @@
+import Bytes
 import COpenSSL
 import Crypto
 
@@ -13,15 +14,15 @@ public final class CertificateAuthority: Sendable {
     private let leafKey: PrivateKey
     private let leafKeyIdentifier: [UInt8]
 
-    /// The lifetime of a leaf, in seconds.
-    public static let leafLifetime = 48 * 3600
-    /// The tolerated lag of a client's clock, in seconds.
-    static let clockSkew = 3600
+    /// The lifetime of a leaf.
+    public static let leafLifetime: Milliseconds = .seconds(48 * 3600)
+    /// The tolerated lag of a client's clock.
+    static let clockSkew: Milliseconds = .seconds(3600)
 
     /// Takes a CA that a user made, or that an earlier run of the proxy made.
     ///
-    /// - Parameter now: seconds since 1970; a CA that is not valid at that time is refused.
-    public init(_ identity: Identity, at now: Int) throws(AuthorityError) {
+    /// - Parameter now: a CA that is not valid at that time is refused.
+    public init(_ identity: Identity, at now: WallTime) throws(AuthorityError) {
         guard identity.leaf.maySignCertificates else { throw .mayNotSign }
         guard identity.leaf.notAfter > now else { throw .expired }
         guard identity.leaf.notBefore <= now else { throw .notYetValid }
@@ -37,12 +38,10 @@ public final class CertificateAuthority: Sendable {
     /// Issues a certificate for that name only. It is valid from an hour ago for 48 hours, but not longer than the
     /// origin's certificate or the CA's. This takes half a millisecond: do not call it on a loop.
     ///
-    /// - Parameters:
-    ///   - origin: the certificate that the origin showed and that was accepted. Its common name is shown to people. If
-    ///     it has expired, and that was forgiven, it does not shorten the leaf.
-    ///   - now: seconds since 1970.
+    /// - Parameter origin: the certificate that the origin showed and that was accepted. Its common name is shown to
+    ///   people. If it has expired, and that was forgiven, it does not shorten the leaf.
     public func mint(
-        for name: ServerName, like origin: Certificate? = nil, at now: Int
+        for name: ServerName, like origin: Certificate? = nil, at now: WallTime
     ) throws(AuthorityError) -> Identity {
         guard name.isFitForCertificates else { throw .unusableName(name) }
         var notAfter = min(now + Self.leafLifetime, identity.leaf.notAfter)
@@ -72,18 +71,17 @@ public final class CertificateAuthority: Sendable {
         }
     }
 
-    /// The lifetime of a CA that the proxy makes, in seconds: five years. Users need not install a new one every year,
+    /// The lifetime of a CA that the proxy makes: five years. Users need not install a new one every year,
     /// and a copied key does not work for ever.
-    public static let lifetime = 5 * 365 * 86400
+    public static let lifetime: Milliseconds = .seconds(5 * 365 * 86400)
 
     /// Creates a CA with a new key (ECDSA, P-256), for servers' certificates only.
     ///
     /// - Parameters:
     ///   - host: the machine that owns the CA, so that a person who finds it in a trust store knows its origin.
     ///   - names: the only names that the CA may issue certificates for; empty: no constraint.
-    ///   - now: seconds since 1970.
     public static func make(
-        host: String, names: [NameConstraint] = [], at now: Int
+        host: String, names: [NameConstraint] = [], at now: WallTime
     ) throws(AuthorityError) -> CertificateAuthority {
         try CertificateAuthority(selfSigned(host: host, names: names, at: now), at: now)
     }
@@ -95,7 +93,7 @@ public final class CertificateAuthority: Sendable {
     }
 
     private static func selfSigned(
-        host: String, names: [NameConstraint], at now: Int
+        host: String, names: [NameConstraint], at now: WallTime
     ) throws(AuthorityError) -> Identity {
         do throws(IdentityError) {
             let key = try PrivateKey.generate()

@@ -1,3 +1,4 @@
+import Bytes
 import COpenSSL
 import Crypto
 
@@ -14,9 +15,9 @@ struct CertificateDraft {
     /// The certificate of the issuer; nil for a self-signed certificate.
     var issuer: Certificate?
     var publicKey: PrivateKey
-    /// Seconds since 1970.
-    var notBefore: Int
-    var notAfter: Int
+    /// The validity. The rest of a second is left out.
+    var notBefore: WallTime
+    var notAfter: WallTime
     var extensions: [CertificateExtension]
 
     /// The limit of `ub-common-name` and `ub-organization-name` (RFC 5280 appendix A) in characters. It is compared
@@ -63,8 +64,8 @@ struct CertificateDraft {
     }
 
     private func setTimes(of draft: OpaquePointer) -> Bool {
-        func set(_ seconds: Int, _ body: (UnsafePointer<ASN1_TIME>) -> Int32) -> Bool {
-            guard let time = ASN1_TIME_set(nil, seconds) else { return false }
+        func set(_ time: WallTime, _ body: (UnsafePointer<ASN1_TIME>) -> Int32) -> Bool {
+            guard let time = ASN1_TIME_set(nil, time.seconds) else { return false }
             defer { ASN1_TIME_free(time) }
             return body(time) == 1
         }

@@ -1,3 +1,4 @@
+import Bytes
 import Synchronization
 
 /// The leaf certificates of one CA, by name. Each is issued once, even for many requests at the same time, and again
@@ -22,10 +23,9 @@ public final class LeafCache: Sendable {
     ///
     /// - Parameters:
     ///   - origin: the model of the leaf for `mint`; not used if the leaf is cached.
-    ///   - now: seconds since 1970.
     ///   - run: gets the issuing, if it is not already in progress.
     public func leaf(
-        for name: ServerName, like origin: Certificate? = nil, at now: Int, running run: Runner
+        for name: ServerName, like origin: Certificate? = nil, at now: WallTime, running run: Runner
     ) async throws(AuthorityError) -> Identity {
         switch state.withLock({ $0.find(name, at: now) }) {
         case .found(let identity): return identity
@@ -46,14 +46,16 @@ public final class LeafCache: Sendable {
     }
 
     /// Whether the leaf for a name is kept and valid.
-    public func hasLeaf(for name: ServerName, at now: Int) -> Bool { state.withLock { $0.hasLeaf(for: name, at: now) } }
+    public func hasLeaf(for name: ServerName, at now: WallTime) -> Bool {
+        state.withLock { $0.hasLeaf(for: name, at: now) }
+    }
 
     public var count: Int { state.withLock { $0.count } }
 
     /// The number of callers that wait for that leaf.
     func waitingCount(for name: ServerName) -> Int { state.withLock { $0.waitingCount(for: name) } }
 
-    private func minting(_ name: ServerName, _ origin: Certificate?, _ now: Int) -> @Sendable () -> Void {
+    private func minting(_ name: ServerName, _ origin: Certificate?, _ now: WallTime) -> @Sendable () -> Void {
         { [self] in
             let outcome: Outcome
             do throws(AuthorityError) {
@@ -72,7 +74,7 @@ public final class LeafCache: Sendable {
         private struct Leaf {
             let identity: Identity
             /// The time from which a new leaf is wanted: when a quarter of the lifetime is left, which is 12 of 48 hours.
-            let renewal: Int
+            let renewal: WallTime
             /// The number of the last use.
             var use: UInt64
         }
@@ -89,7 +91,7 @@ public final class LeafCache: Sendable {
 
         func waitingCount(for name: ServerName) -> Int { waiters[name]?.count ?? 0 }
 
-        func hasLeaf(for name: ServerName, at now: Int) -> Bool {
+        func hasLeaf(for name: ServerName, at now: WallTime) -> Bool {
             leaves[name].map { $0.identity.leaf.notAfter > now } ?? false
         }
 
@@ -100,7 +102,7 @@ public final class LeafCache: Sendable {
             case missing
         }
 
-        mutating func find(_ name: ServerName, at now: Int) -> Finding {
+        mutating func find(_ name: ServerName, at now: WallTime) -> Finding {
             guard let leaf = leaves[name], leaf.identity.leaf.notAfter > now else { return .missing }
             uses += 1
             leaves[name]?.use = uses
@@ -118,7 +120,7 @@ public final class LeafCache: Sendable {
             case resume(Identity)
         }
 
-        mutating func wait(for name: ServerName, at now: Int, _ waiter: Waiter) -> Waiting {
+        mutating func wait(for name: ServerName, at now: WallTime, _ waiter: Waiter) -> Waiting {
             if let leaf = leaves[name], leaf.identity.leaf.notAfter > now { return .resume(leaf.identity) }
             if waiters[name] != nil {
                 waiters[name]?.append(waiter)
@@ -132,7 +134,7 @@ public final class LeafCache: Sendable {
         /// stays.
         ///
         /// - Returns: the callers that wait for it.
-        mutating func finish(_ name: ServerName, _ outcome: LeafCache.Outcome, at now: Int) -> [Waiter] {
+        mutating func finish(_ name: ServerName, _ outcome: LeafCache.Outcome, at now: WallTime) -> [Waiter] {
             if case .success(let identity) = outcome {
                 if leaves[name] == nil, leaves.count >= capacity { evict() }
                 uses += 1

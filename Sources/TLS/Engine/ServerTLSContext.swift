@@ -11,19 +11,19 @@ public final class ServerTLSContext: Sendable {
     public let settings: ServerTLSSettings
     let context: LibraryObject
     let tickets: Mutex<TicketKeys>
-    /// The clock, in seconds since 1970.
-    let now: @Sendable () -> Int
+    /// The clock.
+    let now: @Sendable () -> WallTime
 
-    /// The seconds for which a client can resume a session.
-    private static let lifetime = 3600
+    /// The time for which a client can resume a session.
+    private static let lifetime: Milliseconds = .seconds(3600)
     private static let ciphers =
         "ECDHE+AESGCM+AES128:ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:ECDHE+AES:RSA+AESGCM:RSA+AES:!PSK:!SRP:@SECLEVEL=2"
 
     public convenience init(_ settings: ServerTLSSettings = ServerTLSSettings()) throws(TLSError) {
-        try self.init(settings, now: { time(nil) })
+        try self.init(settings, now: { WallTime(seconds: time(nil)) })
     }
 
-    init(_ settings: ServerTLSSettings, now: @escaping @Sendable () -> Int) throws(TLSError) {
+    init(_ settings: ServerTLSSettings, now: @escaping @Sendable () -> WallTime) throws(TLSError) {
         self.settings = settings
         self.now = now
         do { tickets = Mutex(try TicketKeys(lifetime: Self.lifetime, at: now())) } catch {
@@ -54,7 +54,7 @@ public final class ServerTLSContext: Sendable {
     private func bindSessions() throws(TLSError) {
         let handle = context.pointer
         tls_keep_no_sessions_as_server(handle)
-        SSL_CTX_set_timeout(handle, Self.lifetime)
+        SSL_CTX_set_timeout(handle, Self.lifetime.seconds)
         let identifier: [UInt8]
         do { identifier = try RandomBytes.make(16) } catch { throw .local(reason: "\(error)") }
         try TLSContext.require(

@@ -1,3 +1,4 @@
+import Bytes
 import COpenSSL
 import Glibc
 import Model
@@ -51,15 +52,15 @@ public final class SessionCache<Key: Hashable & Sendable>: Sendable {
     private let generations = Mutex(Generations())
     private let capacity: Int
     private let byteLimit: Int
-    /// The seconds after which a session ends, so that trust is decided again.
-    private let lifetime: Int
+    /// The time after which a session ends, so that trust is decided again.
+    private let lifetime: Milliseconds
     /// The sessions that every key may keep. Servers send two tickets with a connection.
     private static var fewest: Int { 4 }
 
     /// - Parameters:
     ///   - capacity: the limit of keys.
     ///   - byteLimit: the limit of all sessions in bytes, as `StoredSession.size` estimates them.
-    public init(capacity: Int = 512, byteLimit: Int = 4 << 20, lifetime: Int = 3600) {
+    public init(capacity: Int = 512, byteLimit: Int = 4 << 20, lifetime: Milliseconds = .seconds(3600)) {
         self.capacity = max(2, capacity)
         self.byteLimit = byteLimit
         self.lifetime = lifetime
@@ -97,7 +98,7 @@ public final class SessionCache<Key: Hashable & Sendable>: Sendable {
     }
 
     private func take(_ key: Key) -> StoredSession? {
-        let now = time(nil)
+        let now = WallTime(seconds: time(nil))
         return generations.withLock { held in
             guard var entry = held.remove(key) else { return nil }
             entry.peak = max(entry.peak, held.open[key] ?? 0)
@@ -149,8 +150,8 @@ public struct StoredSession: Sendable {
     let trust: ServerTrust
     /// Whether the session may be used only once.
     let isSingleUse: Bool
-    /// The time of expiry, in seconds since 1970.
-    let expiry: Int
+    /// The time of expiry.
+    let expiry: WallTime
     /// The estimated memory in bytes: the ticket and the server's certificates, whose size the server chooses, and
     /// OpenSSL's own data.
     let size: Int
@@ -164,7 +165,7 @@ public struct StoredSession: Sendable {
         self.session = LibraryObject(takingOwnership: session, free: { SSL_SESSION_free($0) })
         self.trust = trust
         isSingleUse = SSL_SESSION_get_protocol_version(session) >= TLSVersion.v13.rawValue
-        expiry = SSL_SESSION_get_time(session).addingSaturated(SSL_SESSION_get_timeout(session))
+        expiry = WallTime(seconds: SSL_SESSION_get_time(session)) + .seconds(SSL_SESSION_get_timeout(session))
         self.chainSize = chainSize
         var ticketSize = 0
         SSL_SESSION_get0_ticket(session, nil, &ticketSize)
@@ -175,14 +176,7 @@ public struct StoredSession: Sendable {
     private static let fixedSize = 1024
 
     /// Whether a server may still accept the session.
-    var isFresh: Bool { SSL_SESSION_is_resumable(session.pointer) == 1 && time(nil) < expiry }
-}
-
-extension Int {
-    fileprivate func addingSaturated(_ other: Int) -> Int {
-        let (sum, overflow) = addingReportingOverflow(other)
-        return overflow ? .max : sum
-    }
+    var isFresh: Bool { SSL_SESSION_is_resumable(session.pointer) == 1 && WallTime(seconds: time(nil)) < expiry }
 }
 
 /// The decision about a server's chain. It applies to this connection and to those that resume its session.
@@ -191,12 +185,12 @@ public struct ServerTrust: Sendable {
     public let chain: VerifiedChain
     /// The caller's own record of the reason, such as the rule that forgave a problem.
     public let decision: (any Sendable)?
-    /// The time of the decision, in seconds since 1970.
-    let decided: Int
+    /// The time of the decision.
+    let decided: WallTime
 
     public init(_ chain: VerifiedChain, decision: (any Sendable)? = nil) {
         self.chain = chain
         self.decision = decision
-        decided = time(nil)
+        decided = WallTime(seconds: time(nil))
     }
 }

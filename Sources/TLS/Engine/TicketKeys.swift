@@ -6,28 +6,30 @@ import Crypto
 /// is kept for a short time. A key seals for as long as a ticket is valid, and opens for as long again (RFC 5077
 /// section 5.5 asks for regular changes).
 ///
-/// Times are seconds since 1970. There is no timer: the next handshake removes an expired key.
+/// There is no timer: the next handshake removes an expired key.
 struct TicketKeys: Sendable {
     /// The lifetime of a ticket.
-    let lifetime: Int
+    let lifetime: Milliseconds
     private var current: TicketKeys.Key
     private var previous: TicketKeys.Key?
-    private var began: Int
+    private var began: WallTime
 
-    init(lifetime: Int, at now: Int) throws(CryptoError) {
+    init(lifetime: Milliseconds, at now: WallTime) throws(CryptoError) {
         self.lifetime = lifetime
         current = try TicketKeys.Key()
         began = now
     }
 
     /// The key for a new ticket.
-    mutating func key(at now: Int) throws(CryptoError) -> TicketKeys.Key {
+    mutating func key(at now: WallTime) throws(CryptoError) -> TicketKeys.Key {
         try turn(at: now)
         return current
     }
 
     /// The key of a ticket that a client presents, and whether a new ticket should replace it.
-    mutating func key(named name: Span<UInt8>, at now: Int) throws(CryptoError) -> (key: TicketKeys.Key, isOld: Bool)? {
+    mutating func key(named name: Span<UInt8>, at now: WallTime) throws(CryptoError) -> (
+        key: TicketKeys.Key, isOld: Bool
+    )? {
         try turn(at: now)
         if current.name.span.equals(name) { return (current, false) }
         if let previous, previous.name.span.equals(name) { return (previous, true) }
@@ -35,10 +37,10 @@ struct TicketKeys: Sendable {
     }
 
     /// Rotates an expired key. Also rotates it when the clock was set back, since the key's age is unknown then.
-    private mutating func turn(at now: Int) throws(CryptoError) {
+    private mutating func turn(at now: WallTime) throws(CryptoError) {
         guard now < began || now - began >= lifetime else { return }
         let fresh = try TicketKeys.Key()
-        previous = now < began || now - began < 2 * lifetime ? current : nil
+        previous = now < began || now - began < lifetime * 2 ? current : nil
         current = fresh
         began = now
     }

@@ -1,3 +1,4 @@
+import Bytes
 import COpenSSL
 import Crypto
 import Model
@@ -45,10 +46,10 @@ public final class Certificate: Sendable {
     /// Whether the certificate could be self-signed.
     var isSelfIssued: Bool { X509_check_issued(handle, handle) == X509_V_OK }
 
-    /// The first second of the validity, since 1970; `Int.max` when the field cannot be read.
-    public var notBefore: Int { CertificateTime.seconds(X509_get0_notBefore(handle)) ?? .max }
-    /// The last second of the validity, since 1970; `Int.min` when the field cannot be read.
-    public var notAfter: Int { CertificateTime.seconds(X509_get0_notAfter(handle)) ?? .min }
+    /// The first second of the validity; `distantFuture` when the field cannot be read.
+    public var notBefore: WallTime { CertificateTime.time(X509_get0_notBefore(handle)) ?? .distantFuture }
+    /// The last second of the validity; `distantPast` when the field cannot be read.
+    public var notAfter: WallTime { CertificateTime.time(X509_get0_notAfter(handle)) ?? .distantPast }
 
     /// The alternative names; empty without the extension, and if it cannot be read.
     public var subjectAlternativeNames: [SubjectAlternativeName] {

@@ -222,7 +222,7 @@ struct Complaint {
             "\(certificate) has an extension that cannot be read or is there twice"
         }
 
-        static func revoked(_ certificate: Certificate, _ date: Int?, _ reason: String?) -> String {
+        static func revoked(_ certificate: Certificate, _ date: WallTime?, _ reason: String?) -> String {
             let when = date.map { " on \(CertificateTime.date($0))" } ?? ""
             return "\(certificate) was revoked\(when)" + (reason.map { ": \($0)" } ?? "")
         }

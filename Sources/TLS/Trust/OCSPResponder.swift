@@ -1,13 +1,14 @@
+import Bytes
 import COpenSSL
 
 /// The permitted signer of an OCSP response (RFC 6960 section 4.2.2.2): the issuer of the certificate, or a responder
 /// that this issuer has certified for it. Other signers are not accepted.
 enum OCSPResponder {
-    static func signed(_ response: OpaquePointer, for issuer: Certificate, at seconds: Int) -> Bool {
+    static func signed(_ response: OpaquePointer, for issuer: Certificate, at time: WallTime) -> Bool {
         guard signatureIsStrong(response) else { return false }
         if verifies(response, by: issuer.handle) { return true }
         return PathVerification.Stack.objects(in: OCSP_resp_get0_certs(response)).prefix(limit).contains { candidate in
-            isDelegate(candidate, of: issuer, at: seconds) && verifies(response, by: candidate)
+            isDelegate(candidate, of: issuer, at: time) && verifies(response, by: candidate)
         }
     }
 
@@ -20,14 +21,14 @@ enum OCSPResponder {
         return verified
     }
 
-    private static func isDelegate(_ candidate: OpaquePointer, of issuer: Certificate, at seconds: Int) -> Bool {
+    private static func isDelegate(_ candidate: OpaquePointer, of issuer: Certificate, at time: WallTime) -> Bool {
         let certificate = Certificate(borrowing: candidate)
         guard X509_check_issued(issuer.handle, candidate) == X509_V_OK,
             X509_get_extension_flags(candidate) & UInt32(EXFLAG_INVALID | EXFLAG_CRITICAL) == 0,
             X509_get_extended_key_usage(candidate) != UInt32.max,
             X509_get_extended_key_usage(candidate) & UInt32(XKU_OCSP_SIGN) != 0,
             X509_get_key_usage(candidate) & UInt32(X509v3_KU_DIGITAL_SIGNATURE) != 0,
-            certificate.notBefore <= seconds, certificate.notAfter >= seconds,
+            certificate.notBefore <= time, certificate.notAfter.seconds >= time.seconds,
             !certificate.hasLongExponent, let key = X509_get0_pubkey(candidate),
             EVP_PKEY_get_security_bits(key) >= Int32(SignatureStrength.enough),
             case .bits(SignatureStrength.enough...) = SignatureStrength(certificate),

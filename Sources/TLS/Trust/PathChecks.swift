@@ -1,3 +1,4 @@
+import Bytes
 import COpenSSL
 import Model
 
@@ -5,7 +6,7 @@ import Model
 struct PathChecks {
     private(set) var findings: [TrustEvaluation.Finding] = []
 
-    init(_ chain: PresentedChain, _ name: ServerName, _ verification: PathVerification, _ seconds: Int) {
+    init(_ chain: PresentedChain, _ name: ServerName, _ verification: PathVerification, _ time: WallTime) {
         if chain.omitted > 0 {
             add(.invalid, "the server sent \(chain.others.count + 1 + chain.omitted) certificates, which is too many")
         }
@@ -15,7 +16,7 @@ struct PathChecks {
             add(.wrongUsage, "the key usage of \(chain.leaf) does not allow it to \(use)")
         }
         if !verification.isAnchored { checkEnd(verification.path, chain.others) }
-        checkStaple(chain, verification.path, seconds)
+        checkStaple(chain, verification.path, time)
     }
 
     private mutating func add(_ kind: TrustFinding, _ detail: String) {
@@ -54,7 +55,7 @@ struct PathChecks {
     }
 
     /// A CA with the extension passes the requirement on to its certificates (RFC 7633 section 4.2.2).
-    private mutating func checkStaple(_ chain: PresentedChain, _ path: [Certificate], _ seconds: Int) {
+    private mutating func checkStaple(_ chain: PresentedChain, _ path: [Certificate], _ time: WallTime) {
         let demanding = ([chain.leaf] + path.dropFirst().dropLast()).first { $0.demandsStaple }
         guard let issuer = path.count > 1 ? path[1] : chain.leaf.seemsSelfSigned ? chain.leaf : nil else {
             if let demanding {
@@ -63,7 +64,7 @@ struct PathChecks {
             }
             return
         }
-        switch StapledResponse(chain.staple, of: chain.leaf, issuedBy: issuer, at: seconds) {
+        switch StapledResponse(chain.staple, of: chain.leaf, issuedBy: issuer, at: time) {
         case .good: break
         case .revoked(let date, let reason): add(.revoked, Complaint.FindingWords.revoked(chain.leaf, date, reason))
         case .unusable(let why): add(.missingStaple, "the stapled response for \(chain.leaf) \(why)")

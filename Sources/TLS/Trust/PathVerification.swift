@@ -1,3 +1,4 @@
+import Bytes
 import COpenSSL
 
 /// One run of OpenSSL's path validation (RFC 5280 section 6) that continues after each problem.
@@ -15,7 +16,7 @@ struct PathVerification {
     /// - Parameter omitted: certificates to leave out, from the sent ones and the roots.
     init(
         _ chain: PresentedChain, anchors: TrustAnchors, without omitted: [Certificate] = [],
-        revocation: RevocationLists?, at seconds: Int
+        revocation: RevocationLists?, at time: WallTime
     ) {
         let weakened = chain.weakened
         guard weakened.isEmpty else {
@@ -26,7 +27,7 @@ struct PathVerification {
             complaints.append(Complaint(code: code, depth: 0, certificate: chain.leaf))
             return
         }
-        guard let run = PathVerification.Run(chain, anchors: anchors, without: omitted, at: seconds) else {
+        guard let run = PathVerification.Run(chain, anchors: anchors, without: omitted, at: time) else {
             complaints.append(Complaint(code: X509_V_ERR_OUT_OF_MEM, depth: 0, certificate: chain.leaf))
             return
         }
@@ -96,7 +97,7 @@ struct PathVerification {
         /// Nil only without memory.
         ///
         /// - Parameter omitted: certificates to leave out, from the sent ones and the roots.
-        init?(_ chain: PresentedChain, anchors: TrustAnchors, without omitted: [Certificate], at seconds: Int) {
+        init?(_ chain: PresentedChain, anchors: TrustAnchors, without omitted: [Certificate], at time: WallTime) {
             let sent = chain.others.filter { !omitted.contains($0) }
             let lacksAnchor = omitted.contains(where: anchors.contains)
             held = lacksAnchor ? anchors.certificates(for: chain).filter { !omitted.contains($0) } : []
@@ -108,7 +109,7 @@ struct PathVerification {
                 X509_STORE_CTX_free(context)
                 return nil
             }
-            X509_STORE_CTX_set_time(context, 0, time_t(seconds))
+            X509_STORE_CTX_set_time(context, 0, time_t(time.seconds))
             if lacksAnchor { X509_STORE_CTX_set0_trusted_stack(context, trusted.pointer) }
             self.context = context
             self.others = others

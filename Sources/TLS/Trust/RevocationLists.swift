@@ -1,3 +1,4 @@
+import Bytes
 import COpenSSL
 
 /// Certificate revocation lists from files (RFC 5280 section 5). Each covers the certificates of the issuer that signed
@@ -66,19 +67,19 @@ public final class RevocationLists: Sendable {
     /// The entry of a revocation list that OpenSSL reported.
     struct Entry {
         let issuer: String
-        let nextUpdate: Int?
+        let nextUpdate: WallTime?
         /// The time of the revocation, if the list names the certificate.
-        private(set) var date: Int?
+        private(set) var date: WallTime?
         private(set) var reason: String?
 
         init(in list: OpaquePointer, of certificate: Certificate?) {
             issuer = VisibleText.shortened(DistinguishedName.text(of: X509_CRL_get_issuer(list)))
-            nextUpdate = CertificateTime.seconds(X509_CRL_get0_nextUpdate(list))
+            nextUpdate = CertificateTime.time(X509_CRL_get0_nextUpdate(list))
             var entry: OpaquePointer?
             guard let certificate, X509_CRL_get0_by_cert(list, &entry, certificate.handle) > 0, let entry else {
                 return
             }
-            date = CertificateTime.seconds(X509_REVOKED_get0_revocationDate(entry))
+            date = CertificateTime.time(X509_REVOKED_get0_revocationDate(entry))
             guard let code = X509_REVOKED_get_ext_d2i(entry, NID_crl_reason, nil, nil) else { return }
             defer { ASN1_ENUMERATED_free(code.assumingMemoryBound(to: ASN1_ENUMERATED.self)) }
             reason = RevocationLists.Reason.words(

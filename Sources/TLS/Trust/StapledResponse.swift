@@ -1,17 +1,18 @@
+import Bytes
 import COpenSSL
 
 /// The statement of a stapled OCSP response (RFC 6960, RFC 6066 section 8) about a certificate.
 enum StapledResponse {
     case good
     /// The response is signed by a permitted signer. It counts even if it is no longer current.
-    case revoked(date: Int?, reason: String?)
+    case revoked(date: WallTime?, reason: String?)
     /// The response must not be trusted, for this reason.
     case unusable(String)
     /// The server sent no response, or an unsigned error of the responder in its place.
     case absent
 
     /// Reads a response. `issuer` has signed `certificate`. Clocks may differ by five minutes.
-    init(_ response: [UInt8]?, of certificate: Certificate, issuedBy issuer: Certificate, at seconds: Int) {
+    init(_ response: [UInt8]?, of certificate: Certificate, issuedBy issuer: Certificate, at time: WallTime) {
         defer { ERR_clear_error() }
         guard let response, !response.isEmpty else {
             self = .absent
@@ -31,7 +32,7 @@ enum StapledResponse {
             return
         }
         defer { OCSP_BASICRESP_free(basic) }
-        guard OCSPResponder.signed(basic, for: issuer, at: seconds) else {
+        guard OCSPResponder.signed(basic, for: issuer, at: time) else {
             self = .unusable("is not signed by the issuer or its delegate")
             return
         }
@@ -39,33 +40,33 @@ enum StapledResponse {
             self = .unusable("is about another certificate")
             return
         }
-        self.init(single, at: seconds)
+        self.init(single, at: time)
     }
 
-    private init(_ single: OpaquePointer, at seconds: Int) {
+    private init(_ single: OpaquePointer, at time: WallTime) {
         var reason: Int32 = -1
         var revoked: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
         var produced: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
         var next: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
         let status = OCSP_single_get0_status(single, &reason, &revoked, &produced, &next)
         guard status != V_OCSP_CERTSTATUS_REVOKED else {
-            self = .revoked(date: CertificateTime.seconds(revoked), reason: RevocationLists.Reason.words(Int(reason)))
+            self = .revoked(date: CertificateTime.time(revoked), reason: RevocationLists.Reason.words(Int(reason)))
             return
         }
         guard status == V_OCSP_CERTSTATUS_GOOD else {
             self = .unusable("says that its responder does not know the certificate")
             return
         }
-        guard let begin = CertificateTime.seconds(produced), begin <= seconds + Self.skew else {
+        guard let begin = CertificateTime.time(produced), begin <= time + Self.skew else {
             self = .unusable("is from the future")
             return
         }
         // Without an end a replayed response could not be distinguished from a fresh one (RFC 5019 section 2.2.4).
-        guard let end = CertificateTime.seconds(next) else {
+        guard let end = CertificateTime.time(next) else {
             self = .unusable("has no end of validity")
             return
         }
-        guard end >= seconds - Self.skew else {
+        guard end.seconds >= (time - Self.skew).seconds else {
             self = .unusable("expired on \(CertificateTime.date(end))")
             return
         }
@@ -98,7 +99,7 @@ enum StapledResponse {
         return nil
     }
 
-    private static let skew = 300
+    private static let skew: Milliseconds = .seconds(300)
     private static let limit = 64 << 10
     private static let limitOfAnswers = 32
 }

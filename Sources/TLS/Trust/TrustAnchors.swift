@@ -1,3 +1,4 @@
+import Bytes
 import COpenSSL
 import Glibc
 
@@ -171,14 +172,12 @@ public final class TrustAnchors: Sendable {
 
     /// Whether a client's chain leads to one of these roots (RFC 5280 section 6) through certificates that are valid
     /// for clients. The caller reads the name of the client.
-    ///
-    /// - Parameter seconds: since 1970.
-    public func vouch(forClient chain: PresentedChain, at seconds: Int) -> Bool {
+    public func vouch(forClient chain: PresentedChain, at time: WallTime) -> Bool {
         // A hostile client chooses a key whose signatures are costly to verify.
         guard chain.omitted == 0, chain.weakened.isEmpty else { return false }
         var search = PathSearch(chain, anchors: self)
         var omitted: [Certificate] = []
-        while let run = PathVerification.Run(chain, anchors: self, without: omitted, at: seconds) {
+        while let run = PathVerification.Run(chain, anchors: self, without: omitted, at: time) {
             if vouch(run) { return true }
             guard run.error != X509_V_ERR_CERT_REJECTED else { return false }
             guard let next = search.next(after: run.path, without: omitted) else { return false }

@@ -1,3 +1,4 @@
+import Bytes
 import COpenSSL
 import Model
 
@@ -33,22 +34,22 @@ public struct TrustEvaluation: Sendable {
     /// The certificates that no revocation list covers, and that count as not revoked; empty if no list was given.
     public let unlisted: [Certificate]
 
-    /// Judges a chain at a time in seconds since 1970. It takes 0.1 to 1 ms, and up to eight times as long if there are
+    /// Judges a chain at a time. It takes 0.1 to 1 ms, and up to eight times as long if there are
     /// other paths to try (`PathSearch`). No I/O; on any thread.
     ///
     /// If every path has problems, the reported one ends in a root if one does, and has the fewest kinds of problems.
     /// No other path replaces a revoked or explicitly distrusted one.
     public static func of(
         _ chain: PresentedChain, for name: ServerName, anchors: TrustAnchors, revocation: RevocationLists? = nil,
-        at seconds: Int
+        at time: WallTime
     ) -> TrustEvaluation {
         var search = PathSearch(chain, anchors: anchors)
         var omitted: [Certificate] = []
         var best: TrustEvaluation?
         while true {
             let verification = PathVerification(
-                chain, anchors: anchors, without: omitted, revocation: revocation, at: seconds)
-            let found = TrustEvaluation(chain, name, verification, seconds)
+                chain, anchors: anchors, without: omitted, revocation: revocation, at: time)
+            let found = TrustEvaluation(chain, name, verification, time)
             if found.findings.isEmpty || verification.isFinal || found.provenKinds.contains(.revoked) { return found }
             if best.map(found.isBetter) ?? true { best = found }
             guard !found.kinds.isSubset(of: [.wrongName, .missingStaple]),
@@ -63,7 +64,7 @@ public struct TrustEvaluation: Sendable {
         return kinds.rawValue.nonzeroBitCount < other.kinds.rawValue.nonzeroBitCount
     }
 
-    private init(_ chain: PresentedChain, _ name: ServerName, _ verification: PathVerification, _ seconds: Int) {
+    private init(_ chain: PresentedChain, _ name: ServerName, _ verification: PathVerification, _ time: WallTime) {
         self.name = name
         leaf = chain.leaf
         issuers = Array(verification.path.dropFirst())
@@ -72,7 +73,7 @@ public struct TrustEvaluation: Sendable {
         var found: [Finding] = verification.complaints.compactMap { complaint in
             complaint.kind.map { Finding(kind: $0, detail: complaint.words, isDoubt: complaint.isDoubt) }
         }
-        found += PathChecks(chain, name, verification, seconds).findings
+        found += PathChecks(chain, name, verification, time).findings
         findings = found.isEmpty ? found : Self.ordered(found)
     }
 

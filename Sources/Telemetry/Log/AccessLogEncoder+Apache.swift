@@ -4,7 +4,7 @@ import Bytes
 /// `"%{Referer}i" "%{User-Agent}i"`. There is one difference: Apache writes blanks in a user's name, where they look
 /// like the separator of fields; here they are `\x20`.
 extension AccessLogEncoder {
-    func appendCommon(_ record: ExchangeRecord, at epochMilliseconds: Int, to line: ByteBuffer) {
+    func appendCommon(_ record: ExchangeRecord, at time: WallTime, to line: ByteBuffer) {
         let text = record.text
         line.append(text.readable.extracting(record.clientRange))
         line.append(" - ")
@@ -14,9 +14,9 @@ extension AccessLogEncoder {
         case let user?: line.append(apache: user.utf8Span.span, unquoted: true)
         }
         // Apache logs the time when the request arrived.
-        let time = timeText(ofSecond: max(0, epochMilliseconds - record.milliseconds) / 1000)
+        let second = timeText(of: max(0, time - Milliseconds(record.milliseconds)))
         line.append(" [")
-        line.append(time.readable)
+        line.append(second.readable)
         line.append("] \"")
         if record.methodRange.isEmpty {
             line.append(UInt8(ascii: "-"))

@@ -8,10 +8,10 @@ extension AccessLogEncoder {
     private static let longestTarget = 256
 
     func appendConsole(
-        _ record: ExchangeRecord, at epochMilliseconds: Int, inColours hasColours: Bool, to line: ByteBuffer
+        _ record: ExchangeRecord, at time: WallTime, inColours hasColours: Bool, to line: ByteBuffer
     ) {
-        let time = timeText(ofSecond: epochMilliseconds / 1000)
-        line.append(time.readable)
+        let second = timeText(of: time)
+        line.append(second.readable)
         line.append(.space)
         let colour = record.consoleColour
         line.begin(colour, if: hasColours)

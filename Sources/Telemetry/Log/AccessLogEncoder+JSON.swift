@@ -3,16 +3,16 @@ import HTTP
 import Model
 
 extension AccessLogEncoder {
-    func appendJSON(_ record: ExchangeRecord, at epochMilliseconds: Int, to line: ByteBuffer) {
-        appendMembers(record, at: epochMilliseconds, longestPath: .max, to: line)
+    func appendJSON(_ record: ExchangeRecord, at time: WallTime, to line: ByteBuffer) {
+        appendMembers(record, at: time, longestPath: .max, to: line)
         line.append(UInt8(ascii: "}"))
     }
 
     /// Appends an object for the dashboard, without its opening brace: the members of a log line, and those for the
     /// dashboard alone. A long path is cut.
-    func appendRecent(_ record: ExchangeRecord, at epochMilliseconds: Int, to line: ByteBuffer) {
+    func appendRecent(_ record: ExchangeRecord, at time: WallTime, to line: ByteBuffer) {
         let start = line.count
-        appendMembers(record, at: epochMilliseconds, longestPath: Self.longestRecentPath, to: line)
+        appendMembers(record, at: time, longestPath: Self.longestRecentPath, to: line)
         if !record.hostRange.isEmpty {
             line.append(#","host":""#)
             let text = record.text
@@ -52,14 +52,14 @@ extension AccessLogEncoder {
 
     /// Appends the opening brace of the object and its members.
     private func appendMembers(
-        _ record: ExchangeRecord, at epochMilliseconds: Int, longestPath: Int, to line: ByteBuffer
+        _ record: ExchangeRecord, at time: WallTime, longestPath: Int, to line: ByteBuffer
     ) {
         let text = record.text
-        let time = timeText(ofSecond: epochMilliseconds / 1000)
+        let second = timeText(of: time)
         line.append(#"{"time":""#)
-        line.append(time.readable)
+        line.append(second.readable)
         line.append(UInt8(ascii: "."))
-        line.append(threeDigits: epochMilliseconds % 1000)
+        line.append(threeDigits: time.milliseconds % 1000)
         line.append(#"Z","client":""#)
         line.append(text.readable.extracting(record.clientRange))
         line.append(.quote)

@@ -4,11 +4,11 @@ import HTTP
 /// squid's native format (its `logformat squid`), as in squid 5 and 6: `%ts.%03tu %6tr %>a %Ss/%03>Hs %<st %rm %ru %[un
 /// %Sh/%<a %mt`. Blanks in a user's name are escaped too, which squid does not do.
 extension AccessLogEncoder {
-    func appendSquid(_ record: ExchangeRecord, at epochMilliseconds: Int, to line: ByteBuffer) {
+    func appendSquid(_ record: ExchangeRecord, at time: WallTime, to line: ByteBuffer) {
         let text = record.text
-        line.append(decimal: epochMilliseconds / 1000)
+        line.append(decimal: time.seconds)
         line.append(UInt8(ascii: "."))
-        line.append(threeDigits: epochMilliseconds % 1000)
+        line.append(threeDigits: time.milliseconds % 1000)
         line.append(.space)
         line.append(decimal: record.milliseconds, width: 6)
         line.append(.space)

@@ -13,35 +13,38 @@ public final class AccessLogEncoder {
         self.format = format
     }
 
-    /// Appends one line with its line feed. `epochMilliseconds` is the time at which the exchange ended.
-    public func append(_ record: ExchangeRecord, at epochMilliseconds: Int, to line: ByteBuffer) {
+    /// Appends one line with its line feed.
+    ///
+    /// - Parameter time: the time at which the exchange ended.
+    public func append(_ record: ExchangeRecord, at time: WallTime, to line: ByteBuffer) {
         switch format {
-        case .json: appendJSON(record, at: epochMilliseconds, to: line)
-        case .common: appendCommon(record, at: epochMilliseconds, to: line)
+        case .json: appendJSON(record, at: time, to: line)
+        case .common: appendCommon(record, at: time, to: line)
         case .combined:
-            appendCommon(record, at: epochMilliseconds, to: line)
+            appendCommon(record, at: time, to: line)
             appendAgent(record, to: line)
-        case .squid: appendSquid(record, at: epochMilliseconds, to: line)
+        case .squid: appendSquid(record, at: time, to: line)
         case .console(let hasColours):
-            appendConsole(record, at: epochMilliseconds, inColours: hasColours, to: line)
+            appendConsole(record, at: time, inColours: hasColours, to: line)
         }
         line.append(.lineFeed)
     }
 
     /// Returns the request for the dashboard's list: the content of a JSON object after its opening brace. The
     /// encoder's format is `json`.
-    public func recent(_ record: ExchangeRecord, at epochMilliseconds: Int, in buffer: ByteBuffer) -> [UInt8] {
+    public func recent(_ record: ExchangeRecord, at time: WallTime, in buffer: ByteBuffer) -> [UInt8] {
         buffer.clear()
-        appendRecent(record, at: epochMilliseconds, to: buffer)
+        appendRecent(record, at: time, to: buffer)
         return buffer.readable.extracting(1..<buffer.count).array
     }
 
     /// The text of a second in the format. It is made once for all lines of that second.
-    func timeText(ofSecond second: Int) -> ByteBuffer {
+    func timeText(of moment: WallTime) -> ByteBuffer {
+        let second = moment.seconds
         if second != timeSecond {
             timeSecond = second
             time.clear()
-            render(CivilTime(epochSeconds: second))
+            render(CivilTime(moment))
         }
         return time
     }

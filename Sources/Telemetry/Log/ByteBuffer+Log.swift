@@ -123,12 +123,12 @@ extension ByteBuffer {
     }
 
     /// Appends a time in the form of RFC 3339, with milliseconds.
-    func append(time epochMilliseconds: Int) {
-        let time = CivilTime(epochSeconds: epochMilliseconds / 1000)
-        append(date: time)
-        append(clock: time)
+    func append(time: WallTime) {
+        let date = CivilTime(time)
+        append(date: date)
+        append(clock: date)
         append(UInt8(ascii: "."))
-        append(threeDigits: epochMilliseconds % 1000)
+        append(threeDigits: time.milliseconds % 1000)
         append(UInt8(ascii: "Z"))
     }
 

@@ -1,14 +1,15 @@
+import Bytes
+
 /// Merges the lines of several sources, each sorted by time, into one sequence. A value without a clock.
 public struct LineMerging {
     /// Consecutive lines of one source.
     public struct Batch: Sendable {
         public struct Line: Sendable {
-            /// The time, in milliseconds since 1970.
-            let time: Int
+            let time: WallTime
             /// The end of the line in the bytes of its batch.
             let end: Int
 
-            public init(time: Int, end: Int) {
+            public init(time: WallTime, end: Int) {
                 self.time = time
                 self.end = end
             }
@@ -24,15 +25,15 @@ public struct LineMerging {
             self.lines = lines
         }
 
-        fileprivate var time: Int? { next < lines.count ? lines[next].time : nil }
+        fileprivate var time: WallTime? { next < lines.count ? lines[next].time : nil }
         fileprivate var isWhole: Bool { next == 0 }
         public var count: Int { lines.count - next }
 
         /// Whether all of its lines are earlier than that time.
-        fileprivate func isOver(before limit: Int) -> Bool { lines.allSatisfy { $0.time < limit } }
+        fileprivate func isOver(before limit: WallTime) -> Bool { lines.allSatisfy { $0.time < limit } }
 
         /// Moves the lines before `limit` to the end of `taken`.
-        fileprivate mutating func move(before limit: Int, to taken: inout Batch) {
+        fileprivate mutating func move(before limit: WallTime, to taken: inout Batch) {
             let start = next > 0 ? lines[next - 1].end : 0
             while next < lines.count, lines[next].time < limit {
                 let end = taken.bytes.count + lines[next].end - start
@@ -59,7 +60,7 @@ public struct LineMerging {
     }
 
     /// Takes the lines earlier than `limit`, in order. Lines of one millisecond are in the order of the sources.
-    public mutating func take(before limit: Int) -> Batch {
+    public mutating func take(before limit: WallTime) -> Batch {
         // If only one source has lines, nothing needs to be sorted.
         if let only = onlyBatch(before: limit) { return only }
         var taken = Batch([], [])
@@ -71,7 +72,7 @@ public struct LineMerging {
         return taken
     }
 
-    private mutating func onlyBatch(before limit: Int) -> Batch? {
+    private mutating func onlyBatch(before limit: WallTime) -> Batch? {
         guard let source = waiting.firstIndex(where: { !$0.isEmpty }), waiting[source].count == 1,
             waiting[(source + 1)...].allSatisfy({ $0.isEmpty }), waiting[source][0].isWhole,
             waiting[source][0].isOver(before: limit)
@@ -81,7 +82,7 @@ public struct LineMerging {
     }
 
     /// The source with the oldest line before `limit`, and the time until which no other source has lines.
-    private func run(before limit: Int) -> (source: Int, end: Int)? {
+    private func run(before limit: WallTime) -> (source: Int, end: WallTime)? {
         var (first, end) = (Int?.none, limit)
         var oldest = limit
         for source in waiting.indices {
@@ -91,7 +92,7 @@ public struct LineMerging {
                 if first != nil { end = oldest }
                 (first, oldest) = (source, time)
             } else {
-                end = min(end, time &+ 1)
+                end = min(end, time + 1)
             }
         }
         return first.map { ($0, end) }

@@ -29,18 +29,18 @@ public struct LogLine {
     ///   - event: the name of the event.
     ///   - isSentence: whether the details are a sentence, so that a person does not need the name.
     public init(
-        into line: ByteBuffer, at epochMilliseconds: Int, _ level: LogLevel, _ event: String, isSentence: Bool = false,
+        into line: ByteBuffer, at time: WallTime, _ level: LogLevel, _ event: String, isSentence: Bool = false,
         as style: LogStyle
     ) {
         self.line = line
         self.style = style
         switch style {
         case .json:
-            beginObject(at: epochMilliseconds)
+            beginObject(at: time)
             add(EventField.level, level.rawValue)
             add(EventField.event, event)
         case .console(let hasColours):
-            line.append(consoleTime: CivilTime(epochSeconds: epochMilliseconds / 1000), inColours: hasColours)
+            line.append(consoleTime: CivilTime(time), inColours: hasColours)
             if let colour = level.colour {
                 line.append(.space)
                 line.append(level.rawValue, in: colour, if: hasColours)
@@ -52,15 +52,15 @@ public struct LogLine {
     }
 
     /// Begins a JSON object for other readers than the log.
-    public init(into line: ByteBuffer, at epochMilliseconds: Int) {
+    public init(into line: ByteBuffer, at time: WallTime) {
         self.line = line
         style = .json
-        beginObject(at: epochMilliseconds)
+        beginObject(at: time)
     }
 
-    private func beginObject(at epochMilliseconds: Int) {
+    private func beginObject(at time: WallTime) {
         line.append(#"{"time":""#)
-        line.append(time: epochMilliseconds)
+        line.append(time: time)
         line.append(.quote)
     }
 
@@ -113,8 +113,7 @@ public struct LogLine {
         line.append(decimal: number)
     }
 
-    /// - Parameter time: milliseconds since 1970.
-    public func add(_ field: some JSONField, time: Int?) {
+    public func add(_ field: some JSONField, time: WallTime?) {
         guard let time else { return }
         begin(field.rawValue)
         switch style {

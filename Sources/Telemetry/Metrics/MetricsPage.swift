@@ -1,3 +1,4 @@
+import Bytes
 import HTTP
 import IO
 import Model
@@ -192,10 +193,10 @@ public struct MetricsPage {
     private mutating func appendRules() {
         if let store = figures.store {
             page.append(.storeUp, store.isUp ? 1 : 0)
-            page.append(.storeFollowedTimestampSeconds, number: Double(store.followed) / 1000)
+            page.append(.storeFollowedTimestampSeconds, number: Double(store.followed.milliseconds) / 1000)
         }
         guard let reloads = figures.reloads else { return }
-        page.append(.rulesLoadedTimestampSeconds, reloads.lastSuccess / 1000)
+        page.append(.rulesLoadedTimestampSeconds, reloads.lastSuccess.seconds)
         page.append(.rulesReloadFailed, reloads.hasFailed ? 1 : 0)
         page.append(.rulesReloads, [("loaded", reloads.loaded), ("rejected", reloads.rejected)])
     }
@@ -203,13 +204,13 @@ public struct MetricsPage {
     /// Appends the expiries, the soonest first. Of several with one name for one server only the soonest is shown.
     private mutating func appendExpiries() {
         var names: Set<[String]> = []
-        let first = figures.expiries.sorted { $0.seconds < $1.seconds }.filter { expiry in
+        let first = figures.expiries.sorted { $0.time < $1.time }.filter { expiry in
             names.insert([expiry.kind, expiry.name, expiry.place]).inserted
         }
         page.append(
             .expiryTimestampSeconds,
             first.prefix(Self.expiries).map { expiry in
-                ([expiry.kind, expiry.name, expiry.place], "\(expiry.seconds)")
+                ([expiry.kind, expiry.name, expiry.place], "\(expiry.time.seconds)")
             })
     }
 

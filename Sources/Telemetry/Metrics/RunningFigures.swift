@@ -1,3 +1,4 @@
+import Bytes
 import IO
 
 /// The figures of the process that no loop counts, at one moment.
@@ -34,14 +35,14 @@ public struct RunningFigures: Sendable {
         public let name: String
         /// The server that it is for; empty: no particular one.
         public let place: String
-        /// The expiry in seconds since 1970.
-        public let seconds: Int
+        /// The expiry.
+        public let time: WallTime
 
-        public init(_ kind: String, _ name: String, of place: String? = nil, at seconds: Int) {
+        public init(_ kind: String, _ name: String, of place: String? = nil, at time: WallTime) {
             self.kind = kind
             self.name = name
             self.place = place ?? ""
-            self.seconds = seconds
+            self.time = time
         }
     }
 
@@ -78,10 +79,10 @@ public struct RunningFigures: Sendable {
     public struct Store: Sendable {
         /// Whether the store is available.
         public let isUp: Bool
-        /// The time at which this process last knew everything in the store, in milliseconds since 1970.
-        public let followed: Int
+        /// The time at which this process last knew everything in the store.
+        public let followed: WallTime
 
-        public init(isUp: Bool, followed: Int) {
+        public init(isUp: Bool, followed: WallTime) {
             self.isUp = isUp
             self.followed = followed
         }
@@ -89,15 +90,15 @@ public struct RunningFigures: Sendable {
 
     /// The reloads of the rule file.
     public struct Reloads: Sendable {
-        /// The time at which the current rules were loaded, in milliseconds since 1970.
-        public let lastSuccess: Int
+        /// The time at which the current rules were loaded.
+        public let lastSuccess: WallTime
         /// Whether later rules were rejected.
         public let hasFailed: Bool
         /// The number of successful reloads; `rejected` counts the others.
         public let loaded: Int
         public let rejected: Int
 
-        public init(lastSuccess: Int, hasFailed: Bool, loaded: Int, rejected: Int) {
+        public init(lastSuccess: WallTime, hasFailed: Bool, loaded: Int, rejected: Int) {
             self.lastSuccess = lastSuccess
             self.hasFailed = hasFailed
             self.loaded = loaded

@@ -1,3 +1,4 @@
+import Bytes
 import IO
 import Synchronization
 
@@ -13,23 +14,23 @@ public final class ParentFigures: Sendable {
     private let idle = Atomic(0)
     private let standing = Mutex(Standing())
 
-    /// The latest known state of connections to the parent. Times are milliseconds since 1970.
+    /// The latest known state of connections to the parent.
     public struct Standing: Sendable, Equatable {
         /// The time since which connections fail; nil: the last one succeeded, or none was tried.
-        public var failingSince: Int?
+        public var failingSince: WallTime?
         /// The time of the next check, for which no request waits.
-        public var nextTry: Int?
+        public var nextTry: WallTime?
         public var lastError: Failure?
 
         public init() {}
     }
 
     public struct Failure: Sendable, Equatable {
-        public let time: Int
+        public let time: WallTime
         /// The reason as a sentence.
         public let reason: String
 
-        public init(at time: Int, _ reason: String) {
+        public init(at time: WallTime, _ reason: String) {
             self.time = time
             self.reason = reason
         }
@@ -47,7 +48,7 @@ public final class ParentFigures: Sendable {
     public func addRefusal() { Self.add(1, to: refusals) }
 
     /// - Parameter next: the time of the next try.
-    public func failed(_ failure: Failure, next: Int) {
+    public func failed(_ failure: Failure, next: WallTime) {
         Self.add(1, to: failures)
         standing.withLock { standing in
             standing.failingSince = standing.failingSince ?? failure.time
@@ -114,7 +115,7 @@ public struct ParentName: Sendable, Hashable {
     }
 }
 
-/// The state of a parent proxy over all loops. Times are milliseconds since 1970.
+/// The state of a parent proxy over all loops.
 public struct ParentState: Sendable, Equatable {
     public let parent: ParentName
     /// Whether a PAC file names the parent, and not the rule file.
@@ -122,8 +123,8 @@ public struct ParentState: Sendable, Equatable {
     /// Whether any request has used the parent.
     public var isUsed = false
     /// The time since which connections of a loop fail; nil: all that were tried succeeded.
-    public var failingSince: Int?
-    public var nextTry: Int?
+    public var failingSince: WallTime?
+    public var nextTry: WallTime?
     public var lastError: ParentFigures.Failure?
     /// The number of open connections, including idle ones.
     public var connections = 0

@@ -1,3 +1,4 @@
+import Bytes
 import IO
 import Synchronization
 
@@ -67,13 +68,13 @@ public struct WeakUse: Sendable, Equatable {
     public let application: String?
     /// The name of the credential; nil if no credential was used.
     public let credential: String?
-    /// The time of the first use, in milliseconds since 1970. `last` is the latest.
-    public internal(set) var first: Int
-    public let last: Int
+    /// The time of the first use. `last` is the latest.
+    public internal(set) var first: WallTime
+    public let last: WallTime
 
     public init(
         _ finding: String, of server: Server, by client: String, _ application: String?, with credential: String?,
-        at now: Int
+        at now: WallTime
     ) {
         self.finding = finding
         self.server = server

@@ -66,7 +66,7 @@ public struct Dialer {
 
     /// Whether the stream of `begin` is connected. If not, wait for an event of its socket or for its deadline.
     ///
-    /// - Parameter started: when it was begun, in nanoseconds of the loop.
+    /// - Parameter started: when it was begun.
     /// - Throws: the refusal for the client.
     public func hasArrived(
         _ stream: ByteStream, at host: String, port: UInt16, since started: LoopInstant

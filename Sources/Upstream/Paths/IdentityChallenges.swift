@@ -131,7 +131,7 @@ extension Downstream {
         on security: ConnectionSecurity, isGood: Bool, onPage page: String? = nil, at target: ByteBuffer
     ) -> String? {
         guard let choice = security.choice, choice.hasNews else { return nil }
-        let now = loop.epochMilliseconds
+        let now = loop.wallTime
         if let page {
             choice.hasNews = false
             let report = IdentityReport(choice)
@@ -155,6 +155,6 @@ extension Downstream {
     public func noteRefusal(on security: ConnectionSecurity?) {
         guard let choice = security?.choice else { return }
         choice.hasNews = false
-        if let report = IdentityReport(choice).note(.cancelled, at: loop.epochMilliseconds) { shared.report(report) }
+        if let report = IdentityReport(choice).note(.cancelled, at: loop.wallTime) { shared.report(report) }
     }
 }

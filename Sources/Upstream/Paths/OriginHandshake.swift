@@ -116,9 +116,9 @@ public struct OriginHandshake {
         let choice = IdentityChoice(
             delegate, for: origin.authority, mayShow: origin.maySeeIdentity(by: policy.rules),
             after: identities?.progress(with: origin) ?? IdentityProgress(), metrics: downstream.metrics
-        ) { loop.epochMilliseconds }
+        ) { loop.wallTime }
         if own == nil, choice.mayShow, policy.credentials.hasHelpers { await readHelpers(for: choice.space) }
-        let held = shared.spaces.accounts.standings(at: origin.authority.serverName, now: loop.epochMilliseconds)
+        let held = shared.spaces.accounts.standings(at: origin.authority.serverName, now: loop.wallTime)
         if own == nil, choice.mayShow, !held.isEmpty {
             choice.mayResume = false
             await shared.challenges.refresh(policy.credentials)
@@ -132,7 +132,7 @@ public struct OriginHandshake {
         guard case .use(let names) = rule.action, !rule.isReport else { return }
         for name in names {
             let question = policy.credentials.question(
-                name, for: space.origin, at: downstream.loop.epochMilliseconds)
+                name, for: space.origin, at: downstream.loop.wallTime)
             if let question { _ = await shared.challenges.ask(question, of: policy.credentials) }
         }
     }
@@ -154,7 +154,7 @@ public struct OriginHandshake {
     /// Records a refusal in the journal.
     private func noted(_ refusal: Refusal, _ choice: IdentityChoice) -> Refusal {
         choice.hasNews = false
-        let report = IdentityReport(choice).note(.cancelled, at: downstream.loop.epochMilliseconds)
+        let report = IdentityReport(choice).note(.cancelled, at: downstream.loop.wallTime)
         if let report { shared.report(report) }
         return refusal
     }
@@ -201,7 +201,7 @@ public struct OriginHandshake {
     private func judge(
         _ chain: PresentedChain, lists: RevocationLists?, identity: IdentityChoice.Shown
     ) async throws(Refusal) -> ServerTrust {
-        let now = SystemClock.epochMilliseconds / 1000
+        let now = SystemClock.wallTime
         let (policy, delegate, storage, authority) = (policy, delegate, shared.storage, origin.authority)
         let (host, port, hasExceptions) = (origin.hostText, origin.port, terms.tlsPolicyEpoch != 0)
         let evaluate = { @Sendable (terms: TrustTerms?) in
@@ -215,7 +215,7 @@ public struct OriginHandshake {
                 // A connection whose terms do not include exceptions would outlive the exception that it was trusted
                 // by.
                 guard hasExceptions else { return [] }
-                return storage.trustExceptions(for: host, port: port).holding(on: Day(epochSeconds: now))
+                return storage.trustExceptions(for: host, port: port).holding(on: Day(of: now))
             } ask: { findings in
                 delegate.rule(for: AuthenticationChallenge(trustOf: authority, findings: findings))
             }
@@ -226,7 +226,7 @@ public struct OriginHandshake {
         case .trusted(let verified, let grant):
             try await confirmName(after: grant)
             policy.trust.note(unlisted: verified.unlisted, by: tls)
-            delegate.note(grant, of: origin.authority, at: now * 1000)
+            delegate.note(grant, of: origin.authority, at: now)
             return ServerTrust(verified, decision: ConnectionSecurity.SessionDecision(grant, identity: identity))
         case .refused(let refused):
             let evaluation = found ?? evaluate(nil)
@@ -234,7 +234,7 @@ public struct OriginHandshake {
             var refusal = refused.refusal(host: origin.hostText, port: origin.port, evaluation: evaluation)
             refusal.question = question(about: refused, evaluation)
             delegate.note(
-                refused, of: origin.authority, evaluation, isAsked: refusal.question != nil, at: now * 1000)
+                refused, of: origin.authority, evaluation, isAsked: refusal.question != nil, at: now)
             throw refusal
         }
     }

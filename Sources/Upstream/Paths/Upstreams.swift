@@ -108,9 +108,9 @@ extension Upstreams {
         }
         let hops = hops(of: parentList, to: origin, found: found)
         if hops.isEmpty, let trouble {
-            if case .busy(let seconds) = trouble.error {
+            if case .busy(let time) = trouble.error {
                 let sentence = "the PAC file of the parent \(trouble.group.name) is asked more than it can answer"
-                throw .refused(.busy(sentence, retryAfter: seconds))
+                throw .refused(.busy(sentence, retryAfter: time))
             }
             let reason = trouble.error.map { "\($0)" } ?? "it names none that is understood"
             throw .refused(
@@ -147,7 +147,7 @@ extension Upstreams {
 
     /// Checks the parent after a pause, again and again until it works.
     private func probe(_ parent: Parent, because reason: String) {
-        let pause = parent.failed(because: reason, at: loop.epochMilliseconds)
+        let pause = parent.failed(because: reason, at: loop.wallTime)
         let alarm =
             parent.probe
             ?? Alarm(on: loop) { [unowned self, unowned parent] in

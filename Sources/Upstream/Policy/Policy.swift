@@ -65,15 +65,14 @@ public final class Policy: Sendable {
         self.trust = trust
         number = Self.count.add(1, ordering: .relaxed).newValue
         timeouts = Timeouts(
-            head: configuration.timeouts.head.milliseconds, idle: configuration.timeouts.idle.milliseconds,
-            connect: configuration.timeouts.connect.milliseconds,
-            response: configuration.timeouts.response.milliseconds)
+            head: configuration.timeouts.head, idle: configuration.timeouts.idle,
+            connect: configuration.timeouts.connect, response: configuration.timeouts.response)
         challenges = ChallengePolicy(
             rules: rules, credentials: credentials,
             timeouts: ChallengePolicy.Timeouts(
                 connect: timeouts.connect, response: timeouts.response,
-                session: configuration.timeouts.session.milliseconds,
-                ask: configuration.timeouts.ask.milliseconds))
+                session: configuration.timeouts.session,
+                ask: configuration.timeouts.ask))
         let limits = configuration.limits
         self.limits = Limits(
             request: HTTP.Limits(startLine: limits.startLine, head: limits.head, fields: limits.fields),
@@ -86,13 +85,4 @@ public final class Policy: Sendable {
     }
 
     private static let count = Atomic(0)
-}
-
-extension Duration {
-    /// The duration in milliseconds; at least one for any duration above zero.
-    public var milliseconds: Milliseconds {
-        let (seconds, attoseconds) = components
-        return .seconds(Int(clamping: seconds))
-            + Milliseconds(Int(clamping: (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
-    }
 }

@@ -55,10 +55,9 @@ public struct Refusal: Error {
     }
 
     /// The refusal when too many clients want the same kind of slow work.
-    /// - Parameter retryAfter: seconds.
-    public static func busy(_ sentence: String, retryAfter: Int) -> Refusal {
+    public static func busy(_ sentence: String, retryAfter: Milliseconds) -> Refusal {
         var refusal = Refusal(.serviceUnavailable, .connectionLimitReached, "\(sentence); try again")
-        refusal.fields = [(name: "Retry-After", value: "\(retryAfter)")]
+        refusal.fields = [(name: "Retry-After", value: "\(retryAfter.seconds)")]
         return refusal
     }
 

@@ -55,12 +55,12 @@ public final class Parent {
     /// Whether a PAC file named the parent.
     var isFound: Bool { figures.isFound }
 
-    /// Records that a connection to the parent failed at that time (milliseconds since 1970).
+    /// Records that a connection to the parent failed at that time.
     /// - Parameter reason: a sentence.
     /// - Returns: the time until the next check.
-    func failed(because reason: String, at now: Int) -> Milliseconds {
+    func failed(because reason: String, at now: WallTime) -> Milliseconds {
         let pause = health.failed()
-        figures.failed(.init(at: now, JournalText.printable(reason, longest: 512)), next: now + pause.count)
+        figures.failed(.init(at: now, JournalText.printable(reason, longest: 512)), next: now + pause)
         return pause
     }
 

@@ -43,14 +43,12 @@ final class IdentityChoice {
     /// Whether the server may see a certificate at all: a rule covers it, or one is stored for it.
     let mayShow: Bool
     private let metrics: Metrics
-    private let now: () -> Int
+    private let now: () -> WallTime
 
-    /// - Parameters:
-    ///   - mayShow: whether the server may see a certificate at all.
-    ///   - now: milliseconds since 1970.
+    /// - Parameter mayShow: whether the server may see a certificate at all.
     init(
         _ delegate: RuleDelegate, for origin: Origin, mayShow: Bool, after progress: IdentityProgress = .init(),
-        metrics: Metrics, now: @escaping () -> Int
+        metrics: Metrics, now: @escaping () -> WallTime
     ) {
         self.delegate = delegate
         space = ProtectionSpace(clientCertificateOf: origin)
@@ -99,7 +97,7 @@ final class IdentityChoice {
             case .answer(let answer):
                 guard let pause = hold(answer) else { return answer }
                 metrics.add(to: .credentialsParked)
-                action = progress.task.heldBack(nil, offers: [offer], for: pause.milliseconds)
+                action = progress.task.heldBack(nil, offers: [offer], for: pause.time)
             case .pass(let reason):
                 progress.end = .declined(reason)
                 return nil
@@ -216,7 +214,7 @@ final class IdentityChoice {
     /// The time for which a version is not shown.
     struct Pause: Equatable {
         /// The duration; nil: until the credential's value changes.
-        let milliseconds: Int?
+        let time: Milliseconds?
     }
 
     /// - Returns: nil if the version may be shown.
@@ -225,7 +223,7 @@ final class IdentityChoice {
         let now = now()
         let end = delegate.state.spaces.accounts.hold(
             on: version, at: space.origin.serverName, for: Evidence.hash([UInt8]().span), now: now)
-        return end.map { Pause(milliseconds: $0 == .max ? nil : max(0, $0 - now)) }
+        return end.map { Pause(time: $0 == .distantFuture ? nil : max(0, $0 - now)) }
     }
 
     private func evidence(of credential: Credential) -> Evidence {
@@ -245,7 +243,7 @@ final class IdentityChoice {
         case .wait(let waiter):
             waiter.expire()
             attempts.append(Attempt(sentAt: evidence.send(), evidence, for: [UInt8]().span))
-        case .refused(_, let nextTry): return Pause(milliseconds: nextTry.map { max(0, $0 - now) })
+        case .refused(_, let nextTry): return Pause(time: nextTry.map { max(0, $0 - now) })
         }
         return nil
     }

@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Challenges
 import Model
 import Rules
@@ -131,10 +132,10 @@ struct IdentityReport {
         }
         if version == choice.shown.credential?.version { return "it was shown" }
         guard let pause = choice.pause(of: version) else { return nil }
-        guard let milliseconds = pause.milliseconds else {
+        guard let time = pause.time else {
             return "it was refused before and is on hold until you set its value again"
         }
-        return "it was refused before and is on hold: the next try is in \(PassReason.words(milliseconds))"
+        return "it was refused before and is on hold: the next try is in \(PassReason.words(time))"
     }
 
     private func whyNotByRule(_ credential: Credential) -> String {
@@ -172,7 +173,7 @@ struct IdentityReport {
     /// - Parameter page: the status and text of a response that refuses the request because of its certificate; nil if
     ///   none did.
     /// - Returns: the line for the operator, if there is news.
-    func note(_ outcome: JournalEntry.Outcome, onPage page: String? = nil, at now: Int) -> String? {
+    func note(_ outcome: JournalEntry.Outcome, onPage page: String? = nil, at now: WallTime) -> String? {
         // The rules were asked again after each refusal. The last of them answered.
         var asked = outcome == .answered ? challenge : choice.challenge ?? challenge
         asked.distinguishedNames = challenge.distinguishedNames

@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Challenges
 import Model
 import Rules
@@ -7,12 +8,10 @@ import TLS
 /// Records a server's certificate in the journal of challenges, and reports it to the operator once if it is refused. A
 /// certificate without problems is not recorded.
 extension RuleDelegate {
-    /// - Parameters:
-    ///   - isAsked: whether the operator is asked about it, and so needs no line.
-    ///   - now: milliseconds since 1970.
+    /// - Parameter isAsked: whether the operator is asked about it, and so needs no line.
     public func note(
         _ refusal: TrustRefusal, of origin: Origin, _ evaluation: TrustEvaluation, isAsked: Bool = false,
-        at now: Int
+        at now: WallTime
     ) {
         let challenge = AuthenticationChallenge(trustOf: origin, findings: refusal.findings)
         var note = TLSChallengeEntry(challenge, to: self)
@@ -29,7 +28,7 @@ extension RuleDelegate {
         if let line = note.put(.cancelled, at: now), !isAsked { state.report(line) }
     }
 
-    public func note(_ grant: TrustGrant, of origin: Origin, at now: Int) {
+    public func note(_ grant: TrustGrant, of origin: Origin, at now: WallTime) {
         guard let words = grant.words else { return }
         let challenge = AuthenticationChallenge(trustOf: origin, findings: grant.forgiven)
         var note = TLSChallengeEntry(challenge, to: self)

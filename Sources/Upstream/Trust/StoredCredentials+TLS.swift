@@ -31,5 +31,5 @@ extension [TrustException] {
 }
 
 extension Day {
-    public static var today: Day { Day(epochSeconds: SystemClock.epochMilliseconds / 1000) }
+    public static var today: Day { Day(of: SystemClock.wallTime) }
 }

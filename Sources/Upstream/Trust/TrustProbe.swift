@@ -36,9 +36,7 @@ public struct TrustProbe: Sendable {
     }
 
     /// Egress rules do not apply: the user of the command could connect without the proxy.
-    ///
-    /// - Parameter now: seconds since 1970.
-    public func ask(at now: Int, on loop: EventLoop) async throws(TrustProbeError) -> TrustOpinion {
+    public func ask(at now: WallTime, on loop: EventLoop) async throws(TrustProbeError) -> TrustOpinion {
         let stream = try await connect(on: loop)
         defer { stream.close() }
         let wakeup = Wakeup()
@@ -78,9 +76,7 @@ public struct TrustProbe: Sendable {
     }
 
     /// Judges a chain that the server has sent before.
-    ///
-    /// - Parameter now: seconds since 1970.
-    public func opinion(of chain: PresentedChain, at now: Int) throws(TrustProbeError) -> TrustOpinion {
+    public func opinion(of chain: PresentedChain, at now: WallTime) throws(TrustProbeError) -> TrustOpinion {
         var lists: RevocationLists?
         switch trust.revocation(for: route.tls) {
         case .unasked: break
@@ -93,7 +89,7 @@ public struct TrustProbe: Sendable {
                 anchors: trust.anchors(for: terms),
                 revocation: lists, at: now)
         }
-        let today = Day(epochSeconds: now)
+        let today = Day(of: now)
         let standard = evaluate(nil)
         var onTerms: TrustEvaluation?
         let decide = { (exceptions: [TrustException]) in

@@ -1,3 +1,4 @@
+import Bytes
 import Credentials
 import IO
 import Rules
@@ -40,7 +41,7 @@ struct AuthorityCommand: Command {
     private let format: AuthorityExport.Format
     private let output: String?
 
-    private static var now: Int { SystemClock.epochMilliseconds / 1000 }
+    private static var now: WallTime { SystemClock.wallTime }
 
     init(_ arguments: Arguments) throws(CommandError) {
         let name = arguments.operand(0) ?? ""

@@ -123,7 +123,7 @@ struct CredentialCommand: Command {
         }
         let list = CredentialList(
             configured: configuration.configuredCredentials, stored: store?.places ?? [], accounts: accounts,
-            at: SystemClock.epochMilliseconds)
+            at: SystemClock.wallTime)
         Console.printText(asJSON ? CredentialTable.json(list) + "\n" : CredentialTable.text(list))
     }
 

@@ -1,4 +1,5 @@
-import Glibc
+import Bytes
+import IO
 import Rules
 
 /// The command `attache reload`: has the running proxy read its rule file again, and waits for the result.
@@ -32,8 +33,8 @@ struct ReloadCommand: Command {
     private let proxy: RunningProxy
     private let retries: Bool
 
-    /// The pause between two questions, in microseconds.
-    private static let pause: UInt32 = 50_000
+    /// The pause between two questions.
+    private static let pause: Milliseconds = 50
     /// The limit of questions. A store may have to be opened, and files read over a network.
     private static let questions = 2400
 
@@ -52,7 +53,7 @@ struct ReloadCommand: Command {
                 throw .failed("the proxy has stopped before it read the rule file")
             }
             switch answer.trimmingEnd {
-            case "pending": usleep(Self.pause)
+            case "pending": Pause.take(Self.pause)
             case "reloaded":
                 Console.print("the rule file was reloaded")
                 guard retries else { return ExitStatus.success }

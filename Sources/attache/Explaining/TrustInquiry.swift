@@ -27,7 +27,7 @@ struct TrustInquiry {
         let probe = TrustProbe(
             host: host, port: port, name: name, rules: rules, trust: trust,
             exceptions: exceptions(for: host, port: port))
-        let now = SystemClock.epochMilliseconds / 1000
+        let now = SystemClock.wallTime
         let outcome: Result<TrustOpinion, TrustProbeError>
         do throws(IOError) {
             outcome = try BlockingTask.run { loop in

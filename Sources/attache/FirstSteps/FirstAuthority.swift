@@ -11,7 +11,7 @@ enum FirstAuthority {
         guard let store = CAStore(configuration) else {
             throw .configuration(StatePath.unknown(for: "the CA"))
         }
-        let now = SystemClock.epochMilliseconds / 1000
+        let now = SystemClock.wallTime
         do throws(AuthorityProblem) {
             try store.open(host: Environment.hostName, at: now)
             var addition = ""

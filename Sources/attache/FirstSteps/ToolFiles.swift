@@ -31,7 +31,7 @@ struct ToolFiles {
         let authority: Certificate
         do throws(AuthorityProblem) {
             authority = try store.certificate(
-                host: Environment.hostName, at: SystemClock.epochMilliseconds / 1000)
+                host: Environment.hostName, at: SystemClock.wallTime)
         } catch { throw .failed("\(error)") }
         certificate = said == nil ? try WholePath.of(store.place.certificate) : "\(directory)/attache-ca.pem"
         let system = try Self.system(but: "\(directory)/tools.pem")

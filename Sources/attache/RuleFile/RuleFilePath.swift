@@ -112,7 +112,7 @@ struct FileSource: SourceReader {
         }
     }
 
-    var today: Day? { Day(epochSeconds: SystemClock.epochMilliseconds / 1000) }
+    var today: Day? { Day(of: SystemClock.wallTime) }
 
     func isFile(_ path: String) -> Bool { SmallFile.isRegular(path) }
 

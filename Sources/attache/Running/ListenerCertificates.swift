@@ -1,4 +1,5 @@
 import Admin
+import Bytes
 import Credentials
 import IO
 import Proxy
@@ -18,7 +19,7 @@ final class ListenerCertificates {
     let listeners: [ClientListener]
     private var interception: (settings: AuthoritySettings, identity: InterceptionIdentity)?
 
-    private static var now: Int { SystemClock.epochMilliseconds / 1000 }
+    private static var now: WallTime { SystemClock.wallTime }
 
     /// Reads the listeners' certificates; a reload does not change their paths. Blocks.
     init(_ configuration: Configuration) throws(StartError) {

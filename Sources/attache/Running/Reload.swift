@@ -23,7 +23,7 @@ struct Reload {
         let (setup, result) = run(since: running, identities, askedBy: actor)
         var outcome = result
         if retries, case .reloaded = result {
-            outcome = .reloaded(lifted: shared.challenges.retryAll(for: actor, at: SystemClock.epochMilliseconds).count)
+            outcome = .reloaded(lifted: shared.challenges.retryAll(for: actor, at: SystemClock.wallTime).count)
         }
         requests.end(number, outcome)
         return setup

@@ -1,4 +1,5 @@
 import Admin
+import Bytes
 import Credentials
 import Glibc
 import IO
@@ -16,8 +17,8 @@ final class ReloadRequests: ReloadControl {
         /// The number up to which all requests are done.
         var done = 0
         var outcome = ReloadOutcome.reloaded(lifted: nil)
-        /// The time when the current rules were loaded, in milliseconds since 1970.
-        var loaded = SystemClock.epochMilliseconds
+        /// The time when the current rules were loaded.
+        var loaded = SystemClock.wallTime
         var rejection: RunningStatus.Rejection?
         /// The numbers of reloads that succeeded and failed.
         var (successes, failures) = (0, 0)
@@ -26,7 +27,7 @@ final class ReloadRequests: ReloadControl {
     private let state = Mutex(State())
 
     /// The time when the current rules were loaded, and the reason why a later reload was rejected.
-    var standing: (loaded: Int, rejection: RunningStatus.Rejection?) {
+    var standing: (loaded: WallTime, rejection: RunningStatus.Rejection?) {
         state.withLock { ($0.loaded, $0.rejection) }
     }
 
@@ -70,12 +71,12 @@ final class ReloadRequests: ReloadControl {
             state.outcome = outcome
             switch outcome {
             case .reloaded:
-                state.loaded = SystemClock.epochMilliseconds
+                state.loaded = SystemClock.wallTime
                 state.rejection = nil
                 state.successes += 1
             case .rejected(let reason):
                 state.failures += 1
-                state.rejection = RunningStatus.Rejection(time: SystemClock.epochMilliseconds, reason: reason)
+                state.rejection = RunningStatus.Rejection(time: SystemClock.wallTime, reason: reason)
             }
         }
     }

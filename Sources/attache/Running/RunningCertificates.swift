@@ -42,7 +42,7 @@ final class RunningCertificates: CertificateDesk {
     var looks: [CertificateLook] { records.withLock { $0.map(\.look) } }
 
     func look(at host: String, port: UInt16) {
-        let look = CertificateLook(host: host, port: port, time: SystemClock.epochMilliseconds)
+        let look = CertificateLook(host: host, port: port, time: SystemClock.wallTime)
         let hasRoom = records.withLock { records in
             guard records.count(where: \.look.isPending) < Self.pendingLimit else { return false }
             records.removeAll { $0.look.host == host && $0.look.port == port }
@@ -58,7 +58,7 @@ final class RunningCertificates: CertificateDesk {
                 host: host, port: port, rules: rules, trust: trust,
                 exceptions: shared.storage.trustExceptions(for: host, port: port))
             do throws(TrustProbeError) {
-                let opinion = try await probe.ask(at: SystemClock.epochMilliseconds / 1000, on: loop)
+                let opinion = try await probe.ask(at: SystemClock.wallTime, on: loop)
                 finish(look, .seen(CertificateLook.Seen(opinion)), opinion)
             } catch { finish(look, .failed("\(error)"), nil) }
         }

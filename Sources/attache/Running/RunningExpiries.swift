@@ -12,7 +12,7 @@ import Upstream
 final class RunningExpiries: Sendable {
     private struct State {
         var list: [Expiry] = []
-        /// The seconds until they are collected again.
+        /// The number of checks until they are collected again.
         var rest = 0
         /// The number of the TLS policy when they were collected.
         var number = 0
@@ -33,15 +33,15 @@ final class RunningExpiries: Sendable {
         for (space, credentials) in storage.ticketHolders {
             for credential in credentials.values {
                 // An expired one is renewed only when it is used again.
-                guard let end = credential.principal?.ticketEnd, end > SystemClock.epochMilliseconds / 1000 else {
+                guard let end = credential.principal?.ticketEnd, end > SystemClock.wallTime else {
                     continue
                 }
                 let name = credential.storedName(for: space) ?? credential.version.name
                 expiries.append(Expiry(kind: "Kerberos ticket", name: name, place: space.origin.words, end: end))
             }
         }
-        for (name, end) in tokens.ends(after: SystemClock.epochMilliseconds) {
-            expiries.append(Expiry(kind: "fetched token", name: name, end: end / 1000))
+        for (name, end) in tokens.ends(after: SystemClock.wallTime) {
+            expiries.append(Expiry(kind: "fetched token", name: name, end: end))
         }
         return Self.sorted(expiries)
     }

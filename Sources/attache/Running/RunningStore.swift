@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Challenges
 import Credentials
 import Model
@@ -22,8 +23,8 @@ final class RunningStore: Sendable {
     /// The reason why the last attempt to follow the store failed; nil if it succeeded.
     var problem: CredentialStoreError? { opened.withLock { $0?.follower.problem } }
 
-    /// The time when all its changes were known, in milliseconds since 1970; nil if there is no store.
-    var lastFollowed: Int? { opened.withLock { $0?.follower.lastFollowed } }
+    /// The time when all its changes were known; nil if there is no store.
+    var lastFollowed: WallTime? { opened.withLock { $0?.follower.lastFollowed } }
 
     /// The place of the credentials; nil if there is no store.
     var place: CredentialStorePlace? { opened.withLock { $0?.place } }

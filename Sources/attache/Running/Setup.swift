@@ -38,7 +38,7 @@ struct Setup {
         rules.configuration.admin.map { SocketAddress($0.address, port: $0.port) }
     }
 
-    var drain: Duration { rules.configuration.timeouts.drain }
+    var drain: Duration { rules.configuration.timeouts.drain.duration }
 
     /// Reads and compiles a rule file, and reports its errors. Nil if it cannot be used.
     /// - Parameter running: the setup whose parts may be reused.

@@ -52,7 +52,7 @@ struct StartReport {
         guard configuration.routes.contains(where: { $0.action == .intercept }),
             let store = CAStore(configuration),
             let certificate = try? store.certificate(
-                host: Environment.hostName, at: SystemClock.epochMilliseconds / 1000)
+                host: Environment.hostName, at: SystemClock.wallTime)
         else { return nil }
         return "authority: \(store.place.certificate), SHA-256 \(certificate.fingerprint)"
     }

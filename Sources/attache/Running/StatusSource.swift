@@ -17,7 +17,7 @@ final class StatusSource: Sendable {
     private let expiries = RunningExpiries()
     let version: String
     let path: String
-    private let started = SystemClock.epochMilliseconds
+    private let started = SystemClock.wallTime
     private let setup: Mutex<Setup>
     private let server: ProxyServer
     private let store: RunningStore
@@ -54,7 +54,7 @@ final class StatusSource: Sendable {
 
     /// Updates the state. Call it about once a second. Blocks.
     func refresh(_ setup: Setup, _ shared: SharedState, _ identities: ListenerCertificates) {
-        shared.spaces.accounts.noteUse(at: SystemClock.epochMilliseconds)
+        shared.spaces.accounts.noteUse(at: SystemClock.wallTime)
         if expiries.isDue(with: shared.tlsPolicyEpoch) { expiries.gather(setup, shared.storage, identities) }
     }
 
@@ -102,7 +102,7 @@ final class StatusSource: Sendable {
     func credentials(opens: Bool = false) -> CredentialList {
         CredentialList(
             configured: setup.withLock { $0.rules.configuration.configuredCredentials },
-            stored: store.places(opens: opens), accounts: shared.spaces.accounts.all, at: SystemClock.epochMilliseconds)
+            stored: store.places(opens: opens), accounts: shared.spaces.accounts.all, at: SystemClock.wallTime)
     }
 
     /// The limit of parents that PAC files have named. The rule file's own are all listed.

@@ -1,3 +1,4 @@
+import Bytes
 import Testing
 
 @testable import Authentication
@@ -9,7 +10,8 @@ import Testing
     private var seat = Account.Seat(replica: 1)
 
     /// Asks for a page, and has the server judge all answers that are sent for that. A request does not wait.
-    private mutating func ask(_ server: String, _ page: Page, _ verdict: AnswerVerdict, size: Int = 0, at now: Int) {
+    private mutating func ask(_ server: String, _ page: Page, _ verdict: AnswerVerdict, size: Int = 0, at now: WallTime)
+    {
         let request = Account.Request(id: seat.nextID(), server: server, target: page.target)
         let sample = Account.Sample(target: page.target, content: Array(repeating: 0xFF, count: size))
         let decisions = account.request(request, by: &seat, at: now)
@@ -47,7 +49,7 @@ import Testing
 
     @Test mutating func `a try is shown at the time when there is room, should the answer under way never come`() {
         for server in ["good", "changed"] { ask(server, open, .accepted, at: 0) }
-        for now in [1000, 2000] { ask("changed", open, .refused, at: now) }
+        for now: WallTime in [1000, 2000] { ask("changed", open, .refused, at: now) }
         for case .send(let answer, _) in account.wake(by: &seat, at: 32_000) {
             _ = account.judge(answer, .refused, by: &seat, at: 32_000)
         }
@@ -88,7 +90,7 @@ import Testing
     }
 
     @Test mutating func `a clock that is set back holds a version back for no longer than a step`() throws {
-        let later = 10_000_000_000
+        let later: WallTime = 10_000_000_000
         ask("a", open, .accepted, at: later)
         ask("a", .forbidden(0), .refused, at: later)
         ask("a", open, .refused, at: later)
@@ -101,10 +103,10 @@ import Testing
     }
 
     @Test mutating func `a clock that is set back holds back no unproven version, and none behind a dead replica`() {
-        let later = 10_000_000_000
+        let later: WallTime = 10_000_000_000
         for page in 0..<2 { ask("a", .open(page), .refused, at: later) }
         _ = account.follow(by: &seat, at: 1000)
-        #expect(account.hold(at: "a", now: 1000) == 1000 + 30 * minute)
+        #expect(account.hold(at: "a", now: 1000) == 1000 + .minutes(30))
         account = Account()
         let lost = Account.Request(id: seat.nextID(), server: "a", target: open.target)
         #expect(account.request(lost, by: &seat, at: later).count == 1)
@@ -116,7 +118,7 @@ import Testing
         ask("a", open, .accepted, at: 0)
         ask("a", .forbidden(0), .refused, at: 1000)
         for verdict in [AnswerVerdict.none, .refused] { ask("a", open, verdict, at: 3000) }
-        for step in [33_000, 340_000, 2_200_000, 4_100_000] {
+        for step: WallTime in [33_000, 340_000, 2_200_000, 4_100_000] {
             for case .send(let answer, _) in account.wake(by: &seat, at: step) {
                 _ = account.judge(answer, .refused, by: &seat, at: step)
             }
@@ -157,12 +159,12 @@ import Testing
 
     @Test mutating func `what goes ahead beside a try does not set its steps back`() {
         ask("b", open, .accepted, at: 0)
-        for (page, time) in [(0, 0), (1, 0), (2, 31 * minute)] {
+        for (page, time): (Int, WallTime) in [(0, 0), (1, 0), (2, 0 + .minutes(31))] {
             ask("a", .open(page), .refused, at: time)
             ask("b", open, .accepted, at: time + 1)
         }
         #expect(account.record(of: "a")?.pause?.step == 1)
-        let time = 92 * minute
+        let time: WallTime = 0 + .minutes(92)
         var answers: [SentAnswer] = []
         for page in 3...4 {
             let request = Account.Request(id: seat.nextID(), server: "a", target: Page.open(page).target)
@@ -199,7 +201,7 @@ import Testing
             Account.Request(id: 1, server: "b", target: open.target), as: .free, knowing: account.number)
         ask("a", .forbidden(0), .refused, at: 1)
         var leaders: [SentAnswer] = []
-        for time in [2, 40_000] {
+        for time: WallTime in [2, 40_000] {
             let request = Account.Request(id: seat.nextID(), server: "a", target: open.target)
             leaders += sent(account.request(request, by: &seat, at: time))
         }
@@ -250,7 +252,7 @@ import Testing
             ask("a", .open(page), .refused, at: 1)
             ask("b", open, .accepted, at: 2)
         }
-        #expect(account.record(of: "a")?.pause?.nextTry == 1 + 30 * minute)
+        #expect(account.record(of: "a")?.pause?.nextTry == 1 + .minutes(30))
         _ = account.judge(early, .accepted, by: &seat, at: 10)
         #expect(account.record(of: "a")?.pause?.nextTry == 30_010)
     }
@@ -265,7 +267,7 @@ import Testing
             _ = account.judge(answer, .refused, by: &seat, at: 31_000)
         }
         #expect(account.slots.count == 4)
-        #expect(account.hold(at: "c", now: 40_000) == 30 * minute)
+        #expect(account.hold(at: "c", now: 40_000) == 0 + .minutes(30))
     }
 
     @Test mutating func `a rule that no longer says retry never is followed at once`() {
@@ -277,7 +279,7 @@ import Testing
                 _ = account.judge(answer, .refused, by: &seat, at: 0)
             }
         }
-        #expect(account.record(of: "a")?.pause?.nextTry == .max)
+        #expect(account.record(of: "a")?.pause?.nextTry == .distantFuture)
         ask("a", open, .accepted, at: 1000)
         #expect(account.record(of: "a")?.pause?.nextTry == 31_000)
     }
@@ -328,7 +330,7 @@ import Testing
         let pause = try #require(account.record(of: "a")?.pause)
         #expect(pause.nextTry == 1_000_000 && pause.step == 2 && pause.since == 5)
         #expect(account.record(of: "b")?.isKnown == false)
-        #expect(account.record(of: "b")?.pause?.nextTry == 10_000 + 30 * 60_000)
+        #expect(account.record(of: "b")?.pause?.nextTry == 1_810_000)
         #expect(account.isGood(at: "c"))
         let due = Account(earlier: [refusals[1]], acceptedBy: ["a"], at: 10_000)
         #expect(due.record(of: "a")?.pause?.nextTry == 40_000)

@@ -1,3 +1,5 @@
+import Bytes
+
 #if canImport(Authentication)
 @testable import Authentication
 #endif
@@ -23,7 +25,7 @@ struct Replicas {
     mutating func nextID(of replica: Int) -> Int { seats[replica].nextID() }
 
     /// A request whose version is good by the replica's copy is sent without a look at the store.
-    mutating func request(_ request: Account.Request, of replica: Int, at now: Int) -> [Account.Decision] {
+    mutating func request(_ request: Account.Request, of replica: Int, at now: WallTime) -> [Account.Decision] {
         if copies.count == 1 { copies[replica] = account }
         let copy = copies[replica]
         if copy.isGood(at: request.server) {
@@ -33,28 +35,28 @@ struct Replicas {
     }
 
     mutating func judge(
-        _ answer: SentAnswer, _ verdict: AnswerVerdict, of replica: Int, at now: Int
+        _ answer: SentAnswer, _ verdict: AnswerVerdict, of replica: Int, at now: WallTime
     ) -> [Account.Decision] {
         let sample = answer.isProbe ? nil : Page(target: answer.target).sample
         return look(of: replica) { account, seat in account.judge(answer, verdict, sample: sample, by: &seat, at: now) }
     }
 
-    mutating func wake(_ replica: Int, at now: Int) -> [Account.Decision] {
+    mutating func wake(_ replica: Int, at now: WallTime) -> [Account.Decision] {
         look(of: replica) { account, seat in account.wake(by: &seat, at: now) }
     }
 
     /// The store tells the replica of a change.
-    mutating func follow(_ replica: Int, at now: Int) -> [Account.Decision] {
+    mutating func follow(_ replica: Int, at now: WallTime) -> [Account.Decision] {
         look(of: replica) { account, seat in account.follow(by: &seat, at: now) }
     }
 
     /// A request has waited long for a leader at that server.
-    mutating func hurry(at server: String, of replica: Int, at now: Int) -> [Account.Decision] {
+    mutating func hurry(at server: String, of replica: Int, at now: WallTime) -> [Account.Decision] {
         look(of: replica) { account, seat in account.hurry(at: server, by: &seat, at: now) }
     }
 
     /// An operator has the version tried again.
-    mutating func reset(by replica: Int, at now: Int) -> [Account.Decision] {
+    mutating func reset(by replica: Int, at now: WallTime) -> [Account.Decision] {
         look(of: replica) { account, seat in account.reset(by: &seat, at: now) }
     }
 

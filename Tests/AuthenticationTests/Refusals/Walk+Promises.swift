@@ -1,3 +1,5 @@
+import Bytes
+
 #if canImport(Authentication)
 @testable import Authentication
 #endif
@@ -98,15 +100,17 @@ extension Walk {
     /// A request meets the state that was shown of its server before.
     ///
     /// - Parameter hold: until when the request was to be refused; nil: it was not.
-    func checkHold(_ hold: Int?, of key: Key, _ decisions: [Account.Decision]) throws(BrokenPromise) {
+    func checkHold(_ hold: WallTime?, of key: Key, _ decisions: [Account.Decision]) throws(BrokenPromise) {
         guard plan.replicas == 1 else { return }
         let isRefused = decisions.contains { if case .refuse(key.id, _) = $0 { true } else { false } }
         if isRefused != (hold != nil) {
-            let shown = hold.map { "is shown to be held until \($0)" } ?? "is shown to be sent"
+            let shown = hold.map { "is shown to be held until \($0.milliseconds)" } ?? "is shown to be sent"
             throw BrokenPromise(.visibility, "\(key) \(shown), and is \(isRefused ? "held" : "sent")")
         }
         // Should nothing else happen, it is sent at that time, or waits. Another server may be tried first.
-        guard var time = hold, time < .max, let asked = requests[key], !replicas.account.isAnyUnderWay(at: clock) else {
+        guard var time = hold, time < .distantFuture, let asked = requests[key],
+            !replicas.account.isAnyUnderWay(at: clock)
+        else {
             return
         }
         var (account, seat) = (replicas.account, replicas.seats[asked.replica])
@@ -114,7 +118,8 @@ extension Walk {
         _ = account.wake(by: &seat, at: time)
         let next = account.hold(at: plan.servers[asked.server].name, for: asked.page.target, now: time)
         if let next, !account.isAnyUnderWay(at: time) {
-            throw BrokenPromise(.visibility, "\(key) is shown to be held until \(time), and is until \(next)")
+            throw BrokenPromise(
+                .visibility, "\(key) is shown to be held until \(time.milliseconds), and is until \(next.milliseconds)")
         }
     }
 
@@ -233,7 +238,7 @@ extension Walk {
         else { return nil }
         // A dead replica's answer may have been refused, so there is one try less.
         let isAlone = plan.servers.count { $0.trouble != nil } == 1 && !isDeathOpen
-        let steps = plan.retry ?? [30_000, 5 * minute, 30 * minute]
+        let steps = plan.retry?.map(\.count) ?? [30_000, 5 * minute, 30 * minute]
         let step = steps.first { trouble.count < $0 }
         let isEarly = step == steps.first || isAlone && steps.count > 1 && step == steps[1]
         return (isEarly ? step ?? 0 : max(30 * minute, steps.last ?? 0)) + (death == nil ? 0 : Self.leaderTime)

@@ -1,3 +1,5 @@
+import Bytes
+
 #if canImport(Authentication)
 @testable import Authentication
 #endif
@@ -187,7 +189,7 @@ struct Walk {
             if steps > 30_000 { return }
             try play(event)
             if now < last { try checkWaiting() }
-            guard let due = replicas.account.nextWake(after: clock).map({ $0 - clock + now }) else { continue }
+            guard let due = replicas.account.nextWake(after: clock).map({ ($0 - clock).count + now }) else { continue }
             if due <= last, nextWake.map({ due < $0 }) ?? true {
                 nextWake = due
                 add(.wakes, at: due)
@@ -219,7 +221,9 @@ struct Walk {
     }
 
     /// The time by the proxy's clock.
-    var clock: Int { plan.setBack.map { now + (now < $0 ? 2 : 1) * 10_000 * minute } ?? now }
+    var clock: WallTime {
+        WallTime(milliseconds: plan.setBack.map { now + (now < $0 ? 2 : 1) * 10_000 * minute } ?? now)
+    }
 
     private mutating func wake() throws(BrokenPromise) {
         // Not a time that an earlier one has taken the place of.

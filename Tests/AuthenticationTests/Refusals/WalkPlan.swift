@@ -1,3 +1,5 @@
+import Bytes
+
 /// The conditions of a walk: servers and their troubles, replicas, the rule's settings, and the clients' behaviour.
 struct WalkPlan {
     enum Kind: CaseIterable {
@@ -75,7 +77,7 @@ struct WalkPlan {
     var servers: [Server]
     var replicas = 1
     var mayProbe = true
-    var retry: [Int]?
+    var retry: [Milliseconds]?
     /// The page that the proxy asks for.
     var probedPage: Page?
     /// The percentage of requests that get no verdict.

@@ -1,3 +1,5 @@
+import Bytes
+
 #if canImport(Authentication)
 @testable import Authentication
 #endif
@@ -68,7 +70,7 @@ extension World {
             for refusal in refusals { print.add(seat(refusal.replica), places[refusal.sent], numbers[refusal.id]) }
         }
         for slot in account.slots {
-            print.add(-3, min(now - slot.time, Account.slotTime), numbers[slot.id])
+            print.add(-3, min(clock - slot.time, Account.slotTime).count, numbers[slot.id])
             add(slot.refusals, &print)
         }
         for record in account.records {
@@ -80,22 +82,22 @@ extension World {
                 add(doubt.refusals, &print)
             }
             if let pause = record.pause {
-                print.add(-5, max(0, pause.nextTry - now), pause.step, numbers[pause.number])
+                print.add(-5, max(0, pause.nextTry - clock).count, pause.step, numbers[pause.number])
                 print.add(seat(pause.replica), places[pause.sent])
             }
-            for target in record.refusedTargets { print.add(-6, Int(target), max(0, record.unknownTry - now)) }
+            for target in record.refusedTargets { print.add(-6, Int(target), max(0, record.unknownTry - clock).count) }
             for sample in record.samples {
                 print.add(-7, Int(sample.target), sample.wasRefused ? 1 : 0)
             }
         }
         for reservation in account.reservations {
-            print.add(-8, reservation.end - now, numbers[reservation.number], reservation.isCleared ? 1 : 0)
+            print.add(-8, (reservation.end - clock).count, numbers[reservation.number], reservation.isCleared ? 1 : 0)
             print.add(WorldSetting.names.firstIndex(of: reservation.server) ?? -1)
             print.add(seat(reservation.id.replica), places[reservation.id.sent])
         }
-        print.add(account.isProven ? 1 : 0, min(account.unprovenRefusals, 9), max(0, account.unprovenTry - now))
+        print.add(account.isProven ? 1 : 0, min(account.unprovenRefusals, 9), max(0, account.unprovenTry - clock).count)
         if let place = account.unprovenPlace { print.add(place.server == "a" ? 0 : 1, Int(place.target)) }
-        print.add(account.firstPause.map { min(now - $0, 30_000) } ?? -1)
+        print.add(account.firstPause.map { min(clock - $0, 30_000).count } ?? -1)
     }
 }
 

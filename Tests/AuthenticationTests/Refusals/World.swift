@@ -1,3 +1,5 @@
+import Bytes
+
 #if canImport(Authentication)
 @testable import Authentication
 #endif
@@ -55,6 +57,8 @@ struct World {
     private(set) var judge = Judge()
     private(set) var pauses = PauseWatch()
     private(set) var now = 0
+    /// The played time by the clock of the accounts.
+    var clock: WallTime { WallTime(milliseconds: now) }
     /// Whether each server accepts the version now.
     private(set) var accepts: [Bool]
     private(set) var underWay: [UnderWay] = []
@@ -83,7 +87,7 @@ struct World {
             try request(server, .open(0), of: 0)
             try hear(.accepted, of: 0)
         }
-        for replica in replicas.indices { try carryOut(replicas.follow(replica, at: now), of: replica) }
+        for replica in replicas.indices { try carryOut(replicas.follow(replica, at: clock), of: replica) }
     }
 
     // MARK: - Moves
@@ -125,11 +129,11 @@ struct World {
         case .trouble(let index): try hear(.none, of: index)
         case .leave(let index): try hear(.abandoned, of: index)
         case .hurry(let server):
-            try carryOut(replicas.hurry(at: WorldSetting.names[server], of: 0, at: now), of: 0)
+            try carryOut(replicas.hurry(at: WorldSetting.names[server], of: 0, at: clock), of: 0)
         case .reset:
             judge.reset()
             pauses.reset()
-            try carryOut(replicas.reset(by: 0, at: now), of: 0)
+            try carryOut(replicas.reset(by: 0, at: clock), of: 0)
         case .change(let server): accepts[server].toggle()
         case .follow(let replica):
             knownRuns[replica] = judge.run
@@ -137,7 +141,7 @@ struct World {
                 waiting[index].verdicts += 1
                 waiting[index].hasNews = false
             }
-            try carryOut(replicas.follow(replica, at: now), of: replica)
+            try carryOut(replicas.follow(replica, at: clock), of: replica)
         case .death(let replica):
             death = now
             underWay.removeAll { $0.replica == replica }
@@ -146,9 +150,9 @@ struct World {
         case .time(let time):
             now += time
             if let times = setting.learningTimes { accepts = times.map { now >= $0 } }
-            try carryOut(replicas.wake(0, at: now), of: 0)
+            try carryOut(replicas.wake(0, at: clock), of: 0)
         }
-        if replicas.copies.count == 1, let asked = waiting.first, !replicas.account.isAnyUnderWay(at: now) {
+        if replicas.copies.count == 1, let asked = waiting.first, !replicas.account.isAnyUnderWay(at: clock) {
             throw BrokenPromise(.visibility, "\(asked.page) at \(asked.server) waits, and no answer is under way")
         }
     }
@@ -163,7 +167,7 @@ struct World {
         request.mayProbe = setting.mayProbe
         request.wasAccepted = record?.samples.contains { $0.target == page.target } ?? false
         if let retry = setting.retry { request.retry = retry }
-        try carryOut(replicas.request(request, of: replica, at: now), of: replica)
+        try carryOut(replicas.request(request, of: replica, at: clock), of: replica)
     }
 
     private mutating func hear(_ verdict: AnswerVerdict, of index: Int) throws(BrokenPromise) {
@@ -180,7 +184,7 @@ struct World {
         try judge.note(verdict, sent.answer.role, order: sent.order, known: sent.knownRun, at: now)
         knownRuns[sent.replica] = judge.run
         let account = replicas.account
-        let decisions = replicas.judge(sent.answer, verdict, of: sent.replica, at: now)
+        let decisions = replicas.judge(sent.answer, verdict, of: sent.replica, at: clock)
         try pauses.note(verdict, on: sent.answer, order: sent.order, last: order, from: account, to: replicas.account)
         try carryOut(decisions, of: sent.replica)
     }
@@ -234,7 +238,7 @@ struct World {
     private func checkRefusal(of asked: Waiting, _ hold: Account.Hold) throws(BrokenPromise) {
         let server = WorldSetting.names[asked.server]
         if replicas.copies.count == 1 {
-            let shown = replicas.account.standing(at: server, now: now)
+            let shown = replicas.account.standing(at: server, now: clock)
             if !shown.isTroubled {
                 throw BrokenPromise(.visibility, "\(asked.page) at \(server) is refused as \(hold), shown as \(shown)")
             }

@@ -1,3 +1,5 @@
+import Bytes
+
 /// The possible events in a small world.
 struct WorldSetting {
     enum Server { case right, wrong }
@@ -32,7 +34,7 @@ struct WorldSetting {
     var isHasty = false
     /// Whether an operator may have the version tried again.
     var hasResets = false
-    var retry: [Int]?
+    var retry: [Milliseconds]?
     /// Milliseconds that may pass at once: longer than each step.
     var times = [31_000, 301_000, 1_801_000]
     /// The moves that come first.

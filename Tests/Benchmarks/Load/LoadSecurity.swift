@@ -31,7 +31,7 @@ final class LoadSecurity: Sendable {
         let port = stream.peerAddress?.port ?? 0
         try await stream.handshake(as: context, to: name, sessions: sessions?.slot(for: port), within: limit) {
             [anchors] chain in
-            let evaluation = TrustEvaluation.of(chain, for: name, anchors: anchors, at: time(nil))
+            let evaluation = TrustEvaluation.of(chain, for: name, anchors: anchors, at: SystemClock.wallTime)
             guard case .trusted(let chain) = evaluation.forgiving(TrustFindings.all) else { return nil }
             return ServerTrust(chain)
         }

@@ -81,7 +81,7 @@ final class PlayedLogin: SecurityContext {
     var refusal = RepeatedChallenge.proceed
     var fault: AuthenticationError?
 
-    func authorize(at time: Int, into value: ByteBuffer) throws(AuthenticationError) {
+    func authorize(at time: WallTime, into value: ByteBuffer) throws(AuthenticationError) {
         if let fault { throw fault }
         value.append("NTLM token" as StaticString)
     }

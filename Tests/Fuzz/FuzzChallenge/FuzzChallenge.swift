@@ -51,7 +51,7 @@ private func registry(_ challenge: HeaderChallenge) {
     for parameter in challenge.parameters {
         let place = RegistryPlace(.read, parameter.value.span)
         precondition(place.repository.count <= 256 && place.source.count <= 256)
-        _ = InternetTime.milliseconds(parameter.value.span)
+        _ = InternetTime.time(parameter.value.span)
     }
 }
 

@@ -11,8 +11,8 @@ import Model
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: start, count: count))
     guard let first = input.first else { return 0 }
-    let now = 1_700_000_000_000
-    let later = now + Int(first) * 1_000_000_000
+    let now: WallTime = 1_700_000_000_000
+    let later = now + Milliseconds(1_000_000_000) * Int(first)
     let lines = input.dropFirst().split(separator: .lineFeed, omittingEmptySubsequences: false).map { Array($0) }
     for kind in [NetworkProtocol.http, .https] {
         var jar = CookieJar(origin: Origin(host: "www.host.test", port: 8080, protocol: kind))
@@ -21,7 +21,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         precondition(jar.cookies.reduce(0) { $0 + $1.name.count + $1.value.count } <= 16 * 1024)
         for cookie in jar.cookies {
             precondition(cookie.path.first == .slash)
-            precondition((cookie.endsAt ?? .max) > now, "a cookie that has ended was kept")
+            precondition((cookie.endsAt ?? .distantFuture) > now, "a cookie that has ended was kept")
         }
         for target in targets { check(jar, target, later, lines.prefix(4)) }
     }
@@ -30,13 +30,13 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 private let targets = ["/", "/a/", "/a/b", "/a/bc?d", ""].map { Array($0.utf8) }
 
-private func check(_ jar: CookieJar, _ target: [UInt8], _ now: Int, _ lines: some Sequence<[UInt8]>) {
+private func check(_ jar: CookieJar, _ target: [UInt8], _ now: WallTime, _ lines: some Sequence<[UInt8]>) {
     let sent = ByteBuffer(capacity: 256)
     precondition(jar.append(for: target.span, at: now, to: sent) == !sent.isEmpty)
     let bytes = sent.readable.array
     precondition(bytes.allSatisfy { $0 >= .space && $0 != .delete }, "a cookie ends its field")
     var expected: [UInt8] = []
-    for cookie in jar.cookies where (cookie.endsAt ?? .max) > now && isInside(target, cookie.path) {
+    for cookie in jar.cookies where (cookie.endsAt ?? .distantFuture) > now && isInside(target, cookie.path) {
         if !expected.isEmpty { expected += [.semicolon, .space] }
         expected += cookie.name + [.equals] + cookie.value
     }

@@ -29,7 +29,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             token.count > 0 && token.indices.allSatisfy { token[$0] > .space && token[$0] < .delete }
         }
         precondition(isFit, "a token ends its field")
-        precondition((0...366 * 86_400_000).contains(response.lifetime ?? 0), "a token lasts for ever")
+        precondition((0...Milliseconds.days(366)).contains(response.lifetime ?? 0), "a token lasts for ever")
     }
     if let issuer, let metadata = try? IssuerMetadata(status: 200, content: input, of: issuer) {
         precondition(metadata.endpoint.isSecure, "a secret goes out in clear")

@@ -35,7 +35,8 @@ private func believed(_ certificates: [Certificate], _ staple: [UInt8]?, _ lists
     guard let leaf = certificates.first, let anchors else { return false }
     let chain = PresentedChain(leaf: leaf, others: Array(certificates.dropFirst()), staple: staple)
     let name = ServerName(Genuine.host)
-    let evaluation = TrustEvaluation.of(chain, for: name, anchors: anchors, revocation: lists, at: Genuine.time)
+    let evaluation = TrustEvaluation.of(
+        chain, for: name, anchors: anchors, revocation: lists, at: WallTime(seconds: Genuine.time))
     precondition((evaluation.verified == nil) == !evaluation.findings.isEmpty)
     for finding in evaluation.findings {
         precondition(!finding.detail.isEmpty && finding.detail.utf8.count < 600, "a finding of no use")

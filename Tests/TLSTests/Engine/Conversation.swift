@@ -62,7 +62,8 @@ final class Conversation {
     /// Trusts any chain, for any server name.
     static func trusting(_ chain: PresentedChain, decision: String? = nil) throws -> ServerTrust {
         let evaluation = TrustEvaluation.of(
-            chain, for: .host("server.example.test"), anchors: try TrustAnchors(only: [chain.leaf]), at: time(nil))
+            chain, for: .host("server.example.test"), anchors: try TrustAnchors(only: [chain.leaf]),
+            at: WallTime(seconds: time(nil)))
         guard case .trusted(let chain) = evaluation.forgiving([]) else { throw Stuck() }
         return ServerTrust(chain, decision: decision)
     }

@@ -137,13 +137,13 @@ import Testing
 
     @Test(arguments: [TLSVersion.v12, .v13])
     func `A ticket outlives one change of the server's keys, and not two`(version: TLSVersion) throws {
-        let clock = Mutex(1_000_000)
+        let clock = Mutex(WallTime(seconds: 1_000_000))
         let context = try ServerTLSContext(ServerTLSSettings()) { clock.withLock { $0 } }
         let settings = ClientTLSSettings(maximum: version)
         let (one, two) = (KeptSession(), KeptSession())
         for slot in [one, two] { _ = try visited(context, slot, version: version) }
         let name = try #require(KeptSession.ticketName(of: one.take()?.session.pointer))
-        clock.withLock { $0 += 3600 }
+        clock.withLock { $0 = $0 + .hours(1) }
 
         let second = try Conversation(client: settings, server: context, sessions: one)
         try second.shake()
@@ -153,7 +153,7 @@ import Testing
         let renewed = KeptSession.ticketName(of: SSL_get_session(second.client.handle))
         #expect(renewed != nil && renewed != name)
 
-        clock.withLock { $0 += 3600 }
+        clock.withLock { $0 = $0 + .hours(1) }
         let third = try Conversation(client: settings, server: context, sessions: two)
         try third.shake()
         #expect(!third.client.isResumed)

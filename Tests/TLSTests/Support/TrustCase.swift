@@ -50,7 +50,8 @@ extension TrustCase.Scene {
             leaf: leaf.certificate, others: others.map(\.certificate), staple: staple, keyExchange: keyExchange)
         return try TrustEvaluation.of(
             chain, for: ServerName(name), anchors: TrustAnchors(only: anchors.map(\.certificate)),
-            revocation: lists.isEmpty ? nil : RevocationLists(files: lists), at: at)
+            revocation: lists.isEmpty ? nil : RevocationLists(files: lists),
+            at: WallTime(seconds: at))
     }
 
     /// The scene with the certificates and the anchor of the path that was found, and no others.

@@ -135,7 +135,7 @@ final class Stage {
         guard words.count > 1, let id = Int(words[0]) else {
             throw Performance.Failure(sentence: "answer NUMBER WORDS")
         }
-        let (challenges, day) = (shared.challenges, Day(epochSeconds: SystemClock.epochMilliseconds / 1000))
+        let (challenges, day) = (shared.challenges, Day(of: SystemClock.wallTime))
         if words[1] == "forget" {
             return try perform { () async throws(OperatorAnswer.Failure) in
                 try await challenges.forgetAnswer(id, on: day, by: .command(user: 0))

@@ -191,7 +191,8 @@ import Testing
 
     @Test func `a HEAD answer has the length of the body it leaves out`() {
         let buffer = ByteBuffer(capacity: 256)
-        AdminResponse.text(.ok, "ok").write(into: buffer, withBody: false, date: WallTime(seconds: 784_111_777), closing: true)
+        AdminResponse.text(.ok, "ok").write(
+            into: buffer, withBody: false, date: WallTime(seconds: 784_111_777), closing: true)
         let text = buffer.readable.text
         // The example of RFC 9110 section 5.6.7.
         #expect(text.hasPrefix("HTTP/1.1 200 OK\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n"))

@@ -159,7 +159,9 @@ struct CertificateAuthorityTests {
         #expect(throws: AuthorityError.expired) {
             try CertificateAuthority(authority.identity, at: now + .days(6 * 365))
         }
-        #expect(throws: AuthorityError.notYetValid) { try CertificateAuthority(authority.identity, at: now - .hours(2)) }
+        #expect(throws: AuthorityError.notYetValid) {
+            try CertificateAuthority(authority.identity, at: now - .hours(2))
+        }
     }
 
     @Test(arguments: ["ed25519", "RSA -pkeyopt rsa_keygen_bits:2048", "EC -pkeyopt ec_paramgen_curve:P-384"])
@@ -187,7 +189,8 @@ struct CertificateAuthorityTests {
         let identity = try Identity(
             certificate: .content(command.secret(of: "middle.pem")), key: .content(command.secret(of: "middle.key")))
         // OpenSSL made it just now.
-        let leaf = try CertificateAuthority(identity, at: now + .minutes(1)).mint(for: ServerName("a.example"), at: now + .minutes(1))
+        let leaf = try CertificateAuthority(identity, at: now + .minutes(1)).mint(
+            for: ServerName("a.example"), at: now + .minutes(1))
         #expect(leaf.intermediates == [identity.leaf])
         try command.write(Array(leaf.leaf.pem.utf8), to: "leaf.pem")
         try command.run(

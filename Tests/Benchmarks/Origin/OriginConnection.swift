@@ -19,7 +19,8 @@ struct OriginConnection {
         defer { socket.close() }
         do throws(IOError) {
             while true {
-                guard let head = Head(buffer.readable), buffer.readable.count >= head.length + bodyLength(of: head) else {
+                guard let head = Head(buffer.readable), buffer.readable.count >= head.length + bodyLength(of: head)
+                else {
                     guard buffer.writableCount > 0, try await socket.read(into: buffer) > 0 else { return }
                     continue
                 }

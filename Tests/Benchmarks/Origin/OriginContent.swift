@@ -33,15 +33,16 @@ struct OriginContent: Sendable {
         "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"bench\"\r\nContent-Length: 0\r\n\r\n".utf8)
     let basicAuthorization = Array(
         "Basic \(Base64.encode(Array("\(DigestGuard.user):\(DigestGuard.password)".utf8)))".utf8)
-    /// What `/token` gives, which ends after a day.
+    /// The answer to `/token`. The token is valid for a day.
     let token = Array(
-        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: \(tokenDocument.utf8.count)\r\n\r\n\(tokenDocument)".utf8)
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: \(tokenDocument.utf8.count)\r\n\r\n\(tokenDocument)"
+            .utf8)
     let bearerChallenge = Array(
         "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Bearer realm=\"bench\"\r\nContent-Length: 0\r\n\r\n".utf8)
     let bearerAuthorization = Array("Bearer \(tokenValue)".utf8)
     let missing = Array("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".utf8)
 
-    /// As long as tokens of identity providers are.
+    /// A token as long as those of identity providers.
     private static let tokenValue = String(repeating: "token-of-the-bench.", count: 42)
     private static let tokenDocument = #"{"access_token":"\#(tokenValue)","token_type":"Bearer","expires_in":86400}"#
 

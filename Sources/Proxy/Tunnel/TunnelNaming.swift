@@ -15,7 +15,8 @@ extension Downstream {
     /// - Throws: the refusal for the client.
     func proveName(in exchange: Exchange) async throws(ExchangeFailure) {
         guard let tunnel, case .open(let passesUnproved) = tunnel.naming else { return }
-        guard let address = IPAddress(tunnel.host.span), let wanted = namedDestination(in: exchange, at: address) else {
+        let host = tunnel.host
+        guard let address = IPAddress(host.span), let wanted = namedDestination(in: exchange, at: address) else {
             return tunnel.settle(writing: nil)
         }
         let origin = wanted.origin

@@ -22,23 +22,33 @@ struct ToolVariables {
         let known = configuration.listeners.filter { ($0.endpoint?.port ?? 0) != 0 && !$0.isTransparent }
         guard let listener = known.first(where: { $0.tls == nil }) ?? known.first,
             let endpoint = listener.endpoint?.reachable
-        else {
-            let reason =
-                if configuration.listeners.contains(where: { $0.endpoint == nil }) {
-                    "no variable names a unix socket ('attache help sockets')"
-                } else if configuration.listeners.contains(where: \.isTransparent) {
-                    "no variable names a transparent listener ('attache help transparent')"
-                } else { "the rule file has port 0" }
-            throw .configuration("\(reason): write a port, such as: listen 127.0.0.1:3128")
-        }
+        else { throw Self.noPort(in: configuration.listeners) }
         proxy = "\(listener.tls == nil ? "http" : "https")://\(endpoint)"
-        // No tool speaks SOCKS inside TLS.
-        let speaker = known.first { $0.speaksSOCKS && $0.tls == nil }
-        socks = speaker?.endpoint.map { "socks5h://\($0.reachable)" }
+        socks = Self.socks(of: known)
         host = endpoint.address.description
         port = endpoint.port
         direct = ["localhost", "127.0.0.1", "::1"].filter { !Self.isServed($0, by: configuration) }
         self.files = files
+    }
+
+    /// The URL of the first listener that speaks SOCKS; nil if none does. No tool speaks it inside TLS.
+    @inline(never)
+    private static func socks(of listeners: [Configuration.Listener]) -> String? {
+        for listener in listeners where listener.speaksSOCKS && listener.tls == nil {
+            if let endpoint = listener.endpoint { return "socks5h://\(endpoint.reachable)" }
+        }
+        return nil
+    }
+
+    @inline(never)
+    private static func noPort(in listeners: [Configuration.Listener]) -> CommandError {
+        let reason =
+            if listeners.contains(where: { $0.endpoint == nil }) {
+                "no variable names a unix socket ('attache help sockets')"
+            } else if listeners.contains(where: \.isTransparent) {
+                "no variable names a transparent listener ('attache help transparent')"
+            } else { "the rule file has port 0" }
+        return .configuration("\(reason): write a port, such as: listen 127.0.0.1:3128")
     }
 
     /// Whether tools reach that host of this machine through the proxy: `egress` names one of its addresses.

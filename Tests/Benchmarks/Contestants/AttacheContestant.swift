@@ -172,7 +172,7 @@ enum AttacheContestant {
     private static func placeholder(_ number: Int) -> String {
         """
         credential key-\(number) { token secret-\(number); placeholder "sk-attache-placeholder-\(number)" }
-        challenge { host api-\(number).example.com; use key-\(number) }
+        challenge { host api-\(number).example.com; secure yes; use key-\(number) }
         """
     }
 

@@ -94,6 +94,20 @@ import Testing
         #expect(supply(at: 0 + .minutes(61)) == "token b")
     }
 
+    @Test func `the generation changes with the tokens that are held, and only then`() throws {
+        _ = supply(at: 0)
+        let before = store.generation
+        let first = try #require(land("a", lifetime: 3600, at: 0))
+        let landed = store.generation
+        #expect(landed != before)
+        #expect(store.renewal(of: grant) == 0 + .minutes(53))
+        #expect(supply(at: 1_000) == "token a")
+        #expect(store.generation == landed)
+        #expect(supply(at: 1_000, besides: first.version) == "fetch, wait")
+        #expect(store.generation != landed)
+        #expect(store.renewal(of: grant) == nil)
+    }
+
     @Test func `an endpoint that gave no token is left alone for a moment`() {
         _ = supply(at: 0)
         _ = store.land(.failure(.status(endpoint: "e", 503)), for: grant, at: 0)

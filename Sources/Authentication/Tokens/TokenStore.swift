@@ -53,6 +53,7 @@ public final class TokenStore: Sendable {
     }
 
     private let entries = Mutex<[CredentialVersion: Entry]>([:])
+    private let changes = Atomic(0)
     private let rotations = RefreshTokenFamily.Rotations()
     private let journal: (any TokenJournal)?
 
@@ -66,6 +67,9 @@ public final class TokenStore: Sendable {
 
     /// - Parameter journal: gets every token that is fetched here.
     public init(journal: (any TokenJournal)? = nil) { self.journal = journal }
+
+    /// A number that changes whenever a grant gets a token or loses it. A token that expires does not change it.
+    public var generation: Int { changes.load(ordering: .acquiring) }
 
     /// The tokens that are valid at that time: the name of each one's credential, and its expiry.
     public func ends(after now: WallTime) -> [(name: String, end: WallTime)] {
@@ -84,6 +88,7 @@ public final class TokenStore: Sendable {
             guard entry.held.map({ $0.endsAt < fetched.endsAt }) ?? true else { return }
             entry.hold(fetched)
             entries[fetched.grant] = entry
+            changes.add(1, ordering: .releasing)
         }
     }
 
@@ -95,7 +100,7 @@ public final class TokenStore: Sendable {
         at now: WallTime
     ) -> Supply {
         entries.withLock { entries in
-            if entries[grant] == nil { Self.makeRoom(for: grant, in: &entries) }
+            if entries[grant] == nil { makeRoom(for: grant, in: &entries) }
             // Removed meanwhile, so that adding a waiter does not copy the list.
             var entry = entries.removeValue(forKey: grant) ?? Entry()
             entry.usedAt = now
@@ -110,6 +115,7 @@ public final class TokenStore: Sendable {
                 }
                 entry.held = nil
                 entry.replacedAt = now
+                changes.add(1, ordering: .releasing)
             }
             if entry.waiters == nil, now < entry.pausedUntil, let failure = entry.failure { return .none(failure) }
             let waiter = FlightWaiter()
@@ -120,16 +126,19 @@ public final class TokenStore: Sendable {
         }
     }
 
-    private static func makeRoom(for grant: CredentialVersion, in entries: inout [CredentialVersion: Entry]) {
-        guard entries.count >= capacityOfOne else { return }
+    private func makeRoom(for grant: CredentialVersion, in entries: inout [CredentialVersion: Entry]) {
+        let ofOne = Self.capacityOfOne
+        guard entries.count >= ofOne else { return }
         let kin = entries.filter { $0.key.isRegistry == grant.isRegistry }
         let own = grant.isRegistry ? [:] : kin.filter { $0.key.key == grant.key }
-        guard own.count >= capacityOfOne || kin.count >= (grant.isRegistry ? registryCapacity : capacity) else {
+        guard own.count >= ofOne || kin.count >= (grant.isRegistry ? Self.registryCapacity : Self.capacity) else {
             return
         }
-        let candidates = own.count >= capacityOfOne ? own : kin
+        let candidates = own.count >= ofOne ? own : kin
         let oldest = candidates.filter { $0.value.waiters == nil }.min { $0.value.usedAt < $1.value.usedAt }
-        if let oldest { entries[oldest.key] = nil }
+        guard let oldest else { return }
+        entries[oldest.key] = nil
+        changes.add(1, ordering: .releasing)
     }
 
     /// Allows token endpoints that refused these grants to be asked again at once: a secret was set again, or a client
@@ -149,6 +158,11 @@ public final class TokenStore: Sendable {
             guard let held = entries[grant]?.held, now < held.renewsAt, held.isBearer else { return nil }
             return held.credential
         }
+    }
+
+    /// The time until which `current` returns the grant's token, unless the generation changes; nil without a token.
+    public func renewal(of grant: CredentialVersion) -> WallTime? {
+        entries.withLock { $0[grant]?.held?.renewsAt }
     }
 
     /// Whether the token is the one that is held, and has not expired.
@@ -233,6 +247,7 @@ public final class TokenStore: Sendable {
             entry.waiters = nil
             change(&entry)
             entries[grant] = entry
+            changes.add(1, ordering: .releasing)
             return (waiters, entry.held)
         }
         for waiter in waiters { _ = waiter.resolve(.settled(verdict)) }

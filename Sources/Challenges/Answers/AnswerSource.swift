@@ -114,7 +114,7 @@ public final class AnswerSource {
             // The account is asked when a ticket is fetched, not when it is shown.
             let isJudged = space.space.authenticationMethod != .negotiate
             if isSent, isJudged, !evidence(of: credential).isGood { return .unproven(answer, by: rule.rule) }
-            remember(answer, in: space, of: known, by: rule, as: generation)
+            if exact === named { remember(answer, for: named, in: space, of: known, by: rule, as: generation) }
             return .answer(answer, by: rule.rule)
         }
         return isLeftOpen(target, in: known, to: credential, holdsLogin) ? .open : .unknown
@@ -131,19 +131,19 @@ public final class AnswerSource {
         return state.announced.exact(for: credential.version, at: challenger.origin, target: target.readable)
     }
 
-    /// Keeps an answer that depends only on the generation, the target and perhaps the client. It must come from a
-    /// credential of the rules, belong to a request or connection, and not be a token that expires.
+    /// Keeps an answer that depends only on the generation, the space, the time and perhaps the client. It must come from
+    /// a credential of the rules, and belong to a request or connection.
     private func remember(
-        _ answer: PreparedAnswer, in space: KnownSpace, of known: KnownOrigin, by rule: RuleDecision,
-        as generation: Int
+        _ answer: PreparedAnswer, for named: Credential, in space: KnownSpace, of known: KnownOrigin,
+        by rule: RuleDecision, as generation: Int
     ) {
         if case .session = answer.binding { return }
-        guard case .use = rule.action, answer.answer.credential.token == nil,
-            !policy.credentials.isGiven(answer.answer.credential.version.name)
-        else { return }
+        guard case .use = rule.action, !policy.credentials.isGiven(named.version.name) else { return }
+        let end = named.version.isGrant ? state.tokens.renewal(of: named.version) : .distantFuture
+        guard let end else { return }
         challenger.latestAnswer = Challenger.LatestAnswer(
             answer, by: rule.rule, for: challenger.answersDependOnClient(by: policy.rules) ? client : nil,
-            policy: policy, generation: generation, of: (known, space))
+            until: end, policy: policy, generation: generation, of: (known, space))
     }
 
     var knownOrigin: KnownOrigin? {

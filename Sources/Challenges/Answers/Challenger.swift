@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import HTTP
 import Model
 import Rules
@@ -104,12 +105,15 @@ extension Challenger {
         let record: AnswerRecord
         /// The client that it is for; nil for all clients, if no rule about the server depends on the client.
         private let client: ClientIdentity?
+        /// The time at which its token must be renewed; in the distant future for other answers.
+        private let end: WallTime
 
         init(
-            _ prepared: PreparedAnswer, by rule: RuleReference?, for client: ClientIdentity?, policy: ChallengePolicy,
-            generation: Int, of place: (known: KnownOrigin, space: KnownSpace)
+            _ prepared: PreparedAnswer, by rule: RuleReference?, for client: ClientIdentity?, until end: WallTime,
+            policy: ChallengePolicy, generation: Int, of place: (known: KnownOrigin, space: KnownSpace)
         ) {
             self.client = client
+            self.end = end
             (known, space) = place
             self.policy = policy
             self.generation = generation
@@ -119,9 +123,11 @@ extension Challenger {
 
         /// Whether it is still the answer for that target, to that client.
         func covers(
-            _ target: Span<UInt8>, of client: () -> ClientIdentity, by policy: ChallengePolicy, in state: ChallengeState
+            _ target: Span<UInt8>, of client: () -> ClientIdentity, by policy: ChallengePolicy,
+            in state: ChallengeState, at now: () -> WallTime
         ) -> Bool {
             if let own = self.client, own != client() { return false }
+            if end < .distantFuture, now() >= end { return false }
             return self.policy === policy && generation == state.generation(of: policy)
                 && known.space(covering: target) === space && !(prepared.wantsLogin && known.isOpen(target))
         }

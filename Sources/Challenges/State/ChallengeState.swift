@@ -59,7 +59,7 @@ public final class ChallengeState: Sendable {
 
     /// A number that changes when another answer may be found for a target under the same rules.
     func generation(of policy: ChallengePolicy) -> Int {
-        spaces.generation &+ policy.credentials.generation &+ questions.generation
+        spaces.generation &+ policy.credentials.generation &+ questions.generation &+ tokens.generation
     }
 
     // MARK: - Kept credentials

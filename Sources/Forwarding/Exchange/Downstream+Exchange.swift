@@ -44,7 +44,7 @@ extension Downstream {
     func latestAnswer(of challenger: Challenger, in exchange: Exchange, at target: ByteBuffer) -> PreemptiveAnswer? {
         PreemptiveAnswer.again(
             target.readable, of: { identity(in: exchange) }, to: challenger, by: exchange.policy.challenges,
-            in: shared.challenges, noting: exchange.record)
+            in: shared.challenges, at: { loop.wallTime }, noting: exchange.record)
     }
 
     // MARK: - A client that leaves
@@ -132,10 +132,10 @@ extension AnswerSource {
     public convenience init(of challenger: Challenger, for exchange: Exchange, of downstream: Downstream) {
         let head = exchange.headBytes
         let learns = challenger.mayLearn(by: exchange.policy.rules)
-        var delegate = downstream.delegate(in: exchange)
-        if exchange.policy.credentials.asksForPaths, !challenger.isProxy { delegate.path = exchange.helperPath }
+        let asksForPath = !challenger.isProxy && exchange.policy.credentials.asksForPaths
         self.init(
-            delegate: delegate, challenger: challenger,
+            delegate: downstream.delegate(in: exchange, path: asksForPath ? exchange.helperPath : nil),
+            challenger: challenger,
             urlCredential: challenger.isProxy ? nil : Credential.inURL(of: exchange.request, in: head.readable),
             learning: learns ? Learning(from: exchange, of: downstream, at: challenger) : nil, loop: downstream.loop,
             storage: exchange.storage)
@@ -154,9 +154,10 @@ extension Exchange {
 
 extension Downstream {
     /// The rules as they apply to this client.
-    public func delegate(in exchange: Exchange) -> RuleDelegate {
+    /// - Parameter path: the path of the request, for helpers that are asked for it.
+    public func delegate(in exchange: Exchange, path: String? = nil) -> RuleDelegate {
         RuleDelegate(
-            policy: exchange.policy.challenges, state: shared.challenges, client: identity(in: exchange))
+            policy: exchange.policy.challenges, state: shared.challenges, client: identity(in: exchange), path: path)
     }
 }
 

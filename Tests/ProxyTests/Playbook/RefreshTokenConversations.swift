@@ -24,12 +24,12 @@ struct RefreshTokenConversations {
         """
     }
 
-    private static func token(_ token: String, refresh: String?) -> String {
+    private static func token(_ token: String, refresh: String?, seconds: Int = 3600) -> String {
         let refresh = refresh.map { ",\"refresh_token\":\"\($0)\"" } ?? ""
         return """
             HTTP/1.1 200 OK
 
-               {"access_token":"\(token)","token_type":"Bearer","expires_in":3600\(refresh)}
+               {"access_token":"\(token)","token_type":"Bearer","expires_in":\(seconds)\(refresh)}
             """
     }
 
@@ -86,6 +86,34 @@ struct RefreshTokenConversations {
             server 5 << POST /token HTTP/1.1
 
                grant_type=refresh_token&refresh_token=r1&client_id=c
+            """)
+    }
+
+    @Test func `a known token is sent until it is to be renewed, and the new one from then on`() async {
+        await play(
+            rules: Self.rules,
+            """
+            \(Self.fetch("/1", server: 1, sent: "own", answer: Self.token("one", refresh: nil, seconds: 40)))
+            \(Self.served("/1", with: "one", server: 1))
+            client >> GET http://h/2 HTTP/1.1
+            \(Self.served("/2", with: "one", server: 1))
+            after 19s
+            client >> GET http://h/3 HTTP/1.1
+            \(Self.served("/3", with: "one", server: 1))
+            after 2s
+            client >> GET http://h/4 HTTP/1.1
+            << connect 127.0.0.1:9
+            server 1 << GET /4 HTTP/1.1
+               Authorization: Bearer one
+            server 3 << POST /token HTTP/1.1
+
+               grant_type=refresh_token&refresh_token=own&client_id=c
+            server 3 >> \(Self.token("two", refresh: nil))
+            server 3 << close
+            server 1 >> HTTP/1.1 200 OK
+            client << HTTP/1.1 200 OK
+            client >> GET http://h/5 HTTP/1.1
+            \(Self.served("/5", with: "two", server: 1))
             """)
     }
 

@@ -18,15 +18,15 @@ extension AccessLogEncoder {
         line.append(" [")
         line.append(second.readable)
         line.append("] \"")
-        if record.methodRange.isEmpty {
+        if record.copied.method.isEmpty {
             line.append(UInt8(ascii: "-"))
         } else {
-            line.append(apache: text.readable.extracting(record.methodRange))
+            line.append(apache: text.readable.extracting(record.copied.method))
             line.append(.space)
             line.append(record.targetScheme)
-            line.append(apache: text.readable.extracting(record.hostRange))
+            line.append(apache: text.readable.extracting(record.copied.host))
             line.append(portOf: record)
-            line.append(apache: text.readable.extracting(record.pathRange))
+            line.append(apache: text.readable.extracting(record.copied.path))
             line.append(record.minorVersion == 0 ? " HTTP/1.0" : " HTTP/1.1")
         }
         line.append("\" ")
@@ -37,9 +37,9 @@ extension AccessLogEncoder {
 
     func appendAgent(_ record: ExchangeRecord, to line: ByteBuffer) {
         line.append(" \"")
-        append(record.refererRange, of: record, to: line)
+        append(record.copied.referer, of: record, to: line)
         line.append("\" \"")
-        append(record.agentRange, of: record, to: line)
+        append(record.copied.agent, of: record, to: line)
         line.append(.quote)
     }
 

@@ -5,18 +5,19 @@ import IO
 import Model
 import Rules
 
-/// The delegate that decides about challenges by the rule file.
-public struct RuleDelegate: Sendable {
+/// The delegate that decides about challenges by the rule file. A class, because a request passes it on a dozen times.
+public final class RuleDelegate: Sendable {
     public let policy: ChallengePolicy
     public let state: ChallengeState
     public let client: ClientIdentity
     /// The path of the request, for helpers that are asked for it; nil for others.
-    public var path: String?
+    public let path: String?
 
-    public init(policy: ChallengePolicy, state: ChallengeState, client: ClientIdentity) {
+    public init(policy: ChallengePolicy, state: ChallengeState, client: ClientIdentity, path: String? = nil) {
         self.policy = policy
         self.state = state
         self.client = client
+        self.path = path
     }
 
     /// The delegate's decision with the rule that made it, for the record.

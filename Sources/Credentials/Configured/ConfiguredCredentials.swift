@@ -124,14 +124,17 @@ public final class ConfiguredCredentials: Sendable {
                     errors += problems(of: entry)
                     continue
                 }
-                let credential = try read(entry)
-                switch take(credential, from: stamps) {
-                case .first: changed.append(credential)
-                case .other:
-                    changed.append(credential)
-                    replaced.append(entry.name)
-                case .again: setAgain.append(credential.version)
-                case .same: break
+                let known = isConstant(entry) ? state.withLock { $0.credentials[ExactText(entry.name)] } : nil
+                let credential = try known ?? read(entry)
+                if known == nil {
+                    switch take(credential, from: stamps) {
+                    case .first: changed.append(credential)
+                    case .other:
+                        changed.append(credential)
+                        replaced.append(entry.name)
+                    case .again: setAgain.append(credential.version)
+                    case .same: break
+                    }
                 }
                 warnings += warning(about: credential, at: now).map { [$0] } ?? []
                 warnings += renew(entry.name, at: now).map { [$0] } ?? []
@@ -141,6 +144,14 @@ public final class ConfiguredCredentials: Sendable {
             }
         }
         return Refresh(changed: changed, replaced: replaced, setAgain: setAgain, errors: errors, warnings: warnings)
+    }
+
+    /// Whether the values stand in the rule file or the environment, so that they are read once.
+    private func isConstant(_ entry: ConfiguredCredential) -> Bool {
+        switch entry.content {
+        case .password, .token: entry.content.files.isEmpty
+        default: false
+        }
     }
 
     /// A number that changes whenever some credential has a new value.
@@ -155,7 +166,7 @@ public final class ConfiguredCredentials: Sendable {
         named name: String, for origin: Origin? = nil, path: String? = nil
     ) throws(CredentialError) -> Credential {
         let key = ExactText(name)
-        if let entry = given(key) {
+        if hasHelpers, let entry = asked[key] {
             let place = place(of: entry, for: origin, path)
             if let value = helpers.current(place, at: SystemClock.wallTime) { return value }
             throw helpers.error(place) ?? .notRead(credential: name)
@@ -293,10 +304,10 @@ extension ConfiguredCredentials {
     /// Whether a program gives a credential, or a value of it. Without, a request asks nothing here.
     public var hasHelpers: Bool { !asked.isEmpty }
 
-    private func given(_ name: ExactText) -> ConfiguredCredential? { asked.isEmpty ? nil : asked[name] }
+    private func given(_ name: ExactText) -> ConfiguredCredential? { hasHelpers ? asked[name] : nil }
 
     /// Whether a program gives the credential, or a value of it.
-    public func isGiven(_ name: String) -> Bool { given(ExactText(name)) != nil }
+    public func isGiven(_ name: String) -> Bool { hasHelpers && asked.keys.contains(ExactText(name)) }
 
     private func place(
         of entry: ConfiguredCredential, for origin: Origin?, _ path: String?

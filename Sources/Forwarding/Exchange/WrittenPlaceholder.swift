@@ -83,8 +83,9 @@ public struct MisplacedPlaceholder: Error {
 }
 
 extension WrittenPlaceholder {
-    /// Finds the placeholder of a credential in a request's head. Its fields are not searched if the client repeats those of
-    /// a request without one: both belong to one exchange, which serves the rules of one load. A body is not searched.
+    /// Finds the placeholder of a credential in a request's head. Its fields and host are not searched if the client repeats
+    /// those of a request without one: both belong to one exchange, which serves the rules of one load. A body is not
+    /// searched.
     ///
     /// - Returns: nil if the head has no placeholder.
     /// - Throws: a placeholder that is not the whole word of a field where it is replaced, or is there twice.
@@ -94,8 +95,11 @@ extension WrittenPlaceholder {
         let fields = request.fields
         let areKnown = fields.haveNoPlaceholder
         var found: WrittenPlaceholder?
-        var start = 0
-        let end = areKnown ? request.target.text.upperBound : head.count
+        let target = request.target
+        // A host that changes also changes the field `Host`.
+        var start = !areKnown ? 0 : target.userinfo == nil ? target.path.lowerBound : target.text.lowerBound
+        let end = areKnown ? target.text.upperBound : head.count
+        if end - start < Placeholders.lengths.lowerBound { return nil }
         while let mark = head.firstPlaceholderMark(in: start..<end) {
             guard let (placeholder, range) = placeholders.placeholder(around: mark, in: head) else {
                 start = mark + 1

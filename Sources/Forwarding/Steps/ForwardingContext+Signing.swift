@@ -55,10 +55,11 @@ extension ForwardingContext {
     /// The question to the program that gives the key by which the request is signed; nil if it need not run now. A key
     /// that is about to end is read again meanwhile.
     var signingQuestion: HelperQuestion? {
+        guard rules.speaks(of: .signatures) else { return nil }
         let credentials = policy.credentials
-        guard credentials.hasHelpers, rules.speaks(of: .signatures), !exchange.credentials.hasSoughtKey, isConcerned,
-            let (name, _) = signer
-        else { return nil }
+        guard credentials.hasHelpers, !exchange.credentials.hasSoughtKey, isConcerned, let (name, _) = signer else {
+            return nil
+        }
         let now = downstream.loop.wallTime
         if let question = credentials.question(name, for: nil, at: now) { return question }
         if let question = credentials.renewal(name, for: origin.authority, at: now) {

@@ -44,20 +44,18 @@ struct PlacementReader: BlockReader {
             return false
         }
         let bytes = Array(text.text.utf8)
-        guard Self.placeholderLengths.contains(bytes.count), text.text.utf8.allSatisfy(\.isOfPlaceholder),
+        guard Placeholders.lengths.contains(bytes.count), text.text.utf8.allSatisfy(\.isOfPlaceholder),
             bytes.span.firstPlaceholderMark(in: 0..<bytes.count) != nil
         else {
             refuse(
                 text,
-                "a placeholder has \(Self.placeholderLengths.lowerBound) to \(Self.placeholderLengths.upperBound) letters, digits or -._~+/=, "
+                "a placeholder has \(Placeholders.lengths.lowerBound) to \(Placeholders.lengths.upperBound) letters, digits or -._~+/=, "
                     + "and '\(Span<UInt8>.placeholderMark)' among them: write one that 'attache credential placeholder' prints"
             )
             return false
         }
         return true
     }
-
-    private static let placeholderLengths = 16...512
 
     /// - Parameter isForPlaceholder: whether the places only say where a placeholder may be, so that they need no value.
     private func places(

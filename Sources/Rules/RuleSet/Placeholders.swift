@@ -25,6 +25,9 @@ public struct Placeholders: Sendable {
         }
     }
 
+    /// The lengths of placeholders, in bytes.
+    public static let lengths = 16...512
+
     /// The placeholders; a longer one comes before those that may be its beginning.
     private let all: [Placeholder]
 

@@ -1,8 +1,9 @@
 import Bytes
 import Model
 
-/// The decision of the rules on a challenge, and the rule that made it.
-public struct RuleDecision: Sendable, Equatable {
+/// The decision of the rules on a challenge, and the rule that made it. A class, made once for each rule, because each
+/// challenge passes it on a dozen times.
+public final class RuleDecision: Sendable, Equatable {
     public let action: Configuration.ChallengeRule.Action
     /// The rule; nil if none matched and `action` is `.performDefault`.
     public let rule: RuleReference?
@@ -85,4 +86,6 @@ public struct RuleDecision: Sendable, Equatable {
 
     /// The ruling if no rule matches.
     public static let none = RuleDecision()
+
+    public static func == (left: RuleDecision, right: RuleDecision) -> Bool { left === right }
 }

@@ -93,7 +93,7 @@ public final class BodyRelay {
         case .memory(let buffer):
             if !buffer.isEmpty { return try write(buffer) }
         case .kernel(let pipe):
-            if pipe.held > 0 { return try written(target.socket.trySplice(from: pipe)) }
+            if pipe.held > 0 { return try written(target.socket?.trySplice(from: pipe) ?? .endOfStream) }
         case .sealed:
             let step = try written(target.tryWriteOwed())
             if case .awaitsTarget = step { return step }
@@ -159,7 +159,7 @@ public final class BodyRelay {
             switch passage {
             case .none, .sealed: .wouldBlock
             case .memory(let buffer): source.tryRead(into: buffer, limit: unread)
-            case .kernel(let pipe): source.socket.trySplice(into: pipe, limit: unread)
+            case .kernel(let pipe): source.socket?.trySplice(into: pipe, limit: unread) ?? .endOfStream
             }
         switch transfer {
         case .moved(let count):
@@ -188,7 +188,7 @@ public final class BodyRelay {
         async throws(RelayError)
     {
         stream.setDeadline(after: idle)
-        await stream.socket.waitForEvent()
+        await stream.channel.waitForEvent()
         do throws(IOError) { try stream.check() } catch { throw side(error) }
     }
 }

@@ -4,72 +4,93 @@ import TLS
 
 /// An ordered stream of bytes in both directions, for reading and writing in all higher layers.
 ///
-/// A new stream carries the bytes of its socket. `handshake` and `accept` add TLS, also several times, for TLS inside TLS.
+/// A new stream carries the bytes of its base: a socket, or a stream of a shared connection. `handshake` and `accept` add
+/// TLS, also several times, for TLS inside TLS.
 /// Belongs to its loop. One task at a time uses it, and lends it the wake-up on which that task waits.
 public final class ByteStream {
-    /// The socket below. Its bytes are the stream's only while the stream `isPlain`.
-    public let socket: Socket
+    /// The base, for events and deadlines.
+    public let channel: Channel
+    /// The base if it is a socket. Its bytes are the stream's only while the stream `isPlain`.
+    public let socket: Socket?
+    /// The base if it is a stream of a shared connection.
+    private let sharing: StreamChannel?
+    /// The base, as the transport of the outermost TLS connection.
+    private let base: any RecordTransport
     /// The TLS connection whose plain bytes are the stream's: the innermost, if there are several.
     public private(set) var tls: TLSConnection?
     /// The TLS connections that carry the innermost one, outermost first.
     private var carriers: [TLSConnection] = []
 
-    public init(_ socket: Socket) { self.socket = socket }
+    public init(_ socket: Socket) {
+        channel = socket
+        self.socket = socket
+        sharing = nil
+        base = socket
+    }
+
+    public init(_ stream: StreamChannel) {
+        channel = stream
+        socket = nil
+        sharing = stream
+        base = stream
+    }
 
     /// Takes ownership of an accepted descriptor.
     public convenience init(takingOwnership descriptor: Int32, on loop: EventLoop) throws(IOError) {
         self.init(try Socket(takingOwnership: descriptor, on: loop))
     }
 
-    public var peerAddress: SocketAddress? { socket.peerAddress }
-    public var localAddress: SocketAddress? { socket.localAddress }
+    public var peerAddress: SocketAddress? { socket?.peerAddress }
+    public var localAddress: SocketAddress? { socket?.localAddress }
 
     /// The wake-up of the task that uses the stream; nil while it is idle in a pool.
     public var wakeup: Wakeup? {
-        get { socket.wakeup }
-        set { socket.wakeup = newValue }
+        get { channel.wakeup }
+        set { channel.wakeup = newValue }
     }
 
     /// Makes the stream idle: its events go to the observer only.
-    public func rest(telling observer: any ChannelObserver) { socket.rest(telling: observer) }
+    public func rest(telling observer: any ChannelObserver) { channel.rest(telling: observer) }
 
     /// Removes the observer. Only a task that waits for the stream gets its events.
-    public func forgetObserver() { socket.observer = nil }
+    public func forgetObserver() { channel.observer = nil }
 
-    public var isClosed: Bool { socket.isClosed }
+    public var isClosed: Bool { channel.isClosed }
 
-    /// Whether the socket's bytes are the stream's, so that the kernel may move them.
-    public var isPlain: Bool { tls == nil }
+    /// Whether a socket's bytes are the stream's, so that the kernel may move them.
+    public var isPlain: Bool { tls == nil && socket != nil }
 
     /// Whether bytes have arrived, or the peer has closed: an idle stream must then not be used again.
     ///
     /// Messages of TLS itself are processed and do not count. So a connection in a pool survives a new session ticket
     /// if the observer of the socket checks this property.
-    public var isReadable: Bool { isPlain ? socket.isReadable : tls?.isReadable ?? false }
+    public var isReadable: Bool { tls.map(\.isReadable) ?? channel.isReadable }
 
     /// Whether bytes have arrived, like `isReadable`, but reliable: if the last read left that open, the system is
     /// asked.
-    public func hasInput() -> Bool { isPlain ? socket.hasInput() : isReadable }
+    public func hasInput() -> Bool { tls == nil ? socket?.hasInput() ?? isReadable : isReadable }
 
     /// Whether the peer has closed its side, and everything before was read. Received TLS records are processed first.
-    public func isAtEnd() -> Bool { isPlain ? socket.isAtEnd() : tls?.isAtEnd ?? false }
+    public func isAtEnd() -> Bool { tls.map(\.isAtEnd) ?? socket?.isAtEnd() ?? sharing?.isAtEnd ?? true }
 
     /// Sets the time until the stream fails with `timedOut`; every call replaces the previous one.
     public func setDeadline(after time: Milliseconds?) {
-        socket.clearTimeout()
-        socket.setDeadline(after: time)
+        channel.clearTimeout()
+        channel.setDeadline(after: time)
     }
 
     public func tryRead(into buffer: ByteBuffer, limit: Int = .max) -> Transfer {
-        guard let tls else { return socket.tryRead(into: buffer, limit: limit) }
-        return Transfer(tls.read(into: buffer, limit: limit))
+        if let tls { return Transfer(tls.read(into: buffer, limit: limit)) }
+        if let socket { return socket.tryRead(into: buffer, limit: limit) }
+        return sharing?.tryRead(into: buffer, limit: limit) ?? .endOfStream
     }
 
     /// Writes from the front of `buffer`, and consumes the written bytes. With TLS, refused bytes must be offered again
     /// before any others.
     public func tryWrite(from buffer: ByteBuffer, limit: Int = .max) -> Transfer {
-        guard let tls else { return socket.tryWrite(from: buffer, limit: limit) }
-        return Transfer(tls.write(from: buffer, limit: limit))
+        if let tls { return Transfer(tls.write(from: buffer, limit: limit)) }
+        if let socket { return socket.tryWrite(from: buffer, limit: limit) }
+        return sharing?.tryWrite(from: buffer, limit: limit) ?? .endOfStream
     }
 
     /// Whether TLS may read more from the socket than the next record (`TLSConnection.readsAhead`).
@@ -83,10 +104,10 @@ public final class ByteStream {
 
     /// Reads at least one byte; 0 means that the peer has closed.
     public func read(into buffer: ByteBuffer) async throws(IOError) -> Int {
-        if isPlain { return try await socket.read(into: buffer) }
+        if tls == nil, let socket { return try await socket.read(into: buffer) }
         while true {
             if let count = try readOnce(into: buffer) { return count }
-            await socket.waitForEvent()
+            await channel.waitForEvent()
         }
     }
 
@@ -112,13 +133,13 @@ public final class ByteStream {
 
     /// Writes all of `buffer`.
     public func write(from buffer: ByteBuffer) async throws(IOError) {
-        if isPlain { return try await socket.write(from: buffer) }
+        if tls == nil, let socket { return try await socket.write(from: buffer) }
         while !buffer.isEmpty {
             try check()
             switch tryWrite(from: buffer) {
             case .moved, .endOfStream: continue
             case .failed(let errno): throw failure(errno, "cannot write")
-            case .wouldBlock: await socket.waitForEvent()
+            case .wouldBlock: await channel.waitForEvent()
             }
         }
     }
@@ -133,7 +154,7 @@ public final class ByteStream {
         while true {
             if let count = try readOnce(into: buffer) { return count }
             if let other, other.isReadable { return nil }
-            await socket.waitForEvent()
+            await channel.waitForEvent()
         }
     }
 
@@ -154,7 +175,7 @@ public final class ByteStream {
             case .wouldBlock:
                 if isReadable { return false }
                 setDeadline(after: idle)
-                await socket.waitForEvent()
+                await channel.waitForEvent()
             }
         }
         return true
@@ -162,16 +183,16 @@ public final class ByteStream {
 
     /// Waits without a buffer until bytes arrive or the peer closes.
     public func untilReadable() async throws(IOError) {
-        if isPlain { return try await socket.untilReadable() }
+        if tls == nil, let socket { return try await socket.untilReadable() }
         while true {
             try check()
             if isReadable { return }
-            await socket.waitForEvent()
+            await channel.waitForEvent()
         }
     }
 
     /// Throws if the deadline has passed or the stream was closed.
-    public func check() throws(IOError) { try socket.check() }
+    public func check() throws(IOError) { try channel.check() }
 
     /// The meaning of an `errno` of a read or write. With TLS, an unannounced end is an end that came too early.
     /// `tls.failure` says more.
@@ -183,7 +204,7 @@ public final class ByteStream {
     // MARK: - Layers and ends
 
     /// The transport of a further TLS connection.
-    var carrier: any RecordTransport { tls ?? socket }
+    var carrier: any RecordTransport { tls ?? base }
 
     /// Makes the plain bytes of the connection, which runs over `carrier`, the bytes of the stream.
     func push(_ connection: TLSConnection) {
@@ -193,22 +214,24 @@ public final class ByteStream {
 
     /// Tells the peer that no more bytes follow: within TLS, if there is TLS.
     public func shutdownWrite() {
-        guard let tls else { return socket.shutdownWrite() }
-        tls.shutdownWrite()
+        if let tls { return tls.shutdownWrite() }
+        socket?.shutdownWrite()
+        sharing?.shutdownWrite()
     }
 
     public func close() {
-        if let tls, !socket.isClosed {
+        if let tls, !channel.isClosed {
             tls.shutdownWrite()
             for carrier in carriers.reversed() { carrier.shutdownWrite() }
         }
-        socket.close()
+        channel.close()
     }
 
     /// Ends the stream so that the peer sees a fault, not an end: a truncated message must not look complete.
     public func abort() {
-        socket.resetOnClose()
-        socket.close()
+        socket?.resetOnClose()
+        sharing?.resetOnClose()
+        channel.close()
     }
 
     /// Starts TLS as the client. From then on the stream's bytes are those inside TLS.
@@ -274,7 +297,7 @@ public final class ByteStream {
             do throws(TLSError) { step = try connection.handshake() } catch { throw HandshakeError(error) }
             switch step {
             case .done: return push(connection)
-            case .wouldBlock: await socket.waitForEvent()
+            case .wouldBlock: await channel.waitForEvent()
             case .serverTrust, .serverIdentity:
                 // The time for the answer is not the peer's fault.
                 setDeadline(after: nil)

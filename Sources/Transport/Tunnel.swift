@@ -71,7 +71,7 @@ public final class Tunnel {
 
     /// Relays to the end, in a task. Both streams must have the wake-up on which the task waits.
     public func run() async -> Totals {
-        while case .awaitsEvent = advance() { await client.socket.waitForEvent() }
+        while case .awaitsEvent = advance() { await client.channel.waitForEvent() }
         return totals
     }
 
@@ -154,7 +154,7 @@ public final class Tunnel {
                 switch passage {
                 case .none: .wouldBlock
                 case .memory(let buffer): target.tryWrite(from: buffer)
-                case .kernel(let pipe): target.socket.trySplice(from: pipe)
+                case .kernel(let pipe): target.socket?.trySplice(from: pipe) ?? .endOfStream
                 }
             switch transfer {
             case .wouldBlock: return .blocked
@@ -171,7 +171,7 @@ public final class Tunnel {
                 switch passage {
                 case .none: .wouldBlock
                 case .memory(let buffer): source.tryRead(into: buffer)
-                case .kernel(let pipe): source.socket.trySplice(into: pipe, limit: pipe.capacity)
+                case .kernel(let pipe): source.socket?.trySplice(into: pipe, limit: pipe.capacity) ?? .endOfStream
                 }
             switch transfer {
             case .wouldBlock: return rest()

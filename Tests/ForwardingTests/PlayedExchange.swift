@@ -193,7 +193,7 @@ final class PlayedExchange: ChannelObserver, WakeupCompanion {
     // MARK: - The machine
 
     func channelChanged(_ channel: Channel) {
-        if channel === downstream.stream.socket { downstream.notice(run.exchange) }
+        if channel === downstream.stream.channel { downstream.notice(run.exchange) }
         wakeupSignalled()
     }
 

@@ -68,7 +68,7 @@ import Testing
                 let unread = relay.unread
                 let step = try relay.advance()
                 if relay.unread < unread { held.append(relay.holding) }
-                if case .awaitsSource = step { await b.socket.waitForEvent() }
+                if case .awaitsSource = step { await b.channel.waitForEvent() }
             }
             while case .moved = try relay.advance() {}
             held.append(relay.holding)
@@ -93,7 +93,7 @@ import Testing
             while moved {
                 let before = relay.unwritten
                 repeat { step = try relay.advance() } while step == .moved
-                if step == .awaitsSource { await b.socket.waitForEvent() }
+                if step == .awaitsSource { await b.channel.waitForEvent() }
                 moved = step == .awaitsSource || relay.unwritten < before
             }
             defer { d.close() }

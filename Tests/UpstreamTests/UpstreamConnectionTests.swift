@@ -80,6 +80,6 @@ extension UpstreamConnection {
     /// Reads the next response head in a task.
     fileprivate func receiveHead(answering method: Method, within limit: Milliseconds) async throws(Failure) {
         stream?.setDeadline(after: limit)
-        while try !advanceHead(answering: method) { await stream?.socket.waitForEvent() }
+        while try !advanceHead(answering: method) { await stream?.channel.waitForEvent() }
     }
 }

@@ -31,7 +31,7 @@ public struct ParentConnector {
         do throws(Refusal) {
             let stream = try await downstream.dialer(for: exchange.policy, in: exchange.record.trace)
                 .connect(host: parent.origin.hostText, port: parent.origin.port)
-            parent.figures.opened(stream.socket)
+            parent.figures.opened(stream.channel)
             stream.wakeup = downstream.wakeup
             guard parent.origin.isSecure else {
                 parent.worked()

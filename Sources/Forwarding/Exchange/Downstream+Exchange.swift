@@ -57,13 +57,13 @@ extension Downstream {
 
     /// Checks whether the client of the task that carries out the exchange has left.
     public func notice(_ exchange: Exchange) {
-        guard stream.socket.hasPeerEnded || stream.tls != nil, hasLeft(exchange) else { return }
+        guard stream.channel.hasPeerEnded || stream.tls != nil, hasLeft(exchange) else { return }
         presence.leave(awaitingVerdict: exchange.policy.timeouts.connect / 2, on: loop)
     }
 
     /// Whether the client has left, by its sign. The proxy itself never leaves its own request.
     public func hasLeft(_ exchange: Exchange) -> Bool {
-        let isGone = stream.isClosed || stream.socket.isBroken
+        let isGone = stream.isClosed || stream.channel.isBroken
         switch sign {
         case .none: return false
         case .reset: return isGone

@@ -75,7 +75,7 @@ extension UpstreamConnection {
         var disposal = beginDisposal(upTo: limit, limits: limits, within: time)
         while true {
             switch discard(&disposal) {
-            case .awaitsUpstream: await stream?.socket.waitForEvent()
+            case .awaitsUpstream: await stream?.channel.waitForEvent()
             case .awaitsCopy: await readBack(within: time)
             case .ended: return
             }

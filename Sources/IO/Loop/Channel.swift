@@ -1,7 +1,4 @@
-import CLinux
-import Glibc
-
-/// A descriptor on a loop, with its known readiness.
+/// An end of a connection on a loop, with its known readiness: a descriptor, or a stream that shares a connection with others.
 ///
 /// Belongs to its loop. An event informs the `observer`, if there is one, and then wakes the one task that uses the
 /// channel (`wakeup`). So a pool learns that the peer closed an idle connection. A session learns that its client has
@@ -14,7 +11,6 @@ open class Channel: Timed {
         case closed
     }
 
-    public final let descriptor: Int32
     public final var isReadable = false
     public final var isWritable = false
     /// Whether the peer has closed its sending side, or both. The buffered bytes must still be read.
@@ -28,23 +24,10 @@ open class Channel: Timed {
     /// The object that counts connections of this kind.
     public final var account: (any ChannelAccount)?
 
-    init(descriptor: Int32, on loop: EventLoop) {
-        self.descriptor = descriptor
-        super.init(on: loop)
-    }
+    public override init(on loop: EventLoop) { super.init(on: loop) }
 
-    /// Handles an event of this descriptor.
-    func receive(_ mask: UInt32) {
-        if condition == .closed { return }
-        if mask & (EPOLLIN.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue | EPOLLRDHUP.rawValue) != 0 {
-            isReadable = true
-        }
-        if mask & (EPOLLOUT.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 { isWritable = true }
-        if mask & (EPOLLHUP.rawValue | EPOLLERR.rawValue | EPOLLRDHUP.rawValue) != 0 { hasPeerEnded = true }
-        // Not for EPOLLHUP: it also follows two orderly ends, with bytes still unread.
-        if mask & EPOLLERR.rawValue != 0 { isBroken = true }
-        announce()
-    }
+    /// Releases what the channel holds. `close` calls it once.
+    open func release() { setDeadline(after: nil) }
 
     override func expire() {
         if condition == .open { condition = .timedOut }
@@ -56,7 +39,11 @@ open class Channel: Timed {
         if condition == .open { announce() }
     }
 
-    private final func announce() {
+    /// Announces the channel once the events of this batch are served. Call it once for each announcement.
+    public final func announceSoon() { loop.postpone(self) }
+
+    /// Tells the observer, and the task that waits, that the channel has changed.
+    public final func announce() {
         observer?.channelChanged(self)
         wakeup?.signal()
     }
@@ -86,13 +73,17 @@ open class Channel: Timed {
         }
     }
 
+    /// Suspends until an event on any channel of this channel's task.
+    public final func waitForEvent() async {
+        guard let wakeup else { return }
+        await wakeup.wait()
+    }
+
     /// Closes the channel, and wakes the task that waits for it. Calling it twice is harmless.
-    public func close() {
+    open func close() {
         guard condition != .closed else { return }
         condition = .closed
-        // Closing the descriptor ends its watch too.
-        Glibc.close(descriptor)
-        loop.forget(self)
+        release()
         observer = nil
         account.take()?.channelClosed()
         wakeup?.signal()

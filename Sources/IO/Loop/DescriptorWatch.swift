@@ -2,7 +2,7 @@ import CLinux
 
 /// Watches a descriptor that a C library owns. It is level-triggered, since the library may leave bytes unread, and it
 /// never closes the descriptor.
-public final class DescriptorWatch: Channel {
+public final class DescriptorWatch: DescriptorChannel {
     private let changed: (_ readable: Bool, _ writable: Bool) -> Void
 
     public init(

@@ -205,7 +205,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     private func dispatch(_ event: epoll_event) {
         guard let pointer = event.data.ptr else { return drainRemote() }
-        Unmanaged<Channel>.fromOpaque(pointer)._withUnsafeGuaranteedRef { $0.receive(event.events) }
+        Unmanaged<DescriptorChannel>.fromOpaque(pointer)._withUnsafeGuaranteedRef { $0.receive(event.events) }
     }
 
     private func resumePostponed() {
@@ -234,31 +234,31 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// Both directions, edge-triggered: a socket is registered once and never modified.
     static let socketEvents = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
 
-    func register(_ channel: Channel, events: UInt32 = socketEvents) throws(IOError) {
+    func register(_ channel: DescriptorChannel, events: UInt32 = socketEvents) throws(IOError) {
         if !poll.add(channel.descriptor, events: events, as: Unmanaged.passRetained(channel).toOpaque()) {
             Unmanaged.passUnretained(channel).release()
             throw .system(errno: errno, operation: "cannot watch a descriptor")
         }
     }
 
-    func modify(_ channel: Channel, events: UInt32) {
+    func modify(_ channel: DescriptorChannel, events: UInt32) {
         poll.modify(channel.descriptor, events: events, as: Unmanaged.passUnretained(channel).toOpaque())
     }
 
     /// Removes a registered channel whose descriptor stays open.
-    func unregister(_ channel: Channel) {
+    func unregister(_ channel: DescriptorChannel) {
         endWatch(of: channel)
         forget(channel)
     }
 
     /// Ends the watch of a descriptor that is about to be closed while copies of it exist.
-    func endWatch(of channel: Channel) {
+    func endWatch(of channel: DescriptorChannel) {
         poll.remove(channel.descriptor)
     }
 
     /// Removes a channel whose descriptor was closed, which has ended its watch. Its memory stays until the current
     /// batch of events is done, and while a copy of the descriptor may keep the watch active.
-    func forget(_ channel: Channel) {
+    func forget(_ channel: DescriptorChannel) {
         wheel.remove(channel)
         served.closed.append(channel)
         Unmanaged.passUnretained(channel).release()

@@ -5,7 +5,7 @@ import Glibc
 /// A listening socket on one loop. Each loop has its own for one address (`SO_REUSEPORT`), so that an accepted
 /// connection never changes threads. If a service manager has passed a socket for the address, the loops share it
 /// instead.
-public final class Listener: Channel {
+public final class Listener: DescriptorChannel {
     /// The address; 0.0.0.0:0 for a socket in the file system.
     public let address: SocketAddress
     private let isLocal: Bool

@@ -138,7 +138,7 @@ public struct LocalPeer: Sendable {
 }
 
 /// A listening socket in the file system on one loop, for this user and root.
-public final class LocalListener: Channel {
+public final class LocalListener: DescriptorChannel {
     public let path: LocalPath
     private let accept: (Int32, LocalPeer) -> Void
     private static let batch = 16

@@ -7,7 +7,7 @@ import Glibc
 /// The `try…` calls make at most one system call and never suspend. The `async` ones suspend only after a real EAGAIN,
 /// on the channel's wake-up, which must be set. After the socket is closed no call is made: the number of its
 /// descriptor may already belong to another connection.
-public final class Socket: Channel {
+public final class Socket: DescriptorChannel {
     /// The bytes delivered of the loop's share.
     private var brought = 0
     /// The turn in which the share was last used up.
@@ -278,12 +278,6 @@ public final class Socket: Channel {
             if isReadable { return }
             await waitForEvent()
         }
-    }
-
-    /// Suspends until an event on any channel of this socket's task.
-    public func waitForEvent() async {
-        guard let wakeup else { return }
-        await wakeup.wait()
     }
 
     /// Tells the peer that no more bytes follow.

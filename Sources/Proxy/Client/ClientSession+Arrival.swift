@@ -18,7 +18,7 @@ extension ClientSession {
             awaitRedirected()
         } else if let identity = listener.identity {
             phase = .arriving(identity, hello: nil)
-            stream.socket.observer = self
+            stream.channel.observer = self
             stream.setDeadline(after: host.policy.exchanges.timeouts.head)
         } else if speaksSOCKS {
             awaitGreeting(newGreeting)
@@ -26,7 +26,7 @@ extension ClientSession {
             awaitRequest()
         }
         // A connection that has waited for admission may already have data; no new event will come.
-        if stream.socket.isReadable { channelChanged(stream.socket) }
+        if stream.channel.isReadable { channelChanged(stream.channel) }
     }
 
     // MARK: - TLS
@@ -60,7 +60,7 @@ extension ClientSession {
 
     /// Waits for the first bytes of a client that has connected to a server, and was redirected here.
     private func awaitRedirected() {
-        guard let target = stream.socket.originalAddress, let peer = stream.socket.peerAddress else { return end() }
+        guard let target = stream.socket?.originalAddress, let peer = stream.peerAddress else { return end() }
         let isLoop =
             Redirection.isOwn(peer)
             || downstream.shared.ownListeners.kind(at: target.address, port: target.port) == .proxy
@@ -89,7 +89,7 @@ extension ClientSession {
 
     /// Handles the first bytes of the client, or the end of the time for them.
     func meet(_ target: SocketAddress) {
-        let socket = stream.socket
+        guard let socket = stream.socket else { return end() }
         guard socket.isOpen else {
             guard !socket.isClosed, maySpeakFirst(target) else { return end() }
             socket.clearTimeout()

@@ -167,7 +167,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
                 refuse(head)
             }
         case .exchanging(let run):
-            guard channel === stream.socket else {
+            guard channel === stream.channel else {
                 if !isAdvancing { advance(run) }
                 return
             }
@@ -187,7 +187,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     /// Waits for the next request. A client that has made a request may be silent longer than a new one.
     func awaitRequest() {
         phase = .idle
-        hear(stream.socket)
+        hear(stream.channel)
         if isSilent { return stream.setDeadline(after: host.policy.exchanges.timeouts.head) }
         restNumber = host.takeRestNumber()
         stream.setDeadline(after: host.policy.exchanges.timeouts.idle)
@@ -477,8 +477,8 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     /// Lets the events of both channels advance the exchange.
     func watch(_ run: Forwarding) {
         phase = .exchanging(run)
-        hear(stream.socket)
-        if let upstream = run.exchange.upstream.stream { hear(upstream.socket) }
+        hear(stream.channel)
+        if let upstream = run.exchange.upstream.stream { hear(upstream.channel) }
     }
 
     /// Makes the session the observer of the channel, in the place of a waiting task. Mostly it already is.
@@ -494,7 +494,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         phase = .tunnelling(tunnel)
         for stream in [stream, tunnel.upstream] {
             stream.wakeup = nil
-            stream.socket.observer = self
+            stream.channel.observer = self
         }
         advance(tunnel)
     }

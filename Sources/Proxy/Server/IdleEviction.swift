@@ -59,7 +59,7 @@ struct IdleEviction {
             let candidate = candidates[index]
             // A session with an unread request is not silent.
             guard let session = sessions[candidate.number], session.rest == candidate.rest,
-                !session.stream.socket.hasUnreadBytes
+                session.stream.socket?.hasUnreadBytes != true
             else {
                 if index == candidates.count - 1 { candidates.removeLast() }
                 continue

@@ -72,7 +72,7 @@ public struct Dialer {
         _ stream: ByteStream, at host: String, port: UInt16, since started: LoopInstant
     ) throws(Refusal) -> Bool {
         do throws(IOError) {
-            guard let result = stream.socket.connectionResult() else {
+            guard let result = stream.socket?.connectionResult() else {
                 try stream.check()
                 return false
             }

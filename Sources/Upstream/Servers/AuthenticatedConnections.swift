@@ -104,7 +104,7 @@ public final class AuthenticatedConnections: ChannelObserver {
 
     public func channelChanged(_ channel: Channel) {
         guard channel.isReadable || !channel.isOpen else { return }
-        guard let index = connections.firstIndex(where: { $0.stream.socket === channel }) else { return }
+        guard let index = connections.firstIndex(where: { $0.stream.channel === channel }) else { return }
         if channel.isOpen, !connections[index].stream.isReadable { return }
         remove(at: index).stream.close()
     }

@@ -30,7 +30,7 @@ public final class IdlePool {
         while count >= limit, let oldest { evict(oldest) }
         if !connection.isInOrder {
             count += 1
-            connection.stream.socket.account?.channelRests()
+            connection.stream.channel.account?.channelRests()
         }
         resting.use(connection)
     }
@@ -40,7 +40,7 @@ public final class IdlePool {
         guard connection.isInOrder else { return }
         connection.leaveOrder()
         count -= 1
-        connection.stream.socket.account?.channelIsUsed()
+        connection.stream.channel.account?.channelIsUsed()
     }
 
     /// Closes the longest idle connections.
@@ -75,9 +75,9 @@ public final class IdlePool {
 
     private func evict(_ connection: OriginConnection) {
         leave(connection)
-        let socket = connection.stream.socket
-        let keeper = socket.observer
+        let channel = connection.stream.channel
+        let keeper = channel.observer
         connection.stream.close()
-        keeper?.channelChanged(socket)
+        keeper?.channelChanged(channel)
     }
 }

@@ -159,7 +159,7 @@ public final class UpstreamServer: ChannelObserver {
     public func channelChanged(_ channel: Channel) {
         // A larger send window is no reason to close.
         guard channel.isReadable || !channel.isOpen else { return }
-        guard let index = idle.firstIndex(where: { $0.stream.socket === channel }) else { return }
+        guard let index = idle.firstIndex(where: { $0.stream.channel === channel }) else { return }
         // New session tickets are no reason to close.
         if channel.isOpen, !idle[index].stream.isReadable { return }
         close(at: index)

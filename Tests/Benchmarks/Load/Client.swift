@@ -115,13 +115,13 @@ final class Client {
             buffer.consume(count)
         }
         while rest > 0 {
-            switch stream.socket.tryDiscard(limit: rest) {
+            switch stream.socket?.tryDiscard(limit: rest) ?? .endOfStream {
             case .moved(let count): rest -= count
             case .endOfStream: throw .endOfStream
             case .failed(let errno): throw .system(errno: errno, operation: "cannot read")
             case .wouldBlock:
                 stream.setDeadline(after: Self.patience)
-                await stream.socket.waitForEvent()
+                await stream.channel.waitForEvent()
                 try stream.check()
             }
         }

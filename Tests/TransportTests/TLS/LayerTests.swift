@@ -52,7 +52,7 @@ import Transport
                     if case .wouldBlock = client.tryWrite(from: body, limit: 50_000),
                         case .wouldBlock = client.tryRead(into: back)
                     {
-                        await client.socket.waitForEvent()
+                        await client.channel.waitForEvent()
                     }
                 }
                 client.shutdownWrite()

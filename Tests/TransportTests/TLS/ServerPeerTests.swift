@@ -137,7 +137,7 @@ import Transport
             let watcher = Watcher()
             watcher.stream = stream
             stream.wakeup = nil
-            stream.socket.observer = watcher
+            stream.channel.observer = watcher
             // Tickets are on their way; then the server asks for new keys.
             console.type("K\n")
             try console.waits(for: "SSL_do_handshake -> 1")
@@ -145,7 +145,7 @@ import Transport
             console.type("something\n")
             while !watcher.wasReadable { await watcher.wakeup.wait() }
             stream.wakeup = Wakeup()
-            stream.socket.observer = nil
+            stream.channel.observer = nil
             return (watcher.silent, try await stream.hears("something"))
         }
         #expect(seen.0 > 0)

@@ -87,7 +87,7 @@ FROM ${DEBIAN_IMAGE} AS runtime
 ARG PAC_PACKAGE=libpacparser1
 RUN apt-get update \
     && apt-get install -y --no-install-recommends ca-certificates libc-ares2 libcrypt1 libcurl4 libgssapi-krb5-2 \
-        "$PAC_PACKAGE" libpq5 libsqlite3-0 libssl3 libstdc++6 zlib1g \
+        libnghttp2-14 "$PAC_PACKAGE" libpq5 libsqlite3-0 libssl3 libstdc++6 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && install -d /etc/attache /run/secrets \
     && install -d -o 65532 -g 65532 -m 700 /var/lib/attache \

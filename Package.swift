@@ -28,6 +28,7 @@ let tests: [Target] = [
     .testTarget(name: "BytesTests", dependencies: ["Bytes"], swiftSettings: house),
     .testTarget(name: "IOTests", dependencies: ["TestSupport", "IO", "Bytes"], swiftSettings: house),
     .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Bytes"], swiftSettings: house),
+    .testTarget(name: "HTTP2Tests", dependencies: ["HTTP2", "HTTP", "Bytes", "CNghttp2"], swiftSettings: house),
     .testTarget(name: "CryptoTests", dependencies: ["Crypto", "Bytes"], swiftSettings: house),
     .testTarget(name: "CompressionTests", dependencies: ["Compression", "Bytes", "CZlib"], swiftSettings: house),
     .testTarget(name: "DatabaseTests", dependencies: ["Database"], swiftSettings: house),
@@ -116,7 +117,8 @@ let fuzzers: [Target] =
     !fuzzing
     ? []
     : [
-        ("FuzzHead", ["HTTP", "Bytes"]), ("FuzzChunked", ["HTTP", "Bytes"]),
+        ("FuzzHead", ["HTTP", "Bytes"]), ("FuzzFrames", ["Bytes", "HTTP", "HTTP2"]),
+        ("FuzzChunked", ["HTTP", "Bytes"]),
         ("FuzzChallenge", ["Authentication", "Bytes", "Model"]),
         ("FuzzNTLM", ["Authentication", "Bytes", "Crypto", "Model"]),
         ("FuzzTrust", ["Model", "TLS", "Bytes"]), ("FuzzRules", ["Model", "Rules", "Bytes"]),
@@ -164,6 +166,7 @@ let package = Package(
         .target(name: "CBlocks"),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .systemLibrary(name: "CCares", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CPostgreSQL", providers: [.apt(["libpq-dev"])]),
@@ -191,6 +194,7 @@ let package = Package(
         .target(name: "GSSAPI", dependencies: ["Bytes", "CGSSAPI"], swiftSettings: house),
 
         // Layer 3: the model, the rule file, the record and TLS, all without I/O; names to addresses on the loop.
+        .target(name: "HTTP2", dependencies: ["Bytes", "CNghttp2", "HTTP"], swiftSettings: house),
         .target(name: "Authentication", dependencies: ["Bytes", "Crypto", "Domains", "Model"], swiftSettings: safe),
         .target(name: "Rules", dependencies: ["Bytes", "Domains", "Model"], swiftSettings: safe),
         .target(name: "Telemetry", dependencies: ["Bytes", "HTTP", "IO", "Model"], swiftSettings: safe),
@@ -248,8 +252,8 @@ let package = Package(
         .target(
             name: "Proxy",
             dependencies: [
-                "Authentication", "Bytes", "Challenges", "Credentials", "Crypto", "DNS", "Forwarding", "HTTP", "IO",
-                "Model", "PAC", "Rules", "TLS", "Telemetry", "Transport", "Upstream",
+                "Authentication", "Bytes", "Challenges", "Credentials", "Crypto", "DNS", "Forwarding", "HTTP", "HTTP2",
+                "IO", "Model", "PAC", "Rules", "TLS", "Telemetry", "Transport", "Upstream",
             ],
             swiftSettings: safe),
         .target(

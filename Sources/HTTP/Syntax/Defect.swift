@@ -37,6 +37,11 @@ public enum Defect: Error, Equatable, Sendable {
     case missingHost
     case repeatedHost
 
+    // Fields of HTTP/2 (RFC 9113 sections 8.2 and 8.3).
+    case malformedPseudoField
+    case connectionSpecificField
+    case differingHost
+
     // Field lines (RFC 9112 section 5).
     case blankBeforeFirstField
     case foldedLine
@@ -104,6 +109,9 @@ extension Defect: CustomStringConvertible {
         case .missingPort: "the request target names no port"
         case .missingHost: "there is no Host field"
         case .repeatedHost: "there are several Host fields"
+        case .malformedPseudoField: "a pseudo-field of HTTP/2 is missing, repeated, empty, unknown or not in front"
+        case .connectionSpecificField: "a field of HTTP/1.1 connections is in a request by HTTP/2"
+        case .differingHost: "the Host field differs from :authority"
         case .blankBeforeFirstField: "there is white space before the first field"
         case .foldedLine: "a field line is folded"
         case .blankBeforeColon: "there is white space between a field name and its colon"

@@ -84,6 +84,13 @@ static inline bool tls_encrypts_key(SSL *connection) {
     return cipher != NULL && SSL_CIPHER_get_kx_nid(cipher) == NID_kx_rsa;
 }
 
+/* Whether HTTP/2 may be spoken with the chosen cipher (RFC 9113 section 9.2.2): ephemeral keys and AEAD. */
+static inline bool tls_permits_http2(const SSL *connection) {
+    if (SSL_version(connection) >= TLS1_3_VERSION) return true;
+    const SSL_CIPHER *cipher = SSL_get_pending_cipher(connection);
+    return cipher != NULL && SSL_CIPHER_is_aead(cipher) && SSL_CIPHER_get_kx_nid(cipher) != NID_kx_rsa;
+}
+
 /* Tickets. */
 
 static const int tls_ticket_secret_length = 64;

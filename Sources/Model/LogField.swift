@@ -6,7 +6,7 @@ public enum RequestField: String, JSONField {
     case milliseconds = "ms"
     case connectMilliseconds = "connect_ms"
     case waitMilliseconds = "wait_ms"
-    case upstream, socks
+    case upstream, http, socks
     case isRedirected = "redirected"
     case tunnel, tls
     case isResumed = "tls_resumed"
@@ -34,6 +34,7 @@ public enum RequestField: String, JSONField {
         case .waitMilliseconds:
             .init(.number, "milliseconds from sending the request to the first byte of the response")
         case .upstream: .init(.string, "opened or reused: the connection to the server")
+        case .http: .init(.string, "2 if the client spoke HTTP/2")
         case .socks: .init(.string, "5, 4a or 4: the version of SOCKS by which the client asked for a tunnel")
         case .isRedirected:
             .init(.boolean, "true for a connection that 'listen … transparent' took, and that is no plain HTTP")

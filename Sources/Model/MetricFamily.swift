@@ -34,6 +34,10 @@ public enum MetricFamily: String, CaseIterable, Sendable {
     case parentFailures = "attache_parent_failures_total"
     case clients = "attache_clients_total"
     case clientsOpen = "attache_clients_open"
+    case http2Connections = "attache_http2_connections_total"
+    case http2Streams = "attache_http2_streams_total"
+    case http2Resets = "attache_http2_resets_total"
+    case http2Floods = "attache_http2_floods_total"
     case clientsDisplaced = "attache_clients_displaced_total"
     case clientsRefused = "attache_clients_refused_total"
     case requestsLimited = "attache_requests_limited_total"
@@ -143,6 +147,11 @@ public enum MetricFamily: String, CaseIterable, Sendable {
             by: "result"),
         .clients: Manual(.counter, "Client connections accepted."),
         .clientsOpen: Manual(.gauge, "Client connections open now."),
+        .http2Connections: Manual(.counter, "Client connections that speak HTTP/2."),
+        .http2Streams: Manual(.counter, "Streams that clients opened on HTTP/2 connections."),
+        .http2Resets: Manual(.counter, "Streams of HTTP/2 that were reset, by the side: client or proxy.", by: "side"),
+        .http2Floods: Manual(
+            .counter, "HTTP/2 connections closed because the client exceeded a limit of frames."),
         .clientsDisplaced: Manual(.counter, "Idle client connections closed to make room for others."),
         .clientsRefused: Manual(.counter, "Client connections not served, by the reason.", by: "reason"),
         .requestsLimited: Manual(

@@ -266,16 +266,19 @@ public final class ByteStream {
     /// - Parameters:
     ///   - earlier: bytes of the client that were already read from the stream to inspect them; emptied.
     ///   - limit: the time for the client's part; restarted after the identity was found.
+    ///   - offersHTTP2: whether the client may choose HTTP/2 (`tls.speaksHTTP2`).
     ///   - identity: chooses the certificate for a client that asks for this name, or for none; nil refuses. It may
     ///     take time. Not called for a resumed session.
     /// - Throws: the reason why TLS failed. The stream must then be closed.
     public func accept(
         as server: ServerTLSContext, after earlier: ByteBuffer? = nil, within limit: Milliseconds,
+        offersHTTP2: Bool = false,
         identity: (_ serverName: String?) async -> Identity?
     ) async throws(HandshakeError) {
         let connection: TLSConnection
         do throws(TLSError) {
-            connection = try TLSConnection(server: server, over: carrier, after: earlier)
+            connection = try TLSConnection(
+                server: server, over: carrier, after: earlier, offersHTTP2: offersHTTP2)
         } catch { throw HandshakeError(error) }
         try await shake(connection, within: limit) { (question: TLSConnection.Step) in
             guard case .serverIdentity(let name) = question else { return }

@@ -220,7 +220,7 @@ final class PlayedExchange: ChannelObserver, WakeupCompanion {
             switch failure {
             case .refused(let refusal): .refused(Int(refusal.status.rawValue), refusal.error)
             case .upstreamFailed: .upstreamFailed
-            case .clientLost: .clientLost
+            case .clientLost, .needsHTTP11: .clientLost
             case .cutShort(let error, _): .cutShort(error)
             case .handshakeFailed(let error, _): .cutShort(error)
             }

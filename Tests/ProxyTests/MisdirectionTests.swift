@@ -121,7 +121,8 @@ struct MisdirectionTests {
                 policy: service, shared: shared, on: loop, in: SystemNetwork(Resolver(on: loop), on: loop),
                 room: Worker.Room(clients: clients, arrivals: 1, idle: 8))
             let session = ClientSession(
-                try BlockingSocket.pair(on: loop).loop, from: ClientPeer(address: IPAddress(v4: 0x7F00_0001)),
+                ByteStream(try BlockingSocket.pair(on: loop).loop),
+                from: ClientPeer(address: IPAddress(v4: 0x7F00_0001)),
                 number: 0, of: worker)
             let scene = Scene(worker: worker, session: session, run: Forwarding(policy: policy, on: loop))
             if sending == .connect || sending == .intercepted {

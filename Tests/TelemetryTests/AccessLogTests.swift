@@ -87,7 +87,7 @@ struct AccessLogTests {
         record.parent = ParentFigures(ParentName("corp", kind: "http", at: "p.test:3128"))
         record.parentAnswer = record.answer
         record.challenge = ChallengeRecord(schemes: "basic", realm: "r")
-        (record.tunnel, record.socks) = (.https, .five)
+        (record.tunnel, record.socks, record.version) = (.https, .five, .http2)
         (record.isResumed, record.isRedirected) = (true, true)
         record.security = SecurityRecord(
             version: "1.3", trustFindings: "expired", trustRule: record.rule, isException: true, identity: "device")
@@ -226,7 +226,7 @@ struct AccessLogTests {
         let record = try Self.record()
         record.user = "bob [x] \"\n"
         Self.target(record, "G\" 200 1\n", .authority, "a.test", 443, "")
-        record.minorVersion = 0
+        record.version = .http10
         record.status = 400
         #expect(
             Self.line(record, .common) == """
@@ -252,7 +252,7 @@ struct AccessLogTests {
         Self.target(record, "PUT", .https, "a.test", 1, path)
         record.error = .connectionRefused
         record.details = "d"
-        record.minorVersion = 0
+        record.version = .http10
         record.reset()
         let fresh = try Self.record()
         for format in Self.formats { #expect(Self.line(record, format) == Self.line(fresh, format)) }
@@ -273,7 +273,7 @@ struct AccessLogTests {
         record.addReferer("r".utf8Span.span)
         record.addAgent("a".utf8Span.span)
         record.setType("t".utf8Span.span)
-        record.minorVersion = 0
+        record.version = .http10
         record.headBytesOut = 1
         record.server = IPAddress(v4: 1)
         record.parent = ParentFigures(ParentName("corp", kind: "http", at: "p.test:3128"))

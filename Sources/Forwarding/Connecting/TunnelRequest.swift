@@ -89,7 +89,7 @@ struct TunnelRequest {
             if case .invalid = failure { refusal = refusal.of(parent) }
             refusal.mayGoAnotherWay = true
             return refusal
-        case .clientLost: return Refusal(.died, of: parent.origin.title)
+        case .clientLost, .needsHTTP11: return Refusal(.died, of: parent.origin.title)
         case .cutShort(let error, let sentence), .handshakeFailed(let error, let sentence):
             return Refusal(.badGateway, error, sentence)
         }

@@ -359,7 +359,7 @@ public final class Forwarding {
     private func beginLeg(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress? {
         try context.downstream.confirm(
             connectionOf: context.exchange, to: context.exchange.way.peer(of: context.destination.origin))
-        context.claimOwnLogin()
+        try context.claimOwnLogin()
         if context.destination.origin.maySeeIdentity(by: context.policy.rules) { sending.prepareForIdentity(context) }
         if context.exchange.upstream.isReused, mayReuse { context.keepSmallBody() }
         if sending.wantsPreparation(context) { return wait(for: .answers) }

@@ -110,11 +110,11 @@ public struct ForwardingContext {
         return true
     }
 
-    /// Reserves the connection for the client that logs in on it.
-    func claimOwnLogin() {
-        guard exchange.request.fields.present.contains(.authorization), exchange.upstream.login == nil,
-            exchange.bringsOwnLogin
-        else { return }
+    /// Reserves the connection for the client that logs in on it. A stream's client may not (RFC 4559 section 6).
+    func claimOwnLogin() throws(ExchangeFailure) {
+        let fields = exchange.request.fields.present
+        guard fields.contains(.authorization), exchange.upstream.login == nil, exchange.bringsOwnLogin else { return }
+        if downstream.isMultiplexed { throw .needsHTTP11 }
         exchange.upstream.claim(for: ConnectionLogin(ofClientTo: origin))
     }
 

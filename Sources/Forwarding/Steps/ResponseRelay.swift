@@ -224,7 +224,9 @@ public struct ResponseRelay: ~Copyable {
         let upstream = context.exchange.upstream
         let out = context.exchange.outbound
         out.clear()
-        let relaysLogin = context.exchange.asksForOwnLogin && context.downstream.isProxy
+        let relaysLogin =
+            context.exchange.asksForOwnLogin && context.downstream.isProxy
+            && !context.downstream.isMultiplexed
         upstream.withHeadBytes { bytes in
             let upgrade = context.destination.upgrade
             let writer = upstream.head.write(bytes, as: rewrite, through: upgrade, via: .ours, into: out)

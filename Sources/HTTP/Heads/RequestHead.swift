@@ -53,6 +53,9 @@ public final class RequestHead {
         upgrade = nil
     }
 
+    /// Notes the version by which the client spoke, if the parsed text was made from another one.
+    public func note(_ version: Version) { self.version = version }
+
     /// Sets the port of an authority without one.
     public func assume(port: UInt16) {
         host.assumedPort = port
@@ -279,6 +282,8 @@ public enum Upgrade: UInt8, Sendable {
 public enum Version: UInt8, Sendable, Comparable {
     case http10
     case http11
+    /// HTTP/2. The text of such a request says 1.1 (`RequestHead.note`).
+    case http2
 
     public static func < (left: Version, right: Version) -> Bool { left.rawValue < right.rawValue }
 

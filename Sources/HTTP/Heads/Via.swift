@@ -6,6 +6,7 @@ public struct Via: Sendable {
     private let pseudonym: [UInt8]
     private let line10: [UInt8]
     private let line11: [UInt8]
+    private let line2: [UInt8]
 
     /// Nil unless `pseudonym` is a token.
     public init?(pseudonym: String) {
@@ -13,11 +14,16 @@ public struct Via: Sendable {
         guard !pseudonym.isEmpty, self.pseudonym.allSatisfy(\.isTokenByte) else { return nil }
         line10 = Array("Via: 1.0 \(pseudonym)\r\n".utf8)
         line11 = Array("Via: 1.1 \(pseudonym)\r\n".utf8)
+        line2 = Array("Via: 2 \(pseudonym)\r\n".utf8)
     }
 
     /// Appends our line, with the version of the received message.
     func append(received version: Version, to buffer: ByteBuffer) {
-        buffer.append(version == .http11 ? line11 : line10)
+        switch version {
+        case .http11: buffer.append(line11)
+        case .http10: buffer.append(line10)
+        case .http2: buffer.append(line2)
+        }
     }
 
     /// Whether any element of any Via line has our name.

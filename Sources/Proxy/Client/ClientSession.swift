@@ -43,6 +43,8 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         case served(Forwarding)
         /// Waits for events of a tunnel that is not intercepted. Becomes `.ended`.
         case tunnelling(BlindTunnel)
+        /// The connection speaks HTTP/2; its streams have sessions of their own. Becomes `.ended`.
+        case multiplexed(ClientStreams)
         /// The last response was sent. Waits for the client's end; up to `rest` more bytes are read and dropped.
         /// Becomes `.ended`.
         case lingering(rest: Int)
@@ -77,16 +79,25 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
 
     /// Whether the client may begin with SOCKS.
     var speaksSOCKS = false
+    /// Whether the client has chosen HTTP/2.
+    var speaksHTTP2 = false
     /// The party at the other end.
-    private let peer: ClientPeer
+    let peer: ClientPeer
+    /// The session of the HTTP/2 connection, if this one serves a stream of it.
+    let carrier: ClientSession?
 
-    init(_ socket: Socket, from peer: ClientPeer, number: Int, of host: any SessionHost) {
+    init(
+        _ stream: ByteStream, from peer: ClientPeer, number: Int, of host: any SessionHost,
+        carriedBy carrier: ClientSession? = nil
+    ) {
         self.host = host
         policy = host.policy
         self.number = number
-        stream = ByteStream(socket)
+        self.stream = stream
         self.peer = peer
-        downstream = Downstream(stream, at: peer.address, over: host.upstreams)
+        self.carrier = carrier
+        if let carrier { login = carrier.login }
+        downstream = Downstream(stream, at: peer.address, over: host.upstreams, carriedBy: carrier?.downstream)
         restNumber = host.takeRestNumber()
         downstream.wakeup.driver = self
         downstream.observer = self
@@ -96,12 +107,13 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     var isIdle: Bool {
         switch phase {
         case .arriving, .greeting, .redirected, .idle: true
+        case .multiplexed(let streams): streams.isIdle
         case .receiving, .exchanging, .served, .tunnelling, .lingering, .ended: false
         }
     }
 
     /// Ends an idle connection.
-    func close() { end() }
+    func close() { if case .multiplexed(let streams) = phase { streams.end() } else { end() } }
 
     /// The state in which it waits for its client; nil while the proxy works for it.
     var rest: Rest? {
@@ -109,7 +121,8 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         case .arriving, .greeting, .redirected, .idle, .receiving, .lingering: break
         // A handshake, or the response to a partial head.
         case .served where isSilent && !stream.isClosed: break
-        case .exchanging, .served, .tunnelling, .ended: return nil
+        case .multiplexed(let streams) where streams.isIdle: break
+        case .exchanging, .served, .tunnelling, .multiplexed, .ended: return nil
         }
         return Rest(isSilent: isSilent, number: restNumber)
     }
@@ -129,6 +142,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     /// - Parameter user: the user who opened the tunnel.
     func enter(_ tunnel: InterceptedTunnel, as user: String?) {
         downstream.tunnel = tunnel
+        downstream.isMultiplexed = false
         login.enterTunnel(as: user, by: host.policy.clientAuthentication)
     }
 
@@ -176,6 +190,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
             wakeupSignalled()
         case .served(let run): downstream.notice(run.exchange)
         case .tunnelling(let tunnel): if !isAdvancing { advance(tunnel) }
+        case .multiplexed(let streams): streams.advance()
         case .lingering(let rest):
             if channel.isOpen { discard(rest) } else { end() }
         case .ended: break
@@ -189,23 +204,36 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         phase = .idle
         hear(stream.channel)
         if isSilent { return stream.setDeadline(after: host.policy.exchanges.timeouts.head) }
-        restNumber = host.takeRestNumber()
+        noteRest()
         stream.setDeadline(after: host.policy.exchanges.timeouts.idle)
+    }
+
+    /// Begins to wait for the client.
+    func noteRest() { restNumber = host.takeRestNumber() }
+
+    /// Records that a request has come.
+    func noteRequest() {
+        guard isSilent else { return }
+        isSilent = false
+        host.noteFirstRequest()
     }
 
     func lend() -> Forwarding {
         let run = host.lend()
         if policy.exchanges !== run.exchange.policy { policy = host.policy }
         peer.note(in: run.exchange.record)
+        if downstream.isMultiplexed { run.exchange.record.version = .http2 }
         return run
     }
 
     func end() {
-        if case .ended = phase { return }
+        let last = phase
+        if case .ended = last { return }
         phase = .ended
         place = nil
         stream.close()
-        downstream.logins.closeAll()
+        if carrier == nil { downstream.logins.closeAll() }
+        if case .multiplexed(let streams) = last { streams.lose() }
         downstream.wakeup.driver = nil
         downstream.observer = nil
         host.forget(number, at: downstream.address, isSilent: isSilent)
@@ -224,10 +252,12 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         downstream.forgetLogins()
         place = nil
         run.reset()
-        let mayGoOn = goesOn && !downstream.upstreams.isDraining && !stream.isClosed
+        let mayGoOn =
+            goesOn && !downstream.upstreams.isDraining && !stream.isClosed && !downstream.isMultiplexed
+        if mayGoOn, speaksHTTP2 { return multiplex(after: run) }
         if mayGoOn, !exchange.inbound.isEmpty || stream.isReadable { return takeRequest(renewed(run)) }
         host.give(run)
-        if mayGoOn { awaitRequest() } else if lingers { linger() } else { end() }
+        if mayGoOn { awaitRequest() } else if lingers, carrier == nil { linger() } else { end() }
     }
 
     /// The exchange for the client's next request: after a reload, another one with the new policy.
@@ -347,6 +377,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
 
     /// Takes note of the request, and sends clients away that are not served.
     private func admit(_ exchange: Exchange) throws(ExchangeFailure) {
+        if downstream.isMultiplexed { exchange.request.note(.http2) }
         exchange.body.begin(exchange.request.framing, limits: exchange.policy.limits.request)
         if let user = login.user { exchange.record.user = user }
         downstream.record(exchange)
@@ -383,14 +414,11 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     /// The request's head is there.
     func carryOut(_ run: Forwarding) throws(ExchangeFailure) {
         let exchange = run.exchange
-        if isSilent {
-            isSilent = false
-            host.noteFirstRequest()
-        }
+        noteRequest()
         try admit(exchange)
         if let authentication {
             switch authentication.judge(exchange, of: downstream, with: &login) {
-            case .proved: break
+            case .proved: shareLogin()
             case .refused(let refusal): throw .refused(refusal)
             case .undecided: return serve(run, from: .admitted)
             }
@@ -456,6 +484,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
                 run, after: .refused(Refusal(failure, of: exchange.way.relay?.origin.title ?? "the origin")))
         case .refused(let refusal):
             send(run, keepingConnection: ProxyResponse(downstream: downstream, exchange: exchange).write(refusal))
+        case .needsHTTP11: refuseStream(of: run)
         }
     }
 
@@ -549,38 +578,5 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         }
         downstream.presence.begin(task)
         downstream.leaves(by: stage.departure, in: run.exchange)
-    }
-
-    // MARK: - The end of the connection behind its last answer
-
-    /// Some look for an answer only once the system takes no more from them, megabytes later.
-    private static let lingerBytes = 16 * 1024 * 1024
-    private static let lingerTime: Milliseconds = 2000
-
-    /// Ends the sending side, and reads for a moment the bytes that still arrive. Closing at once would reset the
-    /// connection, and a reset may destroy the response before the client reads it.
-    private func linger() {
-        guard !stream.isClosed else { return end() }
-        stream.shutdownWrite()
-        stream.rest(telling: self)
-        stream.setDeadline(after: Self.lingerTime)
-        discard(Self.lingerBytes)
-    }
-
-    private func discard(_ limit: Int) {
-        let buffer = downstream.loop.buffers.take()
-        defer { downstream.loop.buffers.give(buffer) }
-        var rest = limit
-        while rest > 0 {
-            buffer.clear()
-            switch stream.tryRead(into: buffer) {
-            case .moved(let count): rest -= count
-            case .wouldBlock:
-                phase = .lingering(rest: rest)
-                return
-            case .endOfStream, .failed: return end()
-            }
-        }
-        end()
     }
 }

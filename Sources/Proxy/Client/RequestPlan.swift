@@ -257,7 +257,7 @@ extension Downstream {
     /// Notes all that the log and the metrics will know of the request.
     func record(_ exchange: Exchange) {
         let request = exchange.request
-        exchange.record.minorVersion = request.version == .http11 ? 1 : 0
+        exchange.record.version = request.version
         guard exchange.record.parts.contains(.requestLine) else { return }
         if let tunnel { return record(exchange, in: tunnel) }
         let head = exchange.headBytes

@@ -66,7 +66,7 @@ struct RequestService {
         switch stage {
         case .arriving(let identity):
             try await arrive(at: identity)
-            return session.speaksSOCKS ? .greets(session.newGreeting) : .ended(goesOn: true)
+            return session.speaksSOCKS && !session.speaksHTTP2 ? .greets(session.newGreeting) : .ended(goesOn: true)
         case .login(let greeting, let user, let password):
             greeting.conclude(try await fault(of: password, for: user))
             return .greets(greeting)
@@ -75,6 +75,8 @@ struct RequestService {
                 var login = session.login
                 defer { session.login = login }
                 try await authentication.check(exchange, of: session.downstream, with: &login)
+                session.login = login
+                session.shareLogin()
             }
             try await session.downstream.proveName(in: exchange)
             return try await carryOut(session.plan(exchange))
@@ -103,6 +105,7 @@ struct RequestService {
             case .relayed(let tunnel): return .tunnels(tunnel)
             case .entered(let tunnel):
                 session.enter(tunnel, as: exchange.record.user)
+                session.speaksHTTP2 = tunnel.scheme == .https && session.stream.tls?.speaksHTTP2 == true
                 return .ended(goesOn: true)
             }
         case .answerOptions:
@@ -142,7 +145,10 @@ struct RequestService {
         if SpokenProtocol.told(by: inbound.readable) == .http { throw .refused(.clearText) }
         let limit = exchange.policy.timeouts.head
         do throws(HandshakeError) {
-            try await downstream.accept(as: listener.context, after: inbound, within: limit) { _ in listener.identity }
+            try await downstream.accept(
+                as: listener.context, after: inbound, within: limit, offersHTTP2: offersHTTP2(listener)
+            ) { _ in listener.identity }
+            session.speaksHTTP2 = session.stream.tls?.speaksHTTP2 == true
         } catch {
             if let own = session.stream.localAddress {
                 let server = WeakUse.Server("https", host: "\(own.address.unmapped)", port: own.port, as: .listener)
@@ -155,6 +161,14 @@ struct RequestService {
         } else if listener.requiresCertificate {
             throw .refused(.missingCertificate)
         }
+    }
+}
+
+extension RequestService {
+    /// Whether clients of the listener may choose HTTP/2. Not where they may log in by Negotiate, which belongs to a whole
+    /// connection.
+    fileprivate func offersHTTP2(_ listener: ListenerIdentity) -> Bool {
+        listener.offersHTTP2 && session.policy.clientAuthentication?.methods.contains(.negotiate) != true
     }
 }
 

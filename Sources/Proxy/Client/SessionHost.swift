@@ -1,5 +1,6 @@
 import Bytes
 import Forwarding
+import HTTP2
 import Telemetry
 import Upstream
 
@@ -24,6 +25,14 @@ protocol SessionHost: AnyObject {
 
     /// Records a client's first request.
     func noteFirstRequest()
+
+    /// Counts a stream of an HTTP/2 connection.
+    /// - Returns: false if there are too many, of this client or of all.
+    func beginStream(at address: IPAddress?) -> Bool
+    func endStream(at address: IPAddress?)
+
+    /// Reports that the connection of a client was ended, because the client made it do useless work.
+    func noteFlood(_ excess: ServerConnection.Excess, at address: IPAddress?)
 
     /// Removes the session of that number, which has ended.
     /// - Parameter isSilent: whether no request has come on it.

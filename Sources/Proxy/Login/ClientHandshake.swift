@@ -9,11 +9,12 @@ import Upstream
 extension Downstream {
     /// Performs the TLS handshake with the client, as the server; the parameters are those of the stream's `accept`.
     func accept(
-        as server: ServerTLSContext, after earlier: ByteBuffer, within limit: Milliseconds,
+        as server: ServerTLSContext, after earlier: ByteBuffer, within limit: Milliseconds, offersHTTP2: Bool,
         identity: (_ serverName: String?) async -> Identity?
     ) async throws(HandshakeError) {
         do throws(HandshakeError) {
-            try await stream.accept(as: server, after: earlier, within: limit, identity: identity)
+            try await stream.accept(
+                as: server, after: earlier, within: limit, offersHTTP2: offersHTTP2, identity: identity)
         } catch {
             metrics.add(to: .clientHandshakesFailed)
             throw error
@@ -44,7 +45,7 @@ extension ExchangeFailure {
         case .tls(.peer(reason: "no application protocol")):
             self = .handshakeFailed(
                 .tlsProtocolError,
-                "the client offers only protocols that the proxy does not support, such as h2: it must offer http/1.1 by ALPN"
+                "the client offers only protocols that the proxy does not support, such as h2: it must offer http/1.1 by ALPN, or the rule file say 'http2 yes'"
             )
         case .tls(.peer(reason: TLSError.tooOldVersion)):
             self = .handshakeFailed(

@@ -14,11 +14,14 @@ public final class ListenerIdentity: Sendable {
     private let contexts: FileBacked<ServerTLSContext>
     /// Whether a client without a certificate is refused.
     let requiresCertificate: Bool
+    /// Whether clients may choose HTTP/2.
+    let offersHTTP2: Bool
 
     /// Reads the files. Blocks.
     /// - Throws: the reason why a file cannot be used.
     public init(_ settings: Configuration.Listener.TLS) throws(FileProblem) {
         requiresCertificate = settings.clients?.isRequired ?? false
+        offersHTTP2 = settings.offersHTTP2
         identities = try Self.identities(settings)
         contexts = try Self.contexts(settings)
     }

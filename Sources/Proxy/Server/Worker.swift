@@ -4,10 +4,12 @@ import Challenges
 import Credentials
 import Forwarding
 import HTTP
+import HTTP2
 import IO
 import PAC
 import Rules
 import Telemetry
+import Transport
 import Upstream
 
 /// All that one loop needs to serve its clients. Everything here belongs to the loop, so nothing is locked.
@@ -31,6 +33,11 @@ final class Worker: SessionHost {
     private(set) var policy: ServicePolicy
     var isDraining: Bool { upstreams.isDraining }
     private var tally: ClientCount.Tally { clients.tallies[loop.index] }
+
+    /// The streams of HTTP/2 connections.
+    private var streams = StreamCount()
+    /// The time of the last report of a flood.
+    private var floodReport = LoopInstant.zero
 
     /// The exporter of spans; nil if there is no collector.
     private var spans: SpanExporter?
@@ -92,7 +99,7 @@ final class Worker: SessionHost {
     /// Serves a client that has been counted in.
     func begin(_ socket: Socket, from peer: ClientPeer, at listener: ClientListener) {
         lastNumber += 1
-        let session = ClientSession(socket, from: peer, number: lastNumber, of: self)
+        let session = ClientSession(ByteStream(socket), from: peer, number: lastNumber, of: self)
         sessions[session.number] = session
         metrics.add(to: .clientsAccepted)
         tally.add(1)
@@ -115,6 +122,17 @@ final class Worker: SessionHost {
         }
         metrics.add(to: .clientsDisplaced)
         return session.displace() ? .made : .underWay
+    }
+
+    func beginStream(at address: IPAddress?) -> Bool { streams.begin(at: address) }
+    func endStream(at address: IPAddress?) { streams.end(at: address) }
+
+    func noteFlood(_ excess: ServerConnection.Excess, at address: IPAddress?) {
+        guard floodReport == .zero || loop.now >= floodReport + .seconds(60) else { return }
+        floodReport = loop.now
+        let client = address.map { "\($0.unmapped)" } ?? "a unix socket"
+        upstreams.shared.report(
+            "the HTTP/2 connection of the client at \(client) was closed: it exceeded the limit of \(excess.words)")
     }
 
     /// Removes the session of that number, which has ended.
@@ -206,7 +224,7 @@ final class Worker: SessionHost {
     }
 
     func retire(_ retirement: Retirement) {
-        for session in sessions.values { session.downstream.retire(retirement) }
+        for session in sessions.values { session.retire(retirement) }
         upstreams.retire(retirement)
     }
 
@@ -217,7 +235,7 @@ final class Worker: SessionHost {
         listeners.removeAll()
         arrivals?.close()
         for session in sessions.values {
-            if session.isIdle { session.close() } else { session.downstream.logins.closeAll() }
+            if session.isIdle { session.close() } else { session.drain() }
         }
     }
 

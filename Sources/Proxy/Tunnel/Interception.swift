@@ -131,7 +131,8 @@ struct Interception {
         var trouble: AuthorityError?
         do throws(HandshakeError) {
             try await downstream.accept(
-                as: identity.context, after: exchange.inbound, within: exchange.policy.timeouts.head
+                as: identity.context, after: exchange.inbound, within: exchange.policy.timeouts.head,
+                offersHTTP2: offersHTTP2
             ) { wanted in
                 let name = wanted.map { ServerName($0) } ?? expected[0]
                 do throws(AuthorityError) {
@@ -162,6 +163,9 @@ struct Interception {
             naming: opening.destination.address.map { .proved($0) } ?? .settled,
             misdirection: expected.contains(wanted) ? nil : .misdirected(to: origin, wanted: wanted), failure: failure)
     }
+
+    /// Whether the client may choose HTTP/2. Not inside a stream, whose connection has it already.
+    private var offersHTTP2: Bool { opening.destination.route.offersHTTP2 && downstream.stream.socket != nil }
 
     /// The names by which the client may check the proxy's certificate. The first is the client's own: if it wrote an
     /// IPv4 address as `::ffff:10.0.0.7`, it looks for those 16 bytes.

@@ -38,6 +38,8 @@ extension Configuration {
         /// The TLS terms; nil if the route sets none.
         public let tls: TLSTerms?
         public let trace: Trace
+        /// Whether clients may choose HTTP/2 in an intercepted tunnel.
+        public var offersHTTP2 = false
         /// The parents; nil if the origin is connected to directly.
         public internal(set) var parentList: ParentList?
         public let rule: RuleReference

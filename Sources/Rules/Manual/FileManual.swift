@@ -1,7 +1,7 @@
 extension FileDirective {
     static let manuals: [FileDirective: DirectiveManual] = [
         .listen: DirectiveManual(
-            "ADDRESS:PORT|unix:PATH [tls certificate FILE key FILE [clients FILE|clients spiffe DOMAIN FILE … [required]]] [as NAME] [socks] [proxy-protocol from ADDRESS …] [transparent] [{ … }]",
+            "ADDRESS:PORT|unix:PATH [tls certificate FILE key FILE [clients FILE|clients spiffe DOMAIN FILE … [required]] [http2 yes|no]] [as NAME] [socks] [proxy-protocol from ADDRESS …] [transparent] [{ … }]",
             default: "127.0.0.1:3128",
             example: """
                 listen 127.0.0.1:3128
@@ -16,7 +16,7 @@ extension FileDirective {
             With `tls`, clients speak TLS to the proxy itself, as with https_proxy=https://proxy.example.com:3130. The files
             are PEM: the certificate followed by its issuers, and the key. They are read again when they change. With
             `clients` and a file of root certificates, a client can log in with a certificate of its own. With `required`,
-            it must.
+            it must. With `http2 yes` clients may choose HTTP/2 ('attache help http2').
 
             With `clients spiffe`, a trust domain and a file, clients are workloads with X.509-SVIDs. There may be several, each
             with its own file: `clients spiffe a.example a.pem clients spiffe b.example b.pem required`. The client's name is

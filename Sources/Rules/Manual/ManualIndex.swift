@@ -58,8 +58,9 @@ extension ManualTopic {
         server-trust certificate-verify-failed 502 exception
         """,
         "routes": """
-        https connect mitm interception decrypt tls ssl crl revocation gzip deflate http2 http/2 h2 grpc websocket 403
+        https connect mitm interception decrypt tls ssl crl revocation gzip deflate websocket 403
         """,
+        "http2": "http/2 h2 alpn grpc multiplexing stream streams rapid-reset",
         "authority": """
         ca cas root root-ca ca-certificate ca-certificates ca-bundle mitm interception https truststore trust-store
         cacerts keystore ssl name-constraints

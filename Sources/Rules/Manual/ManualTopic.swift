@@ -23,8 +23,8 @@ public struct ManualTopic: Sendable {
         [
             rules, tools, challenge, credential, refusals, preemptive, placeholders, forms, negotiate, tokens,
             discovery, registries, helpers, certificates, aws, oauth1, bots, operators, trust, routes, authority,
-            parents, listen, socks, sockets, sandboxes, transparent, dashboard, clients, egress, store, ftp, log,
-            traces, limits,
+            parents, listen, http2, socks, sockets, sandboxes, transparent, dashboard, clients, egress, store, ftp,
+            log, traces, limits,
             json, fail2ban, recipes, glossary,
         ] + recipePages
 

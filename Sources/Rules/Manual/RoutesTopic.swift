@@ -18,7 +18,7 @@ extension ManualTopic {
         WARNING: TLS before 1.2 is broken. Use `tls minimum 1.0` only for the one old server that needs it, in a route of its
         own.
         """, ManualTopic.Entry.of(FileDirective.route),
-        ManualTopic.Entry.of(RouteReader.Word.tunnel, .intercept, .deny, .upgrade, .decode, .tls, .trace, .via))
+        ManualTopic.Entry.of(RouteReader.Word.tunnel, .intercept, .deny, .upgrade, .decode, .tls, .trace, .http2, .via))
 
     static let authority = ManualTopic(
         "authority", "the CA for intercepted https",
@@ -68,8 +68,8 @@ extension RouteReader.Word {
             "", example: "route *.corp.example.com { intercept }",
             """
             Forward requests. Decrypt a CONNECT, and answer challenges there too. Tools must trust the proxy's CA. Inside, the
-            proxy speaks HTTP/1.1 and WebSocket. A client that offers only HTTP/2 is refused. Traffic that is neither HTTP nor
-            TLS is relayed unchanged.
+            proxy speaks HTTP/1.1 and WebSocket, and HTTP/2 if the route says `http2 yes`. Without it, a client that offers only
+            HTTP/2 is refused. Traffic that is neither HTTP nor TLS is relayed unchanged.
             """),
         .deny: DirectiveManual(
             "", example: "route *.internal.example.com { deny }", "Refuse the request. The client gets a 403."),
@@ -87,6 +87,9 @@ extension RouteReader.Word {
         .decode: DirectiveManual(
             "", example: "route legacy.example.com:8080 { decode }",
             "Decode gzip and deflate bodies for clients that did not ask for such bodies."),
+        .http2: DirectiveManual(
+            "yes|no", default: "no", example: "route *.corp.example.com { intercept; http2 yes }",
+            "Whether clients may choose HTTP/2 in an intercepted tunnel. See 'attache help http2'."),
         .tls: DirectiveManual(
             "minimum VERSION | maximum VERSION | revocation FILE …",
             example: """

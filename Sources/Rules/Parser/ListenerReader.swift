@@ -28,13 +28,14 @@ struct ListenerReader: BlockReader {
         case certificate
         case key
         case clients
+        case http2
         case `as`
         case socks
         case proxyProtocol = "proxy-protocol"
         case transparent
 
         /// Whether the word belongs to `tls`.
-        var isOfTLS: Bool { [.certificate, .key, .clients].contains(self) }
+        var isOfTLS: Bool { [.certificate, .key, .clients, .http2].contains(self) }
     }
 
     private typealias Options = [ValueParser.Option<ListenerReader.Option>]
@@ -146,6 +147,7 @@ struct ListenerReader: BlockReader {
         var certificate: String?
         var key: String?
         var clients: Configuration.Listener.TLS.Clients?
+        var offersHTTP2 = false
         for option in options {
             switch option.word {
             case .certificate: certificate = parse.onePath(option)
@@ -153,6 +155,7 @@ struct ListenerReader: BlockReader {
                 key = parse.onePath(option)
                 if let key, let value = option.values.first { context.note(keyFile: key, at: value.range) }
             case .clients: add(option, to: &clients)
+            case .http2: offersHTTP2 = self.offersHTTP2(option)
             case .tls, .as, .socks, .proxyProtocol, .transparent: break
             }
         }
@@ -161,7 +164,17 @@ struct ListenerReader: BlockReader {
             log.report(at: head.keyword.range, "'tls' needs '\(needed.rawValue)' and a path")
         }
         guard let certificate, let key else { return nil }
-        return .init(certificate: certificate, key: key, clients: clients)
+        return .init(certificate: certificate, key: key, clients: clients, offersHTTP2: offersHTTP2)
+    }
+
+    /// Parses `http2 yes` or `http2 no`.
+    private func offersHTTP2(_ option: ValueParser.Option<ListenerReader.Option>) -> Bool {
+        guard let value = option.values.first else {
+            log.report(at: option.keyword.range, "'http2' needs 'yes' or 'no'")
+            return false
+        }
+        if option.values.count > 1 { refuse(option.values[1], "'http2' takes one word, 'yes' or 'no'") }
+        return parse.yesOrNo(value) ?? false
     }
 
     /// Parses `clients PATH [required]` or `clients spiffe DOMAIN PATH [required]`, of which there may be several.

@@ -11,6 +11,7 @@ extension RouteReader {
         case via
         case tls
         case trace
+        case http2
 
         static let block: String? = "route"
 
@@ -20,6 +21,7 @@ extension RouteReader {
             case .upgrade: .optional("a port")
             case .tls: .some("'minimum' or 'maximum' and a version, or 'revocation' and paths", .path, repeats: true)
             case .trace: .one("'continue', 'start' or 'no'")
+            case .http2: .one("'yes' or 'no'")
             case .via: .some("the names of parents")
             }
         }
@@ -62,7 +64,9 @@ struct RouteReader: BlockReader {
             .init(
                 host: pattern, port: port, action: action ?? .tunnel, upgrade: upgrade.flatMap(upgradedPort),
                 decodesContent: inner.contains { $0.name == .decode }, tls: tls,
-                trace: inner.first { $0.name == .trace }.flatMap(trace) ?? .no, parentList: nil,
+                trace: inner.first { $0.name == .trace }.flatMap(trace) ?? .no,
+                offersHTTP2: inner.first { $0.name == .http2 }?.values.first.flatMap(parse.yesOrNo) ?? false,
+                parentList: nil,
                 rule: context.reference(value.text, directive.node)))
         draft.routes.append(value.range)
     }

@@ -14,6 +14,8 @@ final class ServerRole {
     /// The reason why a callback made the connection fail.
     private(set) var cause: TLSError?
     let context: ServerTLSContext
+    /// Whether the client may choose `h2`.
+    var offersHTTP2 = false
 
     init(_ context: ServerTLSContext, identity: Identity?) {
         self.context = context
@@ -35,8 +37,9 @@ final class ServerRole {
     }
 
     /// The position in the client's list of the first of our protocols that it contains (RFC 7301 section 3.1).
-    func chooseProtocol(from offered: Span<UInt8>) -> Range<Int>? {
-        for name in context.settings.applicationProtocols {
+    /// - Parameter permitsHTTP2: whether `h2` comes before them.
+    func chooseProtocol(from offered: Span<UInt8>, permitsHTTP2: Bool) -> Range<Int>? {
+        for name in (permitsHTTP2 ? ["h2"] : []) + context.settings.applicationProtocols {
             var start = 0
             while start < offered.count {
                 let range = start + 1..<start + 1 + Int(offered[start])

@@ -71,7 +71,10 @@ public final class ServerTLSContext: Sendable {
                     let server = TLSConnection.owning(connection).server
                 else { return SSL_TLSEXT_ERR_NOACK }
                 let list = UnsafeBufferPointer(start: offered, count: Int(count))
-                guard let range = server.chooseProtocol(from: list.span) else { return SSL_TLSEXT_ERR_ALERT_FATAL }
+                let permitsHTTP2 = server.offersHTTP2 && tls_permits_http2(connection)
+                guard let range = server.chooseProtocol(from: list.span, permitsHTTP2: permitsHTTP2) else {
+                    return SSL_TLSEXT_ERR_ALERT_FATAL
+                }
                 chosen.pointee = offered + range.lowerBound
                 length.pointee = UInt8(range.count)
                 return SSL_TLSEXT_ERR_OK

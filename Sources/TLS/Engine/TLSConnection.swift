@@ -50,12 +50,14 @@ public final class TLSConnection {
     /// - Parameters:
     ///   - earlier: bytes of the client that were already read from the transport to inspect them; emptied.
     ///   - identity: the certificate to show; nil: the handshake asks for it with the client's server name.
+    ///   - offersHTTP2: whether the client may choose `h2` by ALPN, before the protocols of the context.
     public convenience init(
         server context: ServerTLSContext, over transport: any RecordTransport, after earlier: ByteBuffer? = nil,
-        identity: Identity? = nil
+        identity: Identity? = nil, offersHTTP2: Bool = false
     ) throws(TLSError) {
         let port = RecordPort(transport, client: nil, after: earlier)
         let role = ServerRole(context, identity: identity)
+        role.offersHTTP2 = offersHTTP2
         try self.init(context.context, keeping: context, port: port, client: nil, server: role)
         SSL_set_accept_state(handle)
     }
@@ -395,6 +397,14 @@ extension TLSConnection {
 
     /// The server name that the client sent, unchanged.
     public var serverName: String? { tls_server_name(handle).map { String(cString: $0) } }
+
+    /// Whether both sides have agreed on HTTP/2 by ALPN.
+    public var speaksHTTP2: Bool {
+        var name: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        SSL_get0_alpn_selected(handle, &name, &count)
+        return UnsafeBufferPointer(start: name, count: Int(count)).span.equals("h2" as StaticString)
+    }
 
     public var isResumed: Bool { tls_was_resumed(handle) }
 

@@ -1,4 +1,5 @@
 import Bytes
+import HTTP
 
 /// The formats `common` and `combined` of Apache httpd 2.4: `%h %l %u %t "%r" %>s %b`, in `combined` followed by
 /// `"%{Referer}i" "%{User-Agent}i"`. There is one difference: Apache writes blanks in a user's name, where they look
@@ -27,7 +28,11 @@ extension AccessLogEncoder {
             line.append(apache: text.readable.extracting(record.copied.host))
             line.append(portOf: record)
             line.append(apache: text.readable.extracting(record.copied.path))
-            line.append(record.minorVersion == 0 ? " HTTP/1.0" : " HTTP/1.1")
+            switch record.version {
+            case .http10: line.append(" HTTP/1.0")
+            case .http11: line.append(" HTTP/1.1")
+            case .http2: line.append(" HTTP/2.0")
+            }
         }
         line.append("\" ")
         line.append(known: record.status)

@@ -86,6 +86,7 @@ extension AccessLogEncoder {
         case .opened: line.append(#","upstream":"opened""#)
         case .reused: line.append(#","upstream":"reused""#)
         }
+        line.append(key: #","http":""#, token: record.version == .http2 ? "2" : nil)
         line.append(key: #","socks":""#, token: record.socks?.token)
         if record.isRedirected { line.append(#","redirected":true"#) }
         line.append(key: #","tunnel":""#, token: record.tunnel?.token)

@@ -301,6 +301,13 @@ public enum Counter: Int, CaseIterable, Sendable {
     case tunnelsClosed
     /// Intercepted tunnels; they are not included in the opened ones.
     case tunnelsIntercepted
+    /// HTTP/2 connections of clients, their streams, and the streams that were reset.
+    case http2Connections
+    case http2Streams
+    case http2ResetsReceived
+    case http2ResetsSent
+    /// HTTP/2 connections that were ended because the client exceeded a limit of frames.
+    case http2Floods
     case clientsAccepted
     case clientsClosed
     /// Clients that were not served: because of `clients { allow … }`, or because of one of the limits.

@@ -151,6 +151,10 @@ public struct MetricsPage {
     private mutating func appendClients() {
         append(.clients, .clientsAccepted)
         append(open: .clientsOpen, .clientsAccepted, .clientsClosed)
+        append(.http2Connections, .http2Connections)
+        append(.http2Streams, .http2Streams)
+        append(.http2Resets, [("client", .http2ResetsReceived), ("proxy", .http2ResetsSent)])
+        append(.http2Floods, .http2Floods)
         append(.clientsDisplaced, .clientsDisplaced)
         append(
             .clientsRefused,

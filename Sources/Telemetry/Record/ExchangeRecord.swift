@@ -66,8 +66,8 @@ public final class ExchangeRecord {
         public var socks: SOCKSVersion?
         /// Whether the client knows of no proxy, and its connection was redirected here.
         public var isRedirected = false
-        /// The client's minor version of HTTP/1.x.
-        public var minorVersion = 1
+        /// The version of HTTP that the client spoke.
+        public var version = Version.http11
         /// The status sent to the client; 0 before it is sent.
         public var status = 0
         /// The bytes of body or tunnel from the client.

@@ -169,7 +169,7 @@ public final class RequestTrace {
             id: id, name: record.methodName, kind: .server, start: now.minus(nanoseconds: record.duration), end: now)
         span.add("client.address", record.clientName)
         span.add("network.protocol.name", "http")
-        span.add("network.protocol.version", record.minorVersion == 0 ? "1.0" : "1.1")
+        span.add("network.protocol.version", record.version == .http10 ? "1.0" : record.version == .http2 ? "2" : "1.1")
         if record.status > 0 { span.add("http.response.status_code", record.status) }
         span.add("attache.route", record.route)
         span.add("attache.parent", record.parent?.parent.label)

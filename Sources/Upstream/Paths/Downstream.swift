@@ -22,7 +22,9 @@ public final class Downstream {
     public let stream: ByteStream
     public let presence = ClientPresence()
     /// The connections on which this client is logged in, with a credential that not every client shares.
-    public let logins = AuthenticatedConnections(limit: AuthenticatedConnections.ofClient)
+    public let logins: AuthenticatedConnections
+    /// Whether the stream is one of an HTTP/2 connection, for one request.
+    public var isMultiplexed: Bool
     /// The tunnel that the requests come through, which names their server. Nil if each request names it.
     public var tunnel: InterceptedTunnel?
     /// The sign that shows that the client has left.
@@ -35,7 +37,13 @@ public final class Downstream {
     /// The user of the last request, if each request names its user.
     private var lastUser: String?
 
-    public init(_ stream: ByteStream, at address: IPAddress?, over upstreams: Upstreams) {
+    /// - Parameter connection: the client on the HTTP/2 connection that carries the stream; nil if there is none.
+    public init(
+        _ stream: ByteStream, at address: IPAddress?, over upstreams: Upstreams, carriedBy connection: Downstream? = nil
+    ) {
+        logins = connection?.logins ?? AuthenticatedConnections(limit: AuthenticatedConnections.ofClient)
+        isMultiplexed = connection != nil
+        tunnel = connection?.tunnel
         self.upstreams = upstreams
         loop = upstreams.loop
         shared = upstreams.shared

@@ -6,6 +6,7 @@ extension ExchangeFailure {
         case .upstreamFailed(let failure): Refusal(failure, of: way.relay?.origin.title ?? "the origin").sentence
         case .handshakeFailed(_, let sentence), .cutShort(_, let sentence): sentence
         case .clientLost: "the client is gone"
+        case .needsHTTP11: "the client must ask by HTTP/1.1"
         }
     }
 }

@@ -14,6 +14,9 @@ public enum ExchangeFailure: Error {
     /// The response had begun and cannot be finished: the client's connection is cut, so that it sees the fault.
     case cutShort(ProxyError, String)
 
+    /// The client must ask again by HTTP/1.1: it logs in on its connection, which streams share.
+    case needsHTTP11
+
     /// Turns `.cutShort` into a refusal, for an exchange that has sent nothing to the client yet.
     public var beforeHead: ExchangeFailure {
         guard case .cutShort(let error, let sentence) = self else { return self }

@@ -1,0 +1,60 @@
+import Forwarding
+import HTTP
+import HTTP2
+import IO
+import Telemetry
+import Transport
+import Upstream
+
+/// A connection that speaks HTTP/2, and the sessions of its streams.
+extension ClientSession {
+    /// Continues with the streams of the connection, on which both sides have agreed.
+    func multiplex(after run: Forwarding) {
+        host.give(run)
+        do throws(ServerConnection.OutOfMemory) {
+            let streams = try ClientStreams(of: self)
+            phase = .multiplexed(streams)
+            stream.rest(telling: self)
+            streams.advance()
+        } catch { end() }
+    }
+
+    /// Serves the request on the stream.
+    /// - Parameter defect: the reason why it is refused; nil if there is none.
+    func begin(refusing defect: Defect?) {
+        stream.channel.observer = self
+        let run = lend()
+        guard let defect else { return takeRequest(run) }
+        run.exchange.times.start = downstream.loop.now
+        conclude(run, after: .refused(Refusal(HTTPError(.client, defect))))
+    }
+
+    /// Lets the other streams of the connection use what the client has proved.
+    func shareLogin() {
+        guard let carrier, downstream.isMultiplexed, let accepted = login.accepted else { return }
+        carrier.login.accepted = accepted
+    }
+
+    /// Has the client ask again by HTTP/1.1, on a connection that is its request's alone.
+    func refuseStream(of run: Forwarding) {
+        let exchange = run.exchange
+        exchange.record.error = .httpRequestDenied
+        exchange.record.details =
+            "the client logs in on its connection (NTLM, Negotiate), which streams of HTTP/2 share: it must ask by HTTP/1.1"
+        exchange.upstream.reset()
+        (stream.channel as? ClientStream)?.refuse(with: .http11Required)
+        finish(run, goesOn: false)
+    }
+
+    /// Takes no more requests, and ends the connection after those in progress.
+    func drain() {
+        downstream.logins.closeAll()
+        if case .multiplexed(let streams) = phase { streams.drain() }
+    }
+
+    /// Closes the connections to servers that the retirement names, of this client.
+    func retire(_ retirement: Retirement) {
+        downstream.retire(retirement)
+        if case .multiplexed(let streams) = phase { streams.retire(retirement) }
+    }
+}

@@ -1,0 +1,285 @@
+import Bytes
+import Forwarding
+import HTTP
+import HTTP2
+import IO
+import Telemetry
+import Transport
+import Upstream
+
+/// A client's connection that speaks HTTP/2. Each of its streams has a session of its own, whose host is this object. The
+/// session of the connection owns it and passes the connection's events on.
+///
+/// All bytes of the connection move in `advance`. A session only fills its stream and calls `schedule`, so that a batch of
+/// events causes one write. The limits count sessions, not streams: a request that continues after its stream was reset
+/// keeps its place.
+final class ClientStreams: SessionHost {
+    private unowned let session: ClientSession
+    private let host: any SessionHost
+    private let connection: ServerConnection
+    private var sessions: [Int: ClientSession] = [:]
+    private var lastNumber = 0
+    /// The streams whose requests are not begun, in their order.
+    private var waiting: [RequestStream] = []
+    private let outbound = ByteBuffer(capacity: 0)
+    /// Whether `advance` is due.
+    private var isScheduled = false
+    private var isAdvancing = false
+    /// Whether a session has changed its stream since the last bytes were made.
+    private var isDirty = false
+    /// Whether the connection takes no more streams.
+    private var isDraining = false
+    /// Whether the client takes no bytes now.
+    private var isBlocked = false
+    /// Whether the client has taken bytes in this turn.
+    private var hasWritten = false
+    private var wait = Wait.none
+    private var reported = Reported()
+
+    /// The event that the connection waits for, with a deadline.
+    private enum Wait {
+        /// The sessions of streams have deadlines of their own.
+        case none
+        /// The next stream.
+        case stream
+        /// The rest of a field section.
+        case head
+        /// The client takes no bytes.
+        case room
+    }
+
+    /// The numbers that the metrics have.
+    private struct Reported {
+        var opened = 0
+        var resetsReceived = 0
+        var resetsSent = 0
+    }
+
+    /// The limit of sessions of a connection.
+    static let limit = 100
+    /// The requests that begin in one turn.
+    private static let turnLimit = 32
+    /// The streams after which the client must connect again.
+    private static let streamLimit = 100_000
+    /// The bytes that are made for one write.
+    private static let pieceLimit = 32 * 1024
+
+    /// - Throws: `ServerConnection.OutOfMemory`
+    init(of session: ClientSession) throws(ServerConnection.OutOfMemory) {
+        self.session = session
+        host = session.host
+        var settings = ServerConnection.Settings(form: session.downstream.isProxy ? .absolute : .origin)
+        settings.streams = UInt32(Self.limit)
+        settings.limits = session.host.policy.exchanges.limits.request
+        connection = try ServerConnection(settings)
+        metrics.add(to: .http2Connections)
+    }
+
+    private var loop: EventLoop { session.downstream.loop }
+    /// The time on the loop's clock, in nanoseconds.
+    private var now: UInt64 { loop.now.nanoseconds(since: .zero) }
+    private var metrics: Metrics { session.downstream.metrics }
+    private var stream: ByteStream { session.stream }
+
+    /// Whether no request is in progress.
+    var isIdle: Bool { sessions.isEmpty && waiting.isEmpty }
+
+    /// Calls `advance` when the events of this batch are served.
+    func schedule() {
+        if isAdvancing { isDirty = true }
+        guard !isScheduled, !isAdvancing else { return }
+        isScheduled = true
+        stream.channel.announceSoon()
+    }
+
+    // MARK: - Bytes
+
+    /// Moves the bytes that can be moved without waiting, and begins requests.
+    func advance() {
+        guard !isAdvancing else { return }
+        (isScheduled, isAdvancing) = (false, true)
+        let hasTime = stream.channel.isOpen
+        let isLost = hasTime ? !read() : false
+        deliver()
+        beginWaiting()
+        let isWritten = write()
+        isAdvancing = false
+        note()
+        if isLost || !isWritten || !hasTime { return end() }
+        if let excess = connection.excess { return end(for: excess) }
+        if outbound.isEmpty, connection.isOver || connection.hasFailed || isDraining && isIdle { return end() }
+        if !waiting.isEmpty { schedule() }
+        setDeadline()
+    }
+
+    /// - Returns: false if the client has ended the connection, or it is broken.
+    private func read() -> Bool {
+        let buffer = loop.buffers.take()
+        defer { loop.buffers.give(buffer) }
+        while connection.excess == nil, !connection.hasFailed {
+            buffer.clear()
+            switch stream.tryRead(into: buffer) {
+            case .moved: connection.receive(buffer.readable, at: now)
+            case .wouldBlock: return true
+            case .endOfStream, .failed: return false
+            }
+        }
+        return true
+    }
+
+    /// Tells the sessions what has changed on their streams.
+    private func deliver() {
+        for changed in connection.takeChanged() {
+            if let channel = changed.owner as? ClientStream {
+                channel.update()
+                channel.announce()
+            } else if changed.isComplete, !changed.isReleased, !changed.isQueued {
+                changed.isQueued = true
+                waiting.append(changed)
+            }
+        }
+    }
+
+    /// - Returns: false if the connection is broken.
+    private func write() -> Bool {
+        hasWritten = false
+        while true {
+            if outbound.isEmpty {
+                isDirty = false
+                loop.buffers.refill(outbound)
+                connection.produce(into: outbound, limit: Self.pieceLimit, at: now)
+                // Sent content makes room for more.
+                deliver()
+                if outbound.isEmpty {
+                    isBlocked = false
+                    loop.buffers.reclaim(from: outbound)
+                    if isDirty { continue }
+                    return true
+                }
+            }
+            switch stream.tryWrite(from: outbound) {
+            case .moved: (isBlocked, hasWritten) = (false, true)
+            case .wouldBlock:
+                isBlocked = true
+                return true
+            case .endOfStream, .failed: return false
+            }
+        }
+    }
+
+    private func setDeadline() {
+        let timeouts = host.policy.exchanges.timeouts
+        if isBlocked {
+            if wait != .room || hasWritten { stream.setDeadline(after: timeouts.idle) }
+            wait = .room
+        } else if connection.isReceivingHead {
+            if wait != .head { stream.setDeadline(after: timeouts.head) }
+            wait = .head
+        } else if isIdle {
+            if wait != .stream {
+                session.noteRest()
+                stream.setDeadline(after: session.isSilent ? timeouts.head : timeouts.idle)
+            }
+            wait = .stream
+        } else {
+            if wait != .none { stream.setDeadline(after: nil) }
+            wait = .none
+        }
+    }
+
+    // MARK: - Requests
+
+    private func beginWaiting() {
+        var begun = 0
+        while begun < Self.turnLimit, !waiting.isEmpty {
+            let stream = waiting.removeFirst()
+            // A request whose stream was reset in the meantime costs nothing.
+            guard !stream.isOver else { continue }
+            begun += 1
+            guard sessions.count < Self.limit, host.beginStream(at: session.downstream.address) else {
+                stream.refuse(with: .refused)
+                continue
+            }
+            begin(stream)
+        }
+    }
+
+    private func begin(_ stream: RequestStream) {
+        lastNumber += 1
+        let channel = ClientStream(stream, of: self, on: loop)
+        stream.owner = channel
+        let carried = ClientSession(
+            ByteStream(channel), from: session.peer, number: lastNumber, of: self, carriedBy: session)
+        sessions[lastNumber] = carried
+        if stream.defect != nil { connection.noteMalformed() }
+        carried.begin(refusing: stream.defect)
+    }
+
+    // MARK: - The end
+
+    /// The connection is closed, and its streams are lost.
+    func lose() {
+        connection.lose()
+        waiting.removeAll()
+        deliver()
+    }
+
+    /// Tells the client that the connection ends, and closes it.
+    func end() {
+        connection.end()
+        if !isBlocked, !stream.isClosed {
+            connection.produce(into: outbound, limit: outbound.count + Self.pieceLimit, at: now)
+            _ = stream.tryWrite(from: outbound)
+        }
+        session.end()
+    }
+
+    private func end(for excess: ServerConnection.Excess) {
+        metrics.add(to: .http2Floods)
+        host.noteFlood(excess, at: session.downstream.address)
+        connection.endForExcess()
+        end()
+    }
+
+    /// Takes no more streams, and ends the connection after the last one.
+    func drain() {
+        guard !isDraining else { return }
+        isDraining = true
+        connection.drain()
+        schedule()
+    }
+
+    func retire(_ retirement: Retirement) {
+        for session in sessions.values { session.downstream.retire(retirement) }
+    }
+
+    private func note() {
+        metrics.add(connection.opened - reported.opened, to: .http2Streams)
+        metrics.add(connection.resetsReceived - reported.resetsReceived, to: .http2ResetsReceived)
+        metrics.add(connection.resetsSent - reported.resetsSent, to: .http2ResetsSent)
+        reported = Reported(
+            opened: connection.opened, resetsReceived: connection.resetsReceived, resetsSent: connection.resetsSent)
+        if connection.opened >= Self.streamLimit { drain() }
+    }
+
+    // MARK: - The host of the streams' sessions
+
+    var upstreams: Upstreams { host.upstreams }
+    var requests: ClientRequests { host.requests }
+    var policy: ServicePolicy { host.policy }
+
+    func lend() -> Forwarding { host.lend() }
+    func give(_ run: Forwarding) { host.give(run) }
+    func close(_ record: ExchangeRecord) { host.close(record) }
+    func takeRestNumber() -> UInt64 { 0 }
+    func noteFirstRequest() { session.noteRequest() }
+    func beginStream(at address: IPAddress?) -> Bool { host.beginStream(at: address) }
+    func endStream(at address: IPAddress?) { host.endStream(at: address) }
+    func noteFlood(_ excess: ServerConnection.Excess, at address: IPAddress?) { host.noteFlood(excess, at: address) }
+
+    func forget(_ number: Int, at address: IPAddress?, isSilent: Bool) {
+        guard sessions.removeValue(forKey: number) != nil else { return }
+        host.endStream(at: address)
+        schedule()
+    }
+}

@@ -125,8 +125,11 @@ public final class ConfiguredCredentials: Sendable {
                     continue
                 }
                 let known = isConstant(entry) ? state.withLock { $0.credentials[ExactText(entry.name)] } : nil
-                let credential = try known ?? read(entry)
-                if known == nil {
+                let credential: Credential
+                if let known {
+                    credential = known
+                } else {
+                    credential = try read(entry)
                     switch take(credential, from: stamps) {
                     case .first: changed.append(credential)
                     case .other:

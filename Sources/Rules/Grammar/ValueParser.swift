@@ -239,6 +239,12 @@ struct ValueParser {
     /// Whether the text is a program that is started without a shell. If it is not, that was reported.
     func isProgram(_ name: String, at range: SourceRange, isSecret: Bool) -> Bool {
         if name.hasPrefix("/"), name.utf8.count > 1 { return true }
+        if name.hasPrefix(CommandSource.socketPrefix) {
+            log.report(
+                at: range,
+                "'run' starts a program, and this is a socket: write the whole credential as 'helper plain unix:PATH'")
+            return false
+        }
         if !name.isEmpty, !name.contains("/"), !name.hasPrefix("~"), !name.hasPrefix("$") { return true }
         let shown = isSecret ? "this" : Token.shown(name)
         log.report(at: range, "\(shown) is neither a whole path nor the name of a program, and no shell reads it")

@@ -372,7 +372,7 @@ extension ConfiguredCredentials {
         }
         changes.add(1, ordering: .releasing)
         let program = entry.content.commands.first?.program ?? ""
-        return result ?? .failure(.helper(credential: entry.name, program: program, "it takes too long"))
+        return result ?? .failure(.helper(credential: entry.name, program: program, .late))
     }
 
     /// Returns what the last reading has changed. Only the first call gets it.
@@ -459,6 +459,6 @@ extension ConfiguredCredentials {
                 return .success(try HelperDialogue(reader.runner).answer(of: helper, to: question))
             } catch { return .failure(error) }
         }
-        return answer ?? .failure(.helper(credential: entry.name, program: helper.command.program, "it takes too long"))
+        return answer ?? .failure(.helper(credential: entry.name, program: helper.command.program, .late))
     }
 }

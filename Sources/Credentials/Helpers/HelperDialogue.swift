@@ -46,9 +46,7 @@ struct HelperDialogue {
         do throws(CredentialError) {
             return try ask(helper, question, "get") { Array($0.helperURL.utf8) }
         } catch {
-            guard case .helper(_, _, let reason) = error,
-                reason == "\(HelperFault.nothing)" || reason.hasPrefix("it failed")
-            else { throw error }
+            guard case .helper(_, _, let failure) = error, failure.mayMeanNone else { throw error }
             return try ask(helper, question, "get") { Array($0.helperHost.utf8) }
         }
     }
@@ -65,7 +63,7 @@ struct HelperDialogue {
             let answer = try HelperOutput.read(output, as: helper.kind)
             if let end = answer.end, end <= SystemClock.wallTime { throw .ended }
             return answer.for(question)
-        } catch { throw .helper(credential: question.name, program: helper.command.program, "\(error)") }
+        } catch { throw .helper(credential: question.name, program: helper.command.program, .output(error)) }
     }
 }
 

@@ -46,7 +46,7 @@ struct CommandRunner: Sendable {
             return output
         } catch {
             HelperRuns.all.count(HelperRuns.Result(error))
-            throw .helper(credential: credential, program: command.program, "\(error)")
+            throw .helper(credential: credential, program: command.program, .run(error))
         }
     }
 
@@ -59,7 +59,7 @@ struct CommandRunner: Sendable {
                 _ = try HelperProgram(command.words, environment: [])
             }
             return nil
-        } catch { return .helper(credential: credential, program: command.program, "\(error)") }
+        } catch { return .helper(credential: credential, program: command.program, .run(error)) }
     }
 
     private func variables(for credential: String) -> [String] {
@@ -80,6 +80,6 @@ struct CommandRunner: Sendable {
             let line = try HelperOutput.lines(output, count: nil).first ?? []
             guard !line.isEmpty else { throw .nothing }
             return Array(line)
-        } catch { throw .helper(credential: credential, program: command.program, "\(error)") }
+        } catch { throw .helper(credential: credential, program: command.program, .output(error)) }
     }
 }

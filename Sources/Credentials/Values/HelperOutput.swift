@@ -1,6 +1,7 @@
 import Authentication
 import Bytes
 import Crypto
+import IO
 import Model
 
 /// The answer of a credential helper.
@@ -173,6 +174,32 @@ public enum HelperOutput {
     static func secret(_ bytes: ArraySlice<UInt8>) -> Secret {
         var bytes = Array(bytes)
         return Secret(wiping: &bytes)
+    }
+}
+
+/// The reason why a helper gave nothing, as a clause about the helper.
+public enum HelperFailure: Sendable, Hashable, CustomStringConvertible {
+    /// The program has failed, or the process at its socket.
+    case run(HelperProgramError)
+    /// The output is not used.
+    case output(HelperFault)
+    /// It takes longer than a request waits.
+    case late
+
+    /// Whether a helper of Docker's may say by it that it has no credential for the server: it has no other way.
+    var mayMeanNone: Bool {
+        switch self {
+        case .output(.nothing), .run(.failed): true
+        case .output, .run, .late: false
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .run(let error): "\(error)"
+        case .output(let fault): "\(fault)"
+        case .late: "it takes too long"
+        }
     }
 }
 

@@ -108,8 +108,8 @@ public enum CredentialError: Error, Sendable, Hashable, CustomStringConvertible 
     case notText(credential: String, source: String)
     case noVariable(credential: String, variable: String)
     case unknown(credential: String)
-    /// A program that gives it has failed; the reason is a clause about the program.
-    case helper(credential: String, program: String, String)
+    /// A program that gives it has failed.
+    case helper(credential: String, program: String, HelperFailure)
     /// A program that gives it was not run yet.
     case notRead(credential: String)
     /// The content is not a certificate with its key.
@@ -134,8 +134,8 @@ public enum CredentialError: Error, Sendable, Hashable, CustomStringConvertible 
         case .noVariable(let credential, let variable):
             "credential \(credential): environment variable \(variable) is not set"
         case .identity(let credential, let source, let error): "credential \(credential): \(source): \(error)"
-        case .helper(let credential, let program, let reason):
-            "credential \(credential): the helper \(program): \(reason)"
+        case .helper(let credential, let program, let failure):
+            "credential \(credential): the helper \(program): \(failure)"
         case .notRead(let credential): "credential \(credential): no server has asked for it yet"
         case .unknown(let credential): "there is no credential \(credential)"
         }

@@ -326,6 +326,31 @@ struct HelperConversations {
         #expect(helper.read("got") == "http://h")
     }
 
+    @Test(arguments: [("exit 1", true), ("echo '{}'", true), ("echo none", false), ("kill -9 $$", false)])
+    func `a Docker helper that may have nothing for the URL is asked for the host, and no other`(
+        text: String, isAskedAgain: Bool
+    ) async throws {
+        let helper = try Helper(text)
+        defer { helper.remove() }
+        await play(
+            rules: """
+                credential d { helper docker \(helper.path) }
+                challenge { host localhost; use d }
+                """,
+            """
+            >> GET http://localhost/ HTTP/1.1
+            << connect localhost:80
+            << GET / HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="r"
+            << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="r"
+               Proxy-Status: *
+            """)
+        #expect(helper.runs == (isAskedAgain ? ["get", "get"] : ["get"]))
+        #expect(helper.read("got") == "http://localhost" + (isAskedAgain ? "localhost" : ""))
+    }
+
     @Test func `a Docker helper's identity token is posted to the token server`() async throws {
         let helper = try Helper(#"echo '{"ServerURL":"h","Username":"<token>","Secret":"idt"}'"#)
         defer { helper.remove() }

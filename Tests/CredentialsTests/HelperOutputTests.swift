@@ -107,9 +107,9 @@ import Testing
     @Test(arguments: ["v1", "v1beta1"])
     func `kubectl's object has a token and its end`(version: String) throws {
         let head = #"{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/\#(version)","status":"#
-        let token = head + #"{"token":"abc","expirationTimestamp":"2033-05-18T03:33:20Z"}}"#
-        #expect(try Self.token(token, .kubectl) == "abc")
-        #expect(try Self.read(token, .kubectl).end == 2_000_000_000_000)
+        let timed = head + #"{"token":"abc","expirationTimestamp":"2033-05-18T03:33:20Z"}}"#
+        #expect(try Self.token(timed, .kubectl) == "abc")
+        #expect(try Self.read(timed, .kubectl).end == 2_000_000_000_000)
         guard
             case .identity = try Self.read(
                 head + #"{"clientCertificateData":"PEM\n","clientKeyData":"KEY\n"}}"#, .kubectl
@@ -118,8 +118,20 @@ import Testing
             Issue.record("no certificate")
             return
         }
+        let both = head + #"{"token":"abc","clientCertificateData":"PEM\n","clientKeyData":"KEY\n"}}"#
+        guard case .tokenAndIdentity(let token, let certificate, let key) = try Self.read(both, .kubectl).content else {
+            Issue.record("not both")
+            return
+        }
+        #expect([token, certificate, key].map { $0.withBytes { $0.text } } == ["abc", "PEM\n", "KEY\n"])
         #expect(throws: HelperFault.nothing) { try Self.read(head + "{}}", .kubectl) }
-        #expect(throws: HelperFault.nothing) { try Self.read(head + #"{"clientCertificateData":"PEM"}}"#, .kubectl) }
+        #expect(throws: HelperFault.nothing) {
+            try Self.read(head + #"{"token":"","clientCertificateData":"","clientKeyData":""}}"#, .kubectl)
+        }
+        let half = HelperFault.form("an ExecCredential with both certificate and key, or neither")
+        for members in [#"{"clientCertificateData":"PEM"}"#, #"{"token":"abc","clientKeyData":"KEY"}"#] {
+            #expect(throws: half) { try Self.read(head + members + "}", .kubectl) }
+        }
         #expect(throws: HelperFault.control) { try Self.read(head + #"{"token":"a\r"}}"#, .kubectl) }
         #expect(throws: HelperFault.time) {
             try Self.read(head + #"{"token":"a","expirationTimestamp":"tomorrow"}}"#, .kubectl)

@@ -149,17 +149,25 @@ struct HelperKindTests {
         #expect((info["spec"] as? [String: Any])?["interactive"] as? Bool == false)
     }
 
-    @Test func `a plugin of Kubernetes gives a client certificate`() throws {
-        let identity = try ClientCertificate.good.get()
-        let script = try HelperScript(
+    /// A plugin that gives a certificate.
+    ///
+    /// - Parameter more: members besides, as Python; `runs` is the number of runs.
+    private static func plugin(_ identity: IssuedCertificate, _ more: String = "") throws -> HelperScript {
+        try HelperScript(
             """
             python3 - <<'END'
             import json
             read = lambda path: open(path).read()
+            runs = len(open('runs').readlines())
             print(json.dumps({'apiVersion': 'client.authentication.k8s.io/v1', 'kind': 'ExecCredential', 'status': {
-                'clientCertificateData': read('\(try identity.chain())'), 'clientKeyData': read('\(identity.key)')}}))
+                'clientCertificateData': read('\(try identity.chain())'), 'clientKeyData': read('\(identity.key)'),
+                \(more)}}))
             END
             """)
+    }
+
+    @Test func `a plugin of Kubernetes gives a client certificate`() throws {
+        let script = try Self.plugin(ClientCertificate.good.get())
         let rules = """
             credential device { helper kubectl \(script.path) }
             challenge "device" { host *.example.test; method client-certificate; use device }
@@ -171,6 +179,33 @@ struct HelperKindTests {
                 #expect(answered.text == "SUCCESS CN=client-good,O=Zoo\n", "\(answered)")
             }
             #expect(script.runs.count == 1)
+        }
+    }
+
+    @Test func `a plugin of Kubernetes gives a certificate and a token for one server, and both again after a refusal`()
+        throws
+    {
+        let script = try Self.plugin(ClientCertificate.good.get(), "'token': 't%d' % runs")
+        let origin = try RecordingOrigin.answering { request, connection in
+            let isRight = request["Authorization"] == "Bearer t2"
+            try connection.reply(
+                isRight ? "200 OK" : "401 Unauthorized", isRight ? [] : ["WWW-Authenticate: Bearer realm=\"kube\""])
+        }
+        // Without the certificate, this server answers 400 itself.
+        let front = try TLSFront(to: origin.port, demand: .certificate(from: { [$0.root] }))
+        let rules = """
+            credential cluster { helper kubectl \(script.path) }
+            challenge "cluster" { host \(TLSFront.host); method bearer client-certificate; use cluster }
+
+            """
+        try AttacheProcess.visitingZoo(rules) { proxy throws in
+            for path in ["/a", "/b"] {
+                let answered = try proxy.visit(front.authority, path, by: .upgraded)
+                #expect(answered.status == 200, "\(answered)")
+            }
+            #expect(script.runs.count == 2)
+            let sent = origin.messages.map { $0["Authorization"] ?? "" }
+            #expect(sent == ["", "Bearer t1", "Bearer t2", "Bearer t2"])
         }
     }
 

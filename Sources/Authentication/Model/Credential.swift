@@ -8,6 +8,8 @@ public final class Credential: Sendable {
         case password(user: String, password: Secret)
         case identity(any CertificateIdentity)
         case token(Secret)
+        /// A token that is sent on connections with the certificate, as plugins of Kubernetes may give both.
+        case tokenAndIdentity(Secret, any CertificateIdentity)
         /// A registry's token, with the scopes that it was asked for.
         case registryToken(Secret, RegistryScopes)
         case signingKey(SigningKey)
@@ -92,6 +94,19 @@ public final class Credential: Sendable {
         version = CredentialVersion(name: name, fingerprint: CredentialFingerprint.of(["token"], secrets: [token]))
     }
 
+    /// Creates a bearer token with a certificate. `name` is used in logs and explanations. They are one value: another
+    /// token or certificate is another version.
+    public init(name: String, token: Secret, identity: any CertificateIdentity) {
+        content = .tokenAndIdentity(token, identity)
+        principal = nil
+        persistence = .session
+        placements = []
+        isBrought = false
+        version = CredentialVersion(
+            name: name,
+            fingerprint: CredentialFingerprint.of(["token", "\(identity.fingerprint)"], secrets: [token]))
+    }
+
     /// Creates a signing key. `name` is used in logs and explanations.
     public init(name: String, signingKey key: SigningKey, persistence: Persistence = .session) {
         content = .signingKey(key)
@@ -162,12 +177,15 @@ public final class Credential: Sendable {
     }
 
     public var identity: (any CertificateIdentity)? {
-        if case .identity(let identity) = content { identity } else { nil }
+        switch content {
+        case .identity(let identity), .tokenAndIdentity(_, let identity): identity
+        default: nil
+        }
     }
 
     public var token: Secret? {
         switch content {
-        case .token(let token), .registryToken(let token, _): token
+        case .token(let token), .registryToken(let token, _), .tokenAndIdentity(let token, _): token
         default: nil
         }
     }
@@ -215,6 +233,7 @@ public final class Credential: Sendable {
         case .password: wanted == .password || wanted == .ticket && principal != nil
         case .identity: wanted == .certificate
         case .token, .registryToken: wanted == .token
+        case .tokenAndIdentity: wanted == .token || wanted == .certificate
         case .grant: wanted == .token || answering(in: space) !== self
         case .principal: wanted == .ticket
         case .trust: wanted == .exception
@@ -230,7 +249,7 @@ public final class Credential: Sendable {
         case .token: .token
         case .identity: .certificate
         case .trust: .trust
-        case .signingKey, .grant, .principal, .registryToken, .given: nil
+        case .signingKey, .grant, .principal, .registryToken, .tokenAndIdentity, .given: nil
         }
     }
 

@@ -431,6 +431,8 @@ extension ConfiguredCredentials {
             return Credential(
                 name: name, grant: try registry(source, for: name, with: Credential(name: name, token: token)))
         case (.token(let token), _): return Credential(name: name, token: token)
+        case (.tokenAndIdentity(let token, let certificate, let key), _):
+            return Credential(name: name, token: token, identity: try identity(certificate, key, of: name))
         case (.keys(let access, let secret, let token), .signature(.aws(let source))):
             return Credential(
                 name: name,
@@ -439,13 +441,18 @@ extension ConfiguredCredentials {
                         region: source.region, service: source.service, accessKey: access, secretKey: secret,
                         sessionToken: token, signsPayload: source.signsPayload)))
         case (.identity(let certificate, let key), _):
-            do throws(IdentityError) {
-                return Credential(
-                    name: name, identity: try Identity(certificate: .content(certificate), key: .content(key)))
-            } catch { throw .identity(credential: name, source: "the output of its helper", error) }
+            return Credential(name: name, identity: try identity(certificate, key, of: name))
         // The rule file has `helper aws` beside `aws` alone.
         case (.keys, _), (.fields, _): throw .unknown(credential: name)
         }
+    }
+
+    private func identity(
+        _ certificate: Secret, _ key: Secret, of name: String
+    ) throws(CredentialError) -> Identity {
+        do throws(IdentityError) {
+            return try Identity(certificate: .content(certificate), key: .content(key))
+        } catch { throw .identity(credential: name, source: "the output of its helper", error) }
     }
 
     /// Asks the helper for the next answer of a login. Await it on a loop.

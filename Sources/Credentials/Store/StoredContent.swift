@@ -23,7 +23,7 @@ extension StoredCredential {
                 guard let pem = try? (identity as? Identity)?.pem() else { return nil }
                 return secret(certificate, pem)
             case .trust(let exception): return secret(trust, Secret("\(exception.pin) \(exception.until)"))
-            case .signingKey, .grant, .principal, .registryToken, .given: return nil
+            case .signingKey, .grant, .principal, .registryToken, .tokenAndIdentity, .given: return nil
             }
         }
 

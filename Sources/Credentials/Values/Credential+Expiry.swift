@@ -15,6 +15,8 @@ extension Credential {
         switch content {
         case .identity(let identity): (identity as? Identity)?.leaf.notAfter
         case .token(let token): Credential.JSONWebToken.expiry(of: token)
+        case .tokenAndIdentity(let token, let identity):
+            [(identity as? Identity)?.leaf.notAfter, Credential.JSONWebToken.expiry(of: token)].compactMap(\.self).min()
         case .trust(let exception): exception.until.end
         case .password, .signingKey, .grant, .principal, .registryToken, .given: nil
         }

@@ -15,6 +15,7 @@ public struct HelperAnswer: Sendable {
         case keys(access: String, secret: Secret, token: Secret?)
         /// A certificate and its key, as PEM.
         case identity(certificate: Secret, key: Secret)
+        case tokenAndIdentity(Secret, certificate: Secret, key: Secret)
     }
 
     public internal(set) var content: Content

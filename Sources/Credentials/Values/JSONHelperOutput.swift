@@ -26,16 +26,24 @@ enum JSONHelperOutput {
             let version = members.text("apiVersion"), versions.contains(version)
         else { throw .form("an ExecCredential of client.authentication.k8s.io/v1 or v1beta1") }
         guard let status = members.object("status") else { throw .nothing }
-        var answer: HelperAnswer
-        if let token = status.text("token"), !token.isEmpty {
-            answer = HelperAnswer(.token(try secret(token)))
-        } else if var certificate = status.text("clientCertificateData"), var key = status.text("clientKeyData") {
-            answer = HelperAnswer(.identity(certificate: Secret(wiping: &certificate), key: Secret(wiping: &key)))
-        } else {
-            throw .nothing
-        }
+        var answer = HelperAnswer(try kubectl(status))
         answer.end = try time(status, "expirationTimestamp")
         return answer
+    }
+
+    /// A token, a certificate with its key, or both.
+    private static func kubectl(_ status: JSONMembers) throws(HelperFault) -> HelperAnswer.Content {
+        let token = try nonEmpty(status, "token").map(secret)
+        switch (nonEmpty(status, "clientCertificateData"), nonEmpty(status, "clientKeyData"), token) {
+        case (nil, nil, nil): throw .nothing
+        case (nil, nil, let token?): return .token(token)
+        case (var certificate?, var key?, let token):
+            let (certificate, key) = (Secret(wiping: &certificate), Secret(wiping: &key))
+            return token.map { .tokenAndIdentity($0, certificate: certificate, key: key) }
+                ?? .identity(certificate: certificate, key: key)
+        // As kubectl does.
+        default: throw .form("an ExecCredential with both certificate and key, or neither")
+        }
     }
 
     /// The output of a `credential_process` of AWS, version 1.
@@ -119,6 +127,10 @@ enum JSONHelperOutput {
     private static func words(_ bytes: [UInt8]) -> String {
         let printable = bytes.prefix(mostWords).map { $0 < .space || $0 == .delete ? UInt8.space : $0 }
         return printable.isEmpty ? "nothing" : String(decoding: printable, as: UTF8.self)
+    }
+
+    private static func nonEmpty(_ members: JSONMembers, _ name: String) -> [UInt8]? {
+        members.text(name).flatMap { $0.isEmpty ? nil : $0 }
     }
 
     private static func time(_ members: JSONMembers, _ name: String) throws(HelperFault) -> WallTime? {

@@ -31,8 +31,9 @@ extension ManualTopic {
         `docker` gets the server's URL, and then its host and port. With `registry`, its user `<token>` is an identity token.
 
         `kubectl` runs a credential plugin of Kubernetes, such as `aws eks get-token`, and reads an ExecCredential of v1 or
-        v1beta1. Its token answers Bearer. Without a token, its certificate and key answer a server that asks for them; write
-        `method client-certificate`.
+        v1beta1. Its token answers Bearer. Its certificate and key answer a server that asks for them; write `method
+        client-certificate`. A plugin may give both, for a server that asks for both: write `method bearer client-certificate`.
+        They are one value: a server that refuses one of them puts both on hold.
 
         `aws` runs a credential process of AWS. Its keys sign requests, as `aws` says.
 

@@ -31,7 +31,7 @@ private func check(_ answer: HelperAnswer) {
 private func text(_ answer: HelperAnswer) -> [[UInt8]] {
     switch answer.content {
     case .password(let user, let password): [Array(user.utf8), password.withBytes { $0.array }]
-    case .token(let token): [token.withBytes { $0.array }]
+    case .token(let token), .tokenAndIdentity(let token, _, _): [token.withBytes { $0.array }]
     case .fields(let authorization, let fields):
         (authorization.map { [$0.withBytes { $0.array }] } ?? [])
             + fields.flatMap { [Array($0.name.utf8), $0.value.withBytes { $0.array }] }

@@ -7,11 +7,18 @@ struct TLSFront: Sendable {
     let port: UInt16
     private let server: NginxServer
 
-    /// - Parameter origin: the port that takes the requests in clear.
-    init(to origin: UInt16) throws {
+    /// - Parameters:
+    ///   - origin: the port that takes the requests in clear.
+    ///   - demand: what clients must show.
+    init(to origin: UInt16, demand: Demand = .nothing) throws {
         port = FreePort.take()
-        let identity = try ServerIdentity(Hierarchy.shared().issuing.issue(CertificateTerms(host: Self.host)))
-        server = try NginxServer([.init(port: port, name: "front", identity: identity, origin: origin)])
+        let hierarchy = try Hierarchy.shared()
+        let identity = try ServerIdentity(hierarchy.issuing.issue(CertificateTerms(host: Self.host)))
+        server = try NginxServer([
+            .init(
+                port: port, name: "front", identity: identity, directives: try demand.directives(hierarchy),
+                origin: origin)
+        ])
     }
 
     var authority: String { "\(Self.host):\(port)" }

@@ -6,7 +6,8 @@ import Testing
 @testable import IO
 
 struct LocalSocketTests {
-    private static func path() throws -> LocalPath {
+    /// A path in a folder of its own.
+    static func path() throws -> LocalPath {
         var template = Array("/tmp/attache-local.XXXXXX".utf8CString)
         _ = template.withUnsafeMutableBufferPointer { $0.baseAddress.flatMap { mkdtemp($0) } }
         let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -52,6 +52,9 @@ public struct HelperSocket: Sendable {
                 continue
             } else if count < 0, errno == EAGAIN {
                 try wait(for: POLLOUT, descriptor, until: deadline, limits)
+            } else if count < 0, errno == EPIPE || errno == ECONNRESET {
+                // It has answered, or ended, without reading the rest.
+                break
             } else {
                 throw .unconnected(errno: errno)
             }
@@ -77,6 +80,8 @@ public struct HelperSocket: Sendable {
                 try wait(for: POLLIN, descriptor, until: deadline, limits)
                 continue
             }
+            // The process has ended after its answer, without reading the whole request.
+            if count < 0, errno == ECONNRESET, !answer.isEmpty { break }
             guard count > 0 else { throw .unconnected(errno: errno) }
             guard answer.count + count <= limits.output else { throw .tooMuch(limits.output) }
             answer += piece[..<count]

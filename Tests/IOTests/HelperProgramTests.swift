@@ -9,8 +9,7 @@ import Testing
 @Suite struct HelperProgramTests {
     private static func script(_ text: String, mode: mode_t = 0o700) throws -> String {
         let path = FileManager.default.temporaryDirectory.path + "/helper-\(UUID().uuidString)"
-        try Data(text.utf8).write(to: URL(filePath: path))
-        chmod(path, mode)
+        try ScriptFile.write(text, to: path, mode: mode)
         return path
     }
 
@@ -121,16 +120,22 @@ import Testing
     @Test func `a thousand runs leave no process and no descriptor`() throws {
         let own = getpid()
         // Other tests of this process have children and descriptors of their own: a helper's are known by their kind.
+        let before = try Self.descriptors()
         for _ in 0..<1000 { _ = try Self.run(["true"]) }
         let left = try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { name in
             guard let status = try? String(contentsOfFile: "/proc/\(name)/stat", encoding: .utf8) else { return false }
             return status.contains("(true)") && status.contains(") Z \(own) ")
         }
         #expect(left.isEmpty)
-        let files = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter { number in
-            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")
-            return target?.contains("memfd:input") ?? false
+        for (kind, count) in try Self.descriptors() { #expect(count < before[kind, default: 0] + 500, "\(kind)") }
+    }
+
+    /// The number of this process's descriptors of each kind that a run opens.
+    private static func descriptors() throws -> [String: Int] {
+        let targets = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { number in
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")
         }
-        #expect(files.count < 8)
+        let kinds = ["memfd:input", "pipe:", "pidfd"]
+        return Dictionary(uniqueKeysWithValues: kinds.map { kind in (kind, targets.count { $0.contains(kind) }) })
     }
 }

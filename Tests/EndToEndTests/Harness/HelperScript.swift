@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A credential helper in a folder of its own, which counts its runs.
 struct HelperScript {
@@ -8,7 +9,7 @@ struct HelperScript {
     /// - Parameter text: what the shell runs in the folder.
     init(_ text: String) throws {
         let script = "#!/bin/sh\ncd \(folder)\necho \"$*\" >>runs\n\(text)\n"
-        try Scratch.write(script, to: path, mode: 0o700)
+        try ScriptFile.write(script, to: path)
     }
 
     /// The arguments of each run.

@@ -17,8 +17,7 @@ struct HelperConversations {
 
         func replace(with text: String) throws {
             let script = "#!/bin/sh\ncd \(folder)\necho \"$*\" >>runs\ncat >>got\n\(text)\n"
-            try Data(script.utf8).write(to: URL(filePath: path))
-            chmod(path, 0o700)
+            try ScriptFile.write(script, to: path)
         }
 
         func write(_ name: String, _ text: String) throws {

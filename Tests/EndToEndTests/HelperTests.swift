@@ -61,13 +61,18 @@ struct HelperTests {
             guard request["Authorization"] != nil else {
                 return try connection.reply("401 Unauthorized", ["WWW-Authenticate: Basic realm=\"r\""])
             }
-            try connection.reply("503 Service Unavailable")
+            try connection.reply(request.target == "/well" ? "200 OK" : "503 Service Unavailable")
         }
         let file = "\(Scratch.folder("git"))/credentials"
         try Self.store(Account.password, for: origin, in: file)
         try AttacheProcess.running(Self.rules("helper git git-credential-store --file \(file)", origin)) {
             proxy throws in
             for _ in 1...3 { #expect(try proxy.get(origin.url()).status == 503) }
+            // The helper hears of the first acceptance, and had heard of nothing before.
+            #expect(try proxy.get(origin.url("/well")).status == 200)
+            let runs = { try proxy.metric("attache_helper_runs_total{result=\"success\"}") }
+            #expect(try Wait.until { try runs() >= 2 })
+            #expect(try runs() == 2)
         }
         #expect(Scratch.read(file).contains(Account.user))
     }

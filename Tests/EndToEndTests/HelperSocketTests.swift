@@ -82,6 +82,46 @@ struct HelperSocketTests {
         }
     }
 
+    /// The children of a process.
+    private static func children(of process: pid_t) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { name in
+            // The fields after the program's name are the state and the parent.
+            let fields = Scratch.read("/proc/\(name)/stat").split(separator: ")").last?.split(separator: " ") ?? []
+            return fields.count > 1 && fields[1] == "\(process)"
+        }
+    }
+
+    @Test(.enabled(if: HelperScript.isInstalled("git", "socat")))
+    func `a thousand runs at a socket leave no process, no descriptor and no memory`() throws {
+        let origin = try RecordingOrigin.guarded(by: BasicGuard())
+        let store = try Store(for: origin)
+        defer { _ = store.process.kill() }
+        let rules = Self.rules(store.socket, origin).replacing("helper git", with: "keep 1ms; helper git")
+        try AttacheProcess.running(rules, setting: .init(threads: 1, log: "off")) { proxy throws in
+            /// Has a client ask until the helper was asked so many times more.
+            func ask(runs wanted: Int) throws {
+                let before = try proxy.metric("attache_helper_runs_total{result=\"success\"}")
+                let isReached = try Wait.until {
+                    let client = Clients(1, through: [proxy], requests: 100, pause: 0) { _, _ in origin.url() }
+                    #expect(client.finish() == [200: 100])
+                    return try proxy.metric("attache_helper_runs_total{result=\"success\"}") >= before + wanted
+                }
+                #expect(isReached)
+            }
+            func descriptors() throws -> Int {
+                try FileManager.default.contentsOfDirectory(atPath: "/proc/\(proxy.identifier)/fd").count
+            }
+            try ask(runs: 200)
+            let (open, memory) = (try descriptors(), try proxy.residentKiB())
+            try ask(runs: 1_000)
+            #expect(try Wait.until(seconds: 30) { try descriptors() <= open }, "\(open) before")
+            #expect(try Self.children(of: proxy.identifier) == [])
+            let after = try proxy.residentKiB()
+            #expect(Sanitizer.isPresent || after < memory + 4_096, "\(memory) KiB grew to \(after)")
+            #expect(try proxy.metric("attache_helper_runs_total{result=\"failure\"}") == 0)
+        }
+    }
+
     @Test func `with path yes each path has its own credential`() throws {
         let script = try HelperScript(
             """

@@ -187,15 +187,49 @@ struct TransparentTests {
         }
     }
 
+    /// The port of the transparent listener.
+    private func port(of proxy: AttacheProcess) throws -> String {
+        let listener = try #require(
+            Scratch.read(proxy.folder + "/proxy.conf").split(separator: "\n")
+                .first { $0.hasSuffix("transparent") }?.split(separator: " ").dropFirst().first)
+        return String(listener.drop { $0 != ":" }.dropFirst())
+    }
+
+    @Test(.enabled(if: HelperScript.isInstalled("setpriv")))
+    func `the manual's lines for a firewall let the proxy's user pass, and redirect all others`() throws {
+        try OwnNetwork.run {
+            let origin = try GuardedOrigin(.digest)
+            let port = origin.origin.port
+            try redirecting([], rules: Self.digest("ci.example.test", port), exempt: nil) { proxy throws in
+                let manual = try AttacheBinary.run("help", "transparent").output
+                let lines = manual.split(separator: "\n").filter { $0.contains("tables -t nat -A OUTPUT ") }
+                #expect(lines.count == 4, "\(manual)")
+                for line in lines {
+                    let line = line.replacing("--uid-owner attache", with: "--uid-owner \(geteuid())")
+                        .replacing("80,443", with: "\(port)").replacing("3129", with: try self.port(of: proxy))
+                    try OwnNetwork.command("sh", "-c", String(line))
+                }
+                // This process is of the proxy's user: it reaches the server itself.
+                #expect(try fetch("ci.example.test", port).status == 401)
+                #expect(proxy.accessLog.isEmpty)
+                let other = try Finished.run(
+                    "setpriv",
+                    [
+                        "--reuid=65534", "--regid=65534", "--clear-groups", "curl", "-q", "-sS", "--max-time", "60",
+                        "--noproxy", "*", "--resolve", "ci.example.test:\(port):127.0.0.1", "-o", "/dev/null", "-w",
+                        "%{http_code}", "http://ci.example.test:\(port)/",
+                    ], directory: "/")
+                #expect(other.output == "200", "\(other) \(proxy.accessLog)")
+                #expect(try proxy.records().last?["credential"] == "web")
+            }
+        }
+    }
+
     @Test func `TPROXY leaves the address as it is`() throws {
         try OwnNetwork.run {
             let origin = try GuardedOrigin(.digest)
             let port = origin.origin.port
             try redirecting([], rules: Self.digest("ci.example.test", port)) { proxy throws in
-                let listener = try #require(
-                    Scratch.read(proxy.folder + "/proxy.conf").split(separator: "\n")
-                        .first { $0.hasSuffix("transparent") }?.split(separator: " ").dropFirst().first)
-                let own = listener.drop { $0 != ":" }.dropFirst()
                 try OwnNetwork.command("ip", "rule", "add", "fwmark", "1", "lookup", "100")
                 try OwnNetwork.command("ip", "route", "add", "local", "default", "dev", "lo", "table", "100")
                 try OwnNetwork.command(
@@ -203,7 +237,7 @@ struct TransparentTests {
                     "--mark", "3128", "-j", "MARK", "--set-mark", "1")
                 try OwnNetwork.command(
                     "iptables", "-t", "mangle", "-A", "PREROUTING", "-p", "tcp", "--dport", "\(port)", "-m", "mark",
-                    "--mark", "1", "-j", "TPROXY", "--on-port", String(own), "--tproxy-mark", "1")
+                    "--mark", "1", "-j", "TPROXY", "--on-port", try self.port(of: proxy), "--tproxy-mark", "1")
                 let fetched = try fetch("ci.example.test", port)
                 #expect(fetched.status == 200, "\(fetched) \(proxy.accessLog)")
                 #expect(try proxy.records().last?["credential"] == "web")

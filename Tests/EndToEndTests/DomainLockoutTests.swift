@@ -103,8 +103,16 @@ struct DomainLockoutTests {
         try #require(isRead, "\(unread)")
         var slowest = all.map(\.slowest)
         for clients in all { clients.mark() }
-        for clients in all {
-            guard let next = clients.awaitMarked(4), Set(next.keys) == [200] else {
+        for (login, clients) in clients.flatMap({ $0 }) {
+            var next: [Int: Int]?
+            _ = Wait.until {
+                next = clients.awaitMarked(4)
+                // A controller that gets no processor gives no tickets for a while, which is no refusal.
+                guard login == .negotiate, next?[502] != nil else { return true }
+                clients.mark()
+                return false
+            }
+            guard let next, Set(next.keys) == [200] else {
                 Issue.record("\(clients.statuses) \(try domain.failures(of: user))\n\(try reports(of: proxies))")
                 throw CancellationError()
             }
@@ -114,8 +122,11 @@ struct DomainLockoutTests {
         print(
             "\(scene): the last refused request was sent \(latest.map { $0 - begin } ?? .zero) after the new password was "
                 + "written, and the slowest answer took \(slowest.max() ?? .zero)")
-        let statuses = all.map { $0.stop() }
-        #expect(statuses.allSatisfy { Set($0.keys).isSubset(of: [200, 401]) }, "\(statuses)")
+        for (login, clients) in clients.flatMap({ $0 }) {
+            let statuses = clients.stop()
+            let usual: Set<Int> = login == .negotiate ? [200, 401, 502] : [200, 401]
+            #expect(usual.isSuperset(of: statuses.keys), "\(login) \(statuses)")
+        }
         #expect(try count("credential.refused") == refusals && count("credential.parked") == holds)
         #expect(try domain.failures(of: user).count == 0)
     }
@@ -190,7 +201,8 @@ struct DomainLockoutTests {
 
     /// The domain does not count the answers that are under way when the password changes: at LDAP and NTLM it forgives the two
     /// passwords before the present one. It counts what the proxies send after the third change, and each wrong password at
-    /// the KDC. At least the first try of `retry` is counted: its time comes long after that change.
+    /// the KDC. On a slow machine the time of `retry` may come before the third change. So an operator has the password sent
+    /// again after it: at least that try is counted.
     @Test func `a password is changed under 60 clients: the account is not locked, and the new one is taken at once`()
         throws
     {
@@ -204,6 +216,9 @@ struct DomainLockoutTests {
             for password in [Account.unicodePassword, Account.nextPassword] {
                 try setting.domain.change(user, to: password)
             }
+            let retry = try AttacheBinary.run(
+                "credential", "retry", "corp", "--config", "proxy.conf", directory: proxies[0].folder)
+            #expect(retry.succeeded, "\(retry)")
             #expect(try Wait.until { try setting.domain.failures(of: user).count > 0 })
             for login in [DomainServer.Login.basic, .ntlm] { try awaitResponses(60, 401, login, clients) }
             try replicas(1, user, Account.password, retry: "20s", in: setting) { others throws in

@@ -24,11 +24,13 @@ let safe: [SwiftSetting] = house + [.strictMemorySafety()]
 
 /// Fast tests, one target beside each of ours; `EndToEndTests` drives the built binary against real servers and clients.
 let tests: [Target] = [
-    .target(name: "TestSupport", dependencies: ["Bytes", "IO", "Rules"], path: "Tests/Support", swiftSettings: house),
+    .target(
+        name: "TestSupport", dependencies: ["Bytes", "CNghttp2", "IO", "Rules"], path: "Tests/Support",
+        swiftSettings: house),
     .testTarget(name: "BytesTests", dependencies: ["Bytes"], swiftSettings: house),
     .testTarget(name: "IOTests", dependencies: ["TestSupport", "IO", "Bytes"], swiftSettings: house),
     .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Bytes"], swiftSettings: house),
-    .testTarget(name: "HTTP2Tests", dependencies: ["HTTP2", "HTTP", "Bytes", "CNghttp2"], swiftSettings: house),
+    .testTarget(name: "HTTP2Tests", dependencies: ["TestSupport", "HTTP2", "HTTP", "Bytes"], swiftSettings: house),
     .testTarget(name: "CryptoTests", dependencies: ["Crypto", "Bytes"], swiftSettings: house),
     .testTarget(name: "CompressionTests", dependencies: ["Compression", "Bytes", "CZlib"], swiftSettings: house),
     .testTarget(name: "DatabaseTests", dependencies: ["Database"], swiftSettings: house),
@@ -194,7 +196,7 @@ let package = Package(
         .target(name: "GSSAPI", dependencies: ["Bytes", "CGSSAPI"], swiftSettings: house),
 
         // Layer 3: the model, the rule file, the record and TLS, all without I/O; names to addresses on the loop.
-        .target(name: "HTTP2", dependencies: ["Bytes", "CNghttp2", "HTTP"], swiftSettings: house),
+        .target(name: "HTTP2", dependencies: ["Bytes", "CNghttp2", "Crypto", "HTTP"], swiftSettings: house),
         .target(name: "Authentication", dependencies: ["Bytes", "Crypto", "Domains", "Model"], swiftSettings: safe),
         .target(name: "Rules", dependencies: ["Bytes", "Domains", "Model"], swiftSettings: safe),
         .target(name: "Telemetry", dependencies: ["Bytes", "HTTP", "IO", "Model"], swiftSettings: safe),
@@ -278,7 +280,7 @@ let package = Package(
             name: "attache",
             dependencies: [
                 "Admin", "Authentication", "Bytes", "Challenges", "Credentials", "Crypto", "DNS", "Forwarding", "HTTP",
-                "IO", "Model",
+                "HTTP2", "IO", "Model",
                 "PAC", "Proxy", "Rules", "TLS", "Telemetry", "Transport", "Upstream",
             ],
             exclude: [

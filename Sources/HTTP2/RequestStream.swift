@@ -20,6 +20,8 @@ public final class RequestStream {
     private weak var connection: ServerConnection?
     private var request: RequestText
     private(set) var method = Method.get
+    /// The handshake that the request begins with a server, if it opens a WebSocket.
+    private var handshake: WebSocketHandshake?
     private var framing = RequestText.Framing.none
     private var isHeadComplete = false
     /// Text of the request for the reader.
@@ -103,7 +105,7 @@ public final class RequestStream {
         guard !isHeadComplete else { return }
         isHeadComplete = true
         do throws(Defect) {
-            (method, framing) = try request.write(to: text, in: form, endsWithHead: endsWithHead)
+            (method, framing, handshake) = try request.write(to: text, in: form, endsWithHead: endsWithHead)
         } catch {
             text.clear()
             request.note(error)
@@ -133,6 +135,9 @@ public final class RequestStream {
         case .none, .length: return false
         }
     }
+
+    /// Whether the client has to send more content.
+    public var awaitsContent: Bool { !hasInputEnded && framing != .raw && !isOver }
 
     /// Whether the client has ended its side of a tunnel, and everything before was read.
     public var isAtEnd: Bool { isLost || framing == .raw && hasInputEnded && text.isEmpty && data.isEmpty }
@@ -191,7 +196,7 @@ public final class RequestStream {
         text.append(buffer.readable.extracting(first: count))
         buffer.consume(count)
         while true {
-            switch response.read(answering: method) {
+            switch response.read(answering: method, to: handshake) {
             case .head(let isInterim, let hasContent):
                 connection?.submit(
                     response.head, text.readable, isInterim: isInterim, hasContent: hasContent, on: self)
@@ -203,6 +208,9 @@ public final class RequestStream {
                 return .moved(count)
             case .fault:
                 connection?.reset(self, .internalError)
+                return .lost
+            case .noWebSocket:
+                connection?.reset(self, .connectError)
                 return .lost
             }
         }
@@ -264,7 +272,7 @@ public final class RequestStream {
         text.clear()
         guard !isOver, let connection else { return }
         guard !isFault, response.hasHead, response.end() else {
-            return connection.reset(self, method == .connect && response.hasHead ? .connectError : .internalError)
+            return connection.reset(self, framing == .raw && response.hasHead ? .connectError : .internalError)
         }
         connection.resume(self)
         if isOutputSent, !hasInputEnded { connection.reset(self, .noError) }

@@ -27,6 +27,8 @@ struct RequestText {
     private var scheme: [UInt8]?
     private var authority: [UInt8]?
     private var path: [UInt8]?
+    /// The protocol for which a CONNECT asks (RFC 8441).
+    private var protocolName: [UInt8]?
     private var host: [UInt8]?
     private var contentLength: [UInt8]?
     private var isGRPC = false
@@ -75,6 +77,8 @@ struct RequestText {
             authority = bytes
         } else if name.equals(":path" as StaticString), path == nil {
             path = bytes
+        } else if name.equals(":protocol" as StaticString), protocolName == nil {
+            protocolName = bytes
         } else {
             note(.malformedPseudoField)
         }
@@ -94,6 +98,7 @@ struct RequestText {
             contentLength = Array(copying: value)
             return
         case 14 where name.equals("http2-settings" as StaticString): return
+        case 17 where name.equals("sec-websocket-key" as StaticString) && protocolName != nil: return
         case 12 where name.equals("content-type" as StaticString):
             isGRPC = value.count >= 16 && value.extracting(first: 16).equals("application/grpc" as StaticString)
         case 7 where name.equals("upgrade" as StaticString),
@@ -119,17 +124,19 @@ struct RequestText {
 
     /// Writes the head.
     /// - Parameter endsWithHead: whether HEADERS ended the stream, so that no body follows.
-    /// - Returns: the method, and how the body must be written.
+    /// - Returns: the method, how the body must be written, and the handshake if the request opens a WebSocket.
     func write(
         to text: ByteBuffer, in form: RequestForm, endsWithHead: Bool
-    ) throws(Defect) -> (method: Method, framing: Framing) {
+    ) throws(Defect) -> (method: Method, framing: Framing, handshake: WebSocketHandshake?) {
         if let defect { throw defect }
         guard let name = method else { throw .malformedPseudoField }
         guard name.allSatisfy(\.isTokenByte) else { throw .malformedMethod }
-        let method = Method(name.span)
+        var method = Method(name.span)
         let authority = try agreedAuthority
-        text.append(name)
+        let handshake = try handshake(of: method)
+        if handshake == nil { text.append(name) } else { text.append("GET" as StaticString) }
         text.append(.space)
+        if handshake != nil { method = .get }
         if method == .connect {
             guard scheme == nil, path == nil else { throw .malformedPseudoField }
             text.append(authority)
@@ -141,6 +148,11 @@ struct RequestText {
         text.appendLineEnd()
         text.append(fields.readable)
         if let cookie { Self.append("cookie".utf8Span.span, cookie.readable, to: text) }
+        if let handshake {
+            handshake.append(to: text)
+            text.appendLineEnd()
+            return (method, .raw, handshake)
+        }
         let framing = framing(of: method, endsWithHead)
         switch framing {
         case .length:
@@ -151,7 +163,14 @@ struct RequestText {
         case .none, .raw: break
         }
         text.appendLineEnd()
-        return (method, framing)
+        return (method, framing, nil)
+    }
+
+    private func handshake(of method: Method) throws(Defect) -> WebSocketHandshake? {
+        guard let protocolName else { return nil }
+        guard method == .connect, contentLength == nil else { throw .malformedPseudoField }
+        guard protocolName.span.equals("websocket" as StaticString) else { throw .unsupportedProtocol }
+        return WebSocketHandshake()
     }
 
     private func framing(of method: Method, _ endsWithHead: Bool) -> Framing {

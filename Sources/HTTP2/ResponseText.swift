@@ -29,6 +29,8 @@ struct ResponseText {
         case needsMore
         /// The text is not what this proxy writes.
         case fault
+        /// The server has not opened the WebSocket that it was asked for, but claims to.
+        case noWebSocket
     }
 
     private static let limits = Limits(head: 320 << 10, fields: 320)
@@ -48,9 +50,10 @@ struct ResponseText {
     var hasHead: Bool { if case .head = stage { false } else { true } }
 
     /// Reads on in `text`.
-    mutating func read(answering method: Method) -> Part {
+    /// - Parameter handshake: that of the request, if it opens a WebSocket.
+    mutating func read(answering method: Method, to handshake: WebSocketHandshake? = nil) -> Part {
         switch stage {
-        case .head: return readHead(answering: method)
+        case .head: return readHead(answering: method, to: handshake)
         case .length(let rest):
             guard !text.isEmpty else { return .needsMore }
             guard text.count <= rest else { return .fault }
@@ -86,7 +89,7 @@ struct ResponseText {
         head.reset()
     }
 
-    private mutating func readHead(answering method: Method) -> Part {
+    private mutating func readHead(answering method: Method, to handshake: WebSocketHandshake?) -> Part {
         guard !text.isEmpty else { return .needsMore }
         head.reset()
         do throws(HTTPError) {
@@ -95,8 +98,15 @@ struct ResponseText {
             }
             headLength = length
         } catch { return .fault }
-        if head.status == .switchingProtocols { return .fault }
+        if head.status == .switchingProtocols {
+            guard let handshake else { return .fault }
+            guard handshake.isAccepted(by: head, in: text.readable) else { return .noWebSocket }
+            stage = .raw
+            return .head(isInterim: false, hasContent: true)
+        }
         if head.status.isInterim { return .head(isInterim: true, hasContent: false) }
+        // A 2xx would tell the client that the WebSocket is open.
+        if handshake != nil, head.status.isSuccessful { return .noWebSocket }
         if method == .connect, head.status.isSuccessful {
             stage = .raw
             return .head(isInterim: false, hasContent: true)

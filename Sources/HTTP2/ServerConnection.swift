@@ -102,12 +102,19 @@ public final class ServerConnection {
                 value: UInt32(clamping: settings.limits.head)),
             nghttp2_settings_entry(
                 settings_id: Int32(NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES.rawValue), value: 1),
+            nghttp2_settings_entry(
+                settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL.rawValue), value: 1),
         ]
         nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
         nghttp2_session_set_local_window_size(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, Self.connectionWindow)
     }
 
     deinit { nghttp2_session_del(session) }
+
+    /// The version of libnghttp2 that is loaded.
+    public static var libraryVersion: String {
+        nghttp2_version(0).map { String(cString: $0.pointee.version_str) } ?? "unknown"
+    }
 
     /// The library has no memory.
     public struct OutOfMemory: Error {}
@@ -208,12 +215,15 @@ public final class ServerConnection {
     ) {
         names.removeAll(keepingCapacity: true)
         pairs.removeAll(keepingCapacity: true)
-        add(":status".utf8Span.span, "\(head.status.rawValue)".utf8Span.span)
-        let isTunnel = stream.asksForTunnel && head.status.isSuccessful
+        // RFC 8441 section 5: the server's 101 is the client's 200.
+        let isSwitch = head.status == .switchingProtocols
+        add(":status".utf8Span.span, (isSwitch ? "200" : "\(head.status.rawValue)").utf8Span.span)
+        let isTunnel = isSwitch || stream.asksForTunnel && head.status.isSuccessful
         let hasNoLength = isTunnel || isInterim || head.status == .noContent
         for field in head.fields {
             let name = bytes.extracting(field.name)
             if Self.belongsToConnection(name) || hasNoLength && name.equalsIgnoringCase("content-length") { continue }
+            if isSwitch, name.equalsIgnoringCase("sec-websocket-accept") { continue }
             add(name, bytes.extracting(field.value))
         }
         send(isInterim: isInterim, hasContent: hasContent, on: stream)

@@ -1,4 +1,5 @@
 import HTTP
+import TestSupport
 import Testing
 
 @testable import HTTP2
@@ -41,14 +42,14 @@ struct FloodTests {
     }
 
     @Test(arguments: [
-        (UInt8(6), [UInt8](repeating: 0, count: 8), UInt32(0)), (8, TestClient.number(1), 0), (2, [0, 0, 0, 0, 1], 1),
+        (UInt8(6), [UInt8](repeating: 0, count: 8), UInt32(0)), (8, Frame.number(1), 0), (2, [0, 0, 0, 0, 1], 1),
         (0x42, [1], 0),
     ])
     func `frames that move nothing`(type: UInt8, payload: [UInt8], stream: UInt32) throws {
         for (count, isExcess) in [(900, false), (1200, true)] {
             let client = try TestClient()
             client.headers(1, ends: false)
-            for _ in 0..<count { client.send(TestClient.frame(type, 0, stream, payload)) }
+            for _ in 0..<count { client.send(Frame.bytes(type, 0, stream, payload)) }
             #expect(client.server.excess == (isExcess ? .frames : nil), "\(count)")
         }
     }
@@ -65,13 +66,13 @@ struct FloodTests {
     @Test(arguments: [(20, false), (60, true)])
     func `SETTINGS`(count: Int, isExcess: Bool) throws {
         let client = try TestClient()
-        for _ in 0..<count { client.send(TestClient.frame(4, 0, 0, [])) }
+        for _ in 0..<count { client.send(Frame.bytes(4, 0, 0, [])) }
         #expect(client.server.excess == (isExcess ? .settings : nil))
     }
 
     @Test func `acknowledgements that the client does not read`() throws {
         let client = try TestClient()
-        let ping = TestClient.frame(6, 0, 0, [UInt8](repeating: 0, count: 8))
+        let ping = Frame.bytes(6, 0, 0, [UInt8](repeating: 0, count: 8))
         let pings = (0..<500).flatMap { _ in ping }
         client.server.receive(pings.span, at: client.now)
         #expect(client.server.excess == .frames)
@@ -80,14 +81,14 @@ struct FloodTests {
 
     @Test func `a header section in many CONTINUATION frames`() throws {
         let client = try TestClient()
-        client.send(TestClient.frame(1, 1, 1, TestClient.block(TestClient.get)))
-        for number in 0..<20 { client.send(TestClient.frame(9, 0, 1, TestClient.block([("x-\(number)", "y")]))) }
+        client.send(Frame.bytes(1, 1, 1, Frame.block(TestClient.get)))
+        for number in 0..<20 { client.send(Frame.bytes(9, 0, 1, Frame.block([("x-\(number)", "y")]))) }
         #expect(client.server.hasFailed)
     }
 
     @Test func `an excess ends the connection with a calm word`() throws {
         let client = try TestClient()
-        for _ in 0..<60 { client.send(TestClient.frame(4, 0, 0, [])) }
+        for _ in 0..<60 { client.send(Frame.bytes(4, 0, 0, [])) }
         client.server.endForExcess()
         client.take()
         #expect(client.frames.last { $0.type == 7 }?.code == 11)
@@ -96,7 +97,7 @@ struct FloodTests {
     @Test func `more streams than allowed are not served`() throws {
         let client = try TestClient { $0.streams = 3 }
         // The client has acknowledged the settings.
-        client.send(TestClient.frame(4, 1, 0, []))
+        client.send(Frame.bytes(4, 1, 0, []))
         for number in 0..<3 { client.headers(UInt32(2 * number + 1)) }
         #expect(client.server.takeChanged().count == 3)
         client.headers(7)

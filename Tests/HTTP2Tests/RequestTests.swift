@@ -1,12 +1,13 @@
 import Bytes
 import HTTP
+import TestSupport
 import Testing
 
 @testable import HTTP2
 
 struct RequestTests {
     /// The one stream of a request.
-    private static func stream(_ fields: Fields, _ form: RequestForm = .absolute, ends: Bool = true) throws -> (
+    private static func stream(_ fields: FieldList, _ form: RequestForm = .absolute, ends: Bool = true) throws -> (
         TestClient, RequestStream?
     ) {
         let client = try TestClient(form)
@@ -16,8 +17,8 @@ struct RequestTests {
 
     private static func request(
         _ method: String = "GET", scheme: String = "https", _ authority: String = "a.test", _ path: String = "/x?y",
-        _ more: Fields = []
-    ) -> Fields {
+        _ more: FieldList = []
+    ) -> FieldList {
         [(":method", method), (":scheme", scheme), (":authority", authority), (":path", path)] + more
     }
 
@@ -124,7 +125,7 @@ struct RequestTests {
 
     // MARK: - Fields that could be read in two ways
 
-    static let attacks: [(String, Fields)] = [
+    static let attacks: [(String, FieldList)] = [
         ("method with a blank", request("GET /x")),
         ("method with a line end", request("GET / HTTP/1.1\r\nx: y")),
         ("method missing", Array(request().dropFirst())),
@@ -159,7 +160,8 @@ struct RequestTests {
         ("pseudo-field behind a field", [(":method", "GET"), ("x", "y"), (":scheme", "http"), (":path", "/")]),
         ("unknown pseudo-field", request() + [(":foo", "bar")]),
         ("status in a request", request() + [(":status", "200")]),
-        ("protocol without permission", request("CONNECT", "a.test", "/", []) + [(":protocol", "websocket")]),
+        ("protocol without CONNECT", request("GET", "a.test", "/", []) + [(":protocol", "websocket")]),
+        ("unknown protocol", request("CONNECT", "a.test", "/", []) + [(":protocol", "webtransport")]),
         ("name in capitals", request("GET", "a.test", "/", [("X-A", "b")])),
         ("name with a colon", request("GET", "a.test", "/", [("x:y", "b")])),
         ("name with a blank", request("GET", "a.test", "/", [("x y", "b")])),
@@ -237,7 +239,7 @@ struct RequestTests {
         [(":method", "GET"), (":scheme", "http"), (":path", "/"), ("host", "a.test")],
         [(":method", "CONNECT"), (":authority", "a.test:1")],
     ])
-    func `a harmless request has a text that the parser takes`(fields: Fields) throws {
+    func `a harmless request has a text that the parser takes`(fields: FieldList) throws {
         let (client, stream) = try Self.stream(fields)
         #expect(client.resetCode(of: 1) == nil)
         let text = Array(try #require(stream).readAll().utf8)
@@ -292,8 +294,8 @@ struct RequestTests {
         let value = [UInt8](repeating: 0x79, count: 3900)
         let length: [UInt8] = [127, UInt8((3900 - 127) & 127 | 128), UInt8((3900 - 127) >> 7)]
         let block =
-            TestClient.block(TestClient.get) + [0x40, 1] + name + length + value + [UInt8](repeating: 0xBE, count: 100)
-        client.send(TestClient.frame(1, 5, 1, block))
+            Frame.block(TestClient.get) + [0x40, 1] + name + length + value + [UInt8](repeating: 0xBE, count: 100)
+        client.send(Frame.bytes(1, 5, 1, block))
         #expect(client.server.excess == .fields)
         #expect(client.server.hasFailed)
     }

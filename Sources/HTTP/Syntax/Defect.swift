@@ -41,6 +41,8 @@ public enum Defect: Error, Equatable, Sendable {
     case malformedPseudoField
     case connectionSpecificField
     case differingHost
+    /// A CONNECT for a protocol that the proxy does not know (RFC 8441).
+    case unsupportedProtocol
 
     // Field lines (RFC 9112 section 5).
     case blankBeforeFirstField
@@ -112,6 +114,7 @@ extension Defect: CustomStringConvertible {
         case .malformedPseudoField: "a pseudo-field of HTTP/2 is missing, repeated, empty, unknown or not in front"
         case .connectionSpecificField: "a field of HTTP/1.1 connections is in a request by HTTP/2"
         case .differingHost: "the Host field differs from :authority"
+        case .unsupportedProtocol: "the protocol of an extended CONNECT is not supported: only websocket is"
         case .blankBeforeFirstField: "there is white space before the first field"
         case .foldedLine: "a field line is folded"
         case .blankBeforeColon: "there is white space between a field name and its colon"

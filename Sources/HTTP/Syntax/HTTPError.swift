@@ -30,7 +30,7 @@ public struct HTTPError: Error, Equatable, Sendable, CustomStringConvertible {
         case .startLineTooLong: .uriTooLong
         case .headTooLarge, .tooManyFields, .trailersTooLarge, .tooManyConnectionOptions: .requestHeaderFieldsTooLarge
         case .unmetExpectation: .expectationFailed
-        case .unsupportedTransferCoding, .methodTooLong: .notImplemented
+        case .unsupportedTransferCoding, .unsupportedProtocol, .methodTooLong: .notImplemented
         case .unsupportedVersion: .httpVersionNotSupported
         default: .badRequest
         }

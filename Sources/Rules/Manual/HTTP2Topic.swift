@@ -13,6 +13,8 @@ extension ManualTopic {
         Each stream is a request of its own. Its 401 is answered, its login at the proxy (407) is checked, and its line is in
         the log, with `"http":"2"`. In the format common or combined the line says HTTP/2.0. The field `Via` says 2.
 
+        Clients can open a WebSocket on a stream (RFC 8441). The proxy asks the server for it by HTTP/1.1.
+
         Some requests need HTTP/1.1:
 
         = NTLM and Negotiate of the client itself
@@ -21,9 +23,6 @@ extension ManualTopic {
 
         = authenticate negotiate
         Listeners whose clients may log in by Negotiate do not offer HTTP/2.
-
-        = WebSocket
-        Clients open WebSockets on a connection with HTTP/1.1. The proxy does not offer WebSocket over HTTP/2 (RFC 8441).
 
         = https in a CONNECT stream
         A client may open tunnels by CONNECT on a stream. If such a tunnel is intercepted, the requests inside are HTTP/1.1.

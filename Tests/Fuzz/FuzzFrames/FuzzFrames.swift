@@ -17,7 +17,9 @@ private func check(_ stream: RequestStream) {
     precondition((head.method == .connect) == stream.asksForTunnel, "another method than the stream's")
     let rest = text.count - length
     switch head.framing {
-    case .none: precondition(rest == 0 || stream.asksForTunnel, "bytes behind a request without a body")
+    case .none:
+        let isRaw = stream.asksForTunnel || head.upgrade == .webSocket
+        precondition(rest == 0 || isRaw, "bytes behind a request without a body")
     case .length(let count): precondition(rest <= count, "more bytes than the length says")
     case .chunked:
         var decoder = ChunkedDecoder(fault: .client, limits: .request)

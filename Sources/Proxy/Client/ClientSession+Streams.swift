@@ -52,6 +52,11 @@ extension ClientSession {
         if case .multiplexed(let streams) = phase { streams.drain() }
     }
 
+    /// The stream of the connection that has waited longest for its client; nil if none waits for it.
+    var longestStream: ClientStream? {
+        if case .multiplexed(let streams) = phase { streams.longest } else { nil }
+    }
+
     /// Closes the connections to servers that the retirement names, of this client.
     func retire(_ retirement: Retirement) {
         downstream.retire(retirement)

@@ -9,10 +9,13 @@ final class ClientStream: StreamChannel {
     let stream: RequestStream
     private weak var streams: ClientStreams?
     private var isFault = false
+    /// The time when bytes moved last, or the stream began.
+    private(set) var lastMove: LoopInstant
 
     init(_ stream: RequestStream, of streams: ClientStreams, on loop: EventLoop) {
         self.stream = stream
         self.streams = streams
+        lastMove = loop.now
         super.init(on: loop)
         update()
     }
@@ -29,6 +32,9 @@ final class ClientStream: StreamChannel {
         }
     }
 
+    /// Whether the session can do nothing before the client takes bytes, or sends more.
+    var awaitsClient: Bool { !isClosed && (!isWritable || !isReadable && stream.awaitsContent) }
+
     /// Ends the stream with an error of the protocol, in place of a response.
     func refuse(with code: StreamError) {
         stream.refuse(with: code)
@@ -42,6 +48,7 @@ final class ClientStream: StreamChannel {
         switch stream.read(into: buffer, limit: limit) {
         case .moved(let count):
             isReadable = stream.isReadable
+            lastMove = unsafe loop.now
             streams?.schedule()
             return .moved(count)
         case .wouldBlock:
@@ -57,6 +64,7 @@ final class ClientStream: StreamChannel {
         switch stream.write(from: buffer, limit: limit) {
         case .moved(let count):
             isWritable = stream.isWritable
+            lastMove = unsafe loop.now
             streams?.schedule()
             return .moved(count)
         case .wouldBlock:

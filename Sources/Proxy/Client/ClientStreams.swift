@@ -55,8 +55,8 @@ final class ClientStreams: SessionHost {
         var resetsSent = 0
     }
 
-    /// The limit of sessions of a connection.
-    static let limit = 100
+    /// The limit of sessions of the connection.
+    private let limit: Int
     /// The requests that begin in one turn.
     private static let turnLimit = 32
     /// The streams after which the client must connect again.
@@ -69,7 +69,8 @@ final class ClientStreams: SessionHost {
         self.session = session
         host = session.host
         var settings = ServerConnection.Settings(form: session.downstream.isProxy ? .absolute : .origin)
-        settings.streams = UInt32(Self.limit)
+        limit = session.host.policy.exchanges.limits.streams
+        settings.streams = UInt32(clamping: limit)
         settings.limits = session.host.policy.exchanges.limits.request
         connection = try ServerConnection(settings)
         metrics.add(to: .http2Connections)
@@ -196,11 +197,21 @@ final class ClientStreams: SessionHost {
             // A request whose stream was reset in the meantime costs nothing.
             guard !stream.isOver else { continue }
             begun += 1
-            guard sessions.count < Self.limit, host.beginStream(at: session.downstream.address) else {
+            guard sessions.count < limit else {
                 stream.refuse(with: .refused)
                 continue
             }
-            begin(stream)
+            guard let shortage = host.beginStream(at: session.downstream.address) else {
+                begin(stream)
+                continue
+            }
+            guard host.displaceStream(shortage, at: session.downstream.address) else {
+                stream.refuse(with: .refused)
+                continue
+            }
+            // The other's place is free when its session has ended.
+            waiting.insert(stream, at: 0)
+            return
         }
     }
 
@@ -213,6 +224,13 @@ final class ClientStreams: SessionHost {
         sessions[lastNumber] = carried
         if stream.defect != nil { connection.noteMalformed() }
         carried.begin(refusing: stream.defect)
+    }
+
+    /// The stream that has waited longest for the client; nil if none waits for it.
+    var longest: ClientStream? {
+        sessions.values.compactMap { $0.stream.channel as? ClientStream }
+            .filter(\.awaitsClient)
+            .min { $0.lastMove < $1.lastMove }
     }
 
     // MARK: - The end
@@ -273,7 +291,10 @@ final class ClientStreams: SessionHost {
     func close(_ record: ExchangeRecord) { host.close(record) }
     func takeRestNumber() -> UInt64 { 0 }
     func noteFirstRequest() { session.noteRequest() }
-    func beginStream(at address: IPAddress?) -> Bool { host.beginStream(at: address) }
+    func beginStream(at address: IPAddress?) -> StreamCount.Shortage? { host.beginStream(at: address) }
+    func displaceStream(_ shortage: StreamCount.Shortage, at address: IPAddress?) -> Bool {
+        host.displaceStream(shortage, at: address)
+    }
     func endStream(at address: IPAddress?) { host.endStream(at: address) }
     func noteFlood(_ excess: ServerConnection.Excess, at address: IPAddress?) { host.noteFlood(excess, at: address) }
 

@@ -27,8 +27,12 @@ protocol SessionHost: AnyObject {
     func noteFirstRequest()
 
     /// Counts a stream of an HTTP/2 connection.
-    /// - Returns: false if there are too many, of this client or of all.
-    func beginStream(at address: IPAddress?) -> Bool
+    /// - Returns: the streams of which there are too many; nil if there is room.
+    func beginStream(at address: IPAddress?) -> StreamCount.Shortage?
+    /// Ends the stream that has waited longest for its client, so that another gets its place soon.
+    /// - Parameter address: the client whose streams qualify if those of one address are too many.
+    /// - Returns: false if none has waited long.
+    func displaceStream(_ shortage: StreamCount.Shortage, at address: IPAddress?) -> Bool
     func endStream(at address: IPAddress?)
 
     /// Reports that the connection of a client was ended, because the client made it do useless work.

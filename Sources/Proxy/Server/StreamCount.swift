@@ -6,17 +6,23 @@ struct StreamCount {
     private var all = 0
     private var byAddress: [IPAddress?: Int] = [:]
 
-    private static let limit = 2000
-    /// A quarter for one address, so that no client takes the place of all others.
-    private static let addressLimit = 500
-
     /// Counts a stream.
-    /// - Returns: false if there are too many.
-    mutating func begin(at address: IPAddress?) -> Bool {
-        guard all < Self.limit, byAddress[address, default: 0] < Self.addressLimit else { return false }
+    /// - Parameter limit: the number of streams. A quarter is for one address, so that no client takes the place of all
+    ///   others.
+    /// - Returns: the streams of which there are too many; nil if there is room.
+    mutating func begin(at address: IPAddress?, limit: Int) -> Shortage? {
+        guard all < limit else { return .all }
+        guard byAddress[address, default: 0] < max(1, limit / 4) else { return .address }
         all += 1
         byAddress[address, default: 0] += 1
-        return true
+        return nil
+    }
+
+    enum Shortage {
+        /// The limit of all streams is reached.
+        case all
+        /// The limit of one address is reached.
+        case address
     }
 
     mutating func end(at address: IPAddress?) {

@@ -44,6 +44,12 @@ final class Worker: SessionHost {
     /// The number of webhook calls in flight.
     private var announcements = 0
 
+    /// The time before which no stream is displaced, since none had waited long.
+    private var nextDisplacement = LoopInstant.zero
+
+    /// The time that a stream may wait for its client while others need its place.
+    private static let streamPatience = Milliseconds.seconds(5)
+    private static let displacementPause: Milliseconds = 50
     private static let keptRuns = 256
     private static let mostAnnouncements = 8
     /// The number of descriptors that a client takes.
@@ -124,7 +130,22 @@ final class Worker: SessionHost {
         return session.displace() ? .made : .underWay
     }
 
-    func beginStream(at address: IPAddress?) -> Bool { streams.begin(at: address) }
+    func beginStream(at address: IPAddress?) -> StreamCount.Shortage? {
+        streams.begin(at: address, limit: policy.exchanges.limits.exchanges)
+    }
+
+    func displaceStream(_ shortage: StreamCount.Shortage, at address: IPAddress?) -> Bool {
+        guard loop.now >= nextDisplacement else { return false }
+        let owners = sessions.values.filter { shortage == .all || $0.downstream.address == address }
+        let longest = owners.compactMap(\.longestStream).min { $0.lastMove < $1.lastMove }
+        guard let longest, loop.now >= longest.lastMove + Self.streamPatience else {
+            nextDisplacement = loop.now + Self.displacementPause
+            return false
+        }
+        longest.refuse(with: .cancel)
+        return true
+    }
+
     func endStream(at address: IPAddress?) { streams.end(at: address) }
 
     func noteFlood(_ excess: ServerConnection.Excess, at address: IPAddress?) {

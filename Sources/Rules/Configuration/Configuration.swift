@@ -131,6 +131,10 @@ public struct Configuration: Sendable, Equatable {
         public var requestsPerClient: RequestRate?
         /// The limit of requests of one client that are in progress at once; nil for none.
         public var concurrentRequestsPerClient: Int?
+        /// The limit of requests of an HTTP/2 connection at once.
+        public var streams = 100
+        /// The limit of requests by HTTP/2 at once, for each thread.
+        public var exchanges = 2000
         /// The limit of decoded bytes for each encoded byte, over a whole body.
         public var decodeRatio = 100
         /// The limit of challenges that wait for an operator at once, and of requests that wait with each of them.

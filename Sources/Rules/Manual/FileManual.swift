@@ -214,6 +214,16 @@ extension SettingsReader.LimitsWord {
             How many requests of one client may be in progress at once, on all its connections. A tunnel that is not intercepted,
             and a WebSocket, is in progress until it ends. One more request gets a 429. By default there is no limit.
             """),
+        .streams: DirectiveManual(
+            "NUMBER", default: "100", example: "limits { streams 50 }",
+            "How many requests an HTTP/2 connection of a client may carry at once. See 'attache help http2'."),
+        .exchanges: DirectiveManual(
+            "NUMBER", default: "2000", example: "limits { exchanges 200 }",
+            """
+            How many requests by HTTP/2 a thread carries at once; a quarter of them for one client address. At the limit the
+            request ends whose client has taken or sent nothing for the longest time, if that is 5 seconds or more. Else a new
+            one is refused with REFUSED_STREAM, and clients send it again. A request takes up to 150 KiB of memory.
+            """),
         .decodeRatio: DirectiveManual(
             "NUMBER", default: "100", example: "limits { decode-ratio 20 }",
             "How many times larger a body may become by `decode`. This protects against decompression bombs."),

